@@ -25,7 +25,7 @@ from fuzzing.targets import TARGETS
 #: Seeds that a worker takes at once.
 _AT_ONCE = 250
 #: Inputs from one line of progress to the next.
-_TOLD_EVERY = 5_000
+_REPORT_EVERY = 5_000
 
 
 def main() -> int:
@@ -71,9 +71,9 @@ def _fuzz(target: str, arguments: argparse.Namespace) -> Outcome:
             whole.taken += part.taken
             whole.refused += part.refused
             whole.faults += part.faults
-            if whole.count % _TOLD_EVERY == 0:
-                told = f"{target}: {whole.count:,} inputs, {len(whole.faults):,} faults so far"
-                print(told, file=sys.stderr, flush=True)
+            if whole.count % _REPORT_EVERY == 0:
+                line = f"{target}: {whole.count:,} inputs, {len(whole.faults):,} faults so far"
+                print(line, file=sys.stderr, flush=True)
     return whole
 
 

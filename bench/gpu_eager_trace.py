@@ -1,10 +1,10 @@
-"""Eager passes of PyTorch, once as a Kineto trace and once as a recording, on a GPU.
+"""Eager iterations of PyTorch, once as a Kineto trace and once as a recording, on a GPU.
 
 What bench/hta_comparison.py compares, on a machine without a GPU. Three programs: an encoder of
 four layers with so few tokens that the host is behind, the same with so many that the GPU is, and
 two encoders on two streams. The trace has the synchronisation records that Holistic Trace
-Analysis needs (enable_cuda_sync_events). The recording has the same passes, then a graph captured
-of them. Writes PROGRAM.json.gz and PROGRAM.gviz into gpu_eager_trace.tar in $OUT or
+Analysis needs (enable_cuda_sync_events). The recording has the same iterations, then a graph
+captured of them. Writes PROGRAM.json.gz and PROGRAM.gviz into gpu_eager_trace.tar in $OUT or
 build/gpu_eager_trace, each as soon as it is there. ::
 
     python -P bench/gpu_eager_trace.py [--budget-s S]
@@ -33,7 +33,7 @@ WARM_STEPS, EAGER_STEPS, LAUNCHES = 3, 6, 10
 
 
 def make_step(program: str) -> Step:
-    """Return the pass of a program; the caller waits for it."""
+    """Return the iteration of a program; the caller waits for it."""
     import torch
 
     def encoder() -> torch.nn.Module:
@@ -63,7 +63,7 @@ def make_step(program: str) -> Step:
 
 
 def warmed(program: str) -> Step:
-    """Return the pass, after a few of them."""
+    """Return the iteration, after a few of them."""
     import torch
 
     step = make_step(program)
@@ -74,7 +74,7 @@ def warmed(program: str) -> Step:
 
 
 def trace(program: str, folder: Path) -> None:
-    """Write the Kineto trace of one pass."""
+    """Write the Kineto trace of one iteration."""
     import torch
     from torch.profiler import ProfilerActivity, profile, schedule
 
@@ -92,7 +92,7 @@ def trace(program: str, folder: Path) -> None:
 
 
 def record(program: str, folder: Path) -> None:
-    """Record passes, and launches of a graph captured of one."""
+    """Record iterations, and launches of a graph captured of one."""
     import torch
 
     import gviz

@@ -1,10 +1,10 @@
-"""The critical path of an eager PyTorch pass: Holistic Trace Analysis beside gviz, on one trace.
+"""The critical path of an eager iteration of PyTorch: Holistic Trace Analysis beside gviz.
 
 HTA walks operators of the CPU, launch calls and GPU work; gviz walks GPU work, and says of each
 gap whether the call of what ran next had returned by then. Both are given the same Kineto trace.
 Compared are the steps from one GPU operation to the next on HTA's path (is it a step of gviz's
 path, with the same gap?), the steps that lead from the CPU to the GPU (does gviz say that the GPU
-waited for the host there?), and what each says bounds the pass. With a recording of the same
+waited for the host there?), and what each says bounds the iteration. With a recording of the same
 program (bench/gpu_eager_trace.py), what gviz measured itself stands beside it.
 
 HTA is no dependency of gviz: install HolisticTraceAnalysis and pandas elsewhere (0.5.0 needs
@@ -42,7 +42,7 @@ from gviz.analysis.analysis import analyze
 from gviz.analysis.launch.holds import HeldLaunch
 from gviz.analysis.launch.ledger import GapLedger, gap_ledger, path_steps
 from gviz.analysis.launch.observed import observed_path
-from gviz.analysis.launch.passes import Pass, PassSpans, measure_pass
+from gviz.analysis.launch.time_parts import PartSpans, TimeParts, measure_parts
 from gviz.cuda.node_type import NodeType
 from gviz.model.tree.launch_spans import LaunchSpans
 from gviz.recording.reader import Recording
@@ -73,14 +73,14 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class EagerPass:
-    """A pass by stream calls as gviz sees one."""
+class EagerIteration:
+    """An eager iteration as gviz sees one."""
 
     operations: list[Operation]
     held: HeldLaunch
     path: IntArray
     ledger: GapLedger
-    parts: Pass
+    parts: TimeParts
 
 
 # -- gviz ---------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def _edges(operations: list[Operation], waits: list[tuple[int, int, int, int]]) 
     return np.array(sorted(pairs), np.int64).reshape(-1, 2)
 
 
-def eager_pass(operations: list[Operation], edges: IntArray) -> EagerPass:
+def eager_iteration(operations: list[Operation], edges: IntArray) -> EagerIteration:
     """Return what gviz's analyses make of these operations."""
     count = len(operations)
     nodes = [node_row(i, o.kind, name=o.name) for i, o in enumerate(operations)]
@@ -167,14 +167,14 @@ def eager_pass(operations: list[Operation], edges: IntArray) -> EagerPass:
     spans = LaunchSpans(order, np.zeros(count, np.int64), start[order], end[order], stream[order])
     held = held_launch(graph, spans)
     path = observed_path(held)
-    common = PassSpans(start, end, returned, np.ones(count, bool))
+    common = PartSpans(start, end, returned, np.ones(count, bool))
     begin = operations[0].called_ns
-    return EagerPass(
+    return EagerIteration(
         operations,
         held,
         path,
         gap_ledger(held, path_steps(held, path)),
-        measure_pass(common, begin, float(max(o.returned_ns for o in operations) - begin)),
+        measure_parts(common, begin, float(max(o.returned_ns for o in operations) - begin)),
     )
 
 
@@ -242,7 +242,7 @@ def hta_path(path: Path, annotation: str, instance: int) -> HtaPath:
 # -- side by side -------------------------------------------------------------------------------
 
 
-def compare(eager: EagerPass, hta: HtaPath) -> dict[str, Any]:
+def compare(eager: EagerIteration, hta: HtaPath) -> dict[str, Any]:
     """Return where the two agree."""
     correlation = [o.correlation for o in eager.operations]
     by_correlation = {o.correlation: o for o in eager.operations}
@@ -285,7 +285,7 @@ def compare(eager: EagerPass, hta: HtaPath) -> dict[str, Any]:
     }
 
 
-def _waited_for_host(eager: EagerPass) -> set[int]:
+def _waited_for_host(eager: EagerIteration) -> set[int]:
     """Return the operations whose call had not returned when what they depend on had ended."""
     first = min(o.start_ns for o in eager.operations)
     ready = eager.held.ready_ns + first
@@ -297,7 +297,7 @@ def _waited_for_host(eager: EagerPass) -> set[int]:
 
 
 def recorded(path: Path) -> dict[str, Any]:
-    """Return what a recording says of the same pass, and of the graph captured of it."""
+    """Return what a recording says of the same iteration, and of the graph captured of it."""
     with Recording(path) as recording:
         graph = analyze(recording, most_graphs=1).runs[0].graphs[0]
     stream, ledger = graph.stream_comparison, graph.ledger
@@ -326,7 +326,7 @@ def main() -> int:
     parser.add_argument("--instance", type=int, default=0)
     arguments = parser.parse_args()
     chosen = (arguments.trace, arguments.annotation, arguments.instance)
-    eager = eager_pass(*read_trace(*chosen))
+    eager = eager_iteration(*read_trace(*chosen))
     facts = compare(eager, hta_path(*chosen))
     if arguments.recording:
         facts["recorded"] = recorded(arguments.recording)

@@ -1,4 +1,4 @@
-"""The cost of finding a graph's eager passes among stream operations.
+"""The cost of finding a graph's eager iterations among stream operations.
 
 Cases: a model of distinct ends and equal layers run several times, exactly and with noise;
 a graph of equal layers, one of one kernel; many small graphs of other launch shapes, as

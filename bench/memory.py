@@ -28,7 +28,7 @@ from recordings import FIRST_NODE_ID, transformer_shape, write_recording
 
 from gviz.app.views.dag.data_overlay import data_arrays
 from gviz.app.views.level_memory import read_memory
-from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
 
@@ -54,7 +54,7 @@ def measure_server(path: Path) -> tuple[int, dict[str, Figure]]:
         data_arrays(memory, level, None)
         end = time.perf_counter()
         sizes = [
-            len(gzip.compress(dag_payload(recording, 1, DagAsked(data=data)), 1))
+            len(gzip.compress(dag_payload(recording, 1, DagRequest(data=data)), 1))
             for data in (False, True)
         ]
     return len(level.nodes), {

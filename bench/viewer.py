@@ -27,7 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from measuring.eager_pass import lengthen_eager_pass
+from measuring.eager_iteration import lengthen_eager_iteration
 from measuring.pages import (
     Visit,
     new_user,
@@ -104,9 +104,9 @@ def stacked(path: Path) -> None:
 
 
 def eager(path: Path) -> None:
-    """Write a graph of 1,000 nodes with an eager pass of 1,000,000 operations."""
+    """Write a graph of 1,000 nodes with an eager iteration of 1,000,000 operations."""
     write_recording(path, transformer_shape(67), launches=2)
-    lengthen_eager_pass(path, 1_000)
+    lengthen_eager_iteration(path, 1_000)
 
 
 def loop(path: Path) -> None:
@@ -132,7 +132,7 @@ def cases() -> Iterator[Case]:
     yield Case("1,000,000 spans, one launch", loop, million, "&launch=1", "timeline")
     yield Case("1,000 x 1,000, stacked", stacked, million, "&launch=all", "timeline")
     yield Case("1,000 x 1,000, median", stacked, Goals(), "&launch=median", "timeline")
-    yield Case("eager pass, 1,000,000", eager, million, "&launch=1", "timeline")
+    yield Case("eager iteration, 1,000,000", eager, million, "&launch=1", "timeline")
 
 
 def _spread(count: int) -> list[int]:

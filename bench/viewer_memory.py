@@ -1,8 +1,8 @@
 """Memory of the viewer's server: a large recording opened, and all of it looked at.
 
-A graph of 100,000 nodes with arguments, 20 recorded launches (2,000,000 spans) and an eager pass
-of as many operations, served by `gviz view` in a process of its own. Resident memory after each
-step, the most so far (VmHWM), and the step's processor time in the server.
+A graph of 100,000 nodes with arguments, 20 recorded launches (2,000,000 spans) and an eager
+iteration of as many operations, served by `gviz view` in a process of its own. Resident memory
+after each step, the most so far (VmHWM), and the step's processor time in the server.
 Run: python -P bench/viewer_memory.py [--layers N] [--launches N]
 """
 

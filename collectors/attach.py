@@ -14,7 +14,7 @@ _session: Session | None = None
 
 
 def attach_from_environment() -> None:
-    """Prepare this process as ``gviz run`` asked; recording starts when the driver initialises."""
+    """Prepare this process for ``gviz run``; recording starts when the driver initialises."""
     global _session
     job = Job.from_environment(os.environ)
     if job is None or not (job.follow or job.is_first()):

@@ -20,7 +20,7 @@ OWN_VARIABLES = (
     "GVIZ_FOLLOW",  # 1: also children of the program
     "GVIZ_OPTIONS",  # of the native library, as text
     "GVIZ_GRAPH",  # shell pattern of the graphs whose nodes are timed, for a process without Python
-    "GVIZ_COLLECTOR",  # number of the collector asked for, for a process without Python
+    "GVIZ_COLLECTOR",  # number of the collector requested, for a process without Python
     "GVIZ_META",  # JSON, metadata for a process without Python
     "GVIZ_CUPTI_FOUND",  # where gviz run found CUPTI
     "GVIZ_PYTHONPATH",  # PYTHONPATH as the user set it

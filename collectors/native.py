@@ -134,8 +134,8 @@ def _library() -> ctypes.CDLL:
     library.gviz_parse_options.restype = None
     library.gviz_stop.argtypes = [ctypes.c_double]
     library.gviz_leave.argtypes = [ctypes.c_char_p, ctypes.c_double]
-    library.gviz_set_holder.argtypes = [ctypes.c_char_p]
-    library.gviz_set_holder.restype = None
+    library.gviz_set_cupti_user.argtypes = [ctypes.c_char_p]
+    library.gviz_set_cupti_user.restype = None
     library.gviz_append.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
     library.gviz_set_stack_taker.argtypes = [ctypes.c_void_p]
     library.gviz_set_graph_pattern.argtypes = [ctypes.c_char_p]
@@ -289,9 +289,9 @@ def take_back() -> str | None:
     return str(_library().gviz_error().decode(errors="replace"))
 
 
-def set_holder(text: str) -> None:
+def set_cupti_user(text: str) -> None:
     """Say who holds CUPTI and what to do, for the case that another profiler does."""
-    _library().gviz_set_holder(text.encode())
+    _library().gviz_set_cupti_user(text.encode())
 
 
 def append(record_type: int, payload: bytes) -> None:

@@ -28,13 +28,13 @@ _TOOL_LIBRARIES = (
 )
 
 
-def holder(
+def cupti_user(
     environment: Mapping[str, str] | None = None,
     libraries: str | None = None,
     modules: Mapping[str, Any] | None = None,
     own_library: str | None = None,
 ) -> str:
-    """Return who probably holds CUPTI where gviz is refused, and what to do.
+    """Return who probably uses CUPTI where gviz is refused, and what to do.
 
     Parameters
     ----------
@@ -86,16 +86,16 @@ def _jax_is_tracing(modules: Mapping[str, Any]) -> bool:
     return getattr(state, "profile_session", None) is not None
 
 
-def _safe(tell: Callable[[str], None]) -> Callable[[str], None]:
-    """Return ``tell`` so that it cannot fail: it is called inside the program's calls."""
+def _safe(notify: Callable[[str], None]) -> Callable[[str], None]:
+    """Return ``notify`` so that it cannot fail: it is called inside the program's calls."""
 
-    def told(profiler: str) -> None:
+    def safely(profiler: str) -> None:
         try:
-            tell(profiler)
+            notify(profiler)
         except Exception as error:
             print(f"gviz: giving way to {profiler} failed: {error}", file=sys.stderr)
 
-    return told
+    return safely
 
 
 class OtherProfilers:
@@ -135,7 +135,7 @@ class OtherProfilers:
     def _before_torch(self, start: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(start)
         def started(config: Any, activities: Any, *rest: Any, **more: Any) -> Any:
-            if activities:  # emit_nvtx and emit_itt ask for none, and use no CUPTI
+            if activities:  # emit_nvtx and emit_itt request none, and use no CUPTI
                 self._leave(TORCH)
             return start(config, activities, *rest, **more)
 
@@ -174,12 +174,12 @@ class _JaxProfiler:
         return _JaxSession(self._inner.ProfilerSession(*arguments, **more), self._ended)
 
     def start_server(self, *arguments: Any, **more: Any) -> Any:
-        self._leave(JAX_SERVER)  # it records whenever its clients ask
+        self._leave(JAX_SERVER)  # it records whenever its clients request it
         return self._inner.start_server(*arguments, **more)
 
 
 class _JaxSession:
-    """A trace of JAX's; tells when it is over."""
+    """A trace of JAX's; notifies when it is over."""
 
     def __init__(self, inner: Any, ended: Callable[[str], None]) -> None:
         self._inner = inner

@@ -12,7 +12,7 @@ from gviz.collectors import metadata, native
 from gviz.collectors.hooks import CompiledGraphHook, NvtxHooks, RecordFunctionHook, StackTaker
 from gviz.collectors.job import Job
 from gviz.collectors.options import ProfileOptions
-from gviz.collectors.others import JAX, OtherProfilers, holder
+from gviz.collectors.others import JAX, OtherProfilers, cupti_user
 from gviz.collectors.watching import GraphChoice, Watching, framework_patches, watch_native
 from gviz.errors import CollectorError
 from gviz.spool import RecordType, make_spool, spool_of
@@ -74,7 +74,7 @@ class Session:
                 self.spool, self.path.absolute(), overwrite=self.options.overwrite
             )
         self._choice.install()
-        native.set_holder(holder(own_library=str(native.library_path())))
+        native.set_cupti_user(cupti_user(own_library=str(native.library_path())))
         watch_native.want_collector(self.options.collector)
         if self._job is not None:
             why = native.prepare(
@@ -183,7 +183,7 @@ class Session:
         """Leave CUPTI to a profiler that is about to start; the spool stays open. Says so once.
 
         JAX's profiler lets CUPTI go when its trace is over: see :meth:`return_to_cupti`. After
-        others the events collector goes on, unless CUPTI was asked for.
+        others the events collector goes on, unless CUPTI was requested.
         """
         if self._left_to is not None or os.getpid() != self._process_id:
             return
@@ -200,7 +200,7 @@ class Session:
         print(f"gviz: {profiler} starts, so gviz leaves CUPTI to it: {then}", file=sys.stderr)
 
     def return_to_cupti(self, profiler: str) -> None:
-        """Take CUPTI again after the profiler that it was left to has ended, if it let go."""
+        """Take CUPTI again after the profiler that it was left to has ended, if it released it."""
         if self._left_to != profiler or os.getpid() != self._process_id:
             return
         why = native.take_back()

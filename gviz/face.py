@@ -9,7 +9,7 @@ and its ``__init__.py`` says::
     __getattr__, __dir__ = attach(__name__, __file__)
 
 so that importing one name loads the module that defines it and no other. The list itself is read
-when the first name is asked for: a program that gviz attaches to pays for nothing it does not use.
+when the first name is used: a program that gviz attaches to pays for nothing it does not use.
 
 References
 ----------
@@ -41,7 +41,7 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     def load(name: str) -> Any:
         if name == "__all__":
             return sorted(read_face(path))
-        # What Python and debuggers ask of any module is in no face.
+        # What Python and debuggers look up in any module is in no face.
         module = None if name.startswith("__") else read_face(path).get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

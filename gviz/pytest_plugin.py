@@ -1,7 +1,7 @@
 """pytest plugin: record the CUDA graphs of a test, and compare them with limits and a baseline.
 
 Every run of pytest on a machine with gviz imports this module: nothing but pytest is loaded before
-a test asks for the fixture.
+a test requests the fixture.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def layered(layers: int) -> tuple[Part, ...]:
 class _Level:
     graph_id: int
     parts: tuple[Part, ...]
-    holder: tuple[int, int] | None
+    parent: tuple[int, int] | None
     branch: int | None
     exec_ids: list[int]
     bodies: dict[int, list[_Level]] = field(default_factory=dict)
@@ -154,12 +154,12 @@ class _Numbering:
         self._descend(self.top)
 
     def _level(
-        self, parts: tuple[Part, ...], holder: tuple[int, int] | None, branch: int | None
+        self, parts: tuple[Part, ...], parent: tuple[int, int] | None, branch: int | None
     ) -> _Level:
         ids = list(range(self._next_node, self._next_node + len(parts)))
         self._next_node += len(parts)
         self._next_graph += 1
-        return _Level(self._next_graph - 1, parts, holder, branch, ids)
+        return _Level(self._next_graph - 1, parts, parent, branch, ids)
 
     def _descend(self, level: _Level) -> None:
         for index, part in enumerate(level.parts):
@@ -251,7 +251,7 @@ def _write_level(writer: RecordingWriter, level: _Level, written: dict[str, int]
             )
         )
         writer.insert_tuples(rows.Edge, sorted((topology, a, b, 0, 0, 0) for a, b in edges))
-    parent, node = level.holder or (None, None)
+    parent, node = level.parent or (None, None)
     name = "nested" if parent is None else f"body {level.branch or 0} of node {node}"
     writer.insert(
         rows.Graph(

@@ -58,11 +58,11 @@ class Plan:
     launches
         With node times, then ``plain_launches`` without. Calls take ``call_ns``, the first one
         ``first_call_ns``; each is made when the one before has ended.
-    stream_passes, stream_call_ns
-        Passes over the same work by stream calls before the graph, on one stream, and the host
-        time of each call. The first pass takes 50 us longer, before its first node.
+    eager_iterations, stream_call_ns
+        Eager iterations of the same work before the graph, on one stream, and the host
+        time of each call. The first iteration takes 50 us longer, before its first node.
     stream_without, foreign_ns
-        A node that no pass has, and how long a kernel runs that is not the graph's: it starts
+        A node that no iteration has, and how long a kernel runs that is not the graph's: it starts
         100 ns after the first node's end. 0: there is none.
     between_calls_ns
         From a call's return to the next call; None: the program waits for each launch.
@@ -82,7 +82,7 @@ class Plan:
     graph: dict[str, Any] = field(default_factory=dict)
     graph_exec: dict[str, Any] = field(default_factory=dict)
     launch: dict[str, Any] = field(default_factory=dict)
-    stream_passes: int = 0
+    eager_iterations: int = 0
     stream_call_ns: int = 6_000
     stream_without: int | None = None
     foreign_ns: int = 0
@@ -107,7 +107,7 @@ class Plan:
         timed = [(i, n) for i, n in enumerate(self.nodes) if n.duration_ns is not None]
         timed.sort(key=lambda item: (item[1].start_ns, item[0]))
         clock = STARTED_NS + 10_000
-        for ordinal in range(self.stream_passes):
+        for ordinal in range(self.eager_iterations):
             called, free = clock + (50_000 if ordinal == 0 else 0), 0
             operations = []
             for i, node in timed:

@@ -285,7 +285,7 @@ def plant_in_life(program: Program) -> set[str]:
         return {"graph-rebuilt"}
     # Two launches cannot pay back more than a millisecond.
     program.plan |= {
-        "stream_passes": 3,
+        "eager_iterations": 3,
         "stream_call_ns": rng.randint(5_000, 7_000),
         "launches": 2,
         "plain_launches": 0,

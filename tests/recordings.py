@@ -3,7 +3,7 @@
 A :class:`Shape` is the work of one graph: nodes with kinds and typical durations, and the
 edges. :func:`write_recording` plays it on a small model of a GPU (a few hardware queues,
 a host thread that pays for every call) and stores what gviz would have recorded: the graph,
-graph launches with spans, one eager pass with matched stream operations, and statistics.
+graph launches with spans, one eager iteration with matched stream operations, and statistics.
 The numbers are made up but of the right size; everything is determined by ``seed``.
 
     path = write_recording(tmp_path / "small.gviz", fork_join_shape())
@@ -305,7 +305,7 @@ def write_recording(
     launches
         Graph launches with node level; as many again without it follow.
     eager
-        Also record one pass outside the graph (a launch of side 'stream' with matched
+        Also record one iteration outside the graph (a launch of side 'stream' with matched
         operations, its ``launch_id`` the last).
     seed
         Of the noise.

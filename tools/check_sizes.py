@@ -14,7 +14,7 @@ SUFFIXES = {".py", ".c", ".h", ".js", ".css"}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most lines of a module and of a function, and what is said of more."""
+    """The most lines of a module and of a function, and the message for more."""
 
     module: int
     function: int
@@ -40,8 +40,8 @@ def find_long(root: Path, path: Path) -> Iterator[tuple[bool, str]]:
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > WARN.function:
                 limits = FAIL if length > FAIL.function else WARN
-                told = f"{node.name} has {length} lines, above {limits.function}: {limits.word}"
-                yield limits is FAIL, f"{name}:{node.lineno}: {told}"
+                text = f"{node.name} has {length} lines, above {limits.function}: {limits.word}"
+                yield limits is FAIL, f"{name}:{node.lineno}: {text}"
 
 
 def main(root: Path) -> int:

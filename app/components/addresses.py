@@ -1,4 +1,4 @@
-"""Addresses of pages and payloads: what a link says, and what a query means."""
+"""Addresses of pages and payloads: the text of links, the meaning of queries."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Query:
     """Choices in the query of a page's address; None where it has none.
 
     ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`);
-    ``edges=data`` tells edges apart by what they carry, ``buffer=`` follows one address.
+    ``edges=data`` distinguishes edges by what they carry, ``buffer=`` follows one address.
     ``sort=`` a column of the table of runs, with ``-`` before it from the greatest down.
     ``baseline=`` is the file of the graph to compare with, ``baseline_graph=`` the graph, without
     which it is the one that corresponds.
@@ -201,12 +201,12 @@ def baseline_value(baseline: Baseline) -> str:
 
 
 def parse_launches(text: str | None) -> Launches | None:
-    """Return which launches at once ``launch=`` asks for; None: one launch, or nothing known."""
+    """Return which launches at once ``launch=`` requests; None: one launch, or no value known."""
     return next((name for name in get_args(Launches) if name == text), None)
 
 
 def parse_order(text: str | None) -> Order:
-    """Return the order that ``order=`` asks for; by ordinal unless it says otherwise."""
+    """Return the order that ``order=`` requests; by ordinal without one."""
     return "length" if text == "length" else "ordinal"
 
 
@@ -242,7 +242,7 @@ class Addresses:
         return self._page(BENCH, file=file, run=run_id)
 
     def report(self, file: str, graph_id: int) -> str:
-        """Return the address of what analyses say of a graph."""
+        """Return the address of a graph's report."""
         return self._page(REPORT, file=file, graph=graph_id)
 
     def compare(self, sides: Sides | None = None, **more: object) -> str:
@@ -250,13 +250,13 @@ class Addresses:
         given: dict[str, object] = {}
         if sides is not None:
             given = {"a": sides.before, "b": sides.after, "graph": sides.graphs}
-        asked = urlencode({k: v for k, v in (given | more).items() if v}, safe=":,")
-        return self.prefix + COMPARE.lstrip("/") + (f"?{asked}" if asked else "")
+        arguments = urlencode({k: v for k, v in (given | more).items() if v}, safe=":,")
+        return self.prefix + COMPARE.lstrip("/") + (f"?{arguments}" if arguments else "")
 
     def trend(self, files: Sequence[str] = ()) -> str:
         """Return the address of the Trend page over these files; over all open ones for none."""
-        asked = urlencode({"file": list(files)}, doseq=True)
-        return self.prefix + TREND.lstrip("/") + (f"?{asked}" if asked else "")
+        arguments = urlencode({"file": list(files)}, doseq=True)
+        return self.prefix + TREND.lstrip("/") + (f"?{arguments}" if arguments else "")
 
     def ranks(
         self,
@@ -268,8 +268,8 @@ class Addresses:
         """Return the address of a file's ranks side by side: a graph, a launch, nodes selected."""
         nodes, _ = write_ids(list(node_ids))
         given = {"file": file, "graph": graph_id, "launch": ordinal, "node": nodes or None}
-        asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
-        return self.prefix + f"{RANKS}?{asked}".lstrip("/")
+        arguments = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
+        return self.prefix + f"{RANKS}?{arguments}".lstrip("/")
 
     def ranks_payload(self, file: str, graph_id: int, ordinal: int) -> str:
         """Return where the Ranks page fetches one launch of every rank."""
@@ -279,8 +279,8 @@ class Addresses:
     def compared(self, kind: str, sides: Sides, **more: object) -> str:
         """Return where the views of the Compare page fetch their data."""
         given = {"a": sides.before, "b": sides.after, "graph": sides.graphs, **more}
-        asked = urlencode({k: v for k, v in given.items() if v}, safe=":,@")
-        return self.prefix + f"{PAYLOAD}/compared/{kind}?{asked}".lstrip("/")
+        arguments = urlencode({k: v for k, v in given.items() if v}, safe=":,@")
+        return self.prefix + f"{PAYLOAD}/compared/{kind}?{arguments}".lstrip("/")
 
     def graph(
         self,
@@ -306,7 +306,7 @@ class Addresses:
         launch_id: int | None,
         baseline: Baseline | None = None,
     ) -> str:
-        """Return where the DAG component fetches its data, as a page's query asks for it."""
+        """Return where the DAG component fetches its data, as a page's query requests it."""
         path = f"{PAYLOAD}/dag/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         given = {
             "layout": query.layout,
@@ -316,8 +316,8 @@ class Addresses:
             "edges": "data" if query.data else None,
             **baseline_fields(baseline),
         }
-        asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",@")
-        return self.prefix + path + (f"?{asked}" if asked else "")
+        arguments = urlencode({k: v for k, v in given.items() if v is not None}, safe=",@")
+        return self.prefix + path + (f"?{arguments}" if arguments else "")
 
     def memory_payload(self, file: str, graph_id: int, launch_id: int | None) -> str:
         """Return where the memory view fetches its data."""
@@ -330,7 +330,7 @@ class Addresses:
         return self.prefix + path.lstrip("/")
 
     def state(self) -> str:
-        """Return where pages ask whether their files are still the same."""
+        """Return the address that says whether a page's files are still the same."""
         return self.prefix + f"{PAYLOAD}/state".lstrip("/")
 
     def upload(self) -> str:
@@ -342,7 +342,7 @@ class Addresses:
         return "/" + path.removeprefix(self.prefix.rstrip("/")).strip("/")
 
     def inspector_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
-        """Return where the inspector asks what is said of a selection."""
+        """Return where the inspector fetches the facts of a selection."""
         return self._compared_payload("inspector", file, graph_id, baseline)
 
     def table_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
@@ -353,8 +353,8 @@ class Addresses:
         self, kind: str, file: str, graph_id: int, baseline: Baseline | None
     ) -> str:
         path = f"{PAYLOAD}/{kind}/{quote(file, safe='@')}/{graph_id}".lstrip("/")
-        asked = urlencode(baseline_fields(baseline), safe="@")
-        return self.prefix + path + (f"?{asked}" if asked else "")
+        arguments = urlencode(baseline_fields(baseline), safe="@")
+        return self.prefix + path + (f"?{arguments}" if arguments else "")
 
     def timeline_payload(
         self,

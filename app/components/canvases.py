@@ -89,7 +89,7 @@ class Dag(_View):
 
 
 class Timeline(_View):
-    """One graph launch over one stream-side pass, on one axis, on a canvas.
+    """One graph launch over one eager iteration, on one axis, on a canvas.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from gviz.app.components.aria_attributes import aria
 from gviz.app.components.theme import SANS
 from gviz.text import MISSING, rounded
 
-#: Okabe and Ito's palette without black: told apart by people who do not see all colours
+#: Okabe and Ito's palette without black: distinguished by people who do not see all colours
 #: (Okabe, Ito 2008, "Color Universal Design").
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")

@@ -115,7 +115,7 @@ class DocumentPage:
                 *([html.Ul(caveats, className="gv-notes")] if caveats else []),
             ],
             className="gv-verdict",
-            # Landmarks of one name are not told apart: a verdict with a heading is none.
+            # Landmarks of one name are not distinguished: a verdict with a heading is none.
             **({} if heading else aria(label="Verdict")),
         )
 
@@ -213,7 +213,7 @@ class DocumentPage:
                 html.Div(head, className="gv-finding-head"),
                 html.P([*self.line(one.reason), *self._nodes(one)]),
                 html.Dl(
-                    [html.Div([html.Dt(name), html.Dd(said)]) for name, said in listed if said],
+                    [html.Div([html.Dt(name), html.Dd(value)]) for name, value in listed if value],
                     className="gv-finding-facts",
                 ),
             ],

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 #: Characters of a list. Web servers and proxies refuse longer requests: nginx and Apache take lines
-#: of 8 KB unless they are told otherwise.
+#: of 8 KB unless they are configured otherwise.
 MOST_CHARACTERS = 6000
 #: Ids of a list that is read; more is no selection but a mistake, or worse.
 _MOST_IDS = 1_000_000

@@ -5,5 +5,5 @@ from gviz.app.files.library import Library as Library
 from gviz.app.files.open_recording import ChangedError as ChangedError
 from gviz.app.files.open_recording import GoneError as GoneError
 from gviz.app.files.open_recording import OpenRecording as OpenRecording
-from gviz.app.files.open_recording import split_edition as split_edition
+from gviz.app.files.open_recording import split_version as split_version
 from gviz.app.files.sentences import sentence_of as sentence_of

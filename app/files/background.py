@@ -1,4 +1,4 @@
-"""Work that takes long, made beside the requests: none of the server's threads waits for it."""
+"""Work that takes long, done in the background: none of the server's threads waits for it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PATIENCE_S = 1.0
 class Background(Generic[_T]):
     """Makes values in threads of its own.
 
-    State of a value: absent -> being made -> made (or failed, which is told once). ``build`` keeps
-    what it makes itself, if it is to be had again.
+    State of a value: absent -> being made -> made (or failed, which is raised once). ``build``
+    keeps what it makes itself, if it is to be had again.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Background(Generic[_T]):
         with self._room:
             try:
                 made = build()
-            except Exception as error:  # whoever asked for it is told
+            except Exception as error:  # raised where it is requested
                 found.set_exception(error)
             else:
                 found.set_result(made)

@@ -39,7 +39,7 @@ class Kept:
     """Values by key, each built on first demand by one thread.
 
     Those not used for longest make room for new ones; the newest is kept however large it is.
-    A value being built is not let go of.
+    A value being built is not released.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Kept:
             return place.value  # type: ignore[return-value]
 
     def forget(self, outdated: Callable[[Key], bool]) -> None:
-        """Let go of the values whose key is outdated."""
+        """Release the values whose key is outdated."""
         with self._lock:
             for key in [key for key in self._places if outdated(key)]:
                 self.bytes -= self._places.pop(key).bytes

@@ -88,7 +88,7 @@ class Library:
         return opened
 
     def close(self) -> None:
-        """Let go of every file and remove what was stored for this library."""
+        """Release every file and remove what was stored for this library."""
         for opened in self.files():
             opened.close()
         self.scratch.close()

@@ -125,12 +125,12 @@ class LiveRecording(OpenRecording):
                 if self._closed.is_set():
                     break
                 began = time.monotonic()
-                self._take(_ask(process), fresh)
+                self._take(_request(process), fresh)
                 took = time.monotonic() - began
                 self._closed.wait(max(_LEAST_PAUSE_S, _PAUSE_RATIO * took))
 
     def _take(self, answer: dict[str, Any], fresh: Path) -> None:
-        """Take a new snapshot in, and let go of the oldest."""
+        """Take a new snapshot in, and release the oldest."""
         self._failure = answer["failure"]
         if self._state == "FINISHED":
             return
@@ -195,7 +195,7 @@ def _start(spool: Path, snapshot: Path) -> subprocess.Popen[str]:
     )
 
 
-def _ask(process: subprocess.Popen[str]) -> dict[str, Any]:
+def _request(process: subprocess.Popen[str]) -> dict[str, Any]:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -211,7 +211,7 @@ def _ask(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from the one that replaces it; None: there is none."""
+    """Return what distinguishes a file from one that replaces it; None: there is no file."""
     try:
         stat = os.stat(path)
     except OSError:

@@ -94,8 +94,8 @@ class OpenRecording:
         return self._version_of(self._here)
 
     @property
-    def edition(self) -> str:
-        """Key and version, ``key@version``: how payloads are asked for (:func:`split_edition`)."""
+    def versioned_key(self) -> str:
+        """Key and version, ``key@version``, as payloads are requested (:func:`split_version`)."""
         return f"{self.key}@{self.version}"
 
     @property
@@ -111,7 +111,7 @@ class OpenRecording:
 
     @contextlib.contextmanager
     def at(self, version: str | None = None) -> Iterator[OpenRecording]:
-        """Keep to one version throughout: that asked for, else the latest.
+        """Keep to one version throughout: the one requested, else the latest.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class OpenRecording:
         return hashlib.blake2b(repr(seen).encode(), digest_size=6).hexdigest()
 
     def _versions(self) -> set[str]:
-        """Return the versions that can be had, beside the one asked for last."""
+        """Return the versions that can be had, beside the one requested last."""
         return set()
 
     def _find(self, version: str | None) -> Path:
@@ -184,10 +184,10 @@ class OpenRecording:
         return ChangedError(f"{self.name} changed since this page was opened; reload the page")
 
     def close(self) -> None:
-        """Let go of what belongs to the file beside its connections."""
+        """Release what belongs to the file beside its connections."""
 
 
-def split_edition(text: str) -> tuple[str, str | None]:
+def split_version(text: str) -> tuple[str, str | None]:
     """Return key and version of ``key@version``; no version: the file as it is now."""
     key, _, version = text.partition("@")
     return key, version or None

@@ -15,7 +15,7 @@ _FAULT = (
 
 
 def sentence_of(error: Exception) -> str:
-    """Return what to say of an error; one that is not gviz's own is logged with its traceback."""
+    """Return the sentence for an error; one that is not gviz's own is logged with its traceback."""
     if isinstance(error, GvizError):
         return f"{error}\n"
     _LOG.error("a request failed", exc_info=error)

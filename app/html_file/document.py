@@ -1,4 +1,4 @@
-"""The HTML text of a file: styles, scripts and data in one document that asks for nothing.
+"""The HTML text of a file: styles, scripts and data in one document that requests nothing.
 
 A Content-Security-Policy in the document allows the scripts and the style in it, by their
 hashes, and no connection whatever. The data are gzip in base64, in script elements that are no

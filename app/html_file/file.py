@@ -69,7 +69,7 @@ def write_html(
     overwrite
         Replace an existing file.
     progress
-        Told what is being done.
+        Called with what is being done.
 
     Raises
     ------

@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 #: Nodes whose facts are in one blob: enough to compress well, few to unpack for one of them.
 NODES_A_BLOB = 400
 
-#: Told what is being done, often.
+#: Called with what is being done, often.
 Progress = Callable[[str], None]
 
 
@@ -182,11 +182,11 @@ def _views(
 
     launches = [launch.launch_id for launch in chosen.single]
 
-    def draw(request: payload.DagAsked) -> bytes:
+    def draw(request: payload.DagRequest) -> bytes:
         return payload.dag_payload(recording, graph_id, request, keep, against)
 
-    header, plain = unpack(draw(payload.DagAsked()))
-    carried = draw(payload.DagAsked(data=True))
+    header, plain = unpack(draw(payload.DagRequest()))
+    carried = draw(payload.DagRequest(data=True))
     folds = level_folds(tree, read)
     layouts = level_layouts(read(0), header["layout"], bool(launches))
     states = list(all_states(layouts, launches, folds)) if view.nodes else []
@@ -207,7 +207,7 @@ def _views(
 def _timelines(
     recording: Recording, view: GraphView, chosen: Chosen, pool: Pool, keep: Keep
 ) -> dict[str, int]:
-    """Add the timelines; return the place of each by what ``launch=`` says."""
+    """Add the timelines; return the place of each by the value of ``launch=``."""
     stream = typical_launch(view.stream_launches)
     stream_id = None if stream is None else stream.launch_id
     shown: dict[str, int | Launches | None] = {

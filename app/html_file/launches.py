@@ -74,7 +74,7 @@ def parse_launch(text: str) -> LaunchChoice:
 
 
 def choose(view: GraphView, choices: Sequence[LaunchChoice]) -> Chosen:
-    """Return the launches of a graph that were asked for; else one of typical length.
+    """Return the launches of a graph that were requested; else one of typical length.
 
     The median is always among them: it is small.
     """
@@ -92,7 +92,7 @@ def choose(view: GraphView, choices: Sequence[LaunchChoice]) -> Chosen:
 def check_launches(
     recording: Recording, views: Sequence[GraphView], choices: Sequence[LaunchChoice]
 ) -> None:
-    """Raise RecordingError unless every launch asked for is there, and not too much."""
+    """Raise RecordingError unless every requested launch is there, and not too much."""
     known = {x.ordinal for view in views for x in view.recorded_launches}
     for number in choices:
         if isinstance(number, int) and number not in known:

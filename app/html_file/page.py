@@ -83,7 +83,7 @@ def _against(compared: Compared) -> list[Component]:
 def _dag(view: GraphView, against: bool) -> Component:
     if not view.nodes:
         return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
-    # The head says of inferred edges; it has room for it.
+    # The head names inferred edges; it has room for it.
     words = None if view.root.edges_inferred else edges_note(view.root)
     note = None if words is None else html.Span(words, className="gv-muted")
     choices = (
@@ -103,7 +103,7 @@ def _timeline(view: GraphView, chosen: Chosen) -> Component:
 
 
 def _tools(view: GraphView, chosen: Chosen) -> list[Component]:
-    """Return what says which launch and which eager iteration are shown."""
+    """Return the text that says which launch and which eager iteration are shown."""
     found: list[Component] = []
     stream = typical_launch(view.stream_launches)
     if stream is not None:

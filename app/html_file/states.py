@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gviz.app.components import FOLDINGS, LAYOUTS
-from gviz.app.views import DagAsked, fold_level, open_id
+from gviz.app.views import DagRequest, fold_level, open_id
 from gviz.layout import Fold
 from gviz.model import GraphTree, TimedLevel
 
@@ -56,7 +56,7 @@ class Opening:
     Attributes
     ----------
     id
-        As :attr:`gviz.app.views.payload.DagAsked.unfolded` has it.
+        As :attr:`gviz.app.views.payload.DagRequest.unfolded` has it.
     around
         The id of what has to be open for it to be seen; None: it is always.
     gained
@@ -140,8 +140,8 @@ def _gained(fold: Fold) -> int:
 
 def all_states(
     layouts: Sequence[str], launches: Sequence[int], folds: dict[str, FoldStates]
-) -> Iterator[tuple[str, DagAsked]]:
-    """Yield what is asked of the DAG for every state, with the key that the page finds it by.
+) -> Iterator[tuple[str, DagRequest]]:
+    """Yield the request to the DAG for every state, with the key that the page finds it by.
 
     Always with what edges carry: the page leaves it out where it is not wanted.
 
@@ -154,7 +154,7 @@ def all_states(
             for folding, states in folds.items():
                 by = None if folding == "none" else folding
                 for place, names in enumerate(states.sets()):
-                    request = DagAsked(layout, launch, by, names, data=True)
+                    request = DagRequest(layout, launch, by, names, data=True)
                     yield f"{about}|{folding}|{place}", request
 
 

@@ -1,4 +1,4 @@
-"""Bytes of a kernel argument: hexadecimal always, guesses at their meaning said to be so."""
+"""Bytes of a kernel argument: hexadecimal always, guesses at their meaning marked as such."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class Against:
                 for name, count, method in (
                     ("Slower", counts["slower"], "By more than noise"),
                     ("Faster", counts["faster"], "By more than noise"),
-                    ("Within noise", counts["noise"], "Not told from no change"),
+                    ("Within noise", counts["noise"], "Not distinguishable from no change"),
                     ("Added", counts["added"], "Not in the baseline"),
                     ("Gone", len(found.removed), "Only in the baseline"),
                     ("Changed", int(found.changed.sum()), "Kernel, launch shape, values, sizes"),
@@ -223,20 +223,20 @@ def _time_facts(found: GraphComparison, pair: int, holds_bodies: bool) -> list[F
     before, change = float(found.times.before_ns[pair]), float(found.times.change_ns[pair])
     verdict = node_verdicts(found)[int(found.pairs[pair, 1])]
     what = "Mean of a launch inside it" if holds_bodies else "Median"
-    told: list[Fact] = []
+    facts: list[Fact] = []
     if not np.isnan(before):
         launches = counted(found.times.launches_before, "launch", "launches")
-        told.append(("Baseline", duration(before), f"{what}, over {launches} there"))
+        facts.append(("Baseline", duration(before), f"{what}, over {launches} there"))
     if not np.isnan(change):
         relative = f", {_relative(change, before)}" if before else ""
         method = f"Derived: {what.lower()} here less that there"
-        told.append(("Change", f"{signed_duration(change)}{relative}", method))
-    told.append(("Verdict", _SENTENCES[verdict], _method(found, pair)))
+        facts.append(("Change", f"{signed_duration(change)}{relative}", method))
+    facts.append(("Verdict", _SENTENCES[verdict], _method(found, pair)))
     if verdict in ("slower", "faster"):
         low, high = (signed_duration(ns) for ns in _interval(found, pair))
         method = "95% interval of the change, by rank over launches (Hodges and Lehmann)"
-        told.append(("95% interval", f"{low} to {high}", method))
-    return told
+        facts.append(("95% interval", f"{low} to {high}", method))
+    return facts
 
 
 def _method(found: GraphComparison, pair: int) -> str:
@@ -309,8 +309,8 @@ def _sum_fact(before: float, after: float, count: int) -> list[Fact]:
 
 
 def _difference_table(differences: Sequence[Difference]) -> Component | None:
-    told = [d for d in differences if d.kind == "value"]
-    if not told:
+    values = [d for d in differences if d.kind == "value"]
+    if not values:
         return None
     head = html.Tr([html.Th("Changed"), html.Th("Before"), html.Th("Now")])
     lines = [
@@ -321,6 +321,6 @@ def _difference_table(differences: Sequence[Difference]) -> Component | None:
                 html.Td(d.after, className="gv-mono gv-break"),
             ]
         )
-        for d in told
+        for d in values
     ]
     return html.Table([html.Thead(head), html.Tbody(lines)], className="gv-table gv-table-tight")

@@ -31,9 +31,9 @@ from gviz.app.inspector.picks import pick_buttons, section
 from gviz.app.views import (
     GraphView,
     TreeComparison,
+    body_view,
     eager_durations,
     eager_ranges,
-    inner_view,
     iteration_words,
     neighbours,
     shared_ranges,
@@ -61,7 +61,7 @@ def render_inspector(
     picks: Picks | None = None,
     compared: TreeComparison | None = None,
 ) -> Component:
-    """Return what the inspector says about a selection.
+    """Return the inspector's facts about a selection.
 
     ``selected`` are numbers of nodes on the page, see
     :class:`gviz.model.tree.graph_tree.GraphTree`; unknown ones are ignored. ``picks`` makes what
@@ -89,7 +89,7 @@ def _one(
     against: Against | None,
 ) -> Component:
     recording = library.file(file).recording
-    view = inner_view(library, file, page, int(page.tree.level[index]))
+    view = body_view(library, file, page, int(page.tree.level[index]))
     node = view.nodes[int(page.tree.nodes.integers("node_id")[index])]
 
     def picks(node_ids: Sequence[int]) -> Component:
@@ -131,17 +131,17 @@ def _one(
 def _eager_call(called_in: Sequence[str], nvtx: str | None) -> Component | None:
     """Return the ranges in which the same work was called outside the graph, unless they are known.
 
-    Of several passes: what is the same of all, as their steps are not.
+    Of several iterations: what is the same of all, as their steps are not.
     """
     ranges = shared_ranges(called_in)
     if ranges is None or ranges == nvtx:
         return None
-    told = (
+    meaning = (
         "Ranges, and PyTorch's operators in imported traces, that were open on the host when the "
-        "matched operations outside the graph were called, outermost first: those that all passes "
-        "share"
+        "matched operations outside the graph were called, outermost first: those that all "
+        "iterations share"
     )
-    return section("Eager call in", html.P(ranges, title=told))
+    return section("Eager call in", html.P(ranges, title=meaning))
 
 
 def _place(
@@ -226,11 +226,11 @@ def _bodies(
     lines = []
     for at in found:
         level = tree.levels[at]
-        words = [counted(level.end - level.first, "node"), iteration_words(tree, view.inner, at)]
+        words = [counted(level.end - level.first, "node"), iteration_words(tree, view.nested, at)]
         href = _body_address(file, view, at, addresses, against)
         link = dcc.Link(level.graph.name, href=href)
-        said = " · ".join(word for word in words if word)
-        lines.append(html.Li([link, html.Span(f" {said}", className="gv-muted")]))
+        line = " · ".join(word for word in words if word)
+        lines.append(html.Li([link, html.Span(f" {line}", className="gv-muted")]))
     title = "Body graph" if len(found) == 1 else "Body graphs"
     hint = html.P("A double click in the graph, or o, opens it there.", className="gv-muted")
     return section(title, html.Div([html.Ul(lines), hint]))
@@ -314,7 +314,7 @@ def _several(
     # What is nested in a selected node counts with that node.
     chosen = set(nodes)
     outer = np.array([n for n in nodes if not _is_within(tree, n, chosen)], np.int64)
-    typical = view.inner.typical_ns
+    typical = view.nested.typical_ns
     timed = outer[~np.isnan(typical[outer])]
     total, share = float(typical[timed].sum()), float(times.share[timed].sum())
     return html.Div(
@@ -380,7 +380,7 @@ def _totals(view: GraphView) -> Component:
     timed = np.flatnonzero(~np.isnan(tree.times.median_ns))
     names = tree.nodes.texts("name")
     code, size = names.codes[timed], len(names.values)
-    total = np.bincount(code, weights=view.inner.typical_ns[timed], minlength=size)
+    total = np.bincount(code, weights=view.nested.typical_ns[timed], minlength=size)
     count = np.bincount(code, minlength=size)
     most = [i for i in np.argsort(-total, kind="stable").tolist() if count[i]]
     whole = float(total.sum())

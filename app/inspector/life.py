@@ -36,7 +36,7 @@ def why_no_edges(graph: rows.Graph) -> str:
     if is_failed(graph):
         return "the capture failed before they could be read"
     if graph.origin == "trace":
-        return "the imported trace tells of its launches as a whole only"
+        return "the imported trace records its launches as a whole only"
     return "the graph was instantiated before gviz attached"
 
 
@@ -45,7 +45,7 @@ def edges_note(graph: rows.Graph) -> str | None:
     if graph.topology_id is None:
         return f"edges unknown: {why_no_edges(graph)}"
     if graph.edges_inferred:
-        return "edges inferred from stream order (dotted): an imported trace tells none"
+        return "edges inferred from stream order (dotted): an imported trace has none"
     return None
 
 

@@ -21,13 +21,13 @@ _MOST = 200
 def render_memory(source: str, look: dict[str, Any], *, at_once: bool) -> Component:
     """Return the memory view; unless it is wanted at once, it is fetched when first looked at.
 
-    What is said over it always comes later: the canvases need not wait for it.
+    The text over it always comes later: the canvases need not wait for it.
     """
     return html.Div(
         className="gv-memory-view",
         children=[
             dcc.Store(id="memory-source", data=source),
-            # Set by assets/web/dash/links.js; what is over the view is asked for once.
+            # Set by assets/web/dash/links.js; the text over the view is requested once.
             html.Div(id="memory-facts"),
             html.Div(
                 Memory(id="memory", source=source if at_once else None, **look),
@@ -38,7 +38,7 @@ def render_memory(source: str, look: dict[str, Any], *, at_once: bool) -> Compon
 
 
 def render_memory_facts(library: Library, file: str, view: GraphView) -> Component:
-    """Return what the recording says of a graph's memory, apart from times along the launch."""
+    """Return the recorded facts of a graph's memory, apart from times along the launch."""
     recording = library.file(file).recording
     samples = recording.fetch_graph_memory(view.run.run_id)
     execs = recording.fetch_graph_execs(view.root.graph_id)
@@ -81,8 +81,8 @@ def _executables(execs: Sequence[rows.GraphExec]) -> tuple[str, str, str] | None
     if not known:
         return (
             "Executables",
-            "memory not asked",
-            "Free device memory was not asked around instantiation, upload and first launch",
+            "memory not queried",
+            "Free device memory was not queried around instantiation, upload and first launch",
         )
     text = " + ".join(byte_size(n) for n in known[:4])
     if len(known) > 4:

@@ -108,7 +108,7 @@ def _place(node_id: int, graph_id: int, here: int) -> str:
 
 
 def parameter_facts(parameters: Sequence[rows.NodeParameter]) -> list[Fact]:
-    """Return what a host, event, semaphore, batch memory or conditional node is told to do."""
+    """Return the parameters of a host, event, semaphore, batch memory or conditional node."""
     return [(p.name.capitalize(), p.value, None) for p in parameters]
 
 

@@ -82,8 +82,8 @@ def body_facts(view: GraphView, key: int) -> Component | None:
     times, node = view.tree.times, view.tree.index_of(key)
     if node is None or np.isnan(times.total_ns[node]):
         return None
-    inner, count = view.inner, view.timed_count
-    inside = inner.bodies
+    nested, count = view.nested, view.timed_count
+    inside = nested.bodies
     ran = int(inside.launches[node])
     pairs: list[Fact] = []
     if ran:
@@ -98,7 +98,7 @@ def body_facts(view: GraphView, key: int) -> Component | None:
             ),
             ("p5 – p95", f"{duration(low)} – {duration(high)}", "Of these sums"),
             ("Min – max", f"{duration(least)} – {duration(most)}", "Of these sums"),
-            ("Ran in", f"{integer(ran)} of {integer(inner.kept_count)} launches", None),
+            ("Ran in", f"{integer(ran)} of {integer(nested.kept_count)} launches", None),
         ]
     if ran and not np.isnan(inside.running_ns[node]):
         running = duration(float(inside.running_ns[node]))

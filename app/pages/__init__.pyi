@@ -7,7 +7,7 @@ from gviz.app.pages.compare.table_rows import TABLES as TABLES
 from gviz.app.pages.compare.table_rows import table_payload as table_payload
 from gviz.app.pages.compare.timeline import both_timelines as both_timelines
 from gviz.app.pages.compare.union_dag import LAYOUTS as LAYOUTS
-from gviz.app.pages.compare.union_dag import UnionAsked as UnionAsked
+from gviz.app.pages.compare.union_dag import UnionRequest as UnionRequest
 from gviz.app.pages.compare.union_dag import union_dag as union_dag
 from gviz.app.pages.dag_choices import colour_choice as colour_choice
 from gviz.app.pages.dag_choices import data_choice as data_choice

@@ -62,7 +62,7 @@ def layout_choice(view: GraphView, layout: str | None) -> Component | None:
     choice: Component = dmc.SegmentedControl(
         id="layout",
         size="xs",
-        # Of a graph that asks for nothing the view says what it drew.
+        # Where no layout is requested the view says which it drew.
         value=layout or "structure",
         data=[
             {"value": name, "label": labels[name], "disabled": name == "time" and not timed}
@@ -74,7 +74,7 @@ def layout_choice(view: GraphView, layout: str | None) -> Component | None:
 
 
 def data_choice(view: GraphView, data: bool) -> Component | None:
-    """Return the switch that tells edges apart by what they carry; None without nodes."""
+    """Return the switch that draws edges by what they carry; None without nodes."""
     if not view.nodes:
         return None
     switch: Component = dmc.Checkbox(

@@ -57,8 +57,8 @@ from gviz.text import duration, integer
 LINK_GROUP = "graph-page"
 #: Launches offered in the launch choice; more would make the page itself slow.
 OFFERED_LAUNCHES = 500
-#: Of so many spans a node the timeline tells more than the DAG, and is drawn before it.
-_MANY_TURNS = 10
+#: Of so many spans a node the timeline shows more than the DAG, and is drawn before it.
+_MANY_ITERATIONS = 10
 #: The data of a DAG of more nodes take longer to make than its page.
 _MANY_NODES = 20_000
 
@@ -72,7 +72,7 @@ class _Shown:
     order: Order
 
     @property
-    def asked(self) -> int | Launches | None:
+    def requested(self) -> int | Launches | None:
         """Return the value of ``launch=``."""
         return self.launches or (self.launch.launch_id if self.launch else None)
 
@@ -86,7 +86,7 @@ def render_graph(
     compared = find_baseline(library, file, view, query.baseline_file, query.baseline_graph_id)
     look = _look(selected, _chosen_colour(view, query, compared))
     opened = library.file(file)
-    edition = opened.edition
+    versioned_key = opened.versioned_key
     graphs = in_nested_order(opened.recording.fetch_graphs(view.run.run_id))
     measurements = opened.recording.fetch_measurements(view.run.run_id)
     return html.Div(
@@ -96,7 +96,9 @@ def render_graph(
             dcc.Store(id="selection", data=selected),
             dcc.Store(
                 id="inspector-source",
-                data=addresses.inspector_payload(edition, view.graph.graph_id, compared.edition),
+                data=addresses.inspector_payload(
+                    versioned_key, view.graph.graph_id, compared.versioned
+                ),
             ),
             dcc.Store(id="address"),
             # What is selected, in a sentence: assets/web/core/announce.js.
@@ -111,15 +113,17 @@ def render_graph(
             panes(
                 _dag(
                     view,
-                    _dag_source(edition, view, query, look, shown.launch, compared, addresses),
+                    _dag_source(
+                        versioned_key, view, query, look, shown.launch, compared, addresses
+                    ),
                     look,
                     query,
                     against=compared.baseline is not None,
                 ),
-                _beside(edition, view, shown, look, query, addresses),
+                _beside(versioned_key, view, shown, look, query, addresses),
                 _table(
                     view,
-                    addresses.table_payload(edition, view.graph.graph_id, compared.edition),
+                    addresses.table_payload(versioned_key, view.graph.graph_id, compared.versioned),
                     query.table,
                     compared.baseline,
                 ),
@@ -139,15 +143,15 @@ def _about(
     opened: OpenRecording, view: GraphView, compared: Compared, query: Query
 ) -> dict[str, Any]:
     """Return what the page shows, for callbacks: graph and baseline with their versions."""
-    edition = compared.edition
+    versioned = compared.versioned
     return {
         "file": opened.key,
         "graph": view.graph.graph_id,
         "version": opened.version,
         "identity": graph_identity(view.run, view.graph),
-        "baseline": None if edition is None else asdict(edition),
+        "baseline": None if versioned is None else asdict(versioned),
         # Also where it could not be had.
-        "asked_baseline": query.baseline_file,
+        "requested_baseline": query.baseline_file,
     }
 
 
@@ -184,7 +188,7 @@ def _launch_choices(
             "launch",
             "Launch",
             launches,
-            None if shown.asked is None else str(shown.asked),
+            None if shown.requested is None else str(shown.requested),
             width=148,
             placeholder="none recorded",
         ),
@@ -215,8 +219,8 @@ def gpu_time(launch: ShownLaunch) -> str:
 
 def _chosen_launch(view: GraphView, query: Query) -> ShownLaunch | None:
     recorded = view.recorded_launches
-    asked = next((x for x in recorded if x.launch_id == query.launch_id), None)
-    return asked or typical_launch(recorded)
+    requested = next((x for x in recorded if x.launch_id == query.launch_id), None)
+    return requested or typical_launch(recorded)
 
 
 def _chosen_launches(view: GraphView, query: Query) -> Launches | None:
@@ -224,8 +228,8 @@ def _chosen_launches(view: GraphView, query: Query) -> Launches | None:
 
 
 def _chosen_stream_launch(view: GraphView, query: Query) -> ShownLaunch | None:
-    asked = (x for x in view.stream_launches if x.launch_id == query.stream_launch_id)
-    return next(asked, None) or typical_launch(view.stream_launches)
+    requested = (x for x in view.stream_launches if x.launch_id == query.stream_launch_id)
+    return next(requested, None) or typical_launch(view.stream_launches)
 
 
 def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
@@ -234,7 +238,7 @@ def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
         "selected": list(selected),
         "focus": {"node": selected[0], "token": 0} if selected else None,
         "colour": colour,
-        # The browser knows whether the page is dark; assets/web/dash/links.js says it at once.
+        # The browser knows whether the page is dark; assets/web/dash/links.js sets it at once.
         "theme": "light",
         "group": LINK_GROUP,
         "style": {"height": "100%", "width": "100%"},
@@ -242,7 +246,7 @@ def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
 
 
 def _dag_source(
-    edition: str,
+    versioned_key: str,
     view: GraphView,
     query: Query,
     look: dict[str, Any],
@@ -250,10 +254,12 @@ def _dag_source(
     compared: Compared,
     addresses: Addresses,
 ) -> str:
-    """Return where the DAG comes from; of a launch only where that is asked about."""
-    asked = query.layout == "time" or look["colour"] == "launch"
-    launch_id = launch.launch_id if launch is not None and asked else None
-    return addresses.dag_payload(edition, view.graph.graph_id, query, launch_id, compared.edition)
+    """Return where the DAG comes from; of a launch only where that is of_launch about."""
+    of_launch = query.layout == "time" or look["colour"] == "launch"
+    launch_id = launch.launch_id if launch is not None and of_launch else None
+    return addresses.dag_payload(
+        versioned_key, view.graph.graph_id, query, launch_id, compared.versioned
+    )
 
 
 def _dag(
@@ -261,7 +267,7 @@ def _dag(
 ) -> Component:
     if not view.nodes:
         return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
-    # Inferred edges are told by the head, which has room for it.
+    # Inferred edges are named by the head, which has room for it.
     words = None if view.root.edges_inferred else edges_note(view.root)
     note = None if words is None else html.Span(words, className="gv-muted")
     choices = (
@@ -279,7 +285,7 @@ def _dag(
 
 
 def _beside(
-    edition: str,
+    versioned_key: str,
     view: GraphView,
     shown: _Shown,
     look: dict[str, Any],
@@ -290,10 +296,10 @@ def _beside(
     graph_id = view.graph.graph_id
     stream = _chosen_stream_launch(view, query)
     source = addresses.timeline_payload(
-        edition, graph_id, shown.asked, stream.launch_id if stream else None, shown.order
+        versioned_key, graph_id, shown.requested, stream.launch_id if stream else None, shown.order
     )
     memory_source = addresses.memory_payload(
-        edition, graph_id, None if shown.launch is None else shown.launch.launch_id
+        versioned_key, graph_id, None if shown.launch is None else shown.launch.launch_id
     )
     timeline: Component = html.P(no_times(view), className="gv-empty")
     choices: list[Component] = []
@@ -306,11 +312,11 @@ def _beside(
 
 
 def _lengths(view: GraphView, shown: _Shown, stream: ShownLaunch | None) -> dict[str, Any]:
-    """Return what a page says of its timeline's data: whether they are long, and come first."""
+    """Return the properties of a timeline's data: whether they are long, and come first."""
     launch = shown.launch if shown.launches is None else None
     spans, operations = (0 if x is None else x.span_count for x in (launch, stream))
     is_long = max(spans, operations) > SENT_WHOLE
-    is_first = spans > max(SENT_WHOLE, _MANY_TURNS * len(view.tree.nodes))
+    is_first = spans > max(SENT_WHOLE, _MANY_ITERATIONS * len(view.tree.nodes))
     return {"long": is_long or None, "first": is_first or None}
 
 

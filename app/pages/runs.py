@@ -80,8 +80,8 @@ def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -
 def _summary(found: Sequence[FileRuns]) -> str:
     runs = counted(sum(len(f.runs) for f in found), "run")
     live = sum(f.is_live for f in found)
-    said = f"{runs} in {counted(len(found), 'recording')}"
-    return f"{said}, {live} being recorded" if live else said
+    text = f"{runs} in {counted(len(found), 'recording')}"
+    return f"{text}, {live} being recorded" if live else text
 
 
 def _trend_link(runs: int, addresses: Addresses) -> Component | None:
@@ -197,7 +197,7 @@ def _picture(view: RunView, addresses: Addresses) -> Component | None:
     line = view.main_graph
     if line is None or not line.node_count:
         return None
-    return Miniature(source=addresses.miniature(view.edition, line.graph.graph_id))
+    return Miniature(source=addresses.miniature(view.versioned_key, line.graph.graph_id))
 
 
 def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
@@ -221,8 +221,8 @@ def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
         found.append(("Rank", integer(run.rank), None))
     if run.source == "import":
         of_dump = run.collector == "dot" or run.collector_reason is None
-        told = "A DOT dump: it carries no times" if of_dump else run.collector_reason
-        found.append(("Source", "imported", told))
+        reason = "A DOT dump: it carries no times" if of_dump else run.collector_reason
+        found.append(("Source", "imported", reason))
     return found
 
 
@@ -246,14 +246,14 @@ def no_graphs(view: RunView) -> str:
         return "No CUDA graph was instantiated yet."
     if view.run.source == "import":
         return _no_graphs_of_trace(view)
-    said = "No CUDA graph was instantiated while gviz watched."
+    sentence = "No CUDA graph was instantiated while gviz watched."
     if view.stream_count:
         return (
-            f"{said} It recorded {counted(view.stream_count, 'stream operation')}; to see them as "
-            "a graph, capture the work, with torch.cuda.graph or cudaStreamBeginCapture."
+            f"{sentence} It recorded {counted(view.stream_count, 'stream operation')}; to see them "
+            "as a graph, capture the work, with torch.cuda.graph or cudaStreamBeginCapture."
         )
     reasons = [n.text for n in view.notes if n.kind == "information"]
-    return f"{said} Note: {'; '.join(reasons)}." if reasons else said
+    return f"{sentence} Note: {'; '.join(reasons)}." if reasons else sentence
 
 
 def _no_graphs_of_trace(view: RunView) -> str:
@@ -296,9 +296,9 @@ def report_link(file: str, line: GraphLine, addresses: Addresses) -> Component:
 
 
 def _notes(view: RunView, href: str) -> Component | None:
-    told = [n for n in view.notes if n.kind != "information"]
-    listed = note_list(told[:_LISTED_NOTES])
-    more = len(told) - _LISTED_NOTES
+    warnings = [n for n in view.notes if n.kind != "information"]
+    listed = note_list(warnings[:_LISTED_NOTES])
+    more = len(warnings) - _LISTED_NOTES
     if more <= 0:
         return listed
     return html.Div([listed, dcc.Link(counted(more, "more note"), href=href, className="gv-more")])

@@ -10,23 +10,23 @@ from dash import dcc, html, no_update
 from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, Query, aria, message
-from gviz.app.files import PATIENCE_S, Background, Library, sentence_of, split_edition
+from gviz.app.files import PATIENCE_S, Background, Library, sentence_of, split_version
 from gviz.app.pages.compare import trend_body
 from gviz.comparison import Trend, build_trend
 from gviz.errors import RecordingError
 
-#: Milliseconds between two questions whether a trend is made.
+#: Milliseconds between two polls for a trend.
 _EVERY_MS = 500
 
 
 class Trends:
-    """Makes trends beside the requests, each kept with the first of its files."""
+    """Makes trends in the background, each kept with the first of its files."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self._made: Background[Trend] = Background()
 
-    def find(self, editions: Sequence[str], patience_s: float = PATIENCE_S) -> Trend | None:
+    def find(self, versioned: Sequence[str], patience_s: float = PATIENCE_S) -> Trend | None:
         """Return the trend over files (``key@version``); None: it is still being made.
 
         Raises
@@ -34,16 +34,16 @@ class Trends:
         RecordingError
             If a file is damaged or changed.
         """
-        files = tuple(editions)
+        files = tuple(versioned)
         return self._made.find(files, lambda: self._build(files), patience_s)
 
-    def _build(self, editions: tuple[str, ...]) -> Trend:
+    def _build(self, versioned: tuple[str, ...]) -> Trend:
         with contextlib.ExitStack() as stack:
             opened = []
-            for key, version in map(split_edition, editions):
+            for key, version in map(split_version, versioned):
                 opened.append(stack.enter_context(self._library.file(key).at(version)))
             recordings = [file.recording for file in opened]
-            return opened[0].derive(("trend", *editions), lambda: build_trend(recordings))
+            return opened[0].derive(("trend", *versioned), lambda: build_trend(recordings))
 
 
 def render_trend(library: Library, query: Query, addresses: Addresses) -> Component:
@@ -55,8 +55,8 @@ def render_trend(library: Library, query: Query, addresses: Addresses) -> Compon
         If a file that the address names is not open.
     """
     wanted = query.files or tuple(f.key for f in library.files() if not f.waiting)
-    editions = [library.file(key).edition for key in wanted]
-    if not editions:
+    versioned = [library.file(key).versioned_key for key in wanted]
+    if not versioned:
         return message("Trend", "Nothing is recorded yet: there is no run to show.")
     waiting = html.P(
         "Reading the launches of all runs…",
@@ -68,7 +68,7 @@ def render_trend(library: Library, query: Query, addresses: Addresses) -> Compon
         children=[
             html.Div([html.H1("Trend"), _file_choice(library, wanted, addresses)],
                      className="gv-title"),
-            dcc.Store(id="trend-view", data={"files": editions}),
+            dcc.Store(id="trend-view", data={"files": versioned}),
             dcc.Interval(id="trend-wait", interval=_EVERY_MS, max_intervals=0),
             html.Div(waiting, id="trend-body"),
         ],
@@ -95,25 +95,25 @@ def _file_choice(library: Library, wanted: Sequence[str], addresses: Addresses) 
 
 
 def show_trend(
-    trends: Trends, library: Library, view: Mapping[str, Any], asked: int, addresses: Addresses
+    trends: Trends, library: Library, view: Mapping[str, Any], polls: int, addresses: Addresses
 ) -> tuple[Any, Any]:
-    """Return the body and how often its page may ask, for the callback of the page."""
+    """Return the body and how many polls its page may make, for the callback of the page."""
     try:
         found = trends.find(view["files"])
         if found is None:
-            return no_update, asked + 1
+            return no_update, polls + 1
         return trend_body(found, _keys(library, view["files"]), addresses), no_update
-    except Exception as error:  # the page says it
+    except Exception as error:  # the page shows it
         sentence = sentence_of(error).strip()
         return html.P(["There is no trend. ", sentence], role="alert"), no_update
 
 
-def _keys(library: Library, editions: Sequence[str]) -> dict[str, str]:
+def _keys(library: Library, versioned: Sequence[str]) -> dict[str, str]:
     """Return the keys of files by their paths, as results name them."""
     found = {}
-    for key, version in map(split_edition, editions):
+    for key, version in map(split_version, versioned):
         with library.file(key).at(version) as opened:
             found[str(opened.recording.path)] = key
-    if len(found) < len(editions):
+    if len(found) < len(versioned):
         raise RecordingError("one file is open twice: leave one of them out")
     return found

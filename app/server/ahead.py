@@ -36,8 +36,8 @@ def _canvases(page: Component) -> Iterator[Component]:
     return (p for p in page._traverse() if getattr(p, "_namespace", "") == "gviz_canvas")
 
 
-def ask(server: Flask, address: str) -> None:
-    """Have a server make, and keep, what it answers at an address; what fails is left to requests.
+def prefetch(server: Flask, address: str) -> None:
+    """Have a server make, and keep, its answer to an address; failures are left to the request.
 
     Parameters
     ----------
@@ -47,17 +47,17 @@ def ask(server: Flask, address: str) -> None:
         Path and query of a payload, with the server's prefix.
     """
     try:
-        # Without the token, which is a matter of who asks.
+        # Without the token, which is the requesting browser's matter.
         with server.test_request_context(address):
             server.make_response(server.dispatch_request()).close()
-    except Exception:  # the request that asks for it is told what is wrong, in a sentence
+    except Exception:  # the request itself answers with a sentence
         logging.getLogger(__name__).debug("%s was not prefetched", address, exc_info=True)
 
 
 def prepare_click(
     library: Library, opened: OpenRecording, graph_id: int, addresses: Addresses
 ) -> None:
-    """Read, once for each version of a file, what the inspector asks for at the first click.
+    """Read, once for each version of a file, what the inspector needs at the first click.
 
     Returns at once. That is a second for 100,000 nodes: who uses which memory, and in which
     ranges the eager side was called.
@@ -68,7 +68,7 @@ def prepare_click(
             with opened.at():
                 view = graph_view(library, opened.key, graph_id)
                 render_inspector(library, opened.key, view, view.tree.key[:1].tolist(), addresses)
-        except Exception:  # the click that asks for it is told what is wrong, in a sentence
+        except Exception:  # the click's request answers with a sentence
             logging.getLogger(__name__).debug("no click was prepared", exc_info=True)
 
     def begin() -> bool:
@@ -85,7 +85,7 @@ class Ahead(AheadThread):
     Parameters
     ----------
     server, library, addresses
-        Who answers, of what, and where.
+        The server, its recordings, and their addresses.
     """
 
     def __init__(self, server: Flask, library: Library, addresses: Addresses) -> None:
@@ -102,4 +102,4 @@ class Ahead(AheadThread):
         page, *_ = render_page(self._library, self._addresses, path, f"?{query}")
         for source in canvas_sources(page):
             if not self._is_enough():
-                ask(self._server, source)
+                prefetch(self._server, source)

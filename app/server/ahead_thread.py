@@ -1,4 +1,4 @@
-"""A thread that does work of requests before anybody asks, as far as there is room to keep it."""
+"""A thread that prefetches: it does work of requests to come, as far as there is room."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threading import Event, Thread
 from gviz.app.files import KEPT_BYTES, Library
 from gviz.app.views import run_files
 
-#: What is made ahead fills at most this part of what is kept, so that it displaces nothing.
+#: What is prefetched fills at most this part of what is kept, so that it displaces nothing.
 MOST_BYTES = KEPT_BYTES // 2
 
 

@@ -126,7 +126,7 @@ def build_app(
 
 
 def _add_data_routes(server: Flask, library: Library, addresses: Addresses, prefix: str) -> None:
-    """Serve what the views of the pages ask for."""
+    """Serve the data of the pages' views."""
     add_payload_routes(server, library, addresses)
     add_compared_routes(server, library, prefix)
     add_rank_routes(server, library, prefix)
@@ -149,10 +149,10 @@ def _first_page(
 
 def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     def show_page(route: dict[str, Any]) -> tuple[Any, ...]:
-        # Asked first: what changes while the page is made is a change of the page shown.
+        # Read first: what changes while the page is made is a change of the page shown.
         shown = shown_files(library, addresses, route["path"], route["search"])
         page: Page = render_page(library, addresses, route["path"], route["search"])
-        # Which page this is, of all that the browser asked for: assets/web/dash/history.js.
+        # Which page this is, of all that the browser requested: assets/web/dash/history.js.
         return (*page, {**shown, "turn": route["turn"]})
 
     add: Any = app.callback
@@ -171,7 +171,7 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         file = view["file"]
         route = (f"{addresses.prefix}{GRAPH.lstrip('/')}", fresh["search"])
         shown = shown_files(library, addresses, *route)
-        known = {name: fresh[name] for name in ("search", "launches", "passes", "panes")}
+        known = {name: fresh[name] for name in ("search", "launches", "iterations", "panes")}
         try:
             found = refresh_graph(
                 library, file, view["graph"], ShownGraph(view["identity"], **known), addresses
@@ -213,7 +213,7 @@ def _add_memory(app: dash.Dash, library: Library) -> None:
             with library.file(view["file"]).at(view["version"]):
                 graph = graph_view(library, view["file"], view["graph"])
                 return render_memory_facts(library, view["file"], graph)
-        except Exception as error:  # the pane says it; the others stay as they are
+        except Exception as error:  # the pane shows it; the others stay as they are
             return message("Not shown", sentence_of(error))
 
     add: Any = app.callback
@@ -226,10 +226,10 @@ def _add_memory(app: dash.Dash, library: Library) -> None:
 
 
 def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports: Reports) -> None:
-    """Fill the Report page when its analysis is made; until then the page asks again."""
+    """Fill the Report page when its analysis is made; until then the page polls."""
 
-    def fill(asked: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
-        body, again = show_report(library, reports, view, asked or 0, addresses)
+    def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
+        body, again = show_report(library, reports, view, polls or 0, addresses)
         return made_by_browser(body), again
 
     add: Any = app.callback
@@ -242,11 +242,11 @@ def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports:
 
 
 def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    """Fill the Compare and the Trend page when they are made; until then they ask again."""
+    """Fill the Compare and the Trend page when they are made; until then they poll."""
     comparisons = Comparisons(library)
 
-    def fill(asked: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
-        return show_comparison(comparisons, view, asked or 0, search, addresses)
+    def fill(polls: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
+        return show_comparison(comparisons, view, polls or 0, search, addresses)
 
     add: Any = app.callback
     add(
@@ -259,8 +259,8 @@ def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> N
     _add_ranks(app, library, addresses)
     trends = Trends(library)
 
-    def fill_trend(asked: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
-        return show_trend(trends, library, view, asked or 0, addresses)
+    def fill_trend(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
+        return show_trend(trends, library, view, polls or 0, addresses)
 
     add(
         Output("trend-body", "children"),
@@ -271,11 +271,11 @@ def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> N
 
 
 def _add_ranks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    """Fill the Ranks page when its file's ranks are compared; until then it asks again."""
+    """Fill the Ranks page when its file's ranks are compared; until then it polls."""
     comparisons = RankComparisons(library)
 
-    def fill(asked: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
-        return show_ranks(comparisons, library, view, asked or 0, search, addresses)
+    def fill(polls: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
+        return show_ranks(comparisons, library, view, polls or 0, search, addresses)
 
     add: Any = app.callback
     add(

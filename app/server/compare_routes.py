@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from flask import Flask, Response, request
 
 from gviz.app.components import PAYLOAD, Sides, parse_query, parse_sides
-from gviz.app.files import Library, OpenRecording, split_edition
+from gviz.app.files import Library, OpenRecording, split_version
 from gviz.app.pages import (
     LAYOUTS,
     TABLES,
     Comparison,
-    UnionAsked,
+    UnionRequest,
     both_timelines,
     compare_sides,
     table_payload,
@@ -36,7 +36,7 @@ class _Subject:
 
     def answer(self, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
         """Return a payload, kept with the file after."""
-        kept = ("compared", self.first.edition, self.sides.graphs, *key)
+        kept = ("compared", self.first.versioned_key, self.sides.graphs, *key)
         return answer(self.second, kept, build)
 
 
@@ -67,7 +67,7 @@ def _subject(library: Library) -> Iterator[_Subject]:
     if sides is None:
         raise RecordingError("what is to be compared is not named: a=, b= and graph=")
     found = compare_sides(library, sides)
-    (first, first_at), (second, second_at) = map(split_edition, (sides.before, sides.after))
+    (first, first_at), (second, second_at) = map(split_version, (sides.before, sides.after))
     with (
         library.file(first).at(first_at) as before,
         library.file(second).at(second_at) as after,
@@ -87,7 +87,7 @@ def _timeline(subject: _Subject) -> Response:
         return both_timelines(
             subject.found,
             (subject.first.recording, subject.second.recording),
-            Sides(subject.first.edition, subject.second.edition),
+            Sides(subject.first.versioned_key, subject.second.versioned_key),
             window,
             (files[0].keep, files[1].keep),
         )
@@ -103,7 +103,7 @@ def _dag(subject: _Subject) -> Response:
     if query.level >= len(subject.found.page):
         raise RecordingError(f"there is no level {query.level} of this comparison")
     layout = query.layout if query.layout in LAYOUTS else None
-    wanted = UnionAsked(query.level, layout, frozenset(query.unfolded))
+    wanted = UnionRequest(query.level, layout, frozenset(query.unfolded))
 
     def build() -> bytes:
         return union_dag(

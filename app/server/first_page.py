@@ -13,7 +13,7 @@ import dash
 from dash.development.base_component import Component
 from flask import Response, request
 
-from gviz.app.server.ahead import ask, canvas_sources, has_long_data
+from gviz.app.server.ahead import canvas_sources, has_long_data, prefetch
 from gviz.app.server.compression import streamed
 from gviz.app.server.plain_html import to_html
 from gviz.app.server.scripts import PageScripts
@@ -73,7 +73,7 @@ class Application(dash.Dash):  # type: ignore[misc]
     def _parts(self, before: str, make: Make, fetched: str, after: str) -> Iterator[str]:
         yield before
         begin = perf_counter()
-        found = _in_time(make, lambda address: ask(self.server, address))
+        found = _in_time(make, lambda address: prefetch(self.server, address))
         if found is not None:
             page, title = found
             # Its data first: they take longest.
@@ -86,18 +86,18 @@ class Application(dash.Dash):  # type: ignore[misc]
 def _data_of(page: Component) -> str:
     """Return what lets the browser fetch the data of a page's first view at once.
 
-    The server makes one view's data after the other's; asked for together, any might come first.
+    The server makes one view's data after the other's; requested together, any might come first.
     """
     for source in canvas_sources(page):
         return f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{escape(source)}">'
     return ""
 
 
-def _in_time(make: Make, ask_for: Callable[[str], None]) -> tuple[Component, str] | None:
+def _in_time(make: Make, prefetch: Callable[[str], None]) -> tuple[Component, str] | None:
     """Return what is made, if that does not take too long; it is made to its end all the same.
 
     What takes long is kept by the file (:meth:`OpenRecording.derive`): Dash's page is made of it,
-    and finds the data that it asks for as soon as it is loaded.
+    and finds its data there as soon as it is loaded.
     """
     made: Future[tuple[Component, str] | None] = Future()
     is_late = Event()
@@ -110,7 +110,7 @@ def _in_time(make: Make, ask_for: Callable[[str], None]) -> tuple[Component, str
             made.set_result(None)
         if is_late.is_set() and (found := made.result()) is not None:
             for source in canvas_sources(found[0]):
-                ask_for(source)
+                prefetch(source)
 
     Thread(target=run, name="first page", daemon=True).start()
     try:

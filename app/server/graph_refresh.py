@@ -44,8 +44,8 @@ class ShownGraph:
 
     Attributes
     ----------
-    launches, passes
-        Options of the choice of a graph launch, and of an eager pass.
+    launches, iterations
+        Options of the choice of a graph launch, and of an eager iteration.
     panes
         Which of the panes that need not be there are.
     identity
@@ -55,7 +55,7 @@ class ShownGraph:
     identity: str
     search: str
     launches: Options
-    passes: Options
+    iterations: Options
     panes: Sequence[str]
 
 
@@ -123,14 +123,14 @@ def _find(recording: Recording, identity: str) -> int:
 def _same_launches(query: Query, shown: ShownGraph, view: GraphView) -> Query:
     """Return the query with the numbers that the launches shown have now.
 
-    Launches are numbered over the whole recording: with more graph launches, eager passes move.
+    Launches are numbered over the whole recording: with more graph launches, eager iterations move.
     """
     recorded = {f"#{x.ordinal}": x.launch_id for x in view.recorded_launches}
     eager = {f"iteration {x.ordinal}": x.launch_id for x in view.stream_launches}
     return replace(
         query,
         launch_id=recorded.get(_name_of(query.launch_id, shown.launches)),
-        stream_launch_id=eager.get(_name_of(query.stream_launch_id, shown.passes)),
+        stream_launch_id=eager.get(_name_of(query.stream_launch_id, shown.iterations)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask, Response, request
 
 from gviz.app.components import PAYLOAD, parse_id
-from gviz.app.files import Library, split_edition
+from gviz.app.files import Library, split_version
 from gviz.app.pages import compared_ranks, ranks_timeline
 from gviz.app.server.routes import answer, answer_once
 from gviz.app.views import ViewWindow, parse_window
@@ -20,7 +20,7 @@ def add_rank_routes(server: Flask, library: Library, prefix: str) -> None:
     """
 
     def respond(file: str, graph_id: int) -> Response:
-        key, version = split_edition(file)
+        key, version = split_version(file)
         with library.file(key).at(version) as opened:
             found = compared_ranks(opened)
             graph = next((g for g in found.graphs if g.sides[0].graph_id == graph_id), None)

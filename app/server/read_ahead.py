@@ -12,7 +12,7 @@ from gviz.model import read_level, read_raw_spans
 
 
 class ReadAhead(AheadThread):
-    """Reads nodes, edges, and of what is shown first the launch's spans and the eager pass."""
+    """Reads nodes, edges, and of what is shown first the launch's spans and the eager iteration."""
 
     def __init__(self, library: Library) -> None:
         super().__init__("read ahead", library)
@@ -25,7 +25,7 @@ class ReadAhead(AheadThread):
 
     def _read(self, opened: OpenRecording, graph_id: int) -> None:
         view = graph_view(self._library, opened.key, graph_id)
-        # The DAG tells of the first launch until another is asked for, the timeline of this one.
+        # The DAG shows the first launch until another is requested, the timeline this one.
         typical = typical_launch(view.recorded_launches)
         for launch in (*view.recorded_launches[:1], *([typical] if typical else [])):
             read_raw_spans(opened.recording, launch.launch_id, opened.keep)

@@ -33,12 +33,12 @@ def add_refusals(server: Flask, prefix: str) -> None:
     server.register_error_handler(HTTPException, refused)
     server.register_error_handler(DependencyException, lambda _: _plain(_NOTHING, 404))
     server.register_error_handler(Exception, fault)
-    # Else Dash answers with its page, which a view that asked for data cannot read.
+    # Else Dash answers with its page, which a view that requested data cannot read.
     server.add_url_rule(f"{prefix.rstrip('/')}{PAYLOAD}/<path:rest>", "gviz_nothing", nothing)
 
 
 def status_of(error: GvizError) -> int:
-    """Return the HTTP status that tells an error's kind."""
+    """Return the HTTP status of an error's kind."""
     if isinstance(error, ChangedError):
         return 409
     if isinstance(error, GoneError):

@@ -23,7 +23,7 @@ from gviz.app.components import (
     parse_launches,
     parse_order,
 )
-from gviz.app.files import Library, OpenRecording, split_edition
+from gviz.app.files import Library, OpenRecording, split_version
 from gviz.app.inspector import render_inspector
 from gviz.app.server.ahead import prepare_click
 from gviz.app.views import (
@@ -44,8 +44,8 @@ from gviz.model import read_level, read_tree
 
 _T = TypeVar("_T")
 
-#: Two payloads made at once would both be late, as Python runs one thread at a time: a page asks
-#: for its DAG first, and gets it before its timeline. Nothing that is kept on its own asks for it.
+#: Two payloads made at once would both be late, as Python runs one thread at a time: a page
+#: requests its DAG first, and gets it before its timeline. What is kept needs no such order.
 _TURN = threading.Lock()
 
 
@@ -57,15 +57,15 @@ def add_payload_routes(server: Flask, library: Library, addresses: Addresses) ->
     """Serve ``payload/KIND/FILE/GRAPH`` under a prefix.
 
     KIND is dag, timeline, memory, table, miniature or inspector. ``FILE`` is a key, or
-    ``key@version`` (:attr:`OpenRecording.edition`): then the answer is 409 once the file is another
-    one. So is ``baseline=``, of dag, table and inspector. The last is asked with a selection: a
-    JSON list of nodes' numbers on the page.
+    ``key@version`` (:attr:`OpenRecording.versioned_key`): then the answer is 409 once the file is
+    another one. So is ``baseline=``, of dag, table and inspector. A request of the last posts a
+    selection: a JSON list of nodes' numbers on the page.
     """
     base = addresses.prefix.rstrip("/") + PAYLOAD
 
     def serve(kind: str, handle: _Answer, method: str = "GET") -> None:
         def respond(file: str, graph_id: int) -> Response:
-            key, version = split_edition(file)
+            key, version = split_version(file)
             with library.file(key).at(version) as opened:
                 return handle(opened, graph_id)
 
@@ -80,9 +80,9 @@ def add_payload_routes(server: Flask, library: Library, addresses: Addresses) ->
     def table(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
         with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
-            key = ("table", graph_id, against and against.edition)
+            key = ("table", graph_id, against and against.versioned)
             found = answer(opened, key, lambda: table_payload(view, against))
-        # Asked for once the page is drawn: next comes a click.
+        # Requested once the page is drawn: next comes a click.
         prepare_click(library, opened, graph_id, addresses)
         return found
 
@@ -90,8 +90,10 @@ def add_payload_routes(server: Flask, library: Library, addresses: Addresses) ->
         view = graph_view(library, opened.key, graph_id)
         nodes = _selection(request.get_json(silent=True))
         with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
-            said = render_inspector(library, opened.key, view, nodes, addresses, compared=against)
-        return _as_parts(said)
+            inspector = render_inspector(
+                library, opened.key, view, nodes, addresses, compared=against
+            )
+        return _as_parts(inspector)
 
     serve("dag", dag)
     serve("timeline", _timeline)
@@ -107,7 +109,7 @@ def _dag(opened: OpenRecording, graph_id: int, against: TreeComparison | None) -
     def build() -> bytes:
         return payload.dag_payload(opened.recording, graph_id, wanted, opened.keep, against)
 
-    return answer(opened, ("dag", graph_id, wanted, against and against.edition), build)
+    return answer(opened, ("dag", graph_id, wanted, against and against.versioned), build)
 
 
 def _timeline(opened: OpenRecording, graph_id: int) -> Response:
@@ -123,7 +125,7 @@ def _timeline(opened: OpenRecording, graph_id: int) -> Response:
         )
 
     if window is not None:
-        # Hardly ever asked for again: what it is made of is kept, not the answer.
+        # Hardly ever requested again: what it is made of is kept, not the answer.
         return answer_once(build())
     return answer(opened, ("timeline", graph_id, launch, stream, order), build)
 
@@ -155,10 +157,10 @@ def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     return draw_miniature(build_miniature(recording, level, typical_launch(launches))).encode()
 
 
-def _dag_request(arguments: Mapping[str, str]) -> payload.DagAsked:
-    """Return what of the DAG a query asks for; what it does not know counts as absent."""
+def _dag_request(arguments: Mapping[str, str]) -> payload.DagRequest:
+    """Return the part of the DAG that a query requests; unknown values count as absent."""
     folding = arguments.get("fold")
-    return payload.DagAsked(
+    return payload.DagRequest(
         layout=arguments.get("layout"),
         launch_id=parse_id(arguments.get("launch")),
         folding=folding if folding in FOLDINGS else None,

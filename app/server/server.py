@@ -41,7 +41,7 @@ _THREADS = 6
 _LAST_STEP_S = 2.0
 #: A piece of an upload has 4 MiB; a selection of 100,000 nodes about 1 MB.
 _MOST_BODY_BYTES = 16 << 20
-#: From one turn of a thread to the next; Python has 5 ms.
+#: Seconds between switches of Python's threads, whose default is 5 ms.
 _TURN_S = 0.0002
 
 
@@ -114,7 +114,7 @@ def _serve(paths: Sequence[Path], options: Options) -> int:
 
 @contextmanager
 def _short_turns() -> Iterator[None]:
-    """Let Python's threads take turns often, in here.
+    """Have Python switch threads often, in here.
 
     SQLite and zlib need no Python but after every page of rows, and waited for another thread
     then, usually one that imports Dash, longer than they had worked.
@@ -148,7 +148,7 @@ class RunningServer:
         self.options = options
         self.prefix = clean_prefix(options.url_prefix)
         self._access = build_access(options, self.prefix)
-        # A page asks for a dozen files at once; that they wait a moment is no news.
+        # A page requests a dozen files at once; that they wait a moment is no news.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self.library = Library(paths)
         try:
@@ -211,7 +211,7 @@ class RunningServer:
             self._server.run()
 
     def close(self) -> None:
-        """Stop listening, and let go of the recordings."""
+        """Stop listening, and release the recordings."""
         self._reading.stop()
         self._ahead.stop()
         # Sockets closed under the thread that waits for them would be an error to it, or another

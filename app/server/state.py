@@ -1,4 +1,4 @@
-"""The state that pages ask for every few seconds: whether the files shown are still the same."""
+"""The state that pages poll every few seconds: whether the files shown are still the same."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def shown_files(
 ) -> dict[str, Any]:
     """Return which page an address is, and the state of the files it is made of."""
     page = _PAGES.get(addresses.local(path), "")
-    asked = _files_of(page, parse_query(search), [o.key for o in library.files()])
-    wanted = [o for o in library.files() if page == "runs" or (page and o.key in asked)]
+    shown = _files_of(page, parse_query(search), [o.key for o in library.files()])
+    wanted = [o for o in library.files() if page == "runs" or (page and o.key in shown)]
     return {"page": page, "files": {o.key: file_state(o) for o in wanted}}
 
 

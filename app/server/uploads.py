@@ -136,7 +136,7 @@ class Uploads:
                 raise UploadError(409, f"A piece of {upload.name} is missing; give the file again")
             if offset + len(piece) > upload.size:
                 self._drop(identity)
-                raise UploadError(413, f"{upload.name} is longer than it was said to be")
+                raise UploadError(413, f"{upload.name} is longer than was announced")
             self._append(identity, upload, piece)
             if upload.received < upload.size:
                 return None
@@ -174,10 +174,10 @@ class Uploads:
             if not isinstance(error, GvizError):
                 raise
             # The place of our copy helps nobody.
-            said = str(error)
+            message = str(error)
             for ours in (str(made), str(path), path.name):
-                said = said.replace(ours, upload.name)
-            raise UploadError(422, said) from error
+                message = message.replace(ours, upload.name)
+            raise UploadError(422, message) from error
 
 
 def _import(source: Path, output: Path, name: str) -> None:
@@ -194,8 +194,8 @@ def _import(source: Path, output: Path, name: str) -> None:
             "machine where gviz runs"
         ) from None
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["gviz: it cannot be read"]
-        raise ImportingError(said[-1].removeprefix("gviz: "))
+        lines = done.stderr.strip().splitlines() or ["gviz: it cannot be read"]
+        raise ImportingError(lines[-1].removeprefix("gviz: "))
 
 
 def shown_name(name: str) -> str:

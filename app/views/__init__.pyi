@@ -29,9 +29,9 @@ from gviz.app.views.dag.visible_levels import opened_keys as opened_keys
 from gviz.app.views.dag.visible_levels import painted as painted
 from gviz.app.views.graph_data import GraphView as GraphView
 from gviz.app.views.graph_data import ShownLaunch as ShownLaunch
+from gviz.app.views.graph_data import body_view as body_view
 from gviz.app.views.graph_data import graph_identity as graph_identity
 from gviz.app.views.graph_data import graph_view as graph_view
-from gviz.app.views.graph_data import inner_view as inner_view
 from gviz.app.views.graph_data import launches_with_times as launches_with_times
 from gviz.app.views.graph_data import typical_launch as typical_launch
 from gviz.app.views.level_memory import kept_memory as kept_memory
@@ -42,7 +42,7 @@ from gviz.app.views.miniature_picture import draw_reason as draw_reason
 from gviz.app.views.node_neighbours import eager_durations as eager_durations
 from gviz.app.views.node_neighbours import eager_ranges as eager_ranges
 from gviz.app.views.node_neighbours import neighbours as neighbours
-from gviz.app.views.payload import DagAsked as DagAsked
+from gviz.app.views.payload import DagRequest as DagRequest
 from gviz.app.views.payload import node_arrays as node_arrays
 from gviz.app.views.payload import read_stream_side as read_stream_side
 from gviz.app.views.run_view import FileRuns as FileRuns

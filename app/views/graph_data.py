@@ -13,11 +13,11 @@ from gviz.app.views.row_table import RowTable
 from gviz.model import (
     GraphTree,
     Inflation,
-    InnerTimes,
     LaunchTimes,
+    NestedTimes,
     inflation,
     launch_times,
-    read_inner_times,
+    read_nested_times,
     read_node,
     read_node_statistics,
     read_tree,
@@ -34,7 +34,7 @@ class ShownLaunch:
     gpu_ns
         First node's start to last node's end; None: unknown.
     span_count
-        Spans of it in the recording; of a pass by stream calls its operations.
+        Spans of it in the recording; of an eager iteration its operations.
     """
 
     launch_id: int
@@ -58,7 +58,7 @@ class GraphView:
     tree, at
         This level with all that is nested in it, and which level of it this is.
     nodes
-        By node_id; each is read when it is asked for.
+        By node_id; each is read when it is requested.
     launch_count
         Launches of the root, with node times or without.
     recorded_launches, stream_launches
@@ -85,7 +85,7 @@ class GraphView:
     nodes: RowTable[rows.Node]
     functions: Mapping[int, rows.KernelFunction]
     _read_statistics: Callable[[int], rows.NodeStatistics | None]
-    _read_inner: Callable[[], InnerTimes]
+    _read_nested: Callable[[], NestedTimes]
     launch_count: int
     recorded_launches: Sequence[ShownLaunch]
     stream_launches: Sequence[ShownLaunch]
@@ -98,9 +98,9 @@ class GraphView:
     in_branch: bool = False
 
     @property
-    def inner(self) -> InnerTimes:
-        """The times inside nodes of the tree: read when they are asked for."""
-        return self._read_inner()
+    def nested(self) -> NestedTimes:
+        """The times inside nodes of the tree: read when they are requested."""
+        return self._read_nested()
 
     @property
     def node_time_ns(self) -> float | None:
@@ -145,20 +145,20 @@ def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     opened = library.file(file)
     recording = opened.recording
 
-    # The same that the payloads are made of: asked for each time, so that it stays as long.
+    # The same that the payloads are made of: looked up each time, so that it stays as long.
     tree = read_tree(recording, graph_id, opened.keep)
     return opened.derive(("graph", graph_id), lambda: build_graph_view(opened, tree))
 
 
 def graph_identity(run: rows.Run, graph: rows.Graph) -> str:
-    """Return what tells a graph from others of its recording while that is written.
+    """Return what identifies a graph among others of its recording while that is written.
 
     Numbers of graphs are those of the file: a process that joins late may move them.
     """
     return f"{run.process_id}/{graph.cuda_graph_id}/{graph.origin}/{graph.parent_node_id}"
 
 
-def inner_view(library: Library, file: str, view: GraphView, at: int) -> GraphView:
+def body_view(library: Library, file: str, view: GraphView, at: int) -> GraphView:
     """Return the view of a level nested in a graph that is shown."""
     if at == view.at:
         return view
@@ -177,7 +177,7 @@ def inner_view(library: Library, file: str, view: GraphView, at: int) -> GraphVi
             in_branch=view.in_branch or _is_conditional(view.tree, at),
         )
 
-    return opened.derive(("inner", view.graph.graph_id, at), build)
+    return opened.derive(("body view", view.graph.graph_id, at), build)
 
 
 def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
@@ -200,7 +200,7 @@ def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
         functions=recording.fetch_functions(graph.run_id),
         # No reference to what the view is kept in.
         _read_statistics=lambda node: read_node_statistics(opened.recording, tree, node),
-        _read_inner=lambda: read_inner_times(opened.recording, tree, opened.keep),
+        _read_nested=lambda: read_nested_times(opened.recording, tree, opened.keep),
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,
         stream_launches=eager,

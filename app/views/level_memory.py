@@ -164,8 +164,8 @@ def why_no_lifetimes(
         found.append("Other graphs of this run do.")
     elif not samples:
         found.append(
-            "The pool for graphs (cuDeviceGetGraphMemAttribute) was not asked: it is once a graph "
-            "with an alloc node was instantiated."
+            "The pool for graphs (cuDeviceGetGraphMemAttribute) was not queried: it is once a "
+            "graph with an alloc node was instantiated."
         )
     if not memory.argument_count:
         found.append("No kernel arguments were recorded, so no address is known either.")

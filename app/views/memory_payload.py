@@ -174,15 +174,15 @@ def _freed(
     ids: npt.NDArray[np.uint32],
     allocated: list[rows.Allocation],
 ) -> list[str]:
-    """Return in words how each allocation ends, as the recording says."""
-    said = {(a.address, a.bytes): a.freed for a in allocated}
+    """Return in words how each allocation ends, as recorded."""
+    by_memory = {(a.address, a.bytes): a.freed for a in allocated}
     by_node = {(a.node_id, a.address): a.freed for a in allocated if a.graph_id in memory.graph_ids}
     found = []
     for alloc, address, size in zip(
         lives.alloc.tolist(), lives.address.tolist(), lives.bytes.tolist(), strict=True
     ):
         own = None if alloc < 0 else by_node.get((int(ids[alloc]), address))
-        found.append(own or said.get((address, size), "not known"))
+        found.append(own or by_memory.get((address, size), "not known"))
     return found
 
 

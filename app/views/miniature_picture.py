@@ -73,11 +73,11 @@ def _band(widths: list[int], top: float, height: float) -> str:
 
 
 def _words(found: MiniatureShapes) -> str:
-    said = ["No launch has node times"]
+    parts = ["No launch has node times"]
     if found.lane_count:
         length = "" if found.gpu_ns is None else f"{duration(found.gpu_ns)}, "
         lanes = counted(found.lane_count, "lane")
-        said = [f"#{found.ordinal}, the median launch with node times: {length}{lanes}"]
+        parts = [f"#{found.ordinal}, the median launch with node times: {length}{lanes}"]
     if found.widths:
-        said.append(f"at most {counted(max(found.widths), 'node')} side by side")
-    return " · ".join(said)
+        parts.append(f"at most {counted(max(found.widths), 'node')} side by side")
+    return " · ".join(parts)

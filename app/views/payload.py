@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class DagAsked:
+class DagRequest:
     """The part of the DAG that is requested.
 
     Attributes
@@ -87,7 +87,7 @@ class DagAsked:
     unfolded
         Ids of the folds, and of the nodes with bodies, that are open.
     data
-        Whether edges are told apart by the memory that their ends have in common.
+        Whether edges are described by the memory that their ends have in common.
     """
 
     layout: str | None = None
@@ -100,7 +100,7 @@ class DagAsked:
 def dag_payload(
     recording: Recording,
     graph_id: int,
-    asked: DagAsked | None = None,
+    request: DagRequest | None = None,
     keep: Keep = build_anew,
     against: TreeComparison | None = None,
 ) -> bytes:
@@ -122,7 +122,7 @@ def dag_payload(
     ----------
     recording, graph_id
         Where from, and which level.
-    asked
+    request
         How it is to be shown; None: all nodes as suits the graph.
     keep
         Remembers what was read, for the next folds or layout.
@@ -134,24 +134,24 @@ def dag_payload(
     RecordingError
         If there is no such graph or launch, or its edges form a cycle.
     """
-    asked = asked or DagAsked()
+    request = request or DagRequest()
     tree = read_tree(recording, graph_id, keep)
-    levels = _open(recording, graph_id, tree, asked, keep)
+    levels = _open(recording, graph_id, tree, request, keep)
     strings = Strings()
-    launch = choose_launch(recording, tree, asked.launch_id)
+    launch = choose_launch(recording, tree, request.launch_id)
     ran = _ran(recording, tree, launch, keep)
     shapes = [_shape(level, ran) for level in levels]
     parts = [
-        _level_arrays(level, shape, ran, strings, against, asked.folding)
+        _level_arrays(level, shape, ran, strings, against, request.folding)
         for level, shape in zip(levels, shapes, strict=True)
     ]
     arrays = join_levels(levels, parts, strings) | parent_arrays(visible_parents(levels), strings)
-    places, placed = place_arrays(shapes, asked.layout)
+    places, placed = place_arrays(shapes, request.layout)
     arrays |= placed
-    if asked.data:
+    if request.data:
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
-        **_dag_header(tree, levels, asked, against, launch),
+        **_dag_header(tree, levels, request, against, launch),
         "strings": strings.to_list(),
         "overlays": describe_overlays(painted(arrays, levels)),
         **places,
@@ -172,7 +172,7 @@ def _ran(
 def _dag_header(
     tree: GraphTree,
     levels: Sequence[OpenLevel],
-    asked: DagAsked,
+    request: DagRequest,
     against: TreeComparison | None,
     launch: rows.Launch | None,
 ) -> dict[str, Any]:
@@ -184,10 +184,10 @@ def _dag_header(
         "kinds": {**_kind_names(tree), FOLD_TYPE: "FOLD"},
         "edges_known": tree.graph.topology_id is not None,
         "launch_count": tree.times.launch_count,
-        "kept_count": levels[0].level.inner.kept_count,
-        "launch_asked": asked.launch_id is not None,
+        "kept_count": levels[0].level.nested.kept_count,
+        "launch_requested": request.launch_id is not None,
         "launch_ordinal": None if launch is None else launch.ordinal,
-        "folding": asked.folding,
+        "folding": request.folding,
         "baseline": against and baseline_header(against.baseline.file, against.top),
         "scale": duration_scale(levels[0].level.median_ns),
         "folded": sum(f is not None for view in folds for f in view.graph.folds),
@@ -202,20 +202,20 @@ def _data_arrays(recording: Recording, graph_id: int, level: OpenLevel, keep: Ke
 
 
 def _open(
-    recording: Recording, graph_id: int, tree: GraphTree, asked: DagAsked, keep: Keep
+    recording: Recording, graph_id: int, tree: GraphTree, request: DagRequest, keep: Keep
 ) -> list[OpenLevel]:
     def read(at: int) -> TimedLevel:
         return read_timed_level(recording, tree, at, keep)
 
     def fold(level: TimedLevel) -> Folded | None:
-        folding = asked.folding
+        folding = request.folding
         if folding is None:
             return None
         key = ("folds", graph_id, level.at, folding)
         prefix = f"{level.at}." if level.at else ""
-        return folded(keep(key, lambda: fold_level(level, folding)), asked.unfolded, prefix)
+        return folded(keep(key, lambda: fold_level(level, folding)), request.unfolded, prefix)
 
-    return open_levels(tree, asked.unfolded, read, fold)
+    return open_levels(tree, request.unfolded, read, fold)
 
 
 def _level_arrays(
@@ -258,7 +258,7 @@ def _shape(level: OpenLevel, ran: LaunchIntervals | None) -> LevelItems:
 
 
 def node_arrays(level: TimedLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:
-    """Return what every DAG says of a level's nodes, which have these numbers on the page."""
+    """Return what every DAG has of a level's nodes, which have these numbers on the page."""
     return {
         "node_id": numbers.astype(np.uint32),
         "type": node_types(level.nodes.integers("type")),
@@ -281,7 +281,7 @@ def _own_arrays(level: TimedLevel, strings: Strings) -> Arrays:
 
 
 def duration_scale(durations_ns: FloatArray) -> dict[str, Any]:
-    """Return how durations map to colours: least and most (ns), and log when their ratio asks.
+    """Return how durations map to colours: least and most (ns), and log where their ratio is high.
 
     ``least_ns`` and ``most_ns`` are None when nothing was timed.
     """
@@ -299,7 +299,7 @@ def timeline_payload(
     keep: Keep = build_anew,
     whole: bool = False,
 ) -> bytes:
-    """Return graph launches and one stream-side pass as intervals on two own zeros.
+    """Return graph launches and one eager iteration as intervals on two own zeros.
 
     Parameters
     ----------
@@ -339,20 +339,20 @@ def timeline_payload(
     """
     tree = read_tree(recording, graph_id, keep)
     level = read_level(recording, tree, keep=keep)
-    asked = window or ViewWindow()
-    in_sight = range(asked.first_row, asked.last_row)
+    wanted = window or ViewWindow()
+    in_sight = range(wanted.first_row, wanted.last_row)
     graph = _graph_side(recording, level, launch, order, in_sight, keep, whole)
     stream = read_stream_side(recording, tree, stream_launch_id, keep)
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
     nested = _nested(tree)
-    asked = replace(asked, node_ids=_with_nested(tree, asked.node_ids))
-    return pack_sides(_timeline_header(tree, graph, stream), sides, asked, nested, whole=whole)
+    wanted = replace(wanted, node_ids=_with_nested(tree, wanted.node_ids))
+    return pack_sides(_timeline_header(tree, graph, stream), sides, wanted, nested, whole=whole)
 
 
 def read_stream_side(
     recording: Recording, tree: GraphTree, launch_id: int | None, keep: Keep
 ) -> SideArrays:
-    """Return a pass by stream calls as the timeline has it; None: the graph's last."""
+    """Return an eager iteration as the timeline has it; None: the graph's last."""
     return keep(
         ("stream", tree.graph.graph_id, launch_id),
         lambda: read_arrays("stream", lambda s: stream_side(recording, tree, launch_id, s)),

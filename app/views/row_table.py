@@ -1,4 +1,4 @@
-"""Rows of a table found by an id, each read when it is asked for."""
+"""Rows of a table found by an id, each read when it is requested."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class RunView:
     ----------
     file, name, place
         Key of its file in addresses, the file's name to show, and where it is, in words.
-    edition
+    versioned_key
         The file as it was when this was read.
     stream_count
         Stream operations recorded outside graphs.
@@ -71,7 +71,7 @@ class RunView:
     file: str
     name: str
     place: str
-    edition: str
+    versioned_key: str
     run: rows.Run
     devices: Sequence[rows.Device]
     libraries: Sequence[rows.LibraryVersion]
@@ -150,7 +150,7 @@ def build_run_views(opened: OpenRecording) -> list[RunView]:
             file=opened.key,
             name=opened.name,
             place=opened.place,
-            edition=opened.edition,
+            versioned_key=opened.versioned_key,
             run=run,
             devices=recording.fetch_devices(run.run_id),
             libraries=recording.fetch_libraries(run.run_id),

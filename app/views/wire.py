@@ -25,7 +25,7 @@ from gviz.recording import Texts
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-#: Of fewer elements that are all the same, all are sent: to say so would take as many bytes.
+#: Of fewer elements that are all the same, all are sent: a mark of that would take as many bytes.
 _MANY = 64
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-#: Differences told of one comparison.
+#: Differences listed of one comparison.
 _LIMIT = 8
 
 Leaf = npt.NDArray[Any] | object

@@ -74,7 +74,7 @@ def compare_stream(
     Raises
     ------
     UsageError
-        If an argument cannot be understood, or it cannot be told who owns the work.
+        If an argument cannot be understood, or the owner of the work cannot be determined.
     CollectorError
         If the function cannot be captured; with ``strict``, if the results differ.
     RecordingError
@@ -252,7 +252,7 @@ def _joined(timed: SideTimes, recorded: SideTimes) -> SideTimes:
 
 @contextmanager
 def _range(text: str) -> Iterator[None]:
-    if native.library_path() is None:  # nothing is recorded then, and the profile has said so
+    if native.library_path() is None:  # nothing is recorded then, and the profile has reported it
         yield
         return
     native.nvtx_push(text)

@@ -221,7 +221,7 @@ def choose(capture: str, function: Function) -> Capturing:
     Raises
     ------
     UsageError
-        If it cannot be told.
+        If it cannot be determined.
     """
     if capture == "torch":
         return TorchCapturing()
@@ -267,7 +267,7 @@ def _owners(value: Any) -> set[str]:
 
 
 def _torch_allocations() -> int | None:
-    """Return how often PyTorch's allocator was asked, None where PyTorch is not loaded."""
+    """Return the number of requests to PyTorch's allocator, None where PyTorch is not loaded."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
         return None

@@ -64,7 +64,7 @@ class CompiledGraphHook:
         node_class._record = _record
 
     def _name(self, node: Any, arguments: Sequence[Any], named: dict[str, Any]) -> str:
-        """Return function and shapes, or "" where this PyTorch does not tell. Never raises."""
+        """Return function and shapes, or "" where this PyTorch does not have them. Never raises."""
         try:
             compilation = str(getattr(node, "compile_id", None))
             function = line_name(python_frames(sys._getframe(1)))

@@ -18,7 +18,7 @@ _watched: dict[str, list[Callback]] = {}
 def on_import(name: str, callback: Callback) -> Callable[[], None]:
     """Call ``callback`` with a module once its code has run; at once if it is there already.
 
-    It is called again when the module is reloaded. An exception of the callback is said in one
+    It is called again when the module is reloaded. An exception of the callback is reported in one
     line on stderr and never reaches the import.
 
     Parameters
@@ -48,11 +48,11 @@ def on_import(name: str, callback: Callback) -> Callable[[], None]:
 
     module = sys.modules.get(name)
     if module is not None:
-        _tell(callback, module)
+        _notify(callback, module)
     return remove
 
 
-def _tell(callback: Callback, module: ModuleType) -> None:
+def _notify(callback: Callback, module: ModuleType) -> None:
     try:
         callback(module)
     except Exception as error:  # the program's import must not fail for our sake
@@ -60,7 +60,7 @@ def _tell(callback: Callback, module: ModuleType) -> None:
 
 
 class _Finder:
-    """Asks the finders after it, and has a watched module's loader tell when it is done."""
+    """Uses the finders after it, and has a watched module's loader notify when it is done."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -105,7 +105,7 @@ class _Loader:
         else:
             self._loader.load_module(module.__name__)
         for callback in tuple(_watched.get(module.__name__, ())):
-            _tell(callback, sys.modules.get(module.__name__, module))
+            _notify(callback, sys.modules.get(module.__name__, module))
 
 
 _FINDER = _Finder()

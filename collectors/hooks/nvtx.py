@@ -57,7 +57,7 @@ class NvtxHooks:
             self._restore.pop()()
 
     def _hook(self, library: str, module: Any, probe: Probe, wrap: Callable[[Any], None]) -> None:
-        """Wrap a module whose ranges do not arrive; leave alone one that cannot be asked."""
+        """Wrap a module whose ranges do not arrive; leave alone one that cannot be checked."""
         try:
             if _arrives(probe, module):
                 return

@@ -34,7 +34,7 @@ class StackTaker:
         self._installed = False
 
     def install(self) -> None:
-        """Have the native library ask for a stack at every node."""
+        """Have the native library request a stack at every node."""
         native.set_stack_callback(self.take)
         self._installed = True
 

@@ -87,7 +87,7 @@ class Results:
     interrupted: bool = False
 
 
-#: Told before each experiment and after each figure: which one, and how much is done (0 to 1).
+#: Called before each experiment and after each figure: which one, and how much is done (0 to 1).
 Progress = Callable[[Experiment, float], None]
 
 
@@ -134,7 +134,7 @@ def _measure(experiment: Experiment, plan: Plan) -> Iterator[Figure | Gap]:
 
 
 def _look(results: Results, when: str, *, idle: bool) -> None:
-    """Add what the GPU's state says against the figures."""
+    """Add the objections of the GPU's state to the figures."""
     assert results.gpu is not None
     with open_nvml(results.gpu.pci_bus_id) as nvml:
         if nvml is None:
@@ -146,7 +146,7 @@ def _look(results: Results, when: str, *, idle: bool) -> None:
 
 
 def describe_state(state: GpuState, when: str, *, idle: bool) -> list[str]:
-    """Return what a state says against figures measured around it, a sentence each."""
+    """Return a state's objections to figures measured around it, a sentence each."""
     found = []
     if idle and state.busy_percent is not None and state.busy_percent >= _BUSY_PERCENT:
         found.append(

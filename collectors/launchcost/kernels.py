@@ -66,7 +66,7 @@ def measure_gain(plan: Plan) -> Iterator[Figure]:
 
 
 def _in_turn(work: Program, repeats: int, warm_up: int) -> tuple[IntArray, IntArray]:
-    """Return readings of a program and of its graph, taken in turns: both meet the same host."""
+    """Return readings of a program and of its graph, taken alternately: both meet the same host."""
     stream, relaunch = [], []
     with native.captured(work) as graph, native.instantiated(graph) as graph_exec:
         for _ in range(_ROUNDS):

@@ -121,7 +121,7 @@ def measure_loops(plan: Plan) -> Iterator[Figure]:
         for length in _LOOP_LENGTHS:
             work = native.program(straight_line(length, (Call.SPIN,)), 0)
             times: dict[Loop, list[float]] = {how: [] for how in _LOOP_NAMES}
-            for _ in range(plan.lives + plan.warm_up):  # in turns: all meet the same host
+            for _ in range(plan.lives + plan.warm_up):  # alternately: all meet the same host
                 for how in _LOOP_NAMES:
                     times[how].append(native.time_loop(how, work, _LOOP_ITERATIONS))
             for how, name in _LOOP_NAMES.items():

@@ -27,7 +27,7 @@ class _Utilization(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class GpuState:
-    """The GPU's state at one moment; None: it does not tell.
+    """The GPU's state at one moment; None: not reported.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Nvml:
     def state(self) -> GpuState:
         """Return the GPU's state now."""
         use = _Utilization()
-        busy = self._ask("nvmlDeviceGetUtilizationRates", ctypes.byref(use))
+        busy = self._query("nvmlDeviceGetUtilizationRates", ctypes.byref(use))
         return GpuState(
             busy_percent=int(use.gpu) if busy else None,
             sm_clock_mhz=self._number("nvmlDeviceGetClockInfo", _CLOCK_SM),
@@ -84,7 +84,7 @@ class Nvml:
             "nvmlDeviceGetCurrentClocksEventReasons",
             "nvmlDeviceGetCurrentClocksThrottleReasons",
         ):
-            if self._ask(name, ctypes.byref(reasons)):
+            if self._query(name, ctypes.byref(reasons)):
                 return tuple(text for bit, text in _SLOWING.items() if reasons.value & bit)
         return ()
 
@@ -101,9 +101,9 @@ class Nvml:
 
     def _number(self, name: str, kind: int) -> int | None:
         value = ctypes.c_uint()
-        return int(value.value) if self._ask(name, kind, ctypes.byref(value)) else None
+        return int(value.value) if self._query(name, kind, ctypes.byref(value)) else None
 
-    def _ask(self, name: str, *arguments: object) -> bool:
+    def _query(self, name: str, *arguments: object) -> bool:
         function = getattr(self._library, name, None)
         return function is not None and function(self._device, *arguments) == _SUCCESS
 

@@ -84,7 +84,7 @@ class Watched:
         if framework in ("torch", "cupy") or (framework == "cuda.core" and not _makes(graph)):
             self._launcher = graph
         if framework == "torch":
-            self._template, self._exec = None, 0  # the patch of the class asks for them
+            self._template, self._exec = None, 0  # the patch of the class needs them
         elif framework == "cupy":
             # The stand-in of a capture seen by the patch launches, and is watched, by itself.
             self._template, self._exec = _plain(graph).graph, _plain(graph).graphExec

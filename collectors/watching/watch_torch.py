@@ -164,9 +164,9 @@ class TorchPatch:
         self._keep(graph, state)
         if self._why_not is not None:
             watch_native.refuse(watch, self._why_not)
-        self._tell_executable(graph, state)
+        self._report_executable(graph, state)
 
-    def _tell_executable(self, graph: Any, state: _State) -> None:
+    def _report_executable(self, graph: Any, state: _State) -> None:
         handle = self._handle(graph, "raw_cuda_graph_exec")
         if handle is not None:
             watch_native.watch_exec(state.watch, handle)
@@ -211,7 +211,7 @@ class TorchPatch:
             self._keep(graph, state)
         if state is None:
             return
-        self._tell_executable(graph, state)
+        self._report_executable(graph, state)
         call = "cuGraphInstantiate (torch.cuda.CUDAGraph.instantiate)"
         self._watching.life(call, state.watch, start, end)
 
@@ -293,7 +293,7 @@ class TorchPatch:
         would draw the same numbers again.
         """
         if not state.instantiated:  # keep_graph=True, instantiated by this replay
-            self._tell_executable(graph, state)
+            self._report_executable(graph, state)
         if before is None or self._random_state(state) != before:
             why = "it uses random numbers, which only PyTorch's own replay advances"
             watch_native.refuse(state.watch, why)
@@ -307,7 +307,7 @@ class TorchPatch:
     def _adopt(self, graph: Any) -> _State | None:
         """Watch a graph that was captured before the recording began."""
         graph_exec = self._handle(graph, "raw_cuda_graph_exec")
-        # Which device it belongs to is not said: with several, its stream is not known.
+        # Which device it belongs to is not recorded: with several, its stream is not known.
         if graph_exec is None or self._torch.cuda.device_count() != 1:
             return None
         template = self._handle(graph, "raw_cuda_graph")

@@ -39,7 +39,7 @@ from gviz.analysis.results.dominant_nodes import TimeShares as TimeShares
 from gviz.analysis.results.expected_costs import ExpectedCall as ExpectedCall
 from gviz.analysis.results.expected_costs import ExpectedCost as ExpectedCost
 from gviz.analysis.results.expected_costs import LengthTable as LengthTable
-from gviz.analysis.results.forecasts import PassForecast as PassForecast
+from gviz.analysis.results.forecasts import EagerForecast as EagerForecast
 from gviz.analysis.results.forecasts import RunForecast as RunForecast
 from gviz.analysis.results.graph_shares import GraphShare as GraphShare
 from gviz.analysis.results.ledgers import LedgerResult as LedgerResult

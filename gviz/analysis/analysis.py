@@ -1,4 +1,4 @@
-"""Everything that is said of a recording: what ``gviz analyze`` prints and writes as JSON."""
+"""The whole analysis of a recording: what ``gviz analyze`` prints and writes as JSON."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class GraphAnalysis:
     noise_ns: float | None = figure(
         "derived",
         "half of the 95% interval of the median launch's length, at least 160 ns and a thousandth "
-        "of it: gains below cannot be told from chance; null without node times",
+        "of it: gains below cannot be distinguished from chance; null without node times",
     )
     critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
     ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")
@@ -96,10 +96,10 @@ class RunAnalysis:
     launch_costs: CostSource | NotComputed = figure(
         "stated", "launch costs of a GPU (gviz bench) that were used"
     )
-    left_out_count: int = figure("stated", "graphs that were not asked for")
+    left_out_count: int = figure("stated", "graphs that were not requested")
     graph_share: GraphShare | NotComputed = figure("estimated", "how much of it lies in graphs")
     forecast: RunForecast | NotComputed = figure(
-        "estimated", "what graphs of its passes by stream calls would take"
+        "estimated", "what graphs of its eager iterations would take"
     )
     findings: Advice = figure("estimated", "what rules found in the run as a whole")
 
@@ -121,7 +121,7 @@ def analyze(
     ignored: Sequence[Ignored] = (),
     costs_path: Path | None = None,
 ) -> Analysis:
-    """Return everything that is said of a recording.
+    """Return the whole analysis of a recording.
 
     Parameters
     ----------

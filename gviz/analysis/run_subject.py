@@ -1,4 +1,4 @@
-"""One run of a recording with what rules about whole runs ask of it, read once."""
+"""One run of a recording with what rules about whole runs need of it, read once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class RunSubject:
-    """One run; what is expensive is read when it is first asked for.
+    """One run; what is expensive is read when it is first used.
 
     Parameters
     ----------
     recording
-        Stays open as long as anything is asked.
+        Stays open as long as the subject is used.
     run
         The run.
     costs_path

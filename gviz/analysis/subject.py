@@ -1,4 +1,4 @@
-"""One graph of a recording with all that analyses ask of it, read and computed once."""
+"""One graph of a recording with all that analyses need of it, read and computed once."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R")
 
-#: What rules and results ask of nodes.
+#: Columns of nodes that rules and results need.
 _COLUMNS = (
     *SHOWN,
     "shared_mem_bytes",
@@ -98,15 +98,15 @@ class TimedLaunch:
 
 
 class GraphSubject:
-    """One graph of a recording; what is expensive is computed when it is first asked for.
+    """One graph of a recording; what is expensive is computed when it is first used.
 
-    Everything that is said of "the" launch is of the median launch: each node's median start and
+    Every statement about "the" launch is about the median launch: each node's median start and
     duration over the recorded launches, on the queue that it ran on most often.
 
     Parameters
     ----------
     recording
-        Stays open as long as anything is asked.
+        Stays open as long as the subject is used.
     row
         A top-level graph.
     devices
@@ -377,7 +377,7 @@ class GraphSubject:
         return barriers(self.graph, self.model)
 
     def once(self, compute: Callable[[GraphSubject], _R]) -> _R:
-        """Return what a function of this subject gives, computed when it is first asked for."""
+        """Return what a function of this subject gives, computed when it is first used."""
         if compute not in self._results:
             self._results[compute] = compute(self)
         found: _R = self._results[compute]

@@ -131,7 +131,7 @@ class Opened:
         return self.frame(table).to_polars()
 
     def diff(self, after: Opened) -> Diff:
-        """Return what became of this recording's graphs in another, as ``gviz diff`` tells it."""
+        """Return what became of this recording's graphs in another, as ``gviz diff`` reports it."""
         return compare_recordings(self.recording, after.recording)
 
     def __repr__(self) -> str:

@@ -158,7 +158,7 @@ def _write_csv(source: _Source, path: Path) -> int:
 
 
 def _field(value: object) -> str:
-    """Return a field. Texts and bytes always have quotes, which tells an empty one from NULL.
+    """Return a field. Texts and bytes always have quotes: an empty one is not NULL.
 
     The csv module of Python 3.11 cannot write that.
     """

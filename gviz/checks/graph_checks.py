@@ -11,7 +11,7 @@ from gviz.checks.limits import ANY_RULE, GraphLimits, Values
 from gviz.comparison import critical_paths, host_times, launch_lengths
 from gviz.stats import union
 
-#: Findings that a check tells in words.
+#: Findings that a check lists in words.
 _REASONS = 3
 #: What is known of a measure, or why it is not.
 Known = tuple[float | None, str]

@@ -31,7 +31,7 @@ from gviz.stats import (
 )
 from gviz.text import percent, signed_percent
 
-#: Names of nodes that a failed check tells.
+#: Names of nodes that a failed check lists.
 _NAMED = 3
 
 

@@ -11,7 +11,7 @@ from gviz.text import duration, percent
 _BAR = 24
 #: Longer lines would wrap, and could not be written over.
 _LINE = 79
-#: A line that is gone at once tells nothing.
+#: A line that is gone at once cannot be read.
 _DELAY_S = 0.5
 _EVERY_S = 0.1
 
@@ -28,20 +28,20 @@ class ProgressLine:
         self._next = self._begun + _DELAY_S
         self._width = 0
 
-    def tell(self, text: str) -> None:
-        """Say what is being done, unless something was said just before."""
+    def show(self, text: str) -> None:
+        """Show what is being done, unless something was shown just before."""
         now = time.monotonic()
         if not self.is_live or now < self._next:
             return
         self._next = now + _EVERY_S
         self._write(text[:_LINE])
 
-    def tell_share(self, share: float, text: str) -> None:
+    def show_share(self, share: float, text: str) -> None:
         """Draw the share that is done, from 0 to 1, and how long the rest takes at this pace."""
         filled = round(_BAR * share)
         bar = "#" * filled + "." * (_BAR - filled)
         left = (time.monotonic() - self._begun) * (1 - share) / share if share else 0.0
-        self.tell(f"[{bar}] {percent(share):>5} {duration(1e9 * left):>7} left, {text}")
+        self.show(f"[{bar}] {percent(share):>5} {duration(1e9 * left):>7} left, {text}")
 
     def __enter__(self) -> ProgressLine:
         """Return the line."""

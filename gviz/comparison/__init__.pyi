@@ -8,8 +8,8 @@ from gviz.comparison.comparison import GraphComparison as GraphComparison
 from gviz.comparison.comparison import compare_graphs as compare_graphs
 from gviz.comparison.comparison import compare_groups as compare_groups
 from gviz.comparison.comparison import pair_bodies as pair_bodies
-from gviz.comparison.diff import Asked as Asked
 from gviz.comparison.diff import PairedRecordings as PairedRecordings
+from gviz.comparison.diff import RequestedPair as RequestedPair
 from gviz.comparison.diff import compare_graph as compare_graph
 from gviz.comparison.diff import compare_recordings as compare_recordings
 from gviz.comparison.diff import diff_to_json as diff_to_json

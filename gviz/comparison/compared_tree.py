@@ -1,4 +1,4 @@
-"""A graph with the bodies in it as they are compared, each level read when it is asked for."""
+"""A graph with the bodies in it as they are compared, each level read when it is used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ComparedTree:
     Parameters
     ----------
     recording
-        Stays open as long as anything is asked.
+        Stays open as long as the tree is used.
     graph_id
         The graph, or a body in it.
     keep

@@ -154,18 +154,18 @@ def pair_bodies(
     """
     one, two = comparison.pairs[:, 0], comparison.pairs[:, 1]
     ids = comparison.first.node_id[one].tolist(), comparison.second.node_id[two].tolist()
-    return pair_held(dict(zip(*ids, strict=True)), first, second)
+    return pair_by_parents(dict(zip(*ids, strict=True)), first, second)
 
 
-def pair_held(
+def pair_by_parents(
     partner: Mapping[int, int], first: Sequence[rows.Graph], second: Sequence[rows.Graph]
 ) -> list[tuple[int, int]]:
     """Return the graph_ids of bodies that partners hold; ``partner`` is by their node ids."""
-    held = {(g.parent_node_id, g.branch): g.graph_id for g in second}
+    bodies = {(g.parent_node_id, g.branch): g.graph_id for g in second}
     found = []
     for body in first:
-        holder = None if body.parent_node_id is None else partner.get(body.parent_node_id)
-        other = None if holder is None else held.get((holder, body.branch))
+        parent = None if body.parent_node_id is None else partner.get(body.parent_node_id)
+        other = None if parent is None else bodies.get((parent, body.branch))
         if other is not None:
             found.append((body.graph_id, other))
     return found

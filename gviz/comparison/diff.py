@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 DIFF_VERSION = 1
 
 
-class Asked(NamedTuple):
+class RequestedPair(NamedTuple):
     """The one graph to compare.
 
     Attributes
@@ -69,14 +69,14 @@ class PairedRecordings:
 
 
 def pair_recordings(
-    first: Recording, second: Recording, asked: Asked | None = None
+    first: Recording, second: Recording, requested: RequestedPair | None = None
 ) -> PairedRecordings:
     """Return which graph is which; nothing but the graphs' nodes is read.
 
     Raises
     ------
     RecordingError
-        If a graph that is asked for is not there or has no counterpart.
+        If a graph that is requested is not there or has no counterpart.
     """
     runs = first.fetch_runs(), second.fetch_runs()
     pairs = pair_runs(*runs)
@@ -85,33 +85,35 @@ def pair_recordings(
         for side, recording in enumerate((first, second))
         for run in runs[side]
     }
-    if asked is None:
+    if requested is None:
         chosen = [pair_graphs(traits[0, a.run_id], traits[1, b.run_id]) for a, b in pairs]
     else:
-        pairs, chosen = _asked(first, second, asked, traits, pairs)
+        pairs, chosen = _requested_pair(first, second, requested, traits, pairs)
     return PairedRecordings(pairs, chosen, traits)
 
 
 def compare_graph(
-    first: Recording, second: Recording, asked: Asked
+    first: Recording, second: Recording, requested: RequestedPair
 ) -> tuple[RunDiff, ComparedPair]:
-    """Return what became of one graph: as results tell it, and node by node for views.
+    """Return what became of one graph: as results have it, and node by node for views.
 
-    Noise is judged over this graph alone, as by :func:`compare_recordings` asked for it.
+    Noise is judged over this graph alone, as by :func:`compare_recordings` of this pair.
 
     Raises
     ------
     RecordingError
         As of :func:`compare_recordings`.
     """
-    paired = pair_recordings(first, second, asked)
+    paired = pair_recordings(first, second, requested)
     ((before, after),), ((pair,),) = paired.runs, paired.graphs
     sides = read_compared_run(first, before), read_compared_run(second, after)
     (found,) = judge_pairs([compare_pair(*sides, pair)])
     return _run_diff(*sides, [found], ((), ())), found
 
 
-def compare_recordings(first: Recording, second: Recording, asked: Asked | None = None) -> Diff:
+def compare_recordings(
+    first: Recording, second: Recording, requested: RequestedPair | None = None
+) -> Diff:
     """Return what became of the graphs of a recording in another.
 
     Graphs come in order of the first recording. Noise is judged over all graphs of all runs.
@@ -119,11 +121,11 @@ def compare_recordings(first: Recording, second: Recording, asked: Asked | None 
     Raises
     ------
     RecordingError
-        If a graph that is asked for is not there or has no counterpart, edges form a cycle, or
+        If a graph that is requested is not there or has no counterpart, edges form a cycle, or
         a file is damaged.
     """
     runs = first.fetch_runs(), second.fetch_runs()
-    paired = pair_recordings(first, second, asked)
+    paired = pair_recordings(first, second, requested)
     pairs, chosen, traits = paired.runs, paired.graphs, paired.traits
     sides = [(read_compared_run(first, a), read_compared_run(second, b)) for a, b in pairs]
     compared = [
@@ -146,12 +148,12 @@ def compare_recordings(first: Recording, second: Recording, asked: Asked | None 
                 after,
                 [next(judged) for _ in graphs],
                 (traits[0, before.run.run_id], traits[1, after.run.run_id])
-                if not asked
+                if not requested
                 else ((), ()),
             )
             for (before, after), graphs in zip(sides, compared, strict=True)
         ),
-        unpaired=() if asked else tuple(run_ref(r, run) for r, run in left),
+        unpaired=() if requested else tuple(run_ref(r, run) for r, run in left),
     )
 
 
@@ -176,30 +178,30 @@ def _run_diff(
     )
 
 
-def _asked(
+def _requested_pair(
     first: Recording,
     second: Recording,
-    asked: Asked,
+    requested: RequestedPair,
     traits: dict[tuple[int, int], list[GraphTraits]],
     pairs: Sequence[tuple[rows.Run, rows.Run]],
 ) -> tuple[list[tuple[rows.Run, rows.Run]], list[list[GraphPair]]]:
-    """Return the runs and the pair of graphs that are asked for."""
-    run_before, one = _find(first, 0, asked.before, traits)
-    if asked.after is None:
+    """Return the runs and the pair of graphs that are requested."""
+    run_before, one = _find(first, 0, requested.before, traits)
+    if requested.after is None:
         partner = next((b for a, b in pairs if a.run_id == run_before), None)
         graphs = (
             [] if partner is None else pair_graphs(traits[0, run_before], traits[1, partner.run_id])
         )
-        pair = next((p for p in graphs if p.first == asked.before), None)
+        pair = next((p for p in graphs if p.first == requested.before), None)
         if pair is None or partner is None:
             raise RecordingError(
-                f"{second.path} has no graph like graph {asked.before} of {first.path}; name one "
-                f"with --graph {asked.before}:ID ('gviz info' lists them)"
+                f"{second.path} has no graph like graph {requested.before} of {first.path}; name "
+                f"one with --graph {requested.before}:ID ('gviz info' lists them)"
             )
         run_after = partner.run_id
     else:
-        run_after, two = _find(second, 1, asked.after, traits)
-        pair = GraphPair(asked.before, asked.after, "asked", likeness(one, two))
+        run_after, two = _find(second, 1, requested.after, traits)
+        pair = GraphPair(requested.before, requested.after, "asked", likeness(one, two))
     runs = _run(first, run_before), _run(second, run_after)
     return [runs], [[pair]]
 

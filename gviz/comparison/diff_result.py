@@ -45,7 +45,7 @@ class Change:
     after: str = figure("measured", "as text")
     kind: str = figure(
         "derived",
-        "value: the graph asks for something else; address: for the same at another place; "
+        "value: the graph does something else; address: the same at another place; "
         "unknown: bytes of a class passed by value that may be padding",
     )
 
@@ -113,7 +113,7 @@ class LevelDiff:
     removed: tuple[NodeRef, ...] = figure("derived", "nodes without a partner after")
     added: tuple[NodeRef, ...] = figure("derived", "nodes without a partner before")
     changed: tuple[NodeChange, ...] = figure(
-        "derived", "partners that are asked for something else"
+        "derived", "partners with another value of a parameter"
     )
     only_addresses: tuple[NodeChange, ...] = figure(
         "derived", "partners that differ in addresses or possible padding, and in nothing else"

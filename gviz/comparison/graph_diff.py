@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """A run with what is asked of it again for each of its graphs."""
+    """A run with what is used again for each of its graphs."""
 
     recording: Recording
     run: rows.Run
@@ -50,7 +50,7 @@ class ComparedRun:
 
 
 def read_compared_run(recording: Recording, run: rows.Run) -> ComparedRun:
-    """Return a run of a recording, which stays open as long as anything is asked."""
+    """Return a run of a recording, which stays open as long as it is used."""
     keep = keeper(OF_RUN)
     return ComparedRun(
         recording=recording,

@@ -30,7 +30,7 @@ class GraphPair(NamedTuple):
         Their graph_id.
     how
         ``shape``: equal node types, kernels and edges; ``name``: called the same, with work in
-        common; ``work``: most of their work in common; ``asked``: because somebody says so.
+        common; ``work``: most of their work in common; ``asked``: given by the user.
     likeness
         Share of their work that they have in common, 0..1.
     """

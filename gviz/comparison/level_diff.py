@@ -1,4 +1,4 @@
-"""A graph, or a body in it, before and after, as ``gviz diff`` tells it."""
+"""A graph, or a body in it, before and after, as ``gviz diff`` reports it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ComparedLevel:
         return {(a, x): (b, y) for x, y in zip(*ids, strict=True)}
 
     def changed(self) -> set[NodeKey]:
-        """Return the nodes before whose partner is asked for something else."""
+        """Return the nodes before whose partner has another value of a parameter."""
         found = self.comparison
         nodes = found.first.node_id[found.pairs[found.changed, 0]].tolist()
         return {(self.graph_ids[0], node) for node in nodes}

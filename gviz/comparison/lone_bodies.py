@@ -26,7 +26,7 @@ def lone_bodies(tree: GraphTree, compared: Collection[int]) -> tuple[LoneBody, .
     Raises
     ------
     DamagedError
-        If the node that a body is said to be in is not there.
+        If the recorded parent node of a body is not there.
     """
     lone = [level for level in tree.levels[1:] if level.graph.graph_id not in compared]
     return tuple(
@@ -47,7 +47,7 @@ def _parent(tree: GraphTree, level: TreeLevel) -> NodeRef | None:
         return None
     if level.parent < 0:
         raise DamagedError(
-            f"graph {graph.graph_id} is said to be in a node that graph {graph.parent_graph_id} "
+            f"graph {graph.graph_id} is recorded in a node that graph {graph.parent_graph_id} "
             "has not"
         )
     node = tree.nodes[level.parent]

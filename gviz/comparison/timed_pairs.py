@@ -1,4 +1,4 @@
-"""Durations of both sides with what became of them, as results tell it."""
+"""Durations of both sides with what became of them, as results have it."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def build_trend(recordings: Sequence[Recording]) -> Trend:
         for before, after in zip(one.points, one.points[1:], strict=False)
     ]
     judged = iter(judge_together(steps))
-    told = [
+    judged_series = [
         TrendSeries(
             one.last.name,
             tuple(
@@ -86,7 +86,7 @@ def build_trend(recordings: Sequence[Recording]) -> Trend:
         )
         for one in series
     ]
-    told.sort(key=lambda s: (-len(s.points), -max(p.launch_ns or 0.0 for p in s.points)))
+    judged_series.sort(key=lambda s: (-len(s.points), -max(p.launch_ns or 0.0 for p in s.points)))
     return Trend(
         trend_version=TREND_VERSION,
         order="recorded" if dated else "given",
@@ -94,7 +94,7 @@ def build_trend(recordings: Sequence[Recording]) -> Trend:
             TrendRun(run_ref(recording, run), text)
             for (recording, run), text in zip(runs, gpus, strict=True)
         ),
-        series=tuple(told),
+        series=tuple(judged_series),
     )
 
 
@@ -102,7 +102,7 @@ def _follow(runs: Sequence[tuple[Recording, rows.Run]]) -> list[_Series]:
     series: list[_Series] = []
     for at, (recording, run) in enumerate(runs):
         graphs = {graph.graph_id: graph for graph in read_graph_traits(recording, run.run_id)}
-        # Ids of two files may be equal: series are told apart by their place.
+        # Ids of two files may be equal: series are distinguished by their place.
         known = [
             GraphTraits(place, one.last.name, one.last.shape, one.last.work)
             for place, one in enumerate(series)

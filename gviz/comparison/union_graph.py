@@ -4,7 +4,7 @@ Nodes of the level after come first, in their order, then the nodes before witho
 edge of either side is there once. The level after is in order by itself; the level before may
 disagree with it: where a node was moved behind one it used to be in front of, the edges of both
 together form a cycle. Then the level after is right, and an edge before that leads from a later
-node to an earlier one is kept and told apart (``runs_back``): for a layout it counts from its
+node to an earlier one is kept and marked (``runs_back``): for a layout it counts from its
 dependent to its dependency.
 """
 
@@ -132,27 +132,27 @@ def _order(
     Nodes are taken as soon as nothing holds them. Where only edges that yield hold what is left,
     the node goes first that fewest of them hold: these then run back.
     """
-    held = np.bincount(target[~yields], minlength=count).tolist()
-    asked = np.bincount(target[yields], minlength=count).tolist()
+    binding = np.bincount(target[~yields], minlength=count).tolist()
+    yielding = np.bincount(target[yields], minlength=count).tolist()
     following: list[list[tuple[int, bool]]] = [[] for _ in range(count)]
     for a, b, soft in zip(source.tolist(), target.tolist(), yields.tolist(), strict=True):
         following[a].append((b, soft))
     # By how many edges that yield still hold a node; entries of an older count are passed over.
-    ready = [(asked[node], node) for node in range(count) if not held[node]]
+    ready = [(yielding[node], node) for node in range(count) if not binding[node]]
     heapq.heapify(ready)
     place = np.full(count, -1, np.int64)
     taken = 0
     while ready:
         soft_count, node = heapq.heappop(ready)
-        if place[node] >= 0 or soft_count != asked[node]:
+        if place[node] >= 0 or soft_count != yielding[node]:
             continue
         place[node] = taken
         taken += 1
         for other, soft in following[node]:
             if soft:
-                asked[other] -= 1
+                yielding[other] -= 1
             else:
-                held[other] -= 1
-            if not held[other] and place[other] < 0:
-                heapq.heappush(ready, (asked[other], other))
+                binding[other] -= 1
+            if not binding[other] and place[other] < 0:
+                heapq.heappush(ready, (yielding[other], other))
     return place

@@ -47,7 +47,7 @@ class Partners:
     after
         Partner of each node before that has one.
     changed
-        Nodes before whose partner is asked for something else.
+        Nodes before whose partner has another value of a parameter.
     context
         Of a node of either side, its NVTX path; ``context[0]`` before, ``context[1]`` after.
     """
@@ -110,8 +110,8 @@ def _path(subject: GraphSubject) -> dict[tuple[NodeKey, int], _Step]:
         ref = subject.ref_of_vertex(vertex)
         key = (ref.graph_id, ref.node_id)
         times = float(steps.node_ns[at]), float(steps.gap_ns[at])
-        turn = int(subject.unrolled.iteration[vertex])
-        found[key, turn] = _Step(key, ref.name, *times)
+        iteration = int(subject.unrolled.iteration[vertex])
+        found[key, iteration] = _Step(key, ref.name, *times)
     return found
 
 
@@ -124,21 +124,21 @@ def _node_steps(
         cause: [] for cause in (REMOVED, ADDED, CHANGED, SAME, LEFT, CAME)
     }
     met = set()
-    for (key, turn), step in before.items():
+    for (key, iteration), step in before.items():
         partner = partners.after.get(key)
-        there = None if partner is None else after.get((partner, turn))
+        there = None if partner is None else after.get((partner, iteration))
         if partner is None:
             steps[REMOVED].append((step.name, -step.node_ns))
         elif there is None:
             steps[LEFT].append((step.name, -step.node_ns))
         else:
-            met.add((partner, turn))
+            met.add((partner, iteration))
             cause = CHANGED if key in partners.changed else SAME
             name = step.name if step.name == there.name else f"{step.name} -> {there.name}"
             steps[cause].append((name, there.node_ns - step.node_ns))
     known = set(partners.after.values())
-    for (key, turn), step in after.items():
-        if (key, turn) not in met:
+    for (key, iteration), step in after.items():
+        if (key, iteration) not in met:
             steps[CAME if key in known else ADDED].append((step.name, step.node_ns))
     return [_step(cause, found) for cause, found in steps.items()]
 

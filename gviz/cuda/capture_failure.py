@@ -1,6 +1,6 @@
 """Causes of failed stream captures, in words: the rule that a call broke, and what to do about it.
 
-A table from what the driver said (:class:`CaptureError`) to a rule (:class:`CaptureRule`). Results
+A table from the driver's error (:class:`CaptureError`) to a rule (:class:`CaptureRule`). Results
 are those of CUDA 13.0 on an H100, driver 580, where each was provoked.
 """
 
@@ -116,7 +116,7 @@ def explain_capture(error: CaptureError) -> CaptureRule:
 
 # -- calls that are not permitted -----------------------------------------------------------------
 
-#: Calls that wait for the GPU or ask how far it is; by the beginning of the driver's name.
+#: Calls that wait for the GPU or query its progress; by the beginning of the driver's name.
 _WAITING = (
     "cuStreamSynchronize",
     "cuStreamQuery",
@@ -135,7 +135,7 @@ def _unsupported(error: CaptureError, call: str) -> CaptureRule:
     if call.startswith(_WAITING):
         return CaptureRule(
             "synchronising call",
-            f"{error.name} waits for the GPU or asks how far it is, but work that is being "
+            f"{error.name} waits for the GPU or queries its progress, but work that is being "
             "captured has not started: it runs when the graph is launched.",
             "Move the waiting before or after the capture. In PyTorch, .item(), .tolist(), "
             "nonzero(), bool(tensor), printing a tensor and torch.cuda.synchronize() all wait; "

@@ -2,7 +2,7 @@
 
 ``python -P -m gviz.cuda.driver_probe [LIBCUPTI]`` prints one JSON object. The questions start
 the driver and subscribe to CUPTI, which must not happen in the asking process; and a
-broken driver may crash or hang whoever asks it.
+broken driver may crash or hang its caller.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DriverAnswers:
     devices
         Names with compute capability, by ordinal.
     cupti_path, cupti_error, cupti_version
-        The copy of CUPTI that was asked, why it could not be loaded, and
+        The copy of CUPTI that was queried, why it could not be loaded, and
         ``cuptiGetVersion``.
     subscribe_result
         ``CUptiResult`` of ``cuptiSubscribe``; None when it was not tried.
@@ -58,7 +58,7 @@ class DriverAnswers:
 def probe(cupti: Path | None = None, *, timeout_s: float = TIMEOUT_S) -> DriverAnswers:
     """Ask the driver, and the given copy of CUPTI, in a child process.
 
-    Never raises: what goes wrong is told in ``failure``.
+    Never raises: what goes wrong is described in ``failure``.
     """
     command = [sys.executable, "-P", "-m", "gviz.cuda.driver_probe"]
     if cupti is not None:
@@ -70,7 +70,7 @@ def probe(cupti: Path | None = None, *, timeout_s: float = TIMEOUT_S) -> DriverA
     except subprocess.TimeoutExpired:
         return DriverAnswers(failure=f"the driver did not answer within {timeout_s:g} s")
     except OSError as error:
-        return DriverAnswers(failure=f"no process could be started to ask it: {error}")
+        return DriverAnswers(failure=f"no process could be started to query_driver it: {error}")
     try:
         answers = json.loads(child.stdout)
         answers["devices"] = tuple(answers["devices"])
@@ -82,12 +82,12 @@ def probe(cupti: Path | None = None, *, timeout_s: float = TIMEOUT_S) -> DriverA
         )
 
 
-def ask(cupti: str | None) -> DriverAnswers:
+def query_driver(cupti: str | None) -> DriverAnswers:
     """Ask the driver and CUPTI in this process."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError as error:
-        return DriverAnswers(library_error=str(error), **_ask_cupti(cupti, subscribe=False))
+        return DriverAnswers(library_error=str(error), **_probe_cupti(cupti, subscribe=False))
     init_result = int(driver.cuInit(0))
     version = ctypes.c_int()
     driver.cuDriverGetVersion(ctypes.byref(version))
@@ -95,12 +95,12 @@ def ask(cupti: str | None) -> DriverAnswers:
     return DriverAnswers(
         init_result=init_result,
         driver_version=f"{number // 1000}.{number % 1000 // 10}" if number else None,
-        devices=_ask_devices(driver) if init_result == 0 else (),
-        **_ask_cupti(cupti, subscribe=init_result == 0),
+        devices=_probe_devices(driver) if init_result == 0 else (),
+        **_probe_cupti(cupti, subscribe=init_result == 0),
     )
 
 
-def _ask_devices(driver: ctypes.CDLL) -> tuple[str, ...]:
+def _probe_devices(driver: ctypes.CDLL) -> tuple[str, ...]:
     count = ctypes.c_int()
     driver.cuDeviceGetCount(ctypes.byref(count))
     devices = []
@@ -116,7 +116,7 @@ def _ask_devices(driver: ctypes.CDLL) -> tuple[str, ...]:
     return tuple(devices)
 
 
-def _ask_cupti(path: str | None, *, subscribe: bool) -> dict[str, Any]:
+def _probe_cupti(path: str | None, *, subscribe: bool) -> dict[str, Any]:
     if path is None:
         return {}
     try:
@@ -140,4 +140,4 @@ def _ask_cupti(path: str | None, *, subscribe: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(ask(sys.argv[1] if len(sys.argv) > 1 else None))))
+    print(json.dumps(asdict(query_driver(sys.argv[1] if len(sys.argv) > 1 else None))))

@@ -41,7 +41,7 @@ class NameKind(IntEnum):
 
 
 def base_name(kind: int, name: str, nvtx: str, frames: Iterable[Frame]) -> str | None:
-    """Return what a graph is called, before equal names are told apart.
+    """Return what a graph is called, before equal names are distinguished.
 
     In this order: the name that the program gave; the NVTX ranges open where it was made;
     the name that a framework's hook gave; the line of the program that made it.

@@ -124,7 +124,7 @@ def parameter_types(name: str) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def short_name(name: str) -> str:
-    """Return what tells a kernel apart, in the fewest words.
+    """Return what distinguishes a kernel, in the fewest words.
 
     Return type, parameters, namespaces, the pointers' container and numbers beside types
     are left out; a lambda is called by the function that holds it.

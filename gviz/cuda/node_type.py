@@ -38,7 +38,7 @@ class NodeType(IntEnum):
 class EdgeType(IntEnum):
     """Kind of a dependency (``CUgraphDependencyType``), and one of gviz's own below 0."""
 
-    #: Not told by CUDA: inferred from the order of work on a stream in an imported trace.
+    #: Not reported by CUDA: inferred from the order of work on a stream in an imported trace.
     INFERRED = -1
     DEFAULT = 0
     PROGRAMMATIC = 1
@@ -120,7 +120,7 @@ def not_timed_reason(number: int, cupti_version: int | None = None) -> str | Non
     return f"CUPTI has no record for {node_type_name(number)} nodes"
 
 
-#: Why nothing can be said of nodes, where a trace tells when launches began and ended only.
+#: Why there are no nodes, where a trace records launches as a whole only.
 WHOLE_ONLY = (
     "the trace has the graph's launches as a whole only; nsys profile --cuda-graph-trace=node "
     "has its nodes"

@@ -94,7 +94,7 @@ def explain_update(error: UpdateError, old: GraphFacts | None, new: GraphFacts |
     Parameters
     ----------
     error
-        What the driver said.
+        The driver's report.
     old, new
         The executable's template and the new graph; None where they were not read.
     """

@@ -102,7 +102,7 @@ def _constraints(
     duration_ns: npt.ArrayLike,
     row: IntArray | None,
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]:
-    """Return what :func:`longest_path` is asked with."""
+    """Return the arguments of :func:`longest_path`."""
     tail = np.asarray(source, np.int64).reshape(-1)
     head = np.asarray(target, np.int64).reshape(-1)
     weight = np.nan_to_num(np.asarray(duration_ns, np.float64).reshape(-1))

@@ -45,7 +45,7 @@ class Reachability:
 
     @property
     def is_small_enough(self) -> bool:
-        """Return whether the table can be built; else nothing may be asked."""
+        """Return whether the table can be built; else it must not be used."""
         return self.series.count * self.chain_count <= MOST_ENTRIES
 
     def reaches(self, sources: IntArray, targets: IntArray) -> BoolArray:

@@ -2,7 +2,7 @@
 
 A node whose only dependent depends on nothing else is in series with it. Whoever is independent of
 one node of a series is independent of all of them, so that questions about independence can be
-asked of the series, of which there are far fewer.
+looked up for the series, of which there are far fewer.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def import_kineto(
     name
         Name of the run; by default the file's name without its suffixes.
     progress
-        Is told the share of the file that was read.
+        Called with the share of the file that was read.
     most_bytes
         Bytes that are unpacked at most.
 
@@ -88,7 +88,7 @@ def import_files(
 ) -> list[str]:
     """Write a recording of a trace, of DOT dumps, or of a trace joined with dumps.
 
-    The formats are told by the files' content. Parameters are those of :func:`import_kineto`.
+    The formats are recognised by the files' content. Parameters are those of :func:`import_kineto`.
 
     Returns
     -------

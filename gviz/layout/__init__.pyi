@@ -1,4 +1,4 @@
-from gviz.layout.choice import LAYERS_ASKED_MOST as LAYERS_ASKED_MOST
+from gviz.layout.choice import LAYERS_REQUESTED_MOST as LAYERS_REQUESTED_MOST
 from gviz.layout.choice import layers_fit as layers_fit
 from gviz.layout.choice import place_graph as place_graph
 from gviz.layout.folds.durations import RepeatDurations as RepeatDurations

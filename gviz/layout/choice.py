@@ -11,12 +11,12 @@ from gviz.stats import IntArray
 
 #: Up to so many nodes and rows passed by long edges, layers take less than about 0.3 s.
 LAYERS_MOST = 4_000
-#: And up to so many less than about 4 s, for who asks for them.
-LAYERS_ASKED_MOST = 40_000
+#: And up to so many less than about 4 s, where layers are requested.
+LAYERS_REQUESTED_MOST = 40_000
 
 
 def layers_fit(
-    row: IntArray, source: npt.ArrayLike, target: npt.ArrayLike, most: int = LAYERS_ASKED_MOST
+    row: IntArray, source: npt.ArrayLike, target: npt.ArrayLike, most: int = LAYERS_REQUESTED_MOST
 ) -> bool:
     """Return whether a graph of these rows can be drawn in layers in bearable time."""
     return len(row) <= most and len(row) + count_dummies(row, source, target) <= most
@@ -53,7 +53,7 @@ def place_graph(
     tail = np.asarray(source, np.int64).reshape(-1)
     head = np.asarray(target, np.int64).reshape(-1)
     cover = cover or cover_graph(node_count, tail, head)
-    most = LAYERS_MOST if layers is None else LAYERS_ASKED_MOST
+    most = LAYERS_MOST if layers is None else LAYERS_REQUESTED_MOST
     if layers is not False and layers_fit(cover.row, tail, head, most):
         return place_layers(node_count, tail, head, cover=cover)
     return place_lanes(node_count, tail, head, cover=cover)

@@ -47,8 +47,6 @@ from gviz.model.tree.graph_tree import OF_RUN as OF_RUN
 from gviz.model.tree.graph_tree import GraphTree as GraphTree
 from gviz.model.tree.graph_tree import TreeLevel as TreeLevel
 from gviz.model.tree.graph_tree import read_tree as read_tree
-from gviz.model.tree.inner_times import InnerTimes as InnerTimes
-from gviz.model.tree.inner_times import read_inner_times as read_inner_times
 from gviz.model.tree.keep import Keep as Keep
 from gviz.model.tree.keep import build_anew as build_anew
 from gviz.model.tree.keep import keeper as keeper
@@ -56,6 +54,8 @@ from gviz.model.tree.launch_spans import LaunchSpans as LaunchSpans
 from gviz.model.tree.launch_spans import TimeArray as TimeArray
 from gviz.model.tree.launch_spans import launch_spans as launch_spans
 from gviz.model.tree.launch_spans import median_spans as median_spans
+from gviz.model.tree.nested_times import NestedTimes as NestedTimes
+from gviz.model.tree.nested_times import read_nested_times as read_nested_times
 from gviz.model.tree.one_node import read_node as read_node
 from gviz.model.tree.one_node import read_node_durations as read_node_durations
 from gviz.model.tree.one_node import read_node_statistics as read_node_statistics

@@ -60,7 +60,7 @@ def launch_times(recording: Recording, graph_id: int) -> LaunchTimes:
 
 @dataclass(frozen=True, slots=True)
 class Inflation:
-    """How much longer launches took while node times were taken.
+    """The lengthening of launches while node times were taken.
 
     Attributes
     ----------

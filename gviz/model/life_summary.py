@@ -97,7 +97,7 @@ def flag_names(flags: int | None) -> tuple[str, ...]:
 
 
 def is_failed(graph: rows.Graph) -> bool:
-    """Whether a graph stands in the recording only because it could not be made."""
+    """Return whether a graph stands in the recording only because it could not be made."""
     return graph.origin.startswith("failed")
 
 

@@ -76,7 +76,7 @@ class NodeIndex:
         first, last = int(ids[0]), int(ids[-1])
         count = last - first + 1
         if count <= max(len(node_id), len(ids)):
-            # A table of no more than is asked for: a million ids are found in a fifth of the time.
+            # A table of no more than is looked up: a million ids are found in a fifth of the time.
             table = np.full(count + 1, -1, np.int64)
             table[ids - first] = place
             inside = (node_id >= first) & (node_id <= last)

@@ -41,7 +41,7 @@ def enclosing(thread_id: IntArray, start_ns: IntArray, end_ns: IntArray) -> IntA
 
 
 class OpenRanges:
-    """Ranges of the host, asked by thread and time.
+    """Ranges of the host, looked up by thread and time.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ class OpenRanges:
         """
         found = np.full(len(time_ns), -1, np.int64)
         for thread, (begin, end) in zip(self._threads.tolist(), self._parts, strict=True):
-            asked = np.flatnonzero(thread_id == thread)
-            at = np.searchsorted(self._start[begin:end], time_ns[asked], side="right") - 1
+            on_thread = np.flatnonzero(thread_id == thread)
+            at = np.searchsorted(self._start[begin:end], time_ns[on_thread], side="right") - 1
             at[at >= 0] += begin
             # The last that began has perhaps ended: then one around it is the innermost.
-            while (over := (at >= 0) & (self._end[at] <= time_ns[asked])).any():
+            while (over := (at >= 0) & (self._end[at] <= time_ns[on_thread])).any():
                 at[over] = self._parent[at[over]]
-            found[asked] = np.where(at >= 0, self._order[at], -1)
+            found[on_thread] = np.where(at >= 0, self._order[at], -1)
         return found

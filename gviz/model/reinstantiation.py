@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gviz.cuda import NodeType
 
 #: Graphs with such nodes cannot always be updated (cuda.h, CUDA 13.0: parameters of allocation,
-#: free and conditional nodes must not change), so nothing is said about them.
+#: free and conditional nodes must not change), so nothing is reported about them.
 _HARD_TO_UPDATE = frozenset({NodeType.MEM_ALLOC, NodeType.MEM_FREE, NodeType.CONDITIONAL})
 
 
@@ -39,7 +39,7 @@ class Instantiation:
 def identity_of(
     hashes: Iterable[str], types: Iterable[int], fixed: Hashable, flags: int | None
 ) -> Hashable | None:
-    """Return what must be equal for an update to work, or None where that cannot be said.
+    """Return what must be equal for an update to work, or None where that cannot be decided.
 
     Parameters
     ----------

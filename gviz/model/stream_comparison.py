@@ -43,7 +43,7 @@ class SideTimes:
 
 @dataclass(frozen=True, slots=True)
 class StreamComparison:
-    """What :func:`gviz.compare_stream` found.
+    """The result of :func:`gviz.compare_stream`.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class StreamComparison:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSides:
-    """What a recording says about a graph and the same work by stream calls."""
+    """The recorded times of a graph and of the same work by stream calls."""
 
     node_count: int
     graph: SideTimes

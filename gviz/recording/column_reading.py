@@ -205,7 +205,7 @@ def _disordered() -> DamagedError:
 
 
 def _aggregates(column: Described) -> tuple[str, ...]:
-    """Return what SQLite is to make of the values of a column: texts, or what tells of them."""
+    """Return what SQLite is to make of the values of a column: texts, or aggregates of them."""
     name = column.name
     if column.sql_type == "TEXT":
         return (f"json_group_array({name})",)
@@ -241,7 +241,7 @@ def _or_null(expression: str) -> str:
 
 
 def _decode(table: Table, column: Described, found: Sequence[Any], count: int) -> Column | None:
-    """Return the column of which :func:`_aggregates` told; None: value by value is left."""
+    """Return the column that :func:`_aggregates` described; None: value by value is left."""
     text = found[0] or ""
     if column.sql_type == "TEXT":
         return _texts(table, column, json.loads(text or "[]"))
@@ -335,7 +335,7 @@ def _numbers(
     for at, name in enumerate(names):
         null, column = np.isnan(values[:, at]), known[name]
         given = values[~null, at]
-        # Value by value only where there is something to tell of.
+        # Value by value only where there is something to report.
         if not np.isfinite(given).all() or (null.any() and not column.nullable):
             check_rows(table, names, rows)
         if len(given):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _HEAD = struct.Struct("<BBI")
 _DIFFERENCES = 1
-#: Far more than a block holds; a damaged blob must not ask for all memory.
+#: Far more than a block holds; a damaged blob must not allocate all memory.
 _MOST_VALUES = 2**24
 
 

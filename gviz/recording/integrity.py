@@ -23,7 +23,7 @@ _WORDS = {"INTEGER": "whole number", "REAL": "number", "TEXT": "text", "BLOB": "
 #: they may have millions, which would have to be read.
 _LOOKED_UP = frozenset({"span", "argument", "stream_operation", "launch_bin", "node_statistics"})
 #: Stacks, lines and ranges may be missing of a program that was killed: then they are not shown,
-#: and the analysis tells of it.
+#: and the analysis reports it.
 _MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})
 #: Tables of few rows, which are looked for by their number: SQLite keeps it unique, unless the file
 #: is damaged or something else wrote it.
@@ -52,7 +52,7 @@ class DamagedError(RecordingError):
 
 
 def file_version(path: Path) -> tuple[int, ...]:
-    """Return what tells a file from another, or from itself before a change; OSError: it is gone.
+    """Return what identifies a file and its state; OSError: it is gone.
 
     Device, inode, size in bytes, times of change of content and of entry (ns).
     """
@@ -131,8 +131,8 @@ def check_written(database: sqlite3.Connection) -> None:
         columns = [c for c in table.columns if value_range(c) is not None]
         if table.name == "span" or not columns:
             continue
-        asked = ", ".join(f"min({c.name}), max({c.name})" for c in columns)
-        (found,) = database.execute(f"SELECT {asked} FROM {table.name}").fetchall()
+        aggregates = ", ".join(f"min({c.name}), max({c.name})" for c in columns)
+        (found,) = database.execute(f"SELECT {aggregates} FROM {table.name}").fetchall()
         for column, least, most in zip(columns, found[::2], found[1::2], strict=True):
             check_values(table, column, [v for v in (least, most) if v is not None])
 
@@ -195,7 +195,7 @@ def _check_reference(
 
 def _check_numbers(database: sqlite3.Connection, name: str, own: str) -> None:
     seen = set()
-    # An index would tell of its own entries.
+    # An index would give its own entries.
     for (number,) in database.execute(f"SELECT {own} FROM {name} NOT INDEXED"):
         if number in seen:
             raise DamagedError(f"{name} {number!r:.40} is there twice")

@@ -85,7 +85,7 @@ def _add(writer: RecordingWriter, path: Path) -> None:
 
 
 class _DamagedError(Exception):
-    """What is wrong with a source that is valid SQLite."""
+    """Damage in a source that is valid SQLite."""
 
 
 def _check_tables(database: sqlite3.Connection) -> None:

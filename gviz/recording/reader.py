@@ -191,7 +191,7 @@ class Recording:
         return self._fetch(rows.Argument, tail, graph_id, node_id)
 
     def fetch_node_parameters(self, graph_id: int, node_id: int) -> list[rows.NodeParameter]:
-        """Return what a node without columns of its own is told to do, in order of showing."""
+        """Return the parameters of a node without columns of its own, in order of showing."""
         tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
         return self._fetch(rows.NodeParameter, tail, graph_id, node_id)
 
@@ -233,7 +233,7 @@ class Recording:
     def fetch_launches_with_spans(self, graph_id: int, side: str = "graph") -> list[rows.Launch]:
         """Return the launches of a graph whose spans are in the recording, in time order.
 
-        On side 'stream': the passes with operations.
+        On side 'stream': the iterations with operations.
         """
         tail = "WHERE graph_id=? AND side=? AND span_count > 0 ORDER BY ordinal"
         return self._fetch(rows.Launch, tail, graph_id, side)

@@ -162,7 +162,7 @@ class RecordingWriter:
         For the modules of this package that copy rows by statement, from ``source.x`` to
         ``main.x``. The source is not checked here.
         """
-        # A database cannot be let go inside a transaction, and only ten can be held at once.
+        # A database cannot be detached inside a transaction, and only ten can be attached at once.
         self._db.execute("COMMIT")
         attach_source(self._db, source)
         self._db.execute("BEGIN")

@@ -27,7 +27,7 @@ from gviz.recording import SCHEMA_VERSION, Recording, rows
 if TYPE_CHECKING:
     from gviz.model import GraphTree, TreeStatistics
 
-#: How many of a graph's slowest nodes are listed unless asked otherwise.
+#: How many of a graph's slowest nodes are listed unless more are requested.
 SLOWEST_COUNT = 10
 #: Columns of nodes, and of their statistics, that are summed up.
 _COLUMNS = ("node_id", "exec_node_id", "type", "name", "function_id")

@@ -153,7 +153,7 @@ class RunBuilder:
     def add_operations(
         self, operations: OutsideOperations, graphs: Sequence[CapturedWork] | None
     ) -> EagerMatch | None:
-        """Write work outside graphs, with the passes that did the work of a graph.
+        """Write work outside graphs, with the iterations that did the work of a graph.
 
         Parameters
         ----------

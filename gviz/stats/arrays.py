@@ -1,4 +1,4 @@
-"""Types of numpy arrays, by what their elements are. Shapes are said where they are used."""
+"""Types of numpy arrays, by what their elements are. Shapes are given where they are used."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Values of one measure over launches or passes."""
+    """Values of one measure over launches or iterations."""
 
     count: int = figure("measured", "how many there are")
     mean: float = figure("derived", "their mean")

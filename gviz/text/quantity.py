@@ -96,7 +96,7 @@ def with_unit(value: float | None, unit: str, digits: int = 3) -> str:
         ``ns``, ``bytes``, ``fraction``, or a noun in plural that stands behind the number;
         ``number`` and ``""`` have none.
     digits
-        Significant digits: more than three tell apart what nearly meets. Whole numbers have all.
+        Significant digits: more than three distinguish what nearly meets. Whole numbers have all.
     """
     if value is None or not math.isfinite(value):
         return MISSING

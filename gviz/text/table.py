@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 #: Between two columns.
 _GAP = "  "
-#: A name shortened to less than this tells nothing: it gets lines of its own.
+#: A name shortened to less than this says nothing: it gets lines of its own.
 _NARROWEST = 20
 #: Before a name on lines of its own, below its row.
 _BELOW = 4

@@ -14,7 +14,7 @@ import pytest
 from contract.backend import Backend
 from contract.scripts import ASK_FAKE, PREAMBLE, run_script
 
-from gviz.collectors.others import holder
+from gviz.collectors.others import cupti_user
 from gviz.recording.reader import Recording
 
 RUN = 1
@@ -395,9 +395,9 @@ class _Profiling:
         ),
     ],
 )
-def test_holder_is_named(
+def test_user_of_cupti_is_named(
     environment: dict[str, str], libraries: str, modules: dict[str, object], words: str
 ) -> None:
-    text = holder(environment, libraries, modules, own_library="/x/ours.so")
+    text = cupti_user(environment, libraries, modules, own_library="/x/ours.so")
     assert words in text
     assert ("fresh process" in text) == ("torch" in modules)

@@ -62,7 +62,7 @@ def plans(draw: st.DrawFn) -> Plan:
         edges,
         launches=draw(st.integers(0, 3)),
         plain_launches=draw(st.integers(0, 2)),
-        stream_passes=draw(st.integers(0, 2)) if is_timed else 0,
+        eager_iterations=draw(st.integers(0, 2)) if is_timed else 0,
         graph=draw(st.sampled_from(({}, {}, {"topology_id": None}))),
         launch=draw(st.sampled_from(({}, {}, {"host_start_ns": None, "host_end_ns": None},
                                      {"event_duration_ns": None}, {"node_method": "events"},

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_recordings import Part, write_nested_recording
 
-from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_tree import read_tree
 from gviz.recording.reader import Recording
@@ -53,7 +53,7 @@ class Page:
             self._kept[key] = build()
         return self._kept[key]  # type: ignore[return-value]
 
-    def shown(self, asked: DagAsked) -> tuple[dict[str, object], Arrays]:
+    def shown(self, asked: DagRequest) -> tuple[dict[str, object], Arrays]:
         """Return the DAG as it is asked for."""
         return unpack(dag_payload(self._recording, 1, asked, self._keep))
 
@@ -71,8 +71,8 @@ def test_no_node_is_lost_and_closing_undoes_opening(
             layout = data.draw(st.sampled_from([None, "structure", "lanes", "time"]))
             folding = data.draw(st.sampled_from([None, "repeats", "ranges"]))
             opened = data.draw(st.sets(st.sampled_from(parents))) if parents else set()
-            asked = DagAsked(layout, None, folding, frozenset(f"n{key}" for key in opened))
-            closed = DagAsked(layout, None, folding)
+            asked = DagRequest(layout, None, folding, frozenset(f"n{key}" for key in opened))
+            closed = DagRequest(layout, None, folding)
             page = Page(recording)
             before = page.shown(closed)
             _, a = page.shown(asked)

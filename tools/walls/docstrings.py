@@ -11,8 +11,6 @@ from walls.modules import Product
 
 #: Folders with Python code, installed or not.
 _FOLDERS = ("gviz", "app", "collectors", "assets", "bench", "tests", "tools")
-#: Packages that are being rewritten, whose classes and functions follow.
-_REWRITTEN = ("gviz/model/", "gviz/recording/", "gviz/spool/")
 _QUESTION = re.compile(r"(What|Which|Whose|Who|How|Where|Whether|When|Why)\b")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -29,8 +27,6 @@ def _questions(path: Path, name: str) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if not isinstance(node, _DOCUMENTED):
-            continue
-        if name.startswith(_REWRITTEN) and not isinstance(node, ast.Module):
             continue
         word = _QUESTION.match(ast.get_docstring(node) or "")
         if word is not None:

@@ -14,7 +14,7 @@ from gviz.report import change_document
 
 
 def compare_body(
-    found: Comparison, editions: Sides, query: Query, addresses: Addresses
+    found: Comparison, versioned: Sides, query: Query, addresses: Addresses
 ) -> list[Component]:
     """Return everything below the head of the Compare page."""
     document = change_document(found.run)
@@ -25,10 +25,10 @@ def compare_body(
         tabIndex="0",
         **aria(label="Summary"),
     )
-    table = table_pane(found, editions, query.rows, addresses)
+    table = table_pane(found, versioned, query.rows, addresses)
     dag, timeline = (
-        dag_pane(found, editions, query, addresses),
-        timeline_pane(query, editions, addresses),
+        dag_pane(found, versioned, query, addresses),
+        timeline_pane(query, versioned, addresses),
     )
     return [
         *(page.verdict(verdict) for verdict in document.verdicts),

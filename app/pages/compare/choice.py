@@ -88,7 +88,7 @@ def choose_graph(first: OpenRecording, second: OpenRecording) -> int | None:
 
 
 def _paired(first: OpenRecording, second: OpenRecording) -> PairedRecordings:
-    key = ("paired", first.edition)
+    key = ("paired", first.versioned_key)
     return second.derive(key, lambda: pair_recordings(first.recording, second.recording))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gviz.app.components import Sides
-from gviz.app.files import PATIENCE_S, Background, Library, OpenRecording, split_edition
+from gviz.app.files import PATIENCE_S, Background, Library, OpenRecording, split_version
 from gviz.app.pages.compare.page_levels import PageLevels
 from gviz.app.pages.compare.union_keys import UnionKeys
 from gviz.comparison import (
-    Asked,
     ComparedPair,
     GraphComparison,
     GraphDiff,
+    RequestedPair,
     RunDiff,
     compare_graph,
 )
@@ -45,7 +45,7 @@ class Comparison:
 
     @property
     def graph(self) -> GraphDiff:
-        """The graph as results tell it."""
+        """The graph as results have it."""
         return self.run.graphs[0]
 
     def level(self, at: int) -> GraphComparison:
@@ -55,18 +55,18 @@ class Comparison:
 
 
 class Comparisons:
-    """Makes comparisons beside the requests, each kept with the file after."""
+    """Makes comparisons in the background, each kept with the file after."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self._made: Background[Comparison] = Background()
 
-    def find(self, editions: Sides, patience_s: float = PATIENCE_S) -> Comparison | None:
+    def find(self, versioned: Sides, patience_s: float = PATIENCE_S) -> Comparison | None:
         """Return the comparison of two graphs; None: it is still being made.
 
         Parameters
         ----------
-        editions
+        versioned
             Files as ``key@version``, and which graph before.
 
         Raises
@@ -75,25 +75,27 @@ class Comparisons:
             If a file is damaged or changed, there is no such graph, it has no counterpart, or
             edges form a cycle.
         """
-        return self._made.find(editions, lambda: compare_sides(self._library, editions), patience_s)
+        return self._made.find(
+            versioned, lambda: compare_sides(self._library, versioned), patience_s
+        )
 
 
-def compare_sides(library: Library, editions: Sides) -> Comparison:
+def compare_sides(library: Library, versioned: Sides) -> Comparison:
     """Return the comparison of two graphs at once; see :meth:`Comparisons.find`."""
-    (before, before_at), (after, after_at) = map(split_edition, (editions.before, editions.after))
+    (before, before_at), (after, after_at) = map(split_version, (versioned.before, versioned.after))
     first, second = library.file(before), library.file(after)
     with first.at(before_at), second.at(after_at):
-        key = ("compared", first.edition, editions.before_graph, editions.after_graph)
-        return second.derive(key, lambda: _compare(first, second, before_at, editions))
+        key = ("compared", first.versioned_key, versioned.before_graph, versioned.after_graph)
+        return second.derive(key, lambda: _compare(first, second, before_at, versioned))
 
 
 def _compare(
-    first: OpenRecording, second: OpenRecording, before_at: str | None, editions: Sides
+    first: OpenRecording, second: OpenRecording, before_at: str | None, versioned: Sides
 ) -> Comparison:
-    assert editions.before_graph is not None
-    asked = Asked(editions.before_graph, editions.after_graph)
+    assert versioned.before_graph is not None
+    requested = RequestedPair(versioned.before_graph, versioned.after_graph)
     with first.at(before_at):
-        run, pair = compare_graph(first.recording, second.recording, asked)
+        run, pair = compare_graph(first.recording, second.recording, requested)
         trees = _tree(first, pair.pair.first), _tree(second, pair.pair.second)
     keys = UnionKeys.of(*trees, pair.levels)
     return Comparison(run, pair, trees, keys, PageLevels.of(trees, keys, pair.levels))

@@ -41,7 +41,7 @@ class UnionLevel:
     first
         The number of its first item among those of all levels.
     parent
-        (visible level, item of that level) that it is in; None for the level asked for.
+        (visible level, item of that level) that it is in; None for the level requested.
     """
 
     at: int
@@ -75,15 +75,15 @@ def open_union(
     Parameters
     ----------
     at
-        The level asked for, of the page.
+        The level requested, of the page.
     opened
         Ids of open nodes (:func:`gviz.app.views.dag.visible_levels.open_id`), by their numbers on
         the page.
     read
         Return a level of a side: (0 or 1, place in its tree).
     """
-    held = found.page.held
-    wanted = np.array(sorted(opened_keys(opened) & held.keys()), np.int64)
+    bodies = found.page.bodies
+    wanted = np.array(sorted(opened_keys(opened) & bodies.keys()), np.int64)
 
     def build(number: int, first: int, parent: tuple[int, int] | None) -> UnionLevel:
         page = found.page.levels[number]
@@ -99,16 +99,16 @@ def open_union(
     end = len(levels[0])
     for number, outer in enumerate(levels):  # it grows meanwhile
         for item in np.flatnonzero(np.isin(outer.numbers, wanted)).tolist():
-            for body in held[int(outer.numbers[item])]:
+            for body in bodies[int(outer.numbers[item])]:
                 levels.append(build(body, end, (number, item)))
                 end += len(levels[-1])
     return levels
 
 
 def union_parents(found: Comparison, levels: Sequence[UnionLevel]) -> Iterator[ParentNode]:
-    """Yield the visible nodes that hold bodies; each is described as after, if it is not gone."""
+    """Yield the visible parent nodes; each is described as after, if it is not gone."""
     number = {level.at: at for at, level in enumerate(levels)}
-    holding = np.array(sorted(found.page.held), np.int64)
+    holding = np.array(sorted(found.page.bodies), np.int64)
     for level in levels:
         for item in np.flatnonzero(np.isin(level.numbers, holding)).tolist():
             after = int(level.union.after[item])
@@ -118,21 +118,21 @@ def union_parents(found: Comparison, levels: Sequence[UnionLevel]) -> Iterator[P
             assert shown is not None
             bodies = [
                 _describe(found, found.page.levels[at], level, number.get(at, 0) - 1)
-                for at in found.page.held[int(level.numbers[item])]
+                for at in found.page.bodies[int(level.numbers[item])]
             ]
             node = shown.first + index
-            yield ParentNode(level.first + item, shown.tree, shown.inner, node, bodies)
+            yield ParentNode(level.first + item, shown.tree, shown.nested, node, bodies)
 
 
 def _describe(found: Comparison, page: PageLevel, outer: UnionLevel, opened: int) -> NestedBody:
     """Return what a body is, and how often it ran on both sides or the one that has it."""
-    said: list[str | None] = [None, None]
+    iterations: list[str | None] = [None, None]
     for side, (place, around) in enumerate(zip(page.places, outer.sides, strict=True)):
         if place is not None and around is not None:
-            said[side] = iteration_words(found.trees[side], around.inner, place)
-    before, after = said
+            iterations[side] = iteration_words(found.trees[side], around.nested, place)
+    before, after = iterations
     if page.alone:
-        words = ": ".join(filter(None, [f"only in {SIDES[page.side]}", said[page.side]]))
+        words = ": ".join(filter(None, [f"only in {SIDES[page.side]}", iterations[page.side]]))
     elif before == after:
         words = after or ""
     else:

@@ -21,12 +21,12 @@ from gviz.app.pages.compare.choice import (
 )
 from gviz.app.pages.compare.comparison import Comparisons
 
-#: Milliseconds between two questions whether a comparison is done.
+#: Milliseconds between two polls for a comparison.
 _EVERY_MS = 500
 
 
 def render_compare(library: Library, query: Query, addresses: Addresses) -> Component:
-    """Return the page; what it says of the graphs comes when it is known.
+    """Return the page; the comparison follows when it is made.
 
     Raises
     ------
@@ -58,10 +58,10 @@ def render_compare(library: Library, query: Query, addresses: Addresses) -> Comp
                 "or half of the work of one there. Choose two graphs to compare them anyway."
             )
             return _page(choices, [_sentence(text)])
-        editions = Sides(first.edition, second.edition, *graphs)
+        versioned = Sides(first.versioned_key, second.versioned_key, *graphs)
     text = "Comparing… Graphs of 20,000 nodes take ten seconds."
     waiting = html.P(text, role="status", className="gv-muted gv-report-waiting")
-    view = {"a": editions.before, "b": editions.after, "graph": editions.graphs}
+    view = {"a": versioned.before, "b": versioned.after, "graph": versioned.graphs}
     return _page(choices, [waiting], view)
 
 
@@ -93,19 +93,19 @@ def _page(
 def show_comparison(
     comparisons: Comparisons,
     view: Mapping[str, Any],
-    asked: int,
+    polls: int,
     search: str | None,
     addresses: Addresses,
 ) -> tuple[Any, Any]:
-    """Return the body and how often its page may ask, for the callback of the page."""
-    editions = parse_sides({k: v for k, v in view.items() if v is not None})
-    if editions is None:
+    """Return the body and how many polls its page may make, for the callback of the page."""
+    versioned = parse_sides({k: v for k, v in view.items() if v is not None})
+    if versioned is None:
         return no_update, no_update
     try:
-        found = comparisons.find(editions)
+        found = comparisons.find(versioned)
         if found is None:
-            return no_update, asked + 1
-        return compare_body(found, editions, parse_query(search), addresses), no_update
-    except Exception as error:  # the page says it
+            return no_update, polls + 1
+        return compare_body(found, versioned, parse_query(search), addresses), no_update
+    except Exception as error:  # the page shows it
         sentence = sentence_of(error).strip()
         return html.P(["Not compared. ", sentence], role="alert"), no_update

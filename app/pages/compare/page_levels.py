@@ -22,16 +22,16 @@ class PageLevel:
     ----------
     places
         Which level it is of the tree before and of that after; None: that side has none such.
-    holder
-        The page's number of the node that holds it; None: it is the graphs themselves.
+    parent
+        The page's number of its parent node; None: it is the graphs themselves.
     """
 
     places: tuple[int | None, int | None]
-    holder: int | None
+    parent: int | None
 
     @property
     def side(self) -> Literal[0, 1]:
-        """The side that is told of it: after, before where it is gone."""
+        """The side that is described: after, before where it is gone."""
         return 0 if self.places[1] is None else 1
 
     @property
@@ -56,13 +56,13 @@ class PageLevels:
     levels
         Those that are compared, in the comparison's order; then those of the graph after alone,
         then those before.
-    held
-        By the page's number of a node the levels that it holds, by branch; of one branch that
+    bodies
+        By the page's number of a parent node its levels, by branch; of one branch that
         after first.
     """
 
     levels: tuple[PageLevel, ...]
-    held: Mapping[int, tuple[int, ...]]
+    bodies: Mapping[int, tuple[int, ...]]
 
     @classmethod
     def of(
@@ -79,25 +79,25 @@ class PageLevels:
         known = tuple({pair[side] for pair in places} for side in (0, 1))
         places += [(None, n) for n in range(len(trees[1].levels)) if n not in known[1]]
         places += [(n, None) for n in range(len(trees[0].levels)) if n not in known[0]]
-        levels = tuple(PageLevel(pair, _holder(trees, keys, pair)) for pair in places)
-        return cls(levels, _held(trees, levels))
+        levels = tuple(PageLevel(pair, _parent_number(trees, keys, pair)) for pair in places)
+        return cls(levels, _bodies_of(trees, levels))
 
     def __len__(self) -> int:
         return len(self.levels)
 
 
-def _holder(
+def _parent_number(
     trees: tuple[GraphTree, GraphTree], keys: UnionKeys, places: tuple[int | None, int | None]
 ) -> int | None:
-    """Return the page's number of the node that holds a level: partners share theirs."""
+    """Return the page's number of a level's parent node: partners share theirs."""
     for tree, numbers, place in zip(trees, (keys.before, keys.after), places, strict=True):
         if place is not None:
-            holder = tree.levels[place].parent
-            return None if holder < 0 else int(numbers[holder])
+            parent = tree.levels[place].parent
+            return None if parent < 0 else int(numbers[parent])
     raise AssertionError("a level of neither side")
 
 
-def _held(
+def _bodies_of(
     trees: tuple[GraphTree, GraphTree], levels: Sequence[PageLevel]
 ) -> dict[int, tuple[int, ...]]:
     def order(at: int) -> tuple[int, int]:
@@ -106,6 +106,6 @@ def _held(
 
     found: dict[int, list[int]] = {}
     for at, level in enumerate(levels):
-        if level.holder is not None:
-            found.setdefault(level.holder, []).append(at)
-    return {holder: tuple(sorted(held, key=order)) for holder, held in found.items()}
+        if level.parent is not None:
+            found.setdefault(level.parent, []).append(at)
+    return {parent: tuple(sorted(bodies, key=order)) for parent, bodies in found.items()}

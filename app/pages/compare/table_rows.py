@@ -267,10 +267,10 @@ def _groups(found: Comparison, which: str) -> Iterator[Row]:
     places = _Places.of(found)
     for at, level in enumerate(found.pair.levels):
         groups = level.names if which == "names" else level.ranges
-        told: Sequence[GroupTime] = getattr(found.graph.levels[at], which)
+        times: Sequence[GroupTime] = getattr(found.graph.levels[at], which)
         bodies = [places.level(side, level.graph_ids[side]) for side in (0, 1)]
         keys = [places.keys(side, body) for side, body in enumerate(bodies)]
-        for number, group in enumerate(told):
+        for number, group in enumerate(times):
             nodes = [keys[0][n] for n in groups.before[number].tolist()]
             nodes += [keys[1][n] for n in groups.after[number].tolist()]
             time = group.time

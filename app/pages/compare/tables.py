@@ -123,13 +123,13 @@ def _choices(found: Comparison) -> list[dict[str, str]]:
 
 
 def table_pane(
-    found: Comparison, editions: Sides, rows: str | None, addresses: Addresses
+    found: Comparison, versioned: Sides, rows: str | None, addresses: Addresses
 ) -> Component:
     """Return the pane of the tables; assets/web/dash/compare.js fills it."""
     columns = _columns(found)
     shown = rows if rows in columns else FIRST
     about = {
-        "source": addresses.compared("table", editions),
+        "source": addresses.compared("table", versioned),
         "columns": columns,
     }
     grid = node_grid(
@@ -138,7 +138,7 @@ def table_pane(
         {"noRowsToShow": "None.", "noMatchingRows": "No row matches."},
         least_width=50,
     )
-    names = (edition.split("@")[0] for edition in (editions.before, editions.after))
+    names = (versioned_key.split("@")[0] for versioned_key in (versioned.before, versioned.after))
     save = csv_button("compare-csv", name="-".join(names))
     clear = filter_clear("compare-filter-clear")
     body = html.Div([dcc.Store(id="compare-tables", data=about), grid], className="gv-grid")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.components import Sides
-from gviz.app.files import split_edition
+from gviz.app.files import split_version
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.views import (
     Arrays,
@@ -33,7 +33,7 @@ _LETTERS = ("A", "B")
 def both_timelines(
     found: Comparison,
     recordings: tuple[Recording, Recording],
-    editions: Sides,
+    versioned: Sides,
     window: ViewWindow | None,
     keep: tuple[Keep, Keep],
 ) -> bytes:
@@ -47,7 +47,7 @@ def both_timelines(
     ----------
     recordings
         Before and after.
-    editions
+    versioned
         Both files as ``key@version``.
     window
         The part that is wanted where there is too much.
@@ -56,12 +56,12 @@ def both_timelines(
     """
     graph, stream = (
         keep[side](
-            ("compared side", side, editions, found.pair.pair),
+            ("compared side", side, versioned, found.pair.pair),
             partial(_side, found, recordings[side], side),
         )
         for side in (0, 1)
     )
-    names = tuple(split_edition(file)[0] for file in (editions.before, editions.after))
+    names = tuple(split_version(file)[0] for file in (versioned.before, versioned.after))
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
     kinds = np.unique(np.concatenate([t.nodes.integers("type") for t in found.trees]))
     durations = np.concatenate([tree.times.median_ns for tree in found.trees])
@@ -112,7 +112,7 @@ def _nested(found: Comparison) -> Arrays:
     """Return which nodes are nested in which, of both sides; partners once."""
     pairs: dict[int, int] = {}
     for tree, numbers in zip(found.trees, (found.keys.before, found.keys.after), strict=True):
-        pairs |= _holders(tree, numbers)
+        pairs |= _parents(tree, numbers)
     if not pairs:
         return {}
     return {
@@ -121,6 +121,6 @@ def _nested(found: Comparison) -> Arrays:
     }
 
 
-def _holders(tree: GraphTree, numbers: IntArray) -> dict[int, int]:
-    inner = np.flatnonzero(tree.parent >= 0)
-    return dict(zip(numbers[inner].tolist(), numbers[tree.parent[inner]].tolist(), strict=True))
+def _parents(tree: GraphTree, numbers: IntArray) -> dict[int, int]:
+    nested = np.flatnonzero(tree.parent >= 0)
+    return dict(zip(numbers[nested].tolist(), numbers[tree.parent[nested]].tolist(), strict=True))

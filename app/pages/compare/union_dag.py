@@ -45,7 +45,7 @@ _NO_VALUE = (np.uint8(0), np.uint32(0), np.int32(-1), np.float32(np.nan))
 
 
 @dataclass(frozen=True, slots=True)
-class UnionAsked:
+class UnionRequest:
     """The part of both graphs that is requested.
 
     Attributes
@@ -68,7 +68,7 @@ def union_dag(
     found: Comparison,
     recordings: tuple[Recording, Recording],
     names: tuple[str, str],
-    asked: UnionAsked,
+    request: UnionRequest,
 ) -> bytes:
     """Return the payload of a level of both graphs, and of the bodies that are open in it.
 
@@ -76,7 +76,7 @@ def union_dag(
     their numbers on the Compare page, and edge_origin (u1, one an edge: of both, before, after, as
     in :mod:`gviz.comparison.union_graph`). Layouts are those of one graph: edges that run back
     (:attr:`gviz.comparison.union_graph.UnionGraph.runs_back`) are laid out the other way round.
-    Nodes that hold bodies are described as they are after, if they are not gone.
+    Parent nodes are described as they are after, if they are not gone.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def union_dag(
     def read(side: int, place: int) -> TimedLevel:
         return read_timed_level(recordings[side], found.trees[side], place, keeps[side])
 
-    levels = open_union(found, asked.level, asked.opened, read)
+    levels = open_union(found, request.level, request.opened, read)
     strings = Strings()
     covers = [cover_graph(len(level), *level.union.forward()) for level in levels]
     shapes = [
@@ -98,7 +98,7 @@ def union_dag(
     arrays = _joined([_node_arrays(found, level, strings) for level in levels])
     arrays |= frame_arrays(levels, arrays, strings) | hidden_in_union(found, levels)
     arrays |= parent_arrays(union_parents(found, levels), strings)
-    places, placed = place_arrays(shapes, asked.layout)
+    places, placed = place_arrays(shapes, request.layout)
     runs_back = np.concatenate([level.union.runs_back for level in levels])
     arrays |= (
         _turned(placed, runs_back)
@@ -145,8 +145,8 @@ def _header(names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays
         "kinds": {t: node_type_name(t) for t in np.unique(arrays["type"]).tolist()},
         "edges_known": all(map(_edges_known, levels)),
         "launch_count": tree.times.launch_count,
-        "kept_count": levels[0].level.inner.kept_count,
-        "launch_asked": False,
+        "kept_count": levels[0].level.nested.kept_count,
+        "launch_requested": False,
         "folding": None,
         "baseline": {
             "name": "A",
@@ -210,7 +210,7 @@ _OF_ONE_GRAPH = ("critical", "slack_ns")
 
 
 def _filled(values: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
-    """Return as many values that say there is none."""
+    """Return as many values that stand for none."""
     none = next(x for x in _NO_VALUE if x.dtype == values.dtype)
     return np.full(count, none, values.dtype)
 

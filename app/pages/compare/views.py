@@ -23,27 +23,27 @@ def _look(query: Query) -> dict[str, Any]:
     return {
         "selected": list(query.node_ids),
         "colour": query.colour or "change",
-        # The browser knows whether the page is dark; assets/web/dash/compare.js says it at once.
+        # The browser knows whether the page is dark; assets/web/dash/compare.js sets it at once.
         "theme": "light",
         "group": _GROUP,
         "style": {"height": "100%", "width": "100%"},
     }
 
 
-def timeline_pane(query: Query, editions: Sides, addresses: Addresses) -> Component:
+def timeline_pane(query: Query, versioned: Sides, addresses: Addresses) -> Component:
     """Return the pane of both launches."""
-    source = addresses.compared("timeline", editions)
+    source = addresses.compared("timeline", versioned)
     return pane("Launches", Timeline(id="compare-timeline", source=source, **_look(query)), None)
 
 
-def dag_pane(found: Comparison, editions: Sides, query: Query, addresses: Addresses) -> Component:
+def dag_pane(found: Comparison, versioned: Sides, query: Query, addresses: Addresses) -> Component:
     """Return the pane of the union of both graphs."""
     colours = [c["value"] for c in _COLOURS]
     colour = query.colour if query.colour in colours else "change"
     layout = query.layout if query.layout in ("structure", "lanes") else "structure"
     level = query.level if query.level < len(found.page) else 0
     opened = list(query.unfolded)
-    source = addresses.compared("dag", editions, layout=layout, level=level, open=",".join(opened))
+    source = addresses.compared("dag", versioned, layout=layout, level=level, open=",".join(opened))
     tools = [
         select("compare-layout", "Layout", _LAYOUTS, layout, width=110),
         select("compare-colour", "Colour", _COLOURS, colour, width=140),
@@ -62,21 +62,21 @@ def dag_pane(found: Comparison, editions: Sides, query: Query, addresses: Addres
 def body_ways(found: Comparison) -> str:
     """Return the ways from nodes to the bodies in them, and back, as JSON.
 
-    ``inside`` has by node the levels that it holds, as [level, what it is to the node];
-    ``around`` by level [the level around it, the node that holds it]; ``nodes`` by level runs of
+    ``inside`` has by parent node its levels, as [level, what it is to the node]; ``around`` by
+    level [the level around it, its parent node]; ``nodes`` by level runs of
     its nodes' numbers, each as first and last.
     """
     page = found.page
     level_of = [{level.places[side]: at for at, level in enumerate(page.levels)} for side in (0, 1)]
     around: dict[int, tuple[int, int]] = {}
     for at, level in enumerate(page.levels):
-        if level.holder is not None:
+        if level.parent is not None:
             tree = found.trees[level.side]
             outer = int(tree.level[tree.levels[level.place].parent])
-            around[at] = level_of[level.side][outer], level.holder
+            around[at] = level_of[level.side][outer], level.parent
     inside = {
-        holder: [(at, _label(found, page.levels[at])) for at in held]
-        for holder, held in page.held.items()
+        parent: [(at, _label(found, page.levels[at])) for at in levels]
+        for parent, levels in page.bodies.items()
     }
     last = int(found.keys.after.max(initial=-1))
     nodes = {

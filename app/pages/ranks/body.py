@@ -103,7 +103,7 @@ def _chosen_graph(found: RankComparison, graph_id: int | None) -> int:
 
 
 def _chosen_launch(graph: RankGraph, ordinal: int | None) -> tuple[int, str | None]:
-    """Return a launch (index), and what is said where the address names one that is not there."""
+    """Return a launch (index), and a message where the address names one that is not there."""
     known = graph.ordinal.tolist()
     if ordinal in known:
         return known.index(ordinal), None
@@ -139,13 +139,13 @@ def _timeline(
 ) -> Component:
     ordinals = graph.ordinal.tolist()
     graph_id = graph.sides[0].graph_id
-    source = links.addresses.ranks_payload(opened.edition, graph_id, ordinals[launch])
+    source = links.addresses.ranks_payload(opened.versioned_key, graph_id, ordinals[launch])
     timeline = Timeline(
         id="ranks-timeline",
         source=source,
         selected=list(query.node_ids),
         colour="duration",
-        # The browser knows whether the page is dark; assets/web/dash/ranks.js says it at once.
+        # The browser knows whether the page is dark; assets/web/dash/ranks.js sets it at once.
         theme="light",
         group=_GROUP,
         style={"height": "100%", "width": "100%"},

@@ -1,8 +1,8 @@
-"""The ranks of a file compared, beside the requests."""
+"""The ranks of a file compared, in the background."""
 
 from __future__ import annotations
 
-from gviz.app.files import PATIENCE_S, Background, Library, OpenRecording, split_edition
+from gviz.app.files import PATIENCE_S, Background, Library, OpenRecording, split_version
 from gviz.comparison import RankComparison, compare_ranks, find_ranks
 from gviz.recording import rows
 
@@ -14,7 +14,7 @@ class RankComparisons:
         self._library = library
         self._made: Background[RankComparison] = Background()
 
-    def find(self, edition: str, patience_s: float = PATIENCE_S) -> RankComparison | None:
+    def find(self, versioned_key: str, patience_s: float = PATIENCE_S) -> RankComparison | None:
         """Return the ranks of a file (``key@version``) compared; None: still being made.
 
         Raises
@@ -22,10 +22,10 @@ class RankComparisons:
         RecordingError
             If the file is damaged or changed, has one rank only, or edges form a cycle.
         """
-        return self._made.find(edition, lambda: self._build(edition), patience_s)
+        return self._made.find(versioned_key, lambda: self._build(versioned_key), patience_s)
 
-    def _build(self, edition: str) -> RankComparison:
-        key, version = split_edition(edition)
+    def _build(self, versioned_key: str) -> RankComparison:
+        key, version = split_version(versioned_key)
         with self._library.file(key).at(version) as opened:
             return compared_ranks(opened)
 

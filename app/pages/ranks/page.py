@@ -9,7 +9,7 @@ from dash import dcc, html, no_update
 from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, Query, parse_query
-from gviz.app.files import Library, OpenRecording, sentence_of, split_edition
+from gviz.app.files import Library, OpenRecording, sentence_of, split_version
 from gviz.app.pages.ranks.body import ranks_body
 from gviz.app.pages.ranks.comparison import RankComparisons, ranks_of
 from gviz.text import counted
@@ -19,12 +19,12 @@ _EVERY_MS = 500
 
 
 def render_ranks_page(opened: OpenRecording, addresses: Addresses) -> Component:
-    """Return the page; what it says comes when it is known (:func:`show_ranks`)."""
+    """Return the page; the comparison follows when it is made (:func:`show_ranks`)."""
     ranks = ranks_of(opened)
     view: dict[str, str] = {}
     body: Component
     if len(ranks) > 1:
-        view = {"file": opened.edition}
+        view = {"file": opened.versioned_key}
         text = f"Comparing {len(ranks)} ranks…"
         body = html.P(text, role="status", className="gv-muted gv-report-waiting")
     else:
@@ -59,21 +59,21 @@ def show_ranks(
     comparisons: RankComparisons,
     library: Library,
     view: Mapping[str, Any],
-    asked: int,
+    polls: int,
     search: str | None,
     addresses: Addresses,
 ) -> tuple[Any, Any]:
-    """Return the body and how often its page may ask, for the callback of the page."""
+    """Return the body and how many polls its page may make, for the callback of the page."""
     if not view:
         return no_update, no_update
     try:
         found = comparisons.find(view["file"])
         if found is None:
-            return no_update, asked + 1
-        key, version = split_edition(view["file"])
+            return no_update, polls + 1
+        key, version = split_version(view["file"])
         query: Query = parse_query(search)
         with library.file(key).at(version) as opened:
             return ranks_body(found, opened, query, addresses), no_update
-    except Exception as error:  # the page says it
+    except Exception as error:  # the page shows it
         sentence = sentence_of(error).strip()
         return html.P(["Not compared. ", sentence], role="alert"), no_update

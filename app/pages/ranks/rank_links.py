@@ -20,7 +20,7 @@ _WHOLE = "gv-whole"
 
 @dataclass(frozen=True, slots=True)
 class RankLinks:
-    """Links of what a page says.
+    """Links from a page's text.
 
     Attributes
     ----------

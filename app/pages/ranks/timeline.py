@@ -147,10 +147,10 @@ def _waits(graph: RankGraph, launch: int, sides: dict[str, SideArrays], tree: Gr
     arrays: Arrays = {}
     for at, (name, side) in enumerate(sides.items()):
         parts = [_side_waits(at, level, waits, tree.key[first:]) for first, level, waits in levels]
-        ids, turns, lengths, awaited = (
+        ids, iterations, lengths, awaited = (
             np.concatenate(column) for column in zip(*parts, strict=True)
         )
-        start = _starts(side.arrays, name, ids, turns)
+        start = _starts(side.arrays, name, ids, iterations)
         arrays |= {
             f"{name}_wait_start_ns": start,
             f"{name}_wait_end_ns": start + lengths,
@@ -163,19 +163,19 @@ def _waits(graph: RankGraph, launch: int, sides: dict[str, SideArrays], tree: Gr
 def _side_waits(
     side: int, level: RankLevel, waits: FloatArray, keys: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-    """Return a side's waits in a level: numbers of nodes, turns, how long, which side came last."""
+    """Return a side's waits in a level: nodes' numbers, iterations, durations, the last side."""
     execution, node = np.nonzero(waits[side] > 0)
     mine = waits[:, execution, node]
-    # The executions of a launch are its turns, from the first on.
+    # The executions of a launch are its iterations, from the first on.
     last = np.nanargmin(mine, axis=0) if len(node) else node
     return keys[node].astype(np.int64), execution, mine[side], last
 
 
-def _starts(arrays: Arrays, name: str, ids: IntArray, turns: IntArray) -> FloatArray:
+def _starts(arrays: Arrays, name: str, ids: IntArray, iterations: IntArray) -> FloatArray:
     """Return when nodes start on a side, the how-manieth time each; spans are in order of start."""
     spans = arrays[f"{name}_node_id"].astype(np.int64)
     order = np.argsort(spans, kind="stable")
-    at = np.searchsorted(spans[order], ids) + turns
+    at = np.searchsorted(spans[order], ids) + iterations
     found: FloatArray = arrays[f"{name}_start_ns"][order[at]].astype(np.float64)
     return found
 
@@ -183,9 +183,9 @@ def _starts(arrays: Arrays, name: str, ids: IntArray, turns: IntArray) -> FloatA
 def _nested(levels: Sequence[GraphLevel], numbers: Sequence[IntArray]) -> Arrays:
     pairs: dict[int, int] = {}
     for level, own in zip(levels, numbers, strict=True):
-        inner = np.flatnonzero(level.tree.parent >= 0)
-        holders = own[level.tree.parent[inner]]
-        pairs |= dict(zip(own[inner].tolist(), holders.tolist(), strict=True))
+        nested = np.flatnonzero(level.tree.parent >= 0)
+        parents = own[level.tree.parent[nested]]
+        pairs |= dict(zip(own[nested].tolist(), parents.tolist(), strict=True))
     if not pairs:
         return {}
     return {

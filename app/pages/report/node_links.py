@@ -1,4 +1,4 @@
-"""Links from what is said of nodes to the graph page with these nodes selected."""
+"""Links from sentences about nodes to the graph page with these nodes selected."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ class NodeLinks:
             return value
         linked = self._fit(found)
         more = len(linked) < len(found)
-        said = f"{_MEANING}: the first {integer(len(linked))}" if more else _MEANING
-        return dcc.Link(value, href=self._address(linked), title=said)
+        title = f"{_MEANING}: the first {integer(len(linked))}" if more else _MEANING
+        return dcc.Link(value, href=self._address(linked), title=title)
 
     def _group(self, by: Grouping) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
@@ -135,8 +135,8 @@ class NodeLinks:
         """Return the first of the nodes: as many as one address selects and opens."""
         keys = self._tree.key[np.asarray(indices, np.int64)]
         fitting = indices[: write_ids(keys.tolist())[1]]
-        holders = self._tree.parent[np.asarray(fitting, np.int64)]
-        opened, first = np.unique(holders, return_index=True)
+        parents = self._tree.parent[np.asarray(fitting, np.int64)]
+        opened, first = np.unique(parents, return_index=True)
         beginnings = np.sort(first[opened >= 0])
         return fitting[: beginnings[MOST_OPENED]] if len(beginnings) > MOST_OPENED else fitting
 
@@ -146,8 +146,8 @@ class NodeLinks:
         at = np.asarray(indices, np.int64)
         around: dict[str, None] = {}
         for start in dict.fromkeys(tree.parent[at].tolist()):
-            holder = start
-            while holder >= 0:
-                around[open_id(int(tree.key[holder]))] = None
-                holder = int(tree.parent[holder])
+            parent = start
+            while parent >= 0:
+                around[open_id(int(tree.key[parent]))] = None
+                parent = int(tree.parent[parent])
         return self._addresses.graph(self._file, tree.graph.graph_id, tree.key[at].tolist(), around)

@@ -1,4 +1,4 @@
-"""The Report page: what analyses say of a graph, every claim with the nodes it is about."""
+"""The Report page: the findings on a graph, every claim with the nodes it is about."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EVERY_MS = 700
 def render_report(
     library: Library, file: str, run: rows.Run, graph: rows.Graph, addresses: Addresses
 ) -> Component:
-    """Return the page of a report; what it says comes when it is made (:func:`show_report`)."""
+    """Return the page of a report, which follows when it is made (:func:`show_report`)."""
     opened = library.file(file)
     graph_page = dcc.Link("See the graph", href=addresses.graph(file, graph.graph_id))
     return html.Div(
@@ -41,7 +41,7 @@ def render_report(
                 id="report-view",
                 data={"file": file, "graph": graph.graph_id, "version": opened.version},
             ),
-            # Each answer that there is no report yet lets it ask once more.
+            # Each answer that there is no report yet allows one more poll.
             dcc.Interval(id="report-wait", interval=_EVERY_MS, max_intervals=0),
             html.Div(_waiting(library, file, graph), id="report-body"),
         ],
@@ -60,18 +60,18 @@ def _waiting(library: Library, file: str, graph: rows.Graph) -> Component:
 
 
 def show_report(
-    library: Library, reports: Reports, view: dict[str, Any], asked: int, addresses: Addresses
+    library: Library, reports: Reports, view: dict[str, Any], polls: int, addresses: Addresses
 ) -> tuple[Any, Any]:
-    """Return the body of a report and how often its page may ask, for the callback of the page."""
+    """Return the body of a report and how many polls its page may make, for the callback."""
     file = view["file"]
     try:
         opened = library.file(file)
         found = reports.find(opened, view["version"], view["graph"])
         if found is None:
-            return no_update, asked + 1
+            return no_update, polls + 1
         with opened.at(view["version"]):
             return report_body(found, file, addresses), no_update
-    except Exception as error:  # the page says it
+    except Exception as error:  # the page shows it
         sentence = sentence_of(error).strip()
         return html.P(["There is no report. ", sentence], role="alert"), no_update
 

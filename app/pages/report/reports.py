@@ -1,4 +1,4 @@
-"""Analyses for pages: made beside the requests, kept with the version of the file."""
+"""Analyses for pages: made in the background, kept with the version of the file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Report:
 
 
 class Reports:
-    """Makes reports beside the requests, each kept with its file.
+    """Makes reports in the background, each kept with its file.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gviz.app.components import Baseline
-from gviz.app.files import ChangedError, Library, OpenRecording, split_edition
+from gviz.app.files import ChangedError, Library, OpenRecording, split_version
 from gviz.app.views.baseline.tree_comparison import TreeComparison
 from gviz.app.views.graph_data import GraphView
 from gviz.comparison import GraphPair, GraphTraits, pair_graphs, read_graph_traits
@@ -17,7 +17,7 @@ from gviz.recording import rows
 
 #: Graphs offered as a baseline; more would make the page itself slow.
 OFFERED = 500
-#: Pairs of graphs of two runs up to which all are told apart, 0.1 s; of more the one shown alone.
+#: Pairs of graphs of two runs up to which all are compared, 0.1 s; of more the one shown alone.
 _MOST_PAIRS = 10_000
 _HOW = {"shape": "equal shape", "name": "same name", "work": "most work shared"}
 
@@ -48,9 +48,9 @@ class Compared:
     Attributes
     ----------
     comparison
-        None: no baseline was asked for, or there is no such graph.
+        None: no baseline was requested, or there is no such graph.
     problem
-        Why there is none although one was asked for, as a sentence.
+        Why there is none although one was requested, as a sentence.
     """
 
     comparison: TreeComparison | None = None
@@ -62,26 +62,30 @@ class Compared:
         return None if self.comparison is None else self.comparison.baseline
 
     @property
-    def edition(self) -> Baseline | None:
-        """The same with its file as ``key@version``, as data are asked for."""
-        return None if self.comparison is None else self.comparison.edition
+    def versioned(self) -> Baseline | None:
+        """The same with its file as ``key@version``, as data are requested."""
+        return None if self.comparison is None else self.comparison.versioned
 
 
 def find_baseline(
-    library: Library, file: str, view: GraphView, asked_file: str | None, asked_graph: int | None
+    library: Library,
+    file: str,
+    view: GraphView,
+    requested_file: str | None,
+    requested_graph: int | None,
 ) -> Compared:
-    """Return the baseline that an address asks for.
+    """Return the baseline that an address names.
 
     An address may leave the graph out: then it is the one that corresponds to the page's.
     """
-    if asked_file is None:
+    if requested_file is None:
         return Compared()
     opened = {f.key: f for f in library.files()}
-    if asked_file not in opened:
-        return Compared(problem=f"No open recording is called {asked_file}: no baseline.")
+    if requested_file not in opened:
+        return Compared(problem=f"No open recording is called {requested_file}: no baseline.")
     try:
-        with opened[asked_file].at() as other:
-            return _find(library, file, view, other, asked_graph)
+        with opened[requested_file].at() as other:
+            return _find(library, file, view, other, requested_graph)
     except ChangedError:
         raise
     except RecordingError as error:
@@ -89,15 +93,15 @@ def find_baseline(
 
 
 def _find(
-    library: Library, file: str, view: GraphView, other: OpenRecording, asked_graph: int | None
+    library: Library, file: str, view: GraphView, other: OpenRecording, requested_graph: int | None
 ) -> Compared:
-    if asked_graph is None:
-        asked_graph = _corresponding(library, file, view, other)
-        if asked_graph is None:
+    if requested_graph is None:
+        requested_graph = _corresponding(library, file, view, other)
+        if requested_graph is None:
             return Compared(problem=f"{other.key} has no graph like this one: no baseline.")
-    if asked_graph not in {g.graph_id for g in other.recording.fetch_graphs()}:
-        return Compared(problem=f"{other.key} has no graph {asked_graph}: no baseline.")
-    baseline = Baseline(other.key, asked_graph)
+    if requested_graph not in {g.graph_id for g in other.recording.fetch_graphs()}:
+        return Compared(problem=f"{other.key} has no graph {requested_graph}: no baseline.")
+    baseline = Baseline(other.key, requested_graph)
     if baseline == Baseline(file, view.graph.graph_id):
         return Compared(problem="A graph is its own baseline: choose another.")
     return Compared(compare(library, file, view.tree, baseline))
@@ -118,24 +122,24 @@ def compare(library: Library, file: str, tree: GraphTree, baseline: Baseline) ->
 
 @contextlib.contextmanager
 def compared_at(
-    library: Library, file: str, graph_id: int, edition: Baseline | None
+    library: Library, file: str, graph_id: int, versioned: Baseline | None
 ) -> Iterator[TreeComparison | None]:
     """Yield what became of a baseline, whose version is kept to meanwhile; None of none.
 
-    The file of ``edition`` may be ``key@version``.
+    The file of ``versioned`` may be ``key@version``.
 
     Raises
     ------
     RecordingError
         If a graph is not open, or has a cycle; ChangedError if the version is not to be had.
     """
-    if edition is None:
+    if versioned is None:
         yield None
         return
-    key, version = split_edition(edition.file)
+    key, version = split_version(versioned.file)
     with library.file(key).at(version):
         tree = _tree(library.file(file), graph_id)
-        yield compare(library, file, tree, Baseline(key, edition.graph_id))
+        yield compare(library, file, tree, Baseline(key, versioned.graph_id))
 
 
 def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:

@@ -35,8 +35,8 @@ VERDICT_WORDS: dict[Verdict, str] = {
     "uncompared": "not compared",
     "removed": "removed",
 }
-#: Differences that are told in full; of more their number.
-_TOLD = 4
+#: Differences that are listed; of more their number.
+_MOST_LISTED = 4
 
 
 def node_verdicts(comparison: GraphComparison) -> list[Verdict]:
@@ -103,14 +103,14 @@ def node_words(comparison: GraphComparison) -> list[str]:
 
 def difference_words(differences: tuple[Difference, ...]) -> list[str]:
     """Return what differs, addresses aside, each with what it was and is."""
-    told = [d for d in differences if d.kind == "value"]
-    words = [f"{d.what}: {d.before} → {d.after}" for d in told[:_TOLD]]
-    more = len(told) - len(words)
+    values = [d for d in differences if d.kind == "value"]
+    words = [f"{d.what}: {d.before} → {d.after}" for d in values[:_MOST_LISTED]]
+    more = len(values) - len(words)
     return [*words, f"{more} more"] if more > 0 else words
 
 
 def baseline_header(file: str, top: GraphComparison) -> dict[str, Any]:
-    """Return what the DAG's header says of a file's baseline; counts are of the level shown."""
+    """Return the DAG's header for a file's baseline; counts are of the level shown."""
     return {
         "name": file,
         "verdicts": VERDICTS,

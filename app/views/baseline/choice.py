@@ -1,4 +1,4 @@
-"""The choice of a baseline in a graph page's head, and what there is to say of it."""
+"""The choice of a baseline in a graph page's head, and the note about it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def baseline_choice(
 def _in_full(
     file: str, view: GraphView, compared: Compared, addresses: Addresses
 ) -> list[Component]:
-    """Return the link to the Compare page; none of bodies, which it tells with their graph."""
+    """Return the link to the Compare page; none of bodies, which it compares with their graph."""
     baseline = compared.baseline
     if baseline is None or view.graph.parent_graph_id is not None:
         return []

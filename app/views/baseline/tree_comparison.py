@@ -36,7 +36,7 @@ class TreeComparison:
     ----------
     baseline
         The baseline.
-    edition
+    versioned
         The same with its file as ``key@version``.
     tree
         The graph shown.
@@ -51,7 +51,7 @@ class TreeComparison:
         self, shown: OpenRecording, tree: GraphTree, other: OpenRecording, graph_id: int
     ) -> None:
         self.baseline = Baseline(other.key, graph_id)
-        self.edition = Baseline(other.edition, graph_id)
+        self.versioned = Baseline(other.versioned_key, graph_id)
         self.tree = tree
         self._shown, self._other = shown, other
         self._versions = shown.version, other.version

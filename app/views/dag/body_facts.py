@@ -1,4 +1,4 @@
-"""The inside of nodes that hold bodies, in words: nodes, bodies, iterations, and their times."""
+"""The inside of parent nodes, in words: nodes, bodies, iterations, and their times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.app.views.dag.visible_levels import OpenLevel
 from gviz.app.views.wire import Arrays, Strings
-from gviz.model import GraphTree, InnerTimes
+from gviz.model import GraphTree, NestedTimes
 from gviz.text import counted, integer
 
 
@@ -23,7 +23,7 @@ def parent_words(tree: GraphTree, node: int) -> str:
     return f"{bodies}, {counted(inside, 'node')}{nested}"
 
 
-def iteration_words(tree: GraphTree, times: InnerTimes, at: int) -> str:
+def iteration_words(tree: GraphTree, times: NestedTimes, at: int) -> str:
     """Return how often a body ran: ``5 iterations a launch (3 to 8), in 18 of 20 launches``."""
     level = tree.levels[at]
     if not times.kept_count:
@@ -68,7 +68,7 @@ class NestedBody(NamedTuple):
 
 
 class ParentNode(NamedTuple):
-    """A visible node that holds bodies.
+    """A visible parent node.
 
     Attributes
     ----------
@@ -82,14 +82,14 @@ class ParentNode(NamedTuple):
 
     item: int
     tree: GraphTree
-    times: InnerTimes
+    times: NestedTimes
     node: int
     bodies: Sequence[NestedBody]
 
 
 def visible_parents(levels: Sequence[OpenLevel]) -> Iterator[ParentNode]:
-    """Yield the nodes of visible levels that hold bodies, open or not."""
-    tree, inner = levels[0].level.tree, levels[0].level.inner
+    """Yield the parent nodes of visible levels, open or not."""
+    tree, nested = levels[0].level.tree, levels[0].level.nested
     number = {level.level.at: at for at, level in enumerate(levels)}
     for level in levels:
         for node in tree.parents_in(level.level.at):
@@ -98,15 +98,15 @@ def visible_parents(levels: Sequence[OpenLevel]) -> Iterator[ParentNode]:
                 continue
             bodies = [
                 NestedBody(
-                    tree.levels[at].label, iteration_words(tree, inner, at), number.get(at, 0) - 1
+                    tree.levels[at].label, iteration_words(tree, nested, at), number.get(at, 0) - 1
                 )
                 for at in tree.bodies(node)
             ]
-            yield ParentNode(level.first + item, tree, inner, node, bodies)
+            yield ParentNode(level.first + item, tree, nested, node, bodies)
 
 
 def parent_arrays(parents: Iterable[ParentNode], strings: Strings) -> Arrays:
-    """Return what the DAG says of visible nodes that hold bodies.
+    """Return the DAG's text on visible parent nodes.
 
     Of each: parent_item (u4), parent_words (string), parent_launches (u4, in which anything inside
     ran), parent_p5_ns and parent_p95_ns (f4, of what ran inside in these, summed); of each of its

@@ -13,7 +13,7 @@ from gviz.app.views.dag.intervals import LaunchIntervals
 from gviz.app.views.wire import Arrays
 from gviz.dag import NODE_HEIGHT, Cover, Placement
 from gviz.layout import (
-    LAYERS_ASKED_MOST,
+    LAYERS_REQUESTED_MOST,
     Level,
     TimeLevel,
     TimePlacement,
@@ -33,7 +33,7 @@ class LevelItems:
     Attributes
     ----------
     parent
-        (level, item of that level) that holds it; None for the level shown.
+        (level, item of that level) of its parent node; None for the level shown.
     ran
         When the items ran; None: no launch has node times.
     """
@@ -54,7 +54,7 @@ def place_arrays(shapes: Sequence[LevelItems], layout: str | None) -> tuple[dict
     half_width, and with open bodies half_height: of an open node the frame's. Of each body, in
     order: body_left, body_top, body_right, body_bottom. In layout 'time' x is in ns of the launch,
     and of items that ran several times there are bar_offset (cuts by item), bar_x, bar_y and
-    bar_half_width. Header: layout (the one drawn), layout_note (why it is not the one asked for, or
+    bar_half_width. Header: layout (the one drawn), layout_note (why it is not the one requested, or
     null), width, height, node_width, node_height.
     """
     if layout == "time":
@@ -67,19 +67,19 @@ def place_arrays(shapes: Sequence[LevelItems], layout: str | None) -> tuple[dict
 def _in_plane(
     shapes: Sequence[LevelItems], layout: str | None, note: str | None
 ) -> tuple[dict[str, Any], Arrays]:
-    asked = {"structure": True, "lanes": False}.get(layout or "")
+    layers = {"structure": True, "lanes": False}.get(layout or "")
     levels = []
     # Equal bodies, such as those of a model's layers, stand in the same way.
     known: dict[tuple[int, bytes, bytes], Placement] = {}
     for shape in shapes:
-        if asked and not layers_fit(shape.row, shape.edge_from, shape.edge_to):
-            most = f"{LAYERS_ASKED_MOST:,} nodes and passed rows"
+        if layers and not layers_fit(shape.row, shape.edge_from, shape.edge_to):
+            most = f"{LAYERS_REQUESTED_MOST:,} nodes and passed rows"
             note = f"layers are drawn up to {most}: shown in lanes"
         key = shape.count, shape.edge_from.tobytes(), shape.edge_to.tobytes()
         if key not in known:
             cover = Cover(shape.row, shape.chain)
             known[key] = place_graph(
-                shape.count, shape.edge_from, shape.edge_to, layers=asked, cover=cover
+                shape.count, shape.edge_from, shape.edge_to, layers=layers, cover=cover
             )
         levels.append(Level(known[key], shape.edge_from, shape.edge_to, shape.parent))
     placed = nest_levels(levels)

@@ -56,8 +56,8 @@ def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedDag | None
 def join_data(parts: Sequence[Arrays]) -> Arrays:
     """Return the arrays of several levels as one: each level has places and allocations of its own.
 
-    So a level is told by itself: what is in a node's bodies counts as that node's around it, and
-    as their nodes' inside.
+    So a level is described by itself: what is in a node's bodies counts as that node's around it,
+    and as their nodes' inside.
     """
     places = np.cumsum([0, *(len(part["place_low"]) for part in parts)])
     allocations = np.cumsum([0, *(len(part["allocation_low"]) for part in parts)])

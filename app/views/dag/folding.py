@@ -71,7 +71,7 @@ def _content(tree: GraphTree, node: int) -> tuple[object, ...]:
     found: list[object] = []
     for at in tree.bodies(node):
         graph = tree.levels[at].graph
-        # Of unknown edges nothing says that they are equal.
+        # Edges that are not recorded cannot be shown to be equal.
         known = graph.topology_id is not None
         same = ("topology", graph.topology_id) if known else ("graph", graph.graph_id)
         found.append((same, *(_content(tree, n) for n in tree.parents_in(at))))

@@ -20,7 +20,7 @@ from gviz.formats import ColourScale
 from gviz.model import TimedLevel
 from gviz.stats import FloatArray
 
-#: Categories of which there may be many, and neighbours matter: they take turns with the colours.
+#: Categories of which there may be many, and neighbours matter: the colours repeat.
 _TURNS = frozenset({"lane", "nvtx"})
 
 
@@ -81,7 +81,7 @@ def _has_values(overlay: Overlay, values: npt.NDArray[Any]) -> bool:
 
 
 def value_scale(values: FloatArray) -> dict[str, Any]:
-    """Return how values map to colours: least and most, and log when their ratio asks.
+    """Return how values map to colours: least and most, and log where their ratio is high.
 
     Both are None when no value is above zero.
     """

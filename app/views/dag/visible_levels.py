@@ -188,7 +188,7 @@ def _with_slack_around(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> 
         if level.parent is not None:
             outer, item = level.parent
             around = levels[outer].level.at
-            iterations = level.level.inner.iterations_within(level.level.at, around)
+            iterations = level.level.nested.iterations_within(level.level.at, around)
             added = np.nan_to_num(found[outer]["slack_ns"][item] / np.float32(iterations))
         found.append(part | {"slack_ns": part["slack_ns"] + added})
     return found

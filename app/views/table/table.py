@@ -54,7 +54,7 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
         "median_ns": _nulls(times.median_ns),
         "p95_ns": _nulls(times.p95_ns),
         # In a launch: all iterations of a loop; of a node that holds bodies all that is inside.
-        "launch_ns": _nulls(view.inner.typical_ns),
+        "launch_ns": _nulls(view.nested.typical_ns),
         "parent": [keys[at] if at >= 0 else None for at in tree.parent.tolist()],
         "share": _nulls(times.share),
         "grid": _dimensions(nodes, "grid"),

@@ -14,7 +14,7 @@ TimeArray = npt.NDArray[Any]
 
 
 def idle_time(side: str, start_ns: TimeArray, end_ns: TimeArray) -> tuple[dict[str, Any], Arrays]:
-    """Return what a side's header says about its gaps, and the gaps themselves.
+    """Return a side's header on its gaps, and the gaps themselves.
 
     The gaps are those from the side's zero on, so the wait for the first node is one of them.
     ``idle_ns`` and ``idle_fraction`` (0..1) are derived from those between the first start and

@@ -73,7 +73,7 @@ def pack_sides(
     Parameters
     ----------
     header
-        What it says beside the strings, which those of the sides make up in order.
+        Its fields beside the strings, which those of the sides make up in order.
     sides
         By name; strings of later ones are numbered behind those before (:meth:`SideArrays.after`).
     window
@@ -95,7 +95,7 @@ def pack_sides(
 def _thinned(
     sides: Mapping[str, SideArrays], window: ViewWindow, strings: list[str]
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays of a window and what the header says of it; adds strings of calls."""
+    """Return the arrays of a window and its fields of the header; adds strings of calls."""
     shown = {name: side for name, side in sides.items() if side.header}
     total = max(side.header["total_ns"] for side in shown.values() if side.header)
     arrays: Arrays = {}

@@ -42,7 +42,7 @@ class TimelineSide:
     queued_ns: int = 0
 
     def to_header(self, lanes: list[str], count: int, total_ns: float) -> dict[str, Any]:
-        """Return what the header says of it."""
+        """Return its fields of the header."""
         return {
             "mode": "one",
             "launch_id": self.launch.launch_id,

@@ -14,9 +14,9 @@ from gviz.stats import FloatArray, MergedSpans, merge_gaps, merge_spans
 
 #: Up to so many spans inside a window go as they are: about 1 MB.
 EXACT_SPANS = 25_000
-#: Pixels of a window that asks for none: a pane on a common screen.
+#: Pixels of a window that gives none: a pane on a common screen.
 DEFAULT_WIDTH = 1_000
-#: Rows of stacked launches in a window that asks for none: more than are seen at first.
+#: Rows of stacked launches in a window that gives none: more than are seen at first.
 DEFAULT_ROWS = 48
 #: Beyond what any recording has: a millennium, and a launch each nanosecond of two seconds.
 _MOST_NS, _MOST_ROW = 3e19, 1 << 31
@@ -223,7 +223,7 @@ def thin_calls(
 def _call_names(
     found: MergedSpans, names: npt.NDArray[Any], strings: list[str]
 ) -> npt.NDArray[np.uint32]:
-    """Return names as indices into ``strings``; of merged calls only their number is said."""
+    """Return names as indices into ``strings``; merged calls have only their number."""
     index: dict[str, int] = {}
     indices = []
     for name, count in zip(names[found.slowest].tolist(), found.count.tolist(), strict=True):

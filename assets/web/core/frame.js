@@ -36,10 +36,10 @@ import * as picture from "./picture.js";
 /** @import { Pen, Size } from "./canvas.js" */
 /** @import { Payload } from "./payload.js" */
 
-/** Loading that takes longer (ms) is said. */
+/** Loading that takes longer (ms) is shown. */
 const SLOW = 500;
-/** What a view asks of the page is loading after so long (ms), or there is nothing to load. */
-const ASKED = 1000;
+/** What a view requests of the page is loading after so long (ms), or there is nothing to load. */
+const REQUEST_PATIENCE = 1000;
 
 /**
  * @template {keyof HTMLElementTagNameMap} K
@@ -74,7 +74,7 @@ export class Frame {
     this.paintings = 0;
     /** Keys pressed while there was nothing to do them with. @type {KeyboardEvent[]} */
     this.later = [];
-    /** @type {number|null} */ this.asking = null;
+    /** @type {number|null} */ this.requested = null;
     /** @type {AbortController|null} */ this.loading = null;
     /** @type {string|undefined} */ this.source = undefined;
     /** @type {number|null|undefined} */ this.pendingFocus = undefined;
@@ -198,7 +198,7 @@ export class Frame {
 
   /** @param {string|undefined} source */
   async load(source) {
-    this.stopAsking();
+    this.stopWaiting();
     if (this.loading) this.loading.abort();
     // A recording that grows: what there was stays until there is more.
     const { unversioned } = payloads;
@@ -320,25 +320,25 @@ export class Frame {
   }
 
   /**
-   * Tell of a change that brings other data: keys wait for them.
+   * Report a change that brings other data: keys wait for them.
    * @param {Partial<Props>} change
    */
-  ask(change) {
-    this.stopAsking();
-    this.asking = window.setTimeout(() => {
-      this.stopAsking();
+  request(change) {
+    this.stopWaiting();
+    this.requested = window.setTimeout(() => {
+      this.stopWaiting();
       this.catchUp();
-    }, ASKED);
+    }, REQUEST_PATIENCE);
     this.notify(change);
   }
 
-  stopAsking() {
-    clearTimeout(this.asking ?? 0);
-    this.asking = null;
+  stopWaiting() {
+    clearTimeout(this.requested ?? 0);
+    this.requested = null;
   }
 
   isWaiting() {
-    return this.asking !== null || (!this.payload && this.canvas.hasAttribute("aria-busy"));
+    return this.requested !== null || (!this.payload && this.canvas.hasAttribute("aria-busy"));
   }
 
   /** @param {number|number[]|null} picked node ids @param {MouseEvent} event */
@@ -474,7 +474,7 @@ export class Frame {
   destroy() {
     firstPaint.settle(this);
     this.unwatch();
-    this.stopAsking();
+    this.stopWaiting();
     if (this.loading) this.loading.abort();
     this.redraw.cancel();
     this.canvas.removeEventListener("keydown", this.onKey);

@@ -48,7 +48,7 @@ export function read(text) {
 }
 
 /**
- * Say in a query what is selected; how many nodes of it.
+ * Write into a query what is selected; returns how many nodes of it.
  * @param {URLSearchParams} query @param {number[]} ids
  */
 export function put(query, ids) {

@@ -41,16 +41,16 @@ export function arrange(header, buffer, start) {
 /** @type {((source: string) => Promise<Payload>)|null} */
 let answerStored = null;
 
-/** What the server says is wrong: a sentence with the next step. */
+/** The server's reason for a refusal: a sentence with the next step. */
 export class Refusal extends Error {}
 /** Longest sentence of the server that is shown. */
 const LONGEST = 900;
 
 /**
- * The answer; a Refusal where the server says what is wrong.
+ * The answer; a Refusal where the server gives a reason.
  * @param {string} source @param {AbortSignal} [signal] @param {string} [body]
  */
-async function ask(source, signal, body) {
+async function request(source, signal, body) {
   const posted = body === undefined ? {} : { method: "POST", body, headers: { "Content-Type": "application/json" } };
   const answer = await fetch(source, { credentials: "same-origin", signal, ...posted });
   if (answer.ok) return answer;
@@ -65,7 +65,7 @@ async function ask(source, signal, body) {
 /** @param {string} source @param {AbortSignal} [signal] @returns {Promise<Payload>} */
 export async function load(source, signal) {
   if (answerStored) return answerStored(source);
-  return decode(await (await ask(source, signal)).arrayBuffer());
+  return decode(await (await request(source, signal)).arrayBuffer());
 }
 
 /**
@@ -73,12 +73,12 @@ export async function load(source, signal) {
  * @returns {Promise<any>}
  */
 export async function loadJson(source, signal, body) {
-  return (await ask(source, signal, body)).json();
+  return (await request(source, signal, body)).json();
 }
 
 /** A text of the server's. @param {string} source @param {AbortSignal} [signal] */
 export async function loadText(source, signal) {
-  return (await ask(source, signal)).text();
+  return (await request(source, signal)).text();
 }
 
 /** An address without the version of its file (KEY@VERSION). @param {string} source */

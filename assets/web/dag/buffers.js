@@ -21,7 +21,7 @@ export class DagBuffers {
     /** @type {Buffer[]} */ this.all = [];
     this.key = "";
     /** The edge pointed at, -1: none. */ this.hovered = -1;
-    /** Of the view: nothing is asked before {@link load}. @type {DagScene} */
+    /** Of the view: nothing is used before {@link load}. @type {DagScene} */
     this.scene = /** @type {any} */ (null);
   }
 
@@ -32,7 +32,7 @@ export class DagBuffers {
     this.scene = scene;
   }
 
-  /** What is said where there is nothing to follow. */
+  /** The text where there is nothing to follow. */
   get remark() {
     const { uses } = this.scene;
     return uses && !uses.node.length ? "No address of any node's memory is recorded." : "";

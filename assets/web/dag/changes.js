@@ -29,7 +29,7 @@ export function rows(scene, i) {
 }
 
 /**
- * What tests ask: the mark of each item, by its node; undefined without changes.
+ * For tests: the mark of each item, by its node; undefined without changes.
  * @param {DagScene} scene @param {Overlay} overlay
  */
 export function state(scene, overlay) {

@@ -69,7 +69,7 @@ export class Dag {
     /** Whether everything is shown, whatever the size. */ this.fitted = false;
     /** @type {{level: string, visible: number, labels?: number}} */
     this.drawn = { level: "", visible: 0 };
-    /** Of the payload: nothing is asked before {@link load} but by gestures, which look. @type {DagScene} */
+    /** Of the payload: nothing is used before {@link load} but by gestures, which look. @type {DagScene} */
     this.scene = /** @type {any} */ (null);
     /** @type {Minimap} */ this.minimap = /** @type {any} */ (null);
     /** @type {{scene: DagScene, selected: number[], items: number[]}|null} */ this.marked = null;
@@ -117,7 +117,7 @@ export class Dag {
     this.scene = new DagScene(payload);
     this.minimap = new Minimap(this.scene);
     this.buffers.load(this.scene);
-    // Told of what stood there before.
+    // Reset from what stood there before.
     this.frame.tip(null);
     // What was opened in place stays in place, unless everything is shown anyway.
     const settled = before && this.opener.settle(this.scene, this.transform);
@@ -448,7 +448,7 @@ export class Dag {
     if (dx || dy) this.glide({ k, kx, x: x + dx, y: y + dy });
   }
 
-  // -- what tests ask ---------------------------------------------------------------
+  // -- for tests --------------------------------------------------------------------
 
   /** @param {number} id */
   locate(id) {

@@ -56,7 +56,7 @@ export class Opener {
     const open = Array.from(new Set(ids)).filter((id) => id !== null);
     if (open.length === this.open.length) return;
     this.anchor = this.anchorAt(item);
-    this.view.frame.ask({ open });
+    this.view.frame.request({ open });
   }
 
   /** @param {number} item */

@@ -14,7 +14,7 @@ export function describe(scene, i) {
   if (Number.isFinite(scene.share[i])) {
     rows.push(["share of launch", format.percent(scene.share[i])]);
   }
-  const { overlays, launch_asked: requested } = scene.header;
+  const { overlays, launch_requested: requested } = scene.header;
   for (const name of DESCRIBED) {
     // Else it is some launch, not the one over the timeline.
     if (name === "launch" && !requested) continue;

@@ -28,7 +28,7 @@ const BY_READER = new Set(["rowClicked", "spaceKey", "keyboardSelectAll", "check
 let touched = () => null;
 
 /**
- * Write fields of the address; null: it says nothing of it.
+ * Write fields of the address; null: it leaves it out.
  * @param {Record<string, any>} fields @param {number[]} [selected] nodes, where they changed
  */
 function keep(fields, selected) {
@@ -175,7 +175,7 @@ function parentsOf(level, drawn, around) {
   return found;
 }
 
-/** Buttons for the bodies of the selected node, and for the way out of the body that is drawn. */
+/** Buttons for the bodies of the selected node, and a button out of the body that is drawn. */
 function offerBodies() {
   const ways = bodyWays();
   if (!ways) return;
@@ -259,7 +259,7 @@ function pick(button) {
 // -- the views ------------------------------------------------------------------------
 
 /**
- * Colours, layout, level and open bodies of the views, and what the address says of them.
+ * Colours, layout, level and open bodies of the views, and their fields of the address.
  * @param {string} _scheme @param {any} tables @param {string} colour @param {string} layout
  * @param {string|number} level @param {string[]|null|undefined} open
  */

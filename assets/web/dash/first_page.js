@@ -16,7 +16,7 @@ const HEAD_START = 1000;
 const LONG_HEAD_START = 4000;
 /** The page built by Dash is there so long (ms): views it has not taken over it does not have. */
 const PATIENCE = 300;
-/** Dash does not get ready: what it says is to be seen (ms). */
+/** Dash does not get ready: its message is to be seen (ms). */
 const GIVE_UP = 20000;
 
 /** @param {HTMLScriptElement} tag */

@@ -83,7 +83,7 @@ function say(id, text) {
 }
 
 /**
- * Fetch the rows of a grid; null: they could not be had, which is said.
+ * Fetch the rows of a grid; null: they could not be had, which is shown.
  * @param {string} id @param {string} address
  * @returns {Promise<Record<string, any>[]|null>}
  */

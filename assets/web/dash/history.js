@@ -1,8 +1,8 @@
 /**
- * The address: which page it asks for, and what of the page shown it keeps.
+ * The address: which page it names, and what of the page shown it keeps.
  *
  * A choice (launch, order, colour, layout, folding) is a step of its own, so that the back button
- * undoes it; a selection and an opened fold change the step they are made in. dcc.Location tells
+ * undoes it; a selection and an opened fold change the step they are made in. dcc.Location reports
  * of every change of the address; what the page did itself needs no new page.
  *
  * Pages are counted as they are requested, and the server says with each which it is: until the
@@ -32,7 +32,7 @@ function here() {
   return window.location.pathname + window.location.search;
 }
 
-/** Whether a page is requested that is not shown yet: at times the address is a step ahead. */
+/** Whether a page is requested that is not shown yet: the address may be a step further. */
 function isComing() {
   return here() !== shown || propsOf("shown").data?.turn !== turn;
 }
@@ -127,7 +127,7 @@ function addData(query, data, buffer) {
 }
 
 /**
- * Whether a choice differs: what the address did not say yet was no choice.
+ * Whether a choice differs: what the address did not have was no choice.
  * @param {URLSearchParams} before @param {URLSearchParams} now
  */
 function isStep(before, now) {
@@ -154,7 +154,7 @@ export function keep(query) {
 // -- what Dash calls ------------------------------------------------------------------
 
 /**
- * The page to make, if the address asks for another one than is shown.
+ * The page to make, if the address names another one than is shown.
  * @param {string} pathname @param {string} search @param {number} again
  */
 export function follow(pathname, search, again) {
@@ -230,7 +230,7 @@ export function remember(
   if (!view || before.get("file") !== view.file || Number(before.get("graph")) !== view.graph) {
     return noUpdate();
   }
-  if (before.get("baseline") !== view.asked_baseline) return noUpdate();
+  if (before.get("baseline") !== view.requested_baseline) return noUpdate();
   const query = new URLSearchParams({ file: view.file, graph: view.graph });
   const nodes = selected || [];
   selectionNote.show(nodeList.put(query, nodes), nodes.length);

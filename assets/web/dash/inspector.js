@@ -1,5 +1,5 @@
 /**
- * Fills the inspector of the graph page. It hears of a selection where it is made and asks the
+ * Fills the inspector of the graph page. It hears of a selection where it is made and requests from the
  * server itself: through Dash a click would take several times as long.
  */
 import * as bus from "../core/bus.js";

@@ -99,7 +99,7 @@ export function GvizShowNodes(props) {
 }
 
 /**
- * What the column of counts says of a row.
+ * The text of the column of counts in a row.
  * @param {{selected: number, count: number}} given
  */
 export function gvizCountOf({ selected: part, count }) {

@@ -94,7 +94,7 @@ export function showPanel(panel, launch, first, source) {
 }
 
 /**
- * Follow an address: the button of the inspector says which.
+ * Follow an address: the button of the inspector has it.
  * @param {string} address
  */
 function follow(address) {
@@ -128,7 +128,7 @@ export function place(layout, colour, launch, folding, open, data, source, shown
 }
 
 /**
- * The view says which layout it drew, also where none was requested.
+ * The view reports which layout it drew, also where none was requested.
  * @param {string} layout @param {string} chosen
  */
 export function drawn(layout, chosen) {

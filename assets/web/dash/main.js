@@ -23,7 +23,7 @@ import * as pageState from "./state.js";
 import * as table from "./table.js";
 import * as upload from "./upload.js";
 
-// What tests and benchmarks ask of a page.
+// For tests and benchmarks.
 window.gviz = { bus, canvas, payload };
 // Names in gviz.app.components.canvases, in its clientside callbacks, and in columns of its tables.
 window.gviz_canvas = { ...component, Miniature };

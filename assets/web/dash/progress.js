@@ -33,7 +33,7 @@ function end(question) {
   show(false);
 }
 
-/** Watch what the page asks the server. */
+/** Watch the page's requests. */
 export function listen() {
   const plain = window.fetch.bind(window);
   window.fetch = (input, options) => {

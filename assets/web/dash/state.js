@@ -1,7 +1,7 @@
 /**
  * The state of a page's files: whether what it shows is still what is in them. Every few seconds, while the page can
  * be seen, the server reports the files' versions (gviz.app.server.state). A recording that grows
- * is shown as it grows; one that was replaced or deleted is said, and reloading offered.
+ * is shown as it grows; one that was replaced or deleted is reported, and reloading offered.
  *
  * @typedef {{name: string, version: string|null, live: boolean, followed: boolean, gone: string}} FileState
  *   followed: its changes are expected
@@ -21,7 +21,7 @@ const PANES = ["dag", "timeline", "memory", "graph-choice", "baseline"];
 
 let timer = 0;
 let again = 0;
-let asking = false;
+let polling = false;
 /** The page that was last reloaded, and the versions it was requested for. */
 let renewing = "";
 
@@ -82,9 +82,9 @@ function refresh() {
     data: {
       search: window.location.search,
       launches: offered("launch"),
-      passes: offered("stream-launch"),
+      iterations: offered("stream-launch"),
       panes: PANES.filter((id) => document.getElementById(id)),
-      asked: Date.now(),
+      time: Date.now(),
     },
   });
 }
@@ -114,12 +114,12 @@ function compare(files) {
   return say({ text: `${now.name} changed since this page was opened.`, offer: true });
 }
 
-export async function ask() {
+export async function poll() {
   const box = document.getElementById("notice");
-  if (!box || asking || document.hidden) return;
-  asking = true;
+  if (!box || polling || document.hidden) return;
+  polling = true;
   const answer = await question(box.dataset.source ?? "");
-  asking = false;
+  polling = false;
   if (answer.files) compare(answer.files);
   else say({ text: answer.refused || GONE });
 }
@@ -138,12 +138,12 @@ async function question(source) {
   }
 }
 
-/** Ask from now on. */
+/** Poll from now on. */
 export function listen() {
   clearInterval(timer);
-  timer = setInterval(ask, EVERY);
-  document.addEventListener("visibilitychange", ask);
-  document.addEventListener("gviz-outdated", ask);
+  timer = setInterval(poll, EVERY);
+  document.addEventListener("visibilitychange", poll);
+  document.addEventListener("gviz-outdated", poll);
 }
 
 // -- what Dash calls ------------------------------------------------------------------
@@ -172,7 +172,7 @@ export function renew(answer) {
   return { ...answer.shown, turn: shownPage()?.turn };
 }
 
-/** Ask at once when another page is shown: what changed before concerns it no more. */
+/** Poll at once when another page is shown: earlier changes do not concern it. */
 export function turned() {
   say(null);
   return noUpdate();

@@ -142,7 +142,7 @@ async function send(file) {
 export async function sendAll(files) {
   let opened = 0;
   for (const file of files) opened += Number(await send(file));
-  if (opened) pageState.ask();
+  if (opened) pageState.poll();
 }
 
 // -- dropping and choosing ------------------------------------------------------------

@@ -9,7 +9,7 @@
 import * as nodeList from "../core/node_list.js";
 import * as selectionNote from "../page/selection_note.js";
 
-/** What the address asks for; absent where it says nothing. */
+/** The fields of the address; absent where it has none. */
 export function read() {
   return parse(window.location.hash.slice(1));
 }

@@ -1,4 +1,4 @@
-/** A saved file: opens what its address asks for, in dark or light. */
+/** A saved file: opens what its address names, in dark or light. */
 import { byId } from "../core/dom.js";
 import { lastTouched } from "../core/last_touched.js";
 import { element, make } from "../core/parts.js";
@@ -19,7 +19,7 @@ const touched = lastTouched(["dag", "timeline", "memory", "nodes", "inspector"])
 let page = null;
 
 /**
- * Open what the address asks for.
+ * Open what the address names.
  * @param {any} file
  */
 async function open(file) {

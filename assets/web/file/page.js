@@ -255,7 +255,7 @@ export class Page {
   }
 
   /**
-   * Follow an address: the button of the inspector says which.
+   * Follow an address: the button of the inspector has it.
    * @param {string} buffer
    */
   follow(buffer) {

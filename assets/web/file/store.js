@@ -1,5 +1,5 @@
 /**
- * The data of a saved file: blobs, and out of them the payloads that views ask for.
+ * The data of a saved file: blobs, and out of them the payloads that views request.
  *
  * @typedef {{id: number, name: string, note: string, parts: Part[], page: number, nothing: number,
  *   colour: string, layout: string, columns: Column[], nodes_a_blob: number, baseline: string|null,

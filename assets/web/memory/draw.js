@@ -14,7 +14,7 @@ import * as format from "../core/format.js";
 
 /** Bars are at least so high and wide (CSS pixels), so that a small one can be met. */
 const LEAST = 3;
-/** Measured amounts far above the steps are said, not drawn: they would flatten the steps. */
+/** Measured amounts far above the steps are written, not drawn: they would flatten the steps. */
 const TALL = 4;
 const USE = 3;
 /** Room right of the pool's lines for what they are. */

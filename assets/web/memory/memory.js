@@ -35,7 +35,7 @@ export class Memory {
     this.current = -1;
     /** Whether everything is shown, whatever the size. */ this.fitted = false;
     /** How far the rows can be scrolled. */ this.overflow = 0;
-    /** Of the payload: nothing is asked before {@link load} but by gestures, which look. @type {MemoryScene} */
+    /** Of the payload: nothing is used before {@link load} but by gestures, which look. @type {MemoryScene} */
     this.scene = /** @type {any} */ (null);
   }
 
@@ -416,7 +416,7 @@ export class Memory {
     if (bar && !bus.same(group.selected, this.nodesOf(bar))) this.current = -1;
   }
 
-  // -- what tests ask ---------------------------------------------------------------
+  // -- for tests --------------------------------------------------------------------
 
   /** @param {number|null} id */
   locate(id) {

@@ -1,6 +1,6 @@
 /**
  * Level of detail: where a timeline has too many spans to be sent whole, its first payload is
- * coarse, and this asks the server for what is in view. What there is stays drawn meanwhile.
+ * coarse, and this requests what is in view. What there is stays drawn meanwhile.
  *
  * @typedef {{from_ns: number, to_ns: number, bucket_ns: Object<string, number>, rows: number[]}}
  *   DetailWindow  of a payload; bucket 0: spans as they are
@@ -15,11 +15,11 @@ import { TimelineScene } from "./scene.js";
 
 /** The view rests so long (ms) before a request. */
 const REST = 120;
-/** Asked for beyond the view: this share of it on each side, and so many launches. */
+/** Requested beyond the view: this share of it on each side, and so many launches. */
 const MARGIN = 0.5;
 const MORE_ROWS = 6;
 /** Nodes that an address has room for. */
-const MOST_ASKED = 100;
+const MOST_REQUESTED = 100;
 
 export class Detail {
   /** @param {Timeline} view */
@@ -90,20 +90,20 @@ export class Detail {
       window.rows[0] <= first &&
       window.rows[1] >= last &&
       Object.values(window.bucket_ns).every((bucket) => bucket <= 1.25 * pixel) &&
-      this.selected === this.asksFor()
+      this.selected === this.wantedNodes()
     );
   }
 
-  // -- asking -------------------------------------------------------------------------
+  // -- requests -----------------------------------------------------------------------
 
-  /** Called with every frame: ask once the view rests and has not what it shows. */
+  /** Called with every frame: request once the view rests and has not what it shows. */
   check() {
     if (!this.base || this.enough()) return;
     const key = JSON.stringify(this.query().toString());
     if (key === this.wanted) return;
     this.stop();
     this.wanted = key;
-    this.timer = window.setTimeout(() => this.ask(), REST);
+    this.timer = window.setTimeout(() => this.request(), REST);
   }
 
   query() {
@@ -117,13 +117,13 @@ export class Detail {
       width: `${Math.max(16, Math.ceil((end - begin) * this.view.transform.k))}`,
       rows: `${Math.max(0, first - MORE_ROWS)}-${last + MORE_ROWS}`,
     });
-    if (this.asksFor()) query.set("node", this.asksFor());
+    if (this.wantedNodes()) query.set("node", this.wantedNodes());
     return query;
   }
 
   /** The selected nodes whose spans are wanted unmerged. */
-  asksFor() {
-    return this.view.frame.group.selected.slice(0, MOST_ASKED).join(",");
+  wantedNodes() {
+    return this.view.frame.group.selected.slice(0, MOST_REQUESTED).join(",");
   }
 
   /**
@@ -135,9 +135,9 @@ export class Detail {
     return payloads.load(`${source}${source.includes("?") ? "&" : "?"}${query}`, signal);
   }
 
-  async ask() {
+  async request() {
     const loading = (this.loading = new AbortController());
-    const selected = this.asksFor();
+    const selected = this.wantedNodes();
     try {
       const payload = await this.fetch(this.query(), loading.signal);
       this.scene = new TimelineScene(payload);

@@ -129,7 +129,7 @@ export class Ranges {
   // -- the brush --------------------------------------------------------------------
 
   /**
-   * All spans of the interval, in the launches in view; null after a failure, which is said.
+   * All spans of the interval, in the launches in view; null after a failure, which is shown.
    * @param {{from: number, to: number}} given
    */
   async fetchScene({ from, to }) {

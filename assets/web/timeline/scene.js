@@ -176,11 +176,11 @@ export class TimelineScene {
   /** Whether another scene shows the same launches, perhaps fewer of all. @param {TimelineScene} other */
   shows(other) {
     /** @param {TimelineScene} scene */
-    const said = ({ header }) =>
+    const launches = ({ header }) =>
       JSON.stringify(
         this.names.map((name) => header[name] && [header[name].mode, header[name].ordinal, header[name].zero]),
       );
-    return this.header.graph_id === other.header.graph_id && said(this) === said(other);
+    return this.header.graph_id === other.header.graph_id && launches(this) === launches(other);
   }
 
   /** @param {SideSpans} side @param {number} i */

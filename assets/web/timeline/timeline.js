@@ -37,7 +37,7 @@ export class Timeline {
     this.transform = { k: 1, x: 0 };
     this.scroll = 0;
     this.stop = () => {};
-    /** Of the payload: nothing is asked before {@link load} but by gestures, which look. @type {TimelineScene} */
+    /** Of the payload: nothing is used before {@link load} but by gestures, which look. @type {TimelineScene} */
     this.scene = /** @type {any} */ (null);
     /** As they stand on screen. @type {Row[]} */ this.rows = [];
     /** @type {LaneRows} */ this.laneRows = {};
@@ -437,7 +437,7 @@ export class Timeline {
     return timelineWords.selection(this, ids);
   }
 
-  // -- what tests ask ---------------------------------------------------------------
+  // -- for tests --------------------------------------------------------------------
 
   /** Intervals of selected nodes on the first side. */
   countSelected() {

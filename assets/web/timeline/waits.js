@@ -71,7 +71,7 @@ export function describe(scene, side, wait) {
 }
 
 /**
- * The longest wait of each side, said.
+ * The longest wait of each side, in words.
  * @param {TimelineScene} scene
  */
 export function sentences(scene) {
@@ -92,7 +92,7 @@ export function hit(side, ns, slack) {
 }
 
 /**
- * What tests ask: the waits of a side, with their words.
+ * For tests: the waits of a side, with their words.
  * @param {TimelineScene} scene @param {Side} side
  */
 export function state(scene, side) {

@@ -22,7 +22,7 @@
 
 GVIZ_LOCK(control_lock);
 static char cupti_path[3000];
-static bool prepared; /* by Python, or by gviz_start: the environment is not asked */
+static bool prepared; /* by Python, or by gviz_start: the environment is not read */
 static bool from_environment; /* no Python part */
 static bool left_before_attaching;
 
@@ -206,7 +206,7 @@ GVIZ_EXPORT int gviz_start_events(const char *why) {
 }
 
 /* With the lock held. */
-static void ask_environment(void) {
+static void read_environment(void) {
     if (prepared || injection_wanted || atomic_load(&run_state) != STATE_IDLE)
         return;
     if (!process_from_environment(&options, cupti_path, sizeof cupti_path))
@@ -219,10 +219,10 @@ static void ask_environment(void) {
 
 /* NVTX came before CUDA, in a process without Python: keep its ranges for the spool to come. */
 void await_injection(void) {
-    /* A library that CUPTI loads while we attach may use NVTX: then nothing is left to ask. */
+    /* A library that CUPTI loads while we attach may use NVTX: then nothing is left to check. */
     if (pthread_mutex_trylock(&control_lock) != 0)
         return;
-    ask_environment();
+    read_environment();
     pthread_mutex_unlock(&control_lock);
 }
 
@@ -249,7 +249,7 @@ GVIZ_EXPORT void gviz_end_events(void) {
 /* The driver calls this while it initialises, when CUDA_INJECTION64_PATH names this library. */
 GVIZ_EXPORT int InitializeInjection(void) {
     pthread_mutex_lock(&control_lock);
-    ask_environment();
+    read_environment();
     if (injection_wanted) {
         injection_wanted = false;
         if (!spool_is_open() && process_has_job() && process_open(from_environment, false) != 0) {

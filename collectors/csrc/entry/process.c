@@ -1,9 +1,9 @@
-/* The processes of `gviz run`: which spool each writes, and what it says of itself.
+/* The processes of `gviz run`: which spool each writes, and its metadata.
  *
  * Every process that uses CUDA writes a spool of its own into the job's directory: the first one
  * at its top, each other in a folder named by process id and start. A spool is made when the
  * driver initialises, so that a process without CUDA leaves nothing. Python prepares this through
- * gviz_prepare; where there is no Python, the environment says what Python would.
+ * gviz_prepare; where there is no Python, the environment has what Python would pass.
  */
 #include "entry/entry.h"
 #include "events/events.h"
@@ -170,7 +170,7 @@ static const char *rank(void) {
     return NULL;
 }
 
-/* What the process says of itself, over what gviz run says of the whole job. */
+/* The process's own metadata, over what gviz run gives for the whole job. */
 static void describe(void) {
     const char *given = getenv("GVIZ_META");
     if (given && *given)

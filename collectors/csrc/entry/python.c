@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { STACK_NOT_ASKED = 0, STACK_FAILED = -3 };
+enum { STACK_NOT_REQUESTED = 0, STACK_FAILED = -3 };
 /* How long taking the taker away waits for calls of it on other threads. They wait for the GIL at
  * most, but the thread that removes it may be one that they wait for. */
 #define DRAIN_NS 2000000000ull
@@ -94,7 +94,7 @@ static int32_t call_taker(void *callable) {
 }
 
 static int32_t take_stack(void) {
-    int32_t stack = STACK_NOT_ASKED;
+    int32_t stack = STACK_NOT_REQUESTED;
     atomic_fetch_add(&calls_under_way, 1);
     own_calls++;
     void *callable = atomic_load(&taker);

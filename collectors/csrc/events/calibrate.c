@@ -13,9 +13,9 @@
  * take turns, as those of a program do: one kernel again and again has 0.2 us less.
  *
  * The known durations are what CUPTI 13.0 gives for the same operations in a graph on an H100
- * (driver 580): the events collector is to say what CUPTI would. There is no shorter way: a
+ * (driver 580): the events collector is to report what CUPTI would. There is no shorter way: a
  * kernel that reads %globaltimer itself misses its own launch and drain, about 0.8 us, and a
- * plain chain only tells duration and gap together. On another GPU the references are off by
+ * plain chain only gives duration and gap together. On another GPU the references are off by
  * what its shortest operations differ from an H100's, a few tenths of a microsecond.
  *
  * `more` is what nodes of real programs have beside them more than those of the chains, which

@@ -118,7 +118,7 @@ static bool attributes_equal(CUgraphNode a, CUgraphNode b) {
     return true;
 }
 
-/* The partner of a node in a clone: asked for, or, in an embedded child graph, for which the
+/* The partner of a node in a clone: looked up, or, in an embedded child graph, for which the
  * driver need not answer, the node at the same place. */
 static CUgraphNode partner(CUgraphNode node, CUgraph clone, const CUgraphNode *in_order, size_t at) {
     CUgraphNode found = NULL;
@@ -127,7 +127,7 @@ static CUgraphNode partner(CUgraphNode node, CUgraph clone, const CUgraphNode *i
     return in_order[at];
 }
 
-/* Return the same nodes in a clone of the graph; NULL where they cannot be told apart. `check`:
+/* Return the same nodes in a clone of the graph; NULL where they cannot be distinguished. `check`:
  * also that the clone kept the launch attributes. */
 struct level *level_in_clone(const struct level *original, CUgraph clone, bool check) {
     size_t count = 0;
@@ -184,7 +184,7 @@ static bool on_device(CUcontext context, int device) {
     CUdevice found = -1;
     CUcontext popped;
     if (!context || cuda.CtxPushCurrent(context) != 0)
-        return true; /* not said: the graph's own */
+        return true; /* not named: the graph's own */
     bool same = cuda.CtxGetDevice(&found) != 0 || found == device;
     cuda.CtxPopCurrent(&popped);
     return same;

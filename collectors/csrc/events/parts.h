@@ -18,7 +18,7 @@ struct watch {
     struct level *level;      /* of the clone */
     size_t node_count, timeable_count, slices, slice_nodes;
     bool copies;              /* a copy may take a launch's place */
-    bool refused;             /* and if not, it has been said why */
+    bool refused;             /* and if not, the reason is recorded */
     bool counted;             /* among the nodes of all clones */
     bool late;
     struct copy *copy;
@@ -91,7 +91,7 @@ struct copy {
     struct timed_node *timed;
     size_t timed_count;
     CUevent start, end;      /* on the stream, around the launch */
-    bool lost;               /* launched, but nothing says when it ends: not to be used again */
+    bool lost;               /* launched, but its end is not recorded: not to be used again */
 };
 
 struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_t first, size_t last);

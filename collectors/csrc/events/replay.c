@@ -107,7 +107,7 @@ static bool due(struct watch *watch, uint32_t earlier) {
 }
 
 /* Launch the copy, if it may take this launch's place. With the watch's lock and its context.
- * The first launch is always the original's: it tells what the copy is compared with. */
+ * The first launch is always the original's: it is what the copy is compared with. */
 static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id,
                         uint32_t earlier, struct launch_record *record) {
     if (!watch->copies || !due(watch, earlier) || watch->in_flight || earlier == 0 ||

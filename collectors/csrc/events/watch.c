@@ -82,7 +82,7 @@ static int add(struct watch *watch) {
     return id;
 }
 
-/* No copy may take this graph's place; its reader is told why. */
+/* No copy may take this graph's place; a note records why. */
 void watch_refuse(struct watch *watch, const char *why) {
     watch->copies = false;
     if (watch->refused)

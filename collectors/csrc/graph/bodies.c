@@ -1,6 +1,6 @@
 /* The bodies of conditional nodes.
  *
- * Drivers before 13.2 cannot be asked for them. So their handles are taken down when the driver
+ * Drivers before 13.2 do not report them. So their handles are taken down when the driver
  * makes them, inside the cuGraphAddNode call that adds the conditional node: it creates one graph
  * a branch, in order (measured, driver 580), and hands them back in the node's parameters. They
  * are struck out when their graph is destroyed, so that no dead handle is followed.
@@ -73,12 +73,12 @@ void bodies_add_enter(void) {
     call.seen = 0;
 }
 
-/* The handles as the driver returned them, or as its callbacks told them. */
+/* The handles as the driver returned them, or as its callbacks reported them. */
 static const CUgraph *handles_of(const struct node_params *params) {
-    bool told = call.seen == params->size;
+    bool reported = call.seen == params->size;
     if (!params->bodies)
-        return told ? call.graphs : NULL;
-    if (told && memcmp(params->bodies, call.graphs, params->size * sizeof(CUgraph)) != 0) {
+        return reported ? call.graphs : NULL;
+    if (reported && memcmp(params->bodies, call.graphs, params->size * sizeof(CUgraph)) != 0) {
         note("warning", "the driver named the bodies of a conditional node in two orders; their "
                         "nodes are known from their times only");
         return NULL;

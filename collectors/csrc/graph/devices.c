@@ -9,7 +9,7 @@ int device_current(void) {
     return cuda.CtxGetDevice(&device) == 0 ? device : -1;
 }
 
-/* Programs have a context a device; the last ones asked for are kept, by thread. A context's
+/* Programs have a context a device; the last ones looked up are kept, by thread. A context's
  * handle may come to mean another once it is destroyed: the caller forgets between walks. */
 static __thread struct {
     CUcontext context;
@@ -41,7 +41,7 @@ int device_of_context(CUcontext context, int missing) {
     return device;
 }
 
-/* Of device memory that the driver knows; host memory tells nothing about who copies it. */
+/* Of device memory that the driver knows; host memory does not show who copies it. */
 int device_of_address(uint64_t address, int missing) {
     int ordinal = -1;
     unsigned type = 0;

@@ -76,7 +76,7 @@ static void sample(int device) {
         spool_append_one(RECORD_GRAPH_MEMORY, &record, sizeof record);
 }
 
-/* Write down what has changed; asks the driver four times a device that is watched. */
+/* Write down what has changed; queries the driver four times a device that is watched. */
 void graph_memory_sample(void) {
     uint64_t devices = atomic_load_explicit(&watched, memory_order_relaxed);
     if (atomic_exchange(&frees_wanted, false))

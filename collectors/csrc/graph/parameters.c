@@ -1,4 +1,4 @@
-/* What a node is told to do, for kinds that have no columns of their own: as text, by name. */
+/* Parameters of nodes whose kinds have no columns of their own: as text, by name. */
 #include "graph/parts.h"
 #include "spool/spool.h"
 

@@ -4,10 +4,10 @@
 #include <dlfcn.h>
 
 /* The sentences are in gviz/spool/records/format.py. */
-enum { STACK_NOT_ASKED = 0, STACK_NO_PYTHON_THREAD = -1 };
+enum { STACK_NOT_REQUESTED = 0, STACK_NO_PYTHON_THREAD = -1 };
 
 static _Atomic(stack_callback) take_stack;
-static _Atomic int32_t missing_reason = STACK_NOT_ASKED;
+static _Atomic int32_t missing_reason = STACK_NOT_REQUESTED;
 
 /* Python's stack taker; NULL takes it away. It must not raise and returns an id or a reason. */
 GVIZ_EXPORT void gviz_set_stack_callback(stack_callback callback) {

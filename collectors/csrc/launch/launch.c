@@ -22,7 +22,7 @@ static __thread struct {
     uint32_t flags;
     bool wanted;
     bool last; /* of its period */
-    uint64_t free_before;   /* device memory, before the first launch; 0: not asked */
+    uint64_t free_before;   /* device memory, before the first launch; 0: not queried */
 } slot;
 
 void launch_forget_call(void) { slot.start_ns = 0; }
@@ -79,7 +79,7 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
         slot.flags = LAUNCH_CAPTURED;
         return;
     }
-    pause_launch_begins(); /* before it is asked whether this is a period */
+    pause_launch_begins(); /* before the check whether this is a period */
     bool admitted = pause_admits(&slot.last);
     if (!admitted) {
         window_launch(false, data->context, stream); /* to close it */
@@ -93,7 +93,7 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     bool timed = earlier < ALWAYS_TIMED_LAUNCHES || is_plain(earlier) || timing_wanted(time);
     if (is_plain(earlier))
         window_close_soon();
-    /* Asked only where an event could end up in a capture that gviz did not see begin: it costs
+    /* Checked only where an event could end up in a capture that gviz did not see begin: it costs
      * as much as the rest of this function. */
     timed = timed && !stream_is_capturing(stream);
     if (admitted)

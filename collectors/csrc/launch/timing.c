@@ -132,7 +132,7 @@ static void pair_read(struct pair *pair) {
     }
 }
 
-/* Take the oldest pending pair. The driver is asked without the lock held: a callback of the
+/* Take the oldest pending pair. The driver is called without the lock held: a callback of the
  * program may wait for the lock while it holds one of the driver's. */
 static struct pair *pending_take(void) {
     pthread_mutex_lock(&lock);

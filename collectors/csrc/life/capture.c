@@ -2,7 +2,7 @@
  *
  * While a capture goes on, every driver and runtime call of the process is watched, on all
  * threads: a call that the driver refuses for the capture's sake invalidates it, and the program
- * often learns of that much later. The driver itself is asked which captures a refused call
+ * often learns of that much later. The driver itself is queried for the captures that a refused call
  * broke, so that no call is blamed for a capture of another thread that it left alone.
  */
 #include "calls/calls.h"
@@ -30,7 +30,7 @@ struct capture {
     uint64_t start_ns;
     CUcontext context;
     CUstream stream;
-    CUgraph graph; /* NULL once it is destroyed, or where it could not be asked for */
+    CUgraph graph; /* NULL once it is destroyed, or where it could not be queried */
     bool broken;
 };
 
@@ -46,7 +46,7 @@ static _Atomic uint64_t last_end_ns;
 static _Atomic uint32_t watch_generation; /* counts the times it was switched on */
 static __thread uint32_t runtime_call;    /* the CUDA runtime call that this thread is in */
 static __thread uint32_t runtime_call_generation;
-static __thread bool error_told;       /* a driver call in it failed, and that was written */
+static __thread bool error_reported;       /* a driver call in it failed, and that was written */
 static __thread bool graph_read;       /* the graph of the capture being ended was walked */
 
 void capture_reset(void) {
@@ -71,7 +71,7 @@ static void watch_all(bool on) {
     domain_enable(on, DOMAIN_RUNTIME_API);
 }
 
-/* No lock is held while CUPTI is asked: it may be waiting for a callback on another thread. */
+/* No lock is held while CUPTI is called: it may be waiting for a callback on another thread. */
 static void watch_on(void) {
     int off = WATCH_OFF;
     if (!atomic_compare_exchange_strong(&watch_state, &off, WATCH_TURNING))
@@ -197,7 +197,7 @@ static void write_error(const struct capture *capture, const struct failure *fai
     if (record.runtime_call)
         name_runtime_call(record.runtime_call);
     spool_append_one(RECORD_CAPTURE_ERROR, &record, sizeof record);
-    error_told = true;
+    error_reported = true;
 }
 
 /* Write the failure for each capture that it broke: those that the driver calls invalid now and
@@ -270,12 +270,12 @@ void capture_runtime_call(uint32_t cbid, const CUpti_CallbackData *data) {
     if (data->site == 0) {
         runtime_call = cbid;
         runtime_call_generation = atomic_load(&watch_generation);
-        error_told = false;
+        error_reported = false;
         return;
     }
     int result = data->return_value ? *(const int *)data->return_value : 0;
     bool repeats = data->function_name && strstr(data->function_name, "LastError");
-    if (runtime_call == cbid && !repeats && captures_known() && !error_told &&
+    if (runtime_call == cbid && !repeats && captures_known() && !error_reported &&
         is_capture_error(result)) {
         struct failure failure = {.result = result, .stream_id = UINT32_MAX};
         blame(&failure);

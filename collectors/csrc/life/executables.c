@@ -93,7 +93,7 @@ struct executable *executable_hold(CUgraphExec handle) {
     struct executable *known = find(handle);
     if (known)
         return known;
-    /* Instantiated before gviz attached. CUPTI is asked without the lock: one of its callbacks
+    /* Instantiated before gviz attached. CUPTI is called without the lock: one of its callbacks
      * may wait for it. */
     pthread_mutex_unlock(&lock);
     uint32_t id = 0;

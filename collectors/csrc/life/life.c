@@ -1,6 +1,6 @@
 /* The driver calls of a graph's life: capture, instantiation, upload, update, destruction.
  *
- * Each is one record with its host times. What a failed one says beyond its result follows in a
+ * Each is one record with its host times. What a failed one reports beyond its result follows in a
  * record of its own, after the nodes of the graph that it was about.
  */
 #include "calls/calls.h"
@@ -235,7 +235,7 @@ static void instantiated(const CUpti_CallbackData *data, struct life_record *rec
     }
 }
 
-/* What the driver says of an update beyond its result; -1 where the program asked for nothing. */
+/* The driver's detail on an update beyond its result; -1 where the program requested none. */
 static int update_detail(const CUpti_CallbackData *data, CUgraphNode *node, CUgraphNode *from) {
     const void *const *params = data->params;
     *node = *from = NULL;
@@ -258,7 +258,7 @@ static bool exec_updated(const CUpti_CallbackData *data, struct life_record *rec
     const void *const *params = data->params;
     CUgraphNode node, from;
     int detail = update_detail(data, &node, &from);
-    if (record->result != UPDATE_FAILURE) /* then the driver may have told nothing */
+    if (record->result != UPDATE_FAILURE) /* then the driver may have reported nothing */
         detail = -1;
     struct update update = {record->exec_id, 0, WHOLE_GRAPH, record->call, record->result,
                             record->result == 0 ? 0 : (uint32_t)detail};

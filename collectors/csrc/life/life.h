@@ -30,7 +30,7 @@ struct executable {
     uint32_t exec_id, launches, recorded; /* in this period */
     uint32_t period;
     bool late;     /* instantiated before gviz attached */
-    bool unwanted; /* its graph's name does not match the pattern asked for */
+    bool unwanted; /* its graph's name does not match the requested pattern */
 };
 
 void executables_reset(void);
@@ -44,7 +44,7 @@ void executable_release(void);
 
 enum memory_step { MEMORY_INSTANTIATE = 1, MEMORY_UPLOAD = 2, MEMORY_FIRST_LAUNCH = 3 };
 
-uint64_t memory_free(void); /* 0: not asked */
+uint64_t memory_free(void); /* 0: not queried */
 void memory_taken(uint32_t exec_id, enum memory_step step, uint64_t free_before);
 void memory_counters(void);
 

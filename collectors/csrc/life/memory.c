@@ -1,8 +1,8 @@
 /* Device memory that graphs take, estimated from the free memory around the calls that may take it.
  *
  * The driver takes memory for graphs in pieces of its own and keeps what is given back, and other
- * threads and processes allocate meanwhile: a difference says how much went at that moment, not
- * whose it was. It is asked for around the instantiation, upload and first launch of the first
+ * threads and processes allocate meanwhile: a difference shows how much went at that moment, not
+ * whose it was. It is queried around the instantiation, upload and first launch of the first
  * executables only, never while a stream is captured, and outside the times that are recorded.
  */
 #include "calls/calls.h"
@@ -21,7 +21,7 @@ void memory_reset(void) {
     atomic_store(&question_ns, 0);
 }
 
-static uint64_t ask(void) {
+static uint64_t query(void) {
     size_t available = 0, total = 0;
     uint64_t begin_ns = now_ns();
     /* A global-mode capture elsewhere, begun before gviz attached, must not be broken by it. */
@@ -37,20 +37,20 @@ uint64_t memory_free(void) {
     if (!cuda.MemGetInfo || captures_known() || cuda.CtxGetCurrent(&context) != 0 || !context ||
         atomic_fetch_add(&questions, 2) >= MAX_QUESTIONS)
         return 0;
-    return ask();
+    return query();
 }
 
 void memory_taken(uint32_t exec_id, enum memory_step step, uint64_t free_before) {
     if (!free_before || !exec_id || captures_known())
         return;
-    struct device_memory_record record = {exec_id, step, free_before, ask()};
+    struct device_memory_record record = {exec_id, step, free_before, query()};
     if (record.free_after)
         spool_append_one(RECORD_DEVICE_MEMORY, &record, sizeof record);
 }
 
 void memory_counters(void) {
-    uint32_t asked = atomic_load(&questions);
-    counter("memory_questions", asked < MAX_QUESTIONS ? asked : MAX_QUESTIONS, "number",
+    uint32_t count = atomic_load(&questions);
+    counter("memory_questions", count < MAX_QUESTIONS ? count : MAX_QUESTIONS, "number",
             "measured: calls of cuMemGetInfo around instantiation, upload and first launch");
     counter("memory_questions_ns", (double)atomic_load(&question_ns), "ns",
             "measured: host time of these calls, total");

@@ -34,7 +34,7 @@ static struct path *paths; /* index = path id - 1 */
 static uint32_t path_count, path_room;
 static uint32_t *slots, slot_room;
 static uint32_t generation;
-static bool said_full;
+static bool full_reported;
 static __thread struct open_range open_ranges[MAX_OPEN];
 static __thread uint32_t thread_generation;
 
@@ -87,10 +87,10 @@ static uint32_t path_of(uint32_t parent, const char *domain, const char *text) {
     bool room = spool_is_open() || path_count < MAX_WAITING_PATHS;
     if (path_count == MAX_PATHS) {
         id = slots[slot_of(parent, key)];
-        if (!id && !said_full)
+        if (!id && !full_reported)
             note("limit", "%d different NVTX texts were seen: further ones are not recorded",
                  MAX_PATHS);
-        said_full = said_full || !id;
+        full_reported = full_reported || !id;
     } else if (room && (path_count < path_room || grow())) {
         uint32_t at = slot_of(parent, key);
         id = slots[at];
@@ -114,7 +114,7 @@ void nvtx_reset(void) {
     paths = NULL;
     slots = NULL;
     path_count = path_room = slot_room = 0;
-    said_full = false;
+    full_reported = false;
     generation++;
     pthread_mutex_unlock(&lock);
 }
@@ -212,5 +212,5 @@ void nvtx_path_text(uint32_t path, char *out, size_t size) {
 
 GVIZ_EXPORT void gviz_nvtx_push(const char *text) { nvtx_push(NULL, text); }
 GVIZ_EXPORT void gviz_nvtx_pop(void) { nvtx_pop(NULL); }
-/* Open ranges of the calling thread: tells Python whether NVTX itself reaches us. */
+/* Open ranges of the calling thread: shows Python whether NVTX itself reaches us. */
 GVIZ_EXPORT uint32_t gviz_nvtx_depth(void) { return current()->nvtx_depth; }

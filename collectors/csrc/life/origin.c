@@ -138,7 +138,7 @@ static bool pattern_matches(const char *name) {
 }
 
 /* Without a pattern everything is wanted. `number` names a graph about which nothing is known;
- * 0: ask again when it is instantiated. */
+ * 0: look it up again when it is instantiated. */
 static int decide_by_name(const struct origin_record *record, const char *name, uint32_t number) {
     pthread_mutex_lock(&lock);
     bool chosen = pattern != NULL;
@@ -221,7 +221,7 @@ void origin_begin_capture(CUstream stream, uint32_t into_graph_id) {
     pthread_mutex_unlock(&lock);
 }
 
-/* It ended; graph 0: the program did not ask which graph it was. */
+/* It ended; graph 0: the program did not take the graph. */
 void origin_end_capture(CUstream stream, bool succeeded, uint32_t graph_id) {
     struct capture *capture = capture_take(stream);
     if (!capture)

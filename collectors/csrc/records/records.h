@@ -42,7 +42,7 @@ enum record_type {
     RECORD_NODE = 20, /* A node as the topology walk read it */
     RECORD_EDGES = 21, /* The edges of a graph level */
     RECORD_FUNCTION = 22, /* A kernel's name and resources; -1: the driver did not say */
-    RECORD_CREATED = 23, /* When and where a node was created */
+    RECORD_CREATED = 23, /* The time and place of a node's creation */
     RECORD_CLONED = 24, /* A node of a clone, and the node that it is a copy of */
     RECORD_STACK = 25, /* JSON from Python: a stack's number and its frames */
     RECORD_NVTX_PATH = 26, /* A text of NVTX ranges, below those that were open around it */
@@ -51,8 +51,8 @@ enum record_type {
     RECORD_CAPTURE_ERROR = 30, /* A call that broke a capture; flags, stack and the last fields are the error's */
     RECORD_CAPTURE_FAILED = 31, /* The end of a capture that gave no graph */
     RECORD_UPDATES = 32, /* Equal updates of an executable: how many, since when, and their host time */
-    RECORD_UPDATE_FAILED = 33, /* What the driver said of a whole-graph update that failed */
-    RECORD_INSTANTIATE_FAILED = 34, /* What the driver said of an instantiation that failed */
+    RECORD_UPDATE_FAILED = 33, /* The driver's report on a whole-graph update that failed */
+    RECORD_INSTANTIATE_FAILED = 34, /* The driver's report on an instantiation that failed */
     RECORD_DEVICE_MEMORY = 35, /* Free device memory before and after a step of an executable's life, in bytes */
     RECORD_RUNTIME_CALL_NAME = 36, /* The name of a runtime call, by its number */
     RECORD_CONDITIONAL = 40, /* A conditional node */
@@ -60,11 +60,11 @@ enum record_type {
     RECORD_GRAPH_MEMORY = 42, /* Memory of alloc nodes on a device, in bytes */
     RECORD_FREED = 43, /* The program freed what a graph had allocated */
     RECORD_NODE_TIMES = 50, /* The events of one launch that an instrumented copy made */
-    RECORD_CALIBRATION = 51, /* What two events around a node of a type measure beside the node */
+    RECORD_CALIBRATION = 51, /* The time that two events around a node of a type measure beyond the node's own */
     RECORD_COLLECTOR = 52, /* What measures from here on, newline, why */
     RECORD_REFUSED = 53, /* Nodes of a graph are not timed */
     RECORD_PERIOD = 60, /* Recording begins or ends, and why */
-    RECORD_GRAPH_ORIGIN = 70, /* Where a graph's capture began, or where it was instantiated */
+    RECORD_GRAPH_ORIGIN = 70, /* The place where a graph's capture began, or where it was instantiated */
     RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
 };
 
@@ -268,7 +268,7 @@ struct function_record {
 };
 _Static_assert(sizeof(struct function_record) == 24, "its size");
 
-/* When and where a node was created */
+/* The time and place of a node's creation */
 struct created_record {
     uint64_t node_id; /* its graph's id << 32 | its own */
     uint64_t time_ns;
@@ -363,7 +363,7 @@ struct updates_record {
 };
 _Static_assert(sizeof(struct updates_record) == 56, "its size");
 
-/* What the driver said of a whole-graph update that failed */
+/* The driver's report on a whole-graph update that failed */
 struct update_failed_record {
     uint32_t exec_id;
     uint32_t graph_id;
@@ -380,7 +380,7 @@ struct update_failed_record {
 };
 _Static_assert(sizeof(struct update_failed_record) == 64, "its size");
 
-/* What the driver said of an instantiation that failed */
+/* The driver's report on an instantiation that failed */
 struct instantiate_failed_record {
     uint32_t graph_id;
     uint32_t call;
@@ -466,7 +466,7 @@ struct node_times_record {
 };
 _Static_assert(sizeof(struct node_times_record) == 40, "its size");
 
-/* What two events around a node of a type measure beside the node */
+/* The time that two events around a node of a type measure beyond the node's own */
 struct calibration_record {
     int32_t device_id;
     int32_t type;
@@ -499,7 +499,7 @@ struct period_record {
 };
 _Static_assert(sizeof(struct period_record) == 16, "its size");
 
-/* Where a graph's capture began, or where it was instantiated */
+/* The place where a graph's capture began, or where it was instantiated */
 struct origin_record {
     uint32_t graph_id;
     uint32_t exec_id; /* 0: of its capture */

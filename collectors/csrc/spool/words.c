@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Atomic int said_failure;
+static _Atomic int failure_reported;
 
 void note(const char *kind, const char *format, ...) {
     char text[1200];
@@ -28,9 +28,9 @@ void give_up(const char *why) {
     if (!atomic_compare_exchange_strong(&run_state, &recording_now, STATE_DETACHED))
         return;
     spool_append_one(RECORD_STOPPED, why, strlen(why)); /* where there is a spool still */
-    if (!atomic_exchange(&said_failure, 1))
+    if (!atomic_exchange(&failure_reported, 1))
         fprintf(stderr, "gviz: collecting stopped: %s; the program goes on, "
                         "what was recorded is kept\n", why);
 }
 
-void give_up_reset(void) { atomic_store(&said_failure, 0); }
+void give_up_reset(void) { atomic_store(&failure_reported, 0); }

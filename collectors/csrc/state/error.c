@@ -7,7 +7,7 @@
 #define MULTIPLE_SUBSCRIBERS 39 /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED */
 
 static char last_error[1024];
-static char holder[512]; /* who holds CUPTI where another does, and what to do */
+static char cupti_user[512]; /* who uses CUPTI where another does, and what to do */
 
 int error_keep(const char *format, ...) {
     va_list arguments;
@@ -22,7 +22,7 @@ int cupti_failed(const char *call, CUptiResult result) {
     cupti.cuptiGetResultString(result, &text);
     if (result == MULTIPLE_SUBSCRIBERS)
         return error_keep("another profiler holds CUPTI in this process (%s: %s); %s",
-                          call, text ? text : "?", holder[0] ? holder : "run without it");
+                          call, text ? text : "?", cupti_user[0] ? cupti_user : "run without it");
     return error_keep("%s failed: %s (%d)", call, text ? text : "?", result);
 }
 
@@ -31,6 +31,6 @@ void error_forget(void) { last_error[0] = 0; }
 GVIZ_EXPORT const char *gviz_error(void) { return last_error; }
 
 /* A sentence about who holds CUPTI, for the case that another does. */
-GVIZ_EXPORT void gviz_set_holder(const char *text) {
-    snprintf(holder, sizeof holder, "%s", text ? text : "");
+GVIZ_EXPORT void gviz_set_cupti_user(const char *text) {
+    snprintf(cupti_user, sizeof cupti_user, "%s", text ? text : "");
 }

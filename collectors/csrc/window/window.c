@@ -18,7 +18,7 @@
  * loading a model for a minute does not use up the budget of the warm-up after it. */
 #define EAGER_PAUSE_NS 100000000ull
 /* Opening a window takes 17 us and closing it 10 us and a wait (measured on an H100). A program
- * that alternates launches and eager calls would pay that at every turn: each opening for eager
+ * that alternates launches and eager calls would pay that at every switch: each opening for eager
  * work counts as this many operations. */
 #define EAGER_OPENING_OPERATIONS 100
 /* While there is eager budget, the window stays open over this many launches in a row that are

@@ -1,4 +1,4 @@
-/* Window: when gviz records: periods, which the user asks for, and in them windows, in which CUPTI
+/* Window: when gviz records: periods, which the user requests, and in them windows, in which CUPTI
  * keeps the times of nodes and of work outside graphs.
  */
 #ifndef GVIZ_WINDOW_H
@@ -18,7 +18,7 @@ uint32_t period_number(void);
 /* A launch is entered, and has returned. */
 void pause_launch_begins(void);
 void pause_launch_ended(void);
-/* Whether a launch belongs to a period; asked once for each. `*last`: it is the last of its own. */
+/* Whether a launch belongs to a period; called once for each. `*last`: it is the last of its own. */
 bool pause_admits(bool *last);
 void pause_after_last(void);
 void pause_tick(void);

@@ -18,10 +18,10 @@ from gviz.analysis.launch.node_memory import MOST_NODES as MOST_NODES
 from gviz.analysis.launch.node_memory import NodeMemory as NodeMemory
 from gviz.analysis.launch.node_memory import read_node_memory as read_node_memory
 from gviz.analysis.launch.observed import observed_path as observed_path
-from gviz.analysis.launch.passes import Pass as Pass
-from gviz.analysis.launch.passes import PassSpans as PassSpans
-from gviz.analysis.launch.passes import as_columns as as_columns
-from gviz.analysis.launch.passes import measure_pass as measure_pass
+from gviz.analysis.launch.time_parts import PartSpans as PartSpans
+from gviz.analysis.launch.time_parts import TimeParts as TimeParts
+from gviz.analysis.launch.time_parts import as_columns as as_columns
+from gviz.analysis.launch.time_parts import measure_parts as measure_parts
 from gviz.analysis.launch.unrolled import Unrolled as Unrolled
 from gviz.analysis.launch.unrolled import Unroller as Unroller
 from gviz.analysis.launch.waits import WaitGroup as WaitGroup

@@ -279,7 +279,7 @@ def _meetings(model: LaunchModel) -> list[_Meeting]:
 
 
 def _lanes(graph: GraphTree, model: LaunchModel) -> IntArray:
-    """Return what tells which branch a vertex goes on with: capture stream, else queue."""
+    """Return what decides which branch a vertex goes on with: capture stream, else queue."""
     streams = graph.nodes.integers("capture_stream_id", -1)
     held = model.held
     return streams[held.unrolled.node] if (streams >= 0).all() else held.queue

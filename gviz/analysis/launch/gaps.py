@@ -17,7 +17,7 @@ class UsualGaps:
     """Median gaps from kernel to kernel in one launch (derived), by what lies between.
 
     Only gaps in which nothing else ran count, and only full dependencies. What no gap of the
-    launch tells is None.
+    launch shows is None.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ class NodeMemory:
     """Memory by the index of a node of the outermost level.
 
     An allocation may be a segment of a framework's allocator that holds many tensors. A kernel
-    may also use memory that no argument points to; nothing tells that.
+    may also use memory that no argument points to; nothing records that.
 
     Attributes
     ----------

@@ -279,7 +279,7 @@ class _Judge:
 
 
 def filled_shares(nodes: TreeNodes, multiprocessors: int | None, *, unknown: float) -> FloatArray:
-    """Return the share of all resident blocks that each kernel asks for; may be above 1 (float64).
+    """Return the share of all resident blocks that each kernel needs; may be above 1 (float64).
 
     ``unknown`` where its grid, the blocks that fit or the multiprocessors are not recorded.
     """

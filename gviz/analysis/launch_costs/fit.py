@@ -63,7 +63,7 @@ class CostLine:
         measured_ns
             With ``node_count`` nodes, at least 1.
         other_count
-            Nodes asked for.
+            Nodes requested.
         """
         fixed = min(max(self.fixed_ns, 0.0), measured_ns)
         return fixed + (measured_ns - fixed) * other_count / node_count

@@ -16,7 +16,7 @@ _EMPTY_KERNEL_NS = 832
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A pass as it was, and as a graph would do it; nanoseconds.
+    """An iteration as it was, and as a graph would do it; nanoseconds.
 
     Attributes
     ----------
@@ -47,14 +47,14 @@ class Forecast:
         return self.stream_ns / self.graph_ns
 
 
-def forecast_pass(
+def forecast_iteration(
     start_ns: IntArray,
     duration_ns: IntArray,
     costs: LaunchCosts,
     *,
     host_ns: tuple[int, int] | None = None,
 ) -> Forecast | None:
-    """Forecast a graph of one pass; None where the launch costs lack what it needs.
+    """Forecast a graph of one iteration; None where the launch costs lack what it needs.
 
     A graph does the same operations; between them lies no more than the launch costs say of a
     straight line, where the stream's host was late. Overlap of streams stays as it was.

@@ -32,7 +32,7 @@ class LaunchCosts:
     lines
         The cost lines.
     fits
-        How well they fit a run asked for: ``same`` (GPU and driver), ``same GPU, another
+        How well they fit the run at hand: ``same`` (GPU and driver), ``same GPU, another
         driver``, or ``another GPU``.
     origin
         Whose recording that is: ``given``, ``kept`` in the user's folder, or ``bundled``.

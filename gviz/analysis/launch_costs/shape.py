@@ -50,7 +50,7 @@ class Shape:
 
 
 def straight_line(length: int, kinds: tuple[Call, ...] = (Call.EMPTY,)) -> Shape:
-    """Return ``length`` operations one after the other; ``kinds`` take turns."""
+    """Return ``length`` operations one after the other; ``kinds`` alternate."""
     _check(length, 1)
     chosen = np.resize(np.array(kinds, np.int32), length)
     calls = np.zeros((length, 3), np.int32)

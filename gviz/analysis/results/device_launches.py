@@ -3,7 +3,7 @@
 References
 ----------
 cuda.h (CUDA 13.0), cuGraphInstantiate: restrictions of graphs instantiated for launch on the
-device. What a recording does not tell is named: whether kernels launch kernels (CUDA Dynamic
+device. What a recording does not contain is named: whether kernels launch kernels (CUDA Dynamic
 Parallelism), and whether host memory that is copied is pinned and mapped.
 """
 
@@ -32,7 +32,7 @@ class DeviceLaunch:
 
     is_possible: bool = figure("derived", "no known rule is broken")
     broken: tuple[str, ...] = figure("derived", "rules that it breaks, in words")
-    unknown: tuple[str, ...] = figure("stated", "what the recording does not tell")
+    unknown: tuple[str, ...] = figure("stated", "what the recording does not contain")
 
 
 def device_launch(graph: GraphTree, flags: int | None) -> DeviceLaunch:

@@ -1,7 +1,7 @@
 """Forecasts: the time that graphs of eager iterations would take, from launch costs.
 
-Passes that were captured later have both sides: their forecast stands beside what the graph
-took, which says how far forecasts of this program can be trusted.
+Eager iterations that were captured later have both sides: their forecast stands beside what the
+graph took, which shows how far forecasts of this program can be trusted.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.launch_costs import Forecast, LaunchCosts, forecast_pass
-from gviz.analysis.results.stream_passes import (
+from gviz.analysis.launch_costs import Forecast, LaunchCosts, forecast_iteration
+from gviz.analysis.results.eager_iterations import (
+    EagerIterations,
     Operations,
     RangeNames,
-    RepeatedPasses,
-    captured_passes,
-    free_passes,
+    captured_iterations,
+    free_iterations,
     read_operations,
 )
 from gviz.analysis.run_subject import RunSubject
@@ -26,19 +26,19 @@ from gviz.stats import IntArray, NotComputed, figure
 
 
 @dataclass(frozen=True, slots=True)
-class PassForecast:
-    """Passes of equal operations by stream calls, and what a graph of one would take."""
+class EagerForecast:
+    """Eager iterations of equal operations, and what a graph of one would take."""
 
     range: str | None = figure(
-        "stated", "innermost NVTX range around every pass, such as a batch size; null: none"
+        "stated", "innermost NVTX range around every iteration, such as a batch size; null: none"
     )
     graph_id: int | None = figure(
         "stated", "the graph that was captured of this work; null: none was"
     )
-    pass_count: int = figure("measured", "passes, the first, which is left out, included")
-    operation_count: int = figure("measured", "operations of a pass")
+    pass_count: int = figure("measured", "iterations, the first, which is left out, included")
+    operation_count: int = figure("measured", "operations of an iteration")
     block_count: int = figure(
-        "measured", "thread blocks of a pass's kernels; they grow with the batch"
+        "measured", "thread blocks of an iteration's kernels; they grow with the batch"
     )
     stream_ns: float = figure(
         "measured", "first operation's start to last one's end on the GPU, median over passes"
@@ -69,45 +69,45 @@ class PassForecast:
 class RunForecast:
     """Forecast for graphs of a run's eager iterations."""
 
-    passes: tuple[PassForecast, ...] = figure(
+    passes: tuple[EagerForecast, ...] = figure(
         "estimated", "by graph, then in time order; of one range several sizes one after the other"
     )
     operation_count: int = figure("measured", "operations outside graphs that were recorded")
     left_over_count: int = figure(
         "derived",
-        "of these, operations that are no graph's work and in no pass that has a kernel",
+        "of these, operations that are no graph's work and in no iteration that has a kernel",
     )
 
 
 def run_forecast(run: RunSubject) -> RunForecast | NotComputed:
-    """Return what graphs of the passes by stream calls would take."""
+    """Return what graphs of the eager iterations would take."""
     if run.costs is None:
         return NotComputed("there are no launch costs; 'gviz bench' measures them on this GPU")
     operations = read_operations(run)
     if not len(operations):
         return NotComputed("no operation outside graphs was recorded")
-    found: list[tuple[int | None, RepeatedPasses]] = []
+    found: list[tuple[int | None, EagerIterations]] = []
     for graph_id in run.graphs:
-        passes = captured_passes(operations, run.recording.fetch_launches(graph_id, "stream"))
-        if passes is not None:
-            found.append((graph_id, passes))
-    free = free_passes(operations)
-    found += [(None, passes) for passes in free]
+        repeated = captured_iterations(operations, run.recording.fetch_launches(graph_id, "stream"))
+        if repeated is not None:
+            found.append((graph_id, repeated))
+    free = free_iterations(operations)
+    found += [(None, repeated) for repeated in free]
     if not found:
         return NotComputed(
             f"no kernels among {len(operations):,} operations outside graphs repeat in the same "
-            "order: there is no pass to capture"
+            "order: there is no iteration to capture"
         )
     if run.costs.line("relaunch", "device") is None:
         return NotComputed(f"{run.costs.describe()} lack the device time of graphs")
     ranges = RangeNames(run)
     made = [_forecast(run, run.costs, operations, ranges, g, p) for g, p in found]
-    in_passes = sum(len(p) for x in free for p in x.passes)
+    in_iterations = sum(len(p) for x in free for p in x.iterations)
     matched = int((operations.launch >= 0).sum())
     return RunForecast(
         passes=tuple(made),
         operation_count=len(operations),
-        left_over_count=len(operations) - matched - in_passes,
+        left_over_count=len(operations) - matched - in_iterations,
     )
 
 
@@ -117,19 +117,19 @@ def _forecast(
     operations: Operations,
     ranges: RangeNames,
     graph_id: int | None,
-    passes: RepeatedPasses,
-) -> PassForecast:
-    settled = passes.settled
+    repeated: EagerIterations,
+) -> EagerForecast:
+    settled = repeated.settled
     each = [f for p in settled if (f := _forecast_one(operations, p, costs)) is not None]
     names = {ranges.of(operations, p) for p in settled}
     measured = None if graph_id is None else _measured_ns(run, graph_id)
     graph_ns = _median(each, lambda f: f.graph_ns)
     stream_ns = _median(each, lambda f: f.stream_ns)
     host = [f.stream_host_ns for f in each if f.stream_host_ns is not None]
-    return PassForecast(
+    return EagerForecast(
         range=names.pop() if len(names) == 1 else None,
         graph_id=graph_id,
-        pass_count=len(passes.passes),
+        pass_count=len(repeated.iterations),
         operation_count=len(settled[0]),
         block_count=int(operations.blocks[settled[0]].sum()),
         stream_ns=stream_ns,
@@ -152,7 +152,7 @@ def _forecast_one(operations: Operations, chosen: IntArray, costs: LaunchCosts) 
     chosen = chosen[np.argsort(operations.start_ns[chosen], kind="stable")]
     called, returned = operations.called_ns[chosen], operations.returned_ns[chosen]
     known = bool(called.min() >= 0 and returned.min() >= 0)
-    return forecast_pass(
+    return forecast_iteration(
         operations.start_ns[chosen],
         operations.duration_ns[chosen],
         costs,

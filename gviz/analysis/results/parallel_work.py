@@ -65,7 +65,7 @@ class Overlap:
         "derived",
         "node_ns over the structural critical path: nodes at once on average if only "
         "dependencies held them (work over span); too much where edges are programmatic, because "
-        "that path takes each of them to let go at once",
+        "that path takes each of them to release its dependent at once",
     )
     most_at_once: int = figure("derived", "most nodes that ran at the same moment of a launch")
 
@@ -217,7 +217,7 @@ def level_shape(subject: GraphSubject, level: TreeLevel) -> LevelShape:
     reach = subject.level_reachability(level)
     width = graph_width(reach.cover, _counted(graph, level))
     full = edges.type != EdgeType.PROGRAMMATIC
-    # Only full dependencies make another edge redundant: a programmatic one lets go earlier.
+    # Only full dependencies make another edge redundant: a programmatic one triggers earlier.
     if not full.all():
         full_row = rank_rows(level.count, tail[full], head[full])
         reach = Reachability(cover_series(full_row, tail[full], head[full]))

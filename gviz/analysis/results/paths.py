@@ -155,8 +155,10 @@ def _path_nodes(subject: GraphSubject) -> list[PathNode]:
         steps.held_by,
     )
     return [
-        PathNode(subject.ref_of_vertex(v), turn, start, duration, gap, _HELD_BY[Hold(by)])
-        for v, turn, start, duration, gap, by in zip(*(c.tolist() for c in columns), strict=True)
+        PathNode(subject.ref_of_vertex(v), iteration, start, duration, gap, _HELD_BY[Hold(by)])
+        for v, iteration, start, duration, gap, by in zip(
+            *(c.tolist() for c in columns), strict=True
+        )
     ]
 
 

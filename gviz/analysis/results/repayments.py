@@ -1,7 +1,7 @@
 """Break-even: how many launches pay back what making a graph costs.
 
 The smallest n with n x (stream cost - graph cost) > capture + instantiation + upload + what the
-first launch takes longer. Costs of one launch and of one pass by stream calls are those of
+first launch takes longer. Costs of one launch and of one eager iteration are those of
 :mod:`gviz.analysis.results.stream_gain`, both with node times on.
 """
 
@@ -33,8 +33,8 @@ _POINTS = 25
 class SetupCost:
     """Cost of making a graph, once for each executable.
 
-    Capture and instantiation are without what gviz's own callbacks took of them, as far as the
-    recording tells it; CUPTI's part stays in.
+    Capture and instantiation are without what gviz's own callbacks took of them, as far as
+    they are recorded; CUPTI's part stays in.
     """
 
     capture_ns: float | None = figure(
@@ -43,8 +43,8 @@ class SetupCost:
     instantiate_ns: float = figure("measured", "median instantiation")
     own_ns: float | None = figure(
         "measured",
-        "gviz's own callbacks, taken off capture and instantiation; null: the recording does not "
-        "tell, and they are in both",
+        "gviz's own callbacks, taken off capture and instantiation; null: not recorded, and they "
+        "are in both",
     )
     upload_ns: float | None = figure("measured", "median upload; null: there was none")
     first_launch_ns: float = figure(
@@ -69,7 +69,8 @@ class PayBack:
     )
     most: int | None = figure(
         "derived",
-        "with the lower end; null: with one pass or launch there is none, or none pays it back",
+        "with the lower end; null: with one iteration or launch there is none, or none pays it "
+        "back",
     )
 
 

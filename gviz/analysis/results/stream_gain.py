@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.launch import Pass, PassSpans, as_columns, measure_pass
+from gviz.analysis.launch import PartSpans, TimeParts, as_columns, measure_parts
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
 from gviz.model import GraphTree, waited_until
 from gviz.recording import rows
@@ -31,7 +31,7 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class GainSide:
-    """Times of one side over its launches or passes, all with node times on."""
+    """Times of one side over its launches or iterations, all with node times on."""
 
     total_ns: Spread = figure(
         "derived",
@@ -43,7 +43,7 @@ class GainSide:
     )
     idle_fraction: Spread = figure("derived", "share of gpu_ns in which nothing ran, 0 to 1")
     left_out_count: int = figure(
-        "stated", "launches or passes that are not looked at: the first, and incomplete ones"
+        "stated", "launches or iterations that are not looked at: the first, and incomplete ones"
     )
 
 
@@ -69,7 +69,7 @@ class StreamResult:
     """The same work as a graph and by stream calls, both with node times on.
 
     The five parts of the gain add up to saved. Node times lengthen the calls of both sides;
-    plain_graph_ns says what a launch takes without, for passes that is not measured.
+    plain_graph_ns says what a launch takes without, for iterations that is not measured.
     """
 
     graph: GainSide = figure("derived", "graph launches")
@@ -111,24 +111,21 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
     """Return how a graph compares with the same work by stream calls."""
     if subject.why_no_times:
         return NotComputed(subject.why_no_times)
-    passes = subject.stream_rows
-    if not passes:
+    stream_rows = subject.stream_rows
+    if not stream_rows:
         return NotComputed(
-            "no pass over the graph's work by stream calls was recorded; gviz.compare_stream "
-            "makes one"
+            "no eager iteration of the graph's work was recorded; gviz.compare_stream makes one"
         )
-    stream = _StreamSide(subject, passes)
+    stream = _StreamSide(subject, stream_rows)
     if not stream.chosen:
-        return NotComputed(
-            "no pass by stream calls has operations with times, and those of its calls"
-        )
+        return NotComputed("no eager iteration has operations with times, and those of its calls")
     graph = _GraphSide(subject, stream.common)
-    if not graph.passes:
+    if not graph.measured:
         return NotComputed("no graph launch with node times has the time of its call")
-    a, b = as_columns(stream.measured), as_columns(graph.passes)
+    a, b = as_columns(stream.measured), as_columns(graph.measured)
     return StreamResult(
-        graph=_side(b, len(subject.timed_launches) - len(graph.passes)),
-        stream=_side(a, len(passes) - len(stream.chosen)),
+        graph=_side(b, len(subject.timed_launches) - len(graph.measured)),
+        stream=_side(a, len(stream_rows) - len(stream.chosen)),
         coverage_fraction=stream.coverage,
         saved=_gain(a["total_ns"], b["total_ns"]),
         host=_gain(a["lead_ns"] + a["host_idle_ns"], b["lead_ns"] + b["host_idle_ns"]),
@@ -162,7 +159,7 @@ def _gain(stream: FloatArray, graph: FloatArray) -> Gain:
     )
 
 
-def _idle_without_host(found: Pass) -> float:
+def _idle_without_host(found: TimeParts) -> float:
     whole = found.busy_ns + found.other_idle_ns
     return found.other_idle_ns / whole if whole else 0.0
 
@@ -181,28 +178,28 @@ def _plain_host(subject: GraphSubject) -> float | None:
 
 
 class _StreamSide:
-    """The passes by stream calls: complete ones, without the first where there are others.
+    """The launches by stream calls: complete ones, without the first where there are others.
 
-    The first pass loads modules and chooses algorithms.
+    The first iteration loads modules and chooses algorithms.
     """
 
-    def __init__(self, subject: GraphSubject, passes: list[rows.Launch]) -> None:
+    def __init__(self, subject: GraphSubject, launches: list[rows.Launch]) -> None:
         self._subject = subject
         timed = int((subject.graph.nodes.texts("not_timed_reason").codes < 0).sum())
         self._operations = _fetch_operations(subject)
-        known = [p for p in passes if self._called(p) is not None]
+        known = [p for p in launches if self._called(p) is not None]
         later = [p for p in known if p.ordinal > 0] or known
         complete = max((len(self._of(p)[0]) for p in later), default=0)
         self.chosen = [p for p in later if complete and len(self._of(p)[0]) == complete]
         ids = [set(self._operations.node[self._of(p)[0]].tolist()) for p in self.chosen]
-        #: Node ids of the outermost level that every chosen pass has.
+        #: Node ids of the outermost level that every chosen iteration has.
         self.common = set.intersection(*ids) if ids else set()
         self.coverage = len(self.common) / timed if timed else 0.0
         calls = [(p, c) for p in self.chosen if (c := self._called(p)) is not None]
         self.measured = [self._measure(p, c) for p, c in calls]
 
     def _of(self, launch: rows.Launch) -> tuple[IntArray, IntArray]:
-        """Return the operations of a pass, and those of nothing that ran meanwhile."""
+        """Return the operations of an iteration, and those of nothing that ran meanwhile."""
         found = self._operations
         mine = np.flatnonzero(found.launch == launch.launch_id)
         if not len(mine):
@@ -221,17 +218,17 @@ class _StreamSide:
             return None
         return int(called.min()), int(returned.max())
 
-    def _measure(self, launch: rows.Launch, calls: tuple[int, int]) -> Pass:
+    def _measure(self, launch: rows.Launch, calls: tuple[int, int]) -> TimeParts:
         mine, others = self._of(launch)
         chosen = np.concatenate((mine, others))
         found = self._operations
         start = found.start[chosen]
         is_common = np.isin(found.node[chosen], list(self.common))
         is_common[len(mine) :] = False
-        spans = PassSpans(start, start + found.duration[chosen], found.returned[chosen], is_common)
-        # Clocks of host and GPU: a pass does not begin after its first node.
+        spans = PartSpans(start, start + found.duration[chosen], found.returned[chosen], is_common)
+        # Clocks of host and GPU: an iteration does not begin after its first node.
         begin = min(calls[0], int(start.min()))
-        return measure_pass(spans, begin, float(calls[1] - calls[0]))
+        return measure_parts(spans, begin, float(calls[1] - calls[0]))
 
     def only(self) -> tuple[OneSided, ...]:
         """Return what ran meanwhile that the graph does not have, summed by name."""
@@ -288,9 +285,9 @@ class _GraphSide:
         self._chosen = [x for x, _ in chosen]
         self._is_common = _nodes_of(subject.graph, common)
         found = [self._measure(x, before) for x, before in chosen]
-        self.passes = [p for p in found if p is not None]
+        self.measured = [p for p in found if p is not None]
 
-    def _measure(self, launch: TimedLaunch, before: rows.Launch | None) -> Pass | None:
+    def _measure(self, launch: TimedLaunch, before: rows.Launch | None) -> TimeParts | None:
         row, spans = launch.row, launch.spans
         if row.host_start_ns is None or row.host_end_ns is None or row.gpu_start_ns is None:
             return None
@@ -298,13 +295,13 @@ class _GraphSide:
         # Clocks of two queues: a launch does not begin after its first node.
         begin = row.host_start_ns if begin is None else min(begin, row.gpu_start_ns)
         start = spans.start_ns + row.gpu_start_ns
-        found = PassSpans(
+        found = PartSpans(
             start_ns=start,
             end_ns=spans.end_ns + row.gpu_start_ns,
             returned_ns=np.full(len(start), row.host_end_ns),
             is_common=self._is_common[spans.node],
         )
-        return measure_pass(found, begin, float(row.host_end_ns - row.host_start_ns))
+        return measure_parts(found, begin, float(row.host_end_ns - row.host_start_ns))
 
     def only(self, common: set[int]) -> tuple[OneSided, ...]:
         """Return the nodes that the stream side does not have."""

@@ -109,7 +109,7 @@ def fork_too_small(subject: GraphSubject) -> Iterator[Found]:
     bound="at most",
 )
 def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
-    """Yield nodes that their priority would have let go first."""
+    """Yield nodes that their priority would have started first."""
     flags = [e.flags for e in subject.execs]
     if not flags or any(f is None or f & _USE_NODE_PRIORITY for f in flags):
         return
@@ -139,7 +139,7 @@ def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
 
 @rule(
     "late-fork",
-    title="a branch that waits for a node beside which it could run, as far as addresses tell",
+    title="a branch that waits for a node beside which it could run, as far as addresses show",
     fix="Fork before the first branch is launched: record the event (or wait_stream) before the "
     "work of the forking stream, not after it.",
     source="edges, capture streams and argument addresses in this recording",
@@ -192,7 +192,7 @@ def _is_unexplained(subject: GraphSubject, first: int, second: int, before: list
 
     All addresses that both are given are given to a node before them as well, and the first
     has one that the second has not: where it writes. Kernels that work element by element often
-    write where they read, so nothing is said of what waits for one.
+    write where they read, so nothing is reported of what waits for one.
     """
     memory, nodes = subject.memory, subject.graph.nodes
     if memory is None or not before or not {first, second, *before} <= memory.known:

@@ -64,7 +64,7 @@ def first_launch_without_upload(subject: GraphSubject) -> Iterator[Found]:
     title="a graph launched too seldom to pay back what making it cost",
     fix="Keep the executable and launch it more often, or leave this work to stream calls. A run "
     "that was cut short for recording may be why.",
-    source="calls and passes in this recording, both with node times on",
+    source="calls and iterations in this recording, both with node times on",
     assumes="further launches would not have followed the recording",
     per="run",
 )

@@ -43,7 +43,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+\d?d?|[A-Z]+(?![a-z])")
 
 @cache
 def is_elementwise(name: str) -> bool | None:
-    """Return whether a kernel works element by element, by its name; None: it does not tell."""
+    """Return whether a kernel works element by element, by its name; None: it does not show it."""
     words = {w.lower() for w in _WORD.findall(name)}
     if words & _OTHER_WORK or any("gemm" in w or "reduc" in w for w in words):
         return False
@@ -102,7 +102,7 @@ class _Kernels:
     Attributes
     ----------
     by_name
-        Whether its name says that it works element by element; None: it does not tell.
+        Whether its name says that it works element by element; None: it does not show it.
     fits
         Whether it is a kernel short enough.
     threads

@@ -17,7 +17,7 @@ from gviz.report import analysis_documents, document_to_json, render_texts
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
 
-#: Graphs of a run that the text is about unless asked otherwise.
+#: Graphs of a run that the text is about unless more are requested.
 MOST_GRAPHS = 3
 
 

@@ -85,7 +85,7 @@ def _progress() -> Iterator[Progress]:
 
         def show(experiment: Experiment, share: float) -> None:
             if line.is_live:
-                line.tell_share(share, experiment.title)
+                line.show_share(share, experiment.title)
             elif last[-1:] != [experiment.name]:
                 last.append(experiment.name)
                 print(f"gviz: measuring {experiment.title}", file=sys.stderr)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, is_graph
 from gviz.cli.recording_path import file_path, find_recording
-from gviz.comparison import Asked, compare_recordings, diff_to_json
+from gviz.comparison import RequestedPair, compare_recordings, diff_to_json
 from gviz.errors import UsageError
 from gviz.recording import Recording
 from gviz.report import diff_documents, document_to_json, render_texts
@@ -17,7 +17,7 @@ from gviz.report import diff_documents, document_to_json, render_texts
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
 
-#: Graphs of a run that the text tells in full unless asked otherwise.
+#: Graphs of a run that the text has in full unless more are requested.
 MOST_GRAPHS = 3
 
 
@@ -59,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     paths = find_recording(arguments.before), find_recording(arguments.after)
     with Recording(paths[0]) as before, Recording(paths[1]) as after:
         wanted = arguments.graph
-        asked = None if wanted is None else _find_pair(before, after, wanted)
-        found = compare_recordings(before, after, asked)
+        requested = None if wanted is None else _find_pair(before, after, wanted)
+        found = compare_recordings(before, after, requested)
     if arguments.json:
         report = [document_to_json(document) for document in diff_documents(found, None)]
         print(json.dumps({**diff_to_json(found), "report": report}))
@@ -71,10 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _find_pair(before: Recording, after: Recording, wanted: str) -> Asked:
+def _find_pair(before: Recording, after: Recording, wanted: str) -> RequestedPair:
     """Return the graphs of ``A:B``, or of ``A`` alone; names may hold colons themselves."""
     if ":" not in wanted or is_graph(before, wanted):
-        return Asked(find_graph(before, wanted), None)
+        return RequestedPair(find_graph(before, wanted), None)
     ends = [at for at, character in enumerate(wanted) if character == ":"]
     end = next((at for at in ends if is_graph(before, wanted[:at])), ends[0])
-    return Asked(find_graph(before, wanted[:end]), find_graph(after, wanted[end + 1 :]))
+    return RequestedPair(find_graph(before, wanted[:end]), find_graph(after, wanted[end + 1 :]))

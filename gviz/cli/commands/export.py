@@ -153,7 +153,7 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
             [parse_launch(text) for text in arguments.launch],
             baseline=baseline,
             overwrite=arguments.overwrite,
-            progress=line.tell,
+            progress=line.show,
         )
     held = [
         counted(written.graph_count, "graph"),
@@ -182,7 +182,7 @@ def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:
             graph_ids,
             ordinals,
             overwrite=arguments.overwrite,
-            progress=line.tell,
+            progress=line.show,
         )
     held = [
         counted(written.launch_count, "launch", "launches"),
@@ -224,12 +224,12 @@ def _write_text(output: Path, text: str, arguments: argparse.Namespace) -> None:
         raise GvizError(cannot_write(output, error)) from error
 
 
-def _parse_ordinals(asked: Sequence[str]) -> frozenset[int] | None:
+def _parse_ordinals(texts: Sequence[str]) -> frozenset[int] | None:
     """Return numbers of launches; None: all."""
-    if not asked or "all" in asked:
+    if not texts or "all" in texts:
         return None
     found = set()
-    for text in asked:
+    for text in texts:
         number = text.removeprefix("#")
         if not (number.isascii() and number.isdigit()):
             raise UsageError(f"--launch {text}: give a launch's number or 'all'")

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             output,
             overwrite=arguments.overwrite,
             name=arguments.name,
-            progress=lambda share: line.tell_share(share, f"reading {files[0].name}"),
+            progress=lambda share: line.show_share(share, f"reading {files[0].name}"),
             most_bytes=arguments.most_bytes,
         )
     for note in notes:

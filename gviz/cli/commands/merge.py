@@ -46,7 +46,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Merge; tell of the runs and their clock; return 0."""
+    """Merge; print the runs and their clock; return 0."""
     paths = in_order(find_recordings(arguments.recordings))
     merge_recordings(paths, arguments.output, overwrite=arguments.overwrite)
     width = shutil.get_terminal_size((100, 24)).columns
@@ -77,8 +77,8 @@ def in_order(paths: Sequence[Path]) -> list[Path]:
                     f"{path} and {other} hold the same run, {run.name} (process "
                     f"{run.process_id} of {run.host}); leave one of them out"
                 )
-        told = [run.rank for run in runs if run.rank is not None]
-        ranks.append(min(told, default=float("inf")))
+        recorded = [run.rank for run in runs if run.rank is not None]
+        ranks.append(min(recorded, default=float("inf")))
     # Files of equal rank stay in the order given.
     return [paths[i] for i in sorted(range(len(paths)), key=lambda i: ranks[i])]
 
@@ -98,8 +98,8 @@ def _describe(recording: Recording, width: int) -> Iterator[str]:
     )
     if len(runs) > 1:
         clock = judge_clock(runs)
-        told = "on one clock" if clock.is_one else "not on one clock"
-        yield from wrapped(f"{told}: {clock.reason}", width, 0)
+        clocks = "on one clock" if clock.is_one else "not on one clock"
+        yield from wrapped(f"{clocks}: {clock.reason}", width, 0)
 
 
 def _row(recording: Recording, run: rows.Run) -> list[str]:

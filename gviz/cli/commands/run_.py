@@ -182,7 +182,7 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
 def _job(options: ProfileOptions, output: Path, *, follow: bool) -> Job:
     spool = spool_of(output)
     candidates = find_cupti()
-    told = {
+    facts = {
         "name": options.name,
         "source": "run",
         "node_launches": str(options.node_launches),
@@ -195,7 +195,7 @@ def _job(options: ProfileOptions, output: Path, *, follow: bool) -> Job:
         options=options,
         parent=os.getpid(),
         follow=follow,
-        metadata=told | metadata.machine(),
+        metadata=facts | metadata.machine(),
         cupti=candidates[0].path if candidates else None,
     )
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from gviz.cuda import likely_number, parameter_types
 
-#: ``value``: the program asks for something else; ``address``: for the same at another place;
+#: ``value``: the program does something else; ``address``: the same at another place;
 #: ``unknown``: bytes of a class passed by value that may be padding.
 Kind = Literal["value", "address", "unknown"]
 

@@ -73,14 +73,14 @@ def depends(graph: ComparedGraph, before: IntArray, after: IntArray) -> npt.NDAr
     by_row = np.argsort(row[graph.target], kind="stable")
     tails, heads = graph.source[by_row].tolist(), graph.target[by_row].tolist()
     for start in range(0, len(open_questions), _AT_ONCE):
-        asked = open_questions[start : start + _AT_ONCE]
+        batch = open_questions[start : start + _AT_ONCE]
         # Bit k of a node: it is, or depends on, the node before of question k.
         reached = [0] * len(graph)
-        for bit, node in enumerate(before[asked].tolist()):
+        for bit, node in enumerate(before[batch].tolist()):
             reached[node] |= 1 << bit
         for tail, head in zip(tails, heads, strict=True):
             if reached[tail]:
                 reached[head] |= reached[tail]
-        ends = after[asked].tolist()
-        found[asked] = [reached[end] >> bit & 1 == 1 for bit, end in enumerate(ends)]
+        ends = after[batch].tolist()
+        found[batch] = [reached[end] >> bit & 1 == 1 for bit, end in enumerate(ends)]
     return found

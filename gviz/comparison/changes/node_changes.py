@@ -32,7 +32,7 @@ class Difference(NamedTuple):
     before, after
         As text.
     kind
-        ``value``: the graph asks for something else. ``address``: for the same at another
+        ``value``: the graph does something else. ``address``: the same at another
         place. ``unknown``: bytes of a class passed by value that may be padding.
     """
 
@@ -68,7 +68,7 @@ class DetailedNode(NamedTuple):
     conditional_type: str | None
 
 
-#: What is asked of nodes.
+#: Columns of nodes that are compared.
 DETAIL_COLUMNS = DetailedNode._fields
 
 
@@ -272,7 +272,7 @@ _FIELDS: tuple[tuple[str, Callable[[DetailedNode], str | None]], ...] = (
     ("conditional", _column("conditional_type")),
 )
 _ADDRESSES = (("source", "source_address"), ("destination", "destination_address"))
-#: What tells two compilations of one kernel apart.
+#: What distinguishes two compilations of one kernel.
 _RESOURCES = (
     ("registers", "registers"),
     ("static shared memory", "static_shared_mem_bytes"),

@@ -168,7 +168,7 @@ class _Table:
         stop: int,
         kept: npt.NDArray[np.uint8] | None,
     ) -> tuple[Floats, Floats]:
-        """Compute rows start + 1 to stop from row ``start``; keep their directions if asked."""
+        """Compute rows start + 1 to stop from row ``start``; keep their directions if requested."""
         best, down = state[0].copy(), state[1].copy()
         for row in range(start, stop):
             low, high = self._from(row + 1), self._to(row + 1)

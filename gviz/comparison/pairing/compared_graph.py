@@ -28,7 +28,7 @@ class ComparedGraph:
     type
         int64 CUgraphNodeType.
     name
-        What tells the work of two nodes of a type apart: a kernel's mangled name, else the
+        What distinguishes the work of two nodes of a type: a kernel's mangled name, else the
         name shown.
     title
         The name shown: of a kernel without parameters and most template arguments.
@@ -43,7 +43,7 @@ class ComparedGraph:
     edge_type
         int64 CUgraphDependencyType.
     edges_known
-        Without edges only the order of creation tells where a node stands.
+        Without edges only the order of creation gives a node's place.
     """
 
     node_id: IntArray
@@ -63,7 +63,7 @@ class ComparedGraph:
         return len(self.node_id)
 
 
-#: What is asked of nodes.
+#: Columns of nodes that are compared.
 COMPARED_COLUMNS = (
     *("node_id", "type", "name", "function_id", "nvtx_path_id", "bytes"),
     *("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"),

@@ -11,7 +11,7 @@ Method
    that stood in another order, and nodes of another kind or kernel between the same neighbours.
 4. Nodes still alone are paired with equal work close by: they were moved.
 
-Where equal layers follow each other and one is added, nothing tells which of them it is; the
+Where equal layers follow each other and one is added, nothing shows which of them it is; the
 last of them is called added, or that whose NVTX ranges have no counterpart.
 
 Not found: work that moved far, and nodes that stand for each other only by what they compute.

@@ -13,7 +13,7 @@ from gviz.dag import rank_rows
 from gviz.layout import follow_chains
 from gviz.stats import IntArray
 
-#: Neighbouring places compared at once to tell how well two lines agree.
+#: Neighbouring places compared at once to see how well two lines agree.
 _STRETCH = 6
 
 Lines = tuple[IntArray, IntArray]

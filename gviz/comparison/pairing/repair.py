@@ -190,7 +190,7 @@ class Repair:
         return found
 
     def _chain(self, first: _Exchange) -> list[int]:
-        """Follow an exchange with those that it asks for; undo what does not pay in the end."""
+        """Follow an exchange with those that it requires; undo what does not pay in the end."""
         made: list[tuple[_Exchange, int]] = []
         moved: set[int] = set()
         total = best = 0.0

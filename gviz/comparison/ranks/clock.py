@@ -2,7 +2,7 @@
 
 All positions in time of a recording are on CUPTI's clock, which on Linux is the machine's wall
 clock (CLOCK_REALTIME): processes of one machine share it, whatever it is set to. Of two machines
-nothing in a recording tells how far their clocks are apart.
+nothing in a recording shows how far their clocks are apart.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pairs of executions of a node on all ranks, in launches of loops and branches.
 
 A node outside bodies runs once a launch. One in a body runs as often as the device decides, which
-may be another number on each rank: then nothing recorded tells which turn belongs to which.
+may be another number on each rank: then nothing recorded shows which iteration belongs to which.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class NodeSpans:
     duration_ns: IntArray
 
     @property
-    def turn(self) -> IntArray:
+    def iteration(self) -> IntArray:
         """The how-manieth of its node in its launch each span is (int64, from 0)."""
         at = np.arange(len(self.node))
         new = np.ones(len(at), bool)
@@ -50,11 +50,11 @@ class Executions:
 
     Attributes
     ----------
-    launch, turn
+    launch, iteration
         int64, one an execution, ascending: the launch (index), and the how-manieth in it.
     durations, starts
         float64 (side, execution, node): ns; starts after the launch's.
-    turns
+    iterations
         int64 (side, launch): how often the level ran, 0: not, or it has no timed nodes. The
         middle one of its nodes decides, as in :mod:`gviz.model.tree.body_times`.
     uneven
@@ -63,10 +63,10 @@ class Executions:
     """
 
     launch: IntArray
-    turn: IntArray
+    iteration: IntArray
     durations: FloatArray
     starts: FloatArray
-    turns: IntArray
+    iterations: IntArray
     uneven: BoolArray
 
     def of(self, launch: int) -> slice:
@@ -115,15 +115,15 @@ def align_executions(sides: Sequence[NodeSpans], has: BoolArray, left_out: BoolA
     durations, starts = np.full(shape, np.nan), np.full(shape, np.nan)
     for at, side in enumerate(sides):
         kept = even[side.launch, side.node] & has[at, side.node]
-        where = (at, (first[side.launch] + side.turn)[kept], side.node[kept])
+        where = (at, (first[side.launch] + side.iteration)[kept], side.node[kept])
         durations[where] = side.duration_ns[kept]
         starts[where] = side.start_ns[kept]
     return Executions(
         launch=launch.astype(np.int64),
-        turn=np.arange(len(launch)) - first[launch],
+        iteration=np.arange(len(launch)) - first[launch],
         durations=durations,
         starts=starts,
-        turns=_level_turns(counts),
+        iterations=_level_iterations(counts),
         uneven=(ran & ~even).any(axis=1),
     )
 
@@ -134,7 +134,7 @@ def _counts(side: NodeSpans, launches: int, nodes: int) -> IntArray:
     return found.astype(np.int64).reshape(launches, nodes)
 
 
-def _level_turns(counts: IntArray) -> IntArray:
+def _level_iterations(counts: IntArray) -> IntArray:
     ran: IntArray = (counts > 0).sum(axis=2)
     if not counts.shape[2]:
         return ran

@@ -73,7 +73,7 @@ def compare_ranks(recording: Recording) -> RankComparison:
 
 
 def find_ranks(recording: Recording) -> list[rows.Run]:
-    """Return the runs that launched graphs, by rank; where ranks are told, only those with one."""
+    """Return the runs that launched graphs, by rank; where any has a rank, only those with one."""
     launched = [
         run
         for run in recording.fetch_runs()
@@ -96,8 +96,10 @@ def _remarks(ranks: Sequence[rows.Run]) -> list[str]:
     found = []
     again = [rank for rank, count in Counter(r.rank for r in ranks).items() if count > 1]
     if any(rank is not None for rank in again):
-        told = ", ".join(str(rank) for rank in again if rank is not None)
-        found.append(f"several runs are rank {told}: they are of different jobs, or one is a child")
+        listed = ", ".join(str(rank) for rank in again if rank is not None)
+        found.append(
+            f"several runs are rank {listed}: they are of different jobs, or one is a child"
+        )
     programs = dict.fromkeys(r.command for r in ranks if r.command is not None)
     if len(programs) > 1:
         found.append(f"the runs were started by {len(programs)} different commands")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.comparison.compared_tree import ComparedTree
-from gviz.comparison.comparison import pair_held
+from gviz.comparison.comparison import pair_by_parents
 from gviz.comparison.pairing import ComparedGraph, pair_nodes
 from gviz.model import Bodies
 from gviz.recording import rows
@@ -79,7 +79,7 @@ def pair_levels(trees: Sequence[ComparedTree], bodies: Bodies) -> list[LevelPair
         level = _pair_level(trees, *waiting.pop(0))
         found.append(level)
         if level.is_shared:
-            waiting += _held(level, len(found) - 1, bodies)
+            waiting += _bodies_below(level, len(found) - 1, bodies)
     return found
 
 
@@ -97,7 +97,7 @@ def _pair_level(
     return LevelPairs(body, around, graph_ids, tuple(graphs), (own, *others))
 
 
-def _held(
+def _bodies_below(
     level: LevelPairs, at: int, bodies: Bodies
 ) -> list[tuple[str, int, tuple[int | None, ...]]]:
     """Return the bodies in a level: what they are called, where they are, on which sides."""
@@ -110,7 +110,7 @@ def _held(
         known = np.flatnonzero(partner >= 0)
         ids = [] if other is None else other.node_id[partner[known]].tolist()
         pairs = dict(zip(first.node_id[known].tolist(), ids, strict=True))
-        there.append(dict(pair_held(pairs, own, _below(graph_id, bodies))))
+        there.append(dict(pair_by_parents(pairs, own, _below(graph_id, bodies))))
     return [
         (
             " › ".join(filter(None, (level.body, body.name))),

@@ -1,4 +1,4 @@
-"""Nodes, collectives and bodies of a graph over ranks, as results tell them."""
+"""Nodes, collectives and bodies of a graph over ranks, as results have them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _level_collectives(graph: RankGraph, ranks: int, level: RankLevel) -> list[C
     for place, node in enumerate(which.tolist()):
         if np.isnan(waits[:, place]).sum() > len(waits) - 2:
             continue
-        told = {s.rank: w for s, w in zip(graph.sides, waits[:, place].tolist(), strict=True)}
+        by_rank = {s.rank: w for s, w in zip(graph.sides, waits[:, place].tolist(), strict=True)}
         found.append(
             CollectiveSkew(
                 name=pairs.first.title[node],
@@ -102,7 +102,7 @@ def _level_collectives(graph: RankGraph, ranks: int, level: RankLevel) -> list[C
                 node_ids=_node_ids(graph, level, node, ranks),
                 execution_count=int(compared[place]),
                 arrival_ns=known(arrival[place]),
-                waited_ns=tuple(known(told.get(number, np.nan)) for number in range(ranks)),
+                waited_ns=tuple(known(by_rank.get(number, np.nan)) for number in range(ranks)),
                 last=graph.sides[int(last[place])].rank,
                 last_fraction=float(fraction[place]),
             )
@@ -118,7 +118,7 @@ def body_skews(graph: RankGraph, ranks: int) -> tuple[BodySkew, ...]:
 def _body(graph: RankGraph, ranks: int, level: RankLevel) -> BodySkew:
     executions = level.executions
     turns: list[float | None] = [None] * ranks
-    for side, of_side in zip(graph.sides, executions.turns, strict=True):
+    for side, of_side in zip(graph.sides, executions.iterations, strict=True):
         ran = of_side[of_side > 0]
         if len(ran):
             turns[side.rank] = float(np.median(ran))

@@ -169,14 +169,14 @@ def _once_a_launch(
         partner = pairs.partners[at]
         mine = np.flatnonzero(partner >= 0)
         durations[at][:, mine] = side.durations[_places(side, common)][:, partner[mine]]
-        first = found.turn == 0  # a copy between two GPUs is reported twice
+        first = found.iteration == 0  # a copy between two GPUs is reported twice
         starts[at][found.launch[first], found.node[first]] = found.start_ns[first]
     return Executions(
         launch=np.arange(len(common)),
-        turn=np.zeros(len(common), np.int64),
+        iteration=np.zeros(len(common), np.int64),
         durations=durations,
         starts=starts,
-        turns=np.ones(shape[:2], np.int64),
+        iterations=np.ones(shape[:2], np.int64),
         uneven=np.zeros(len(common), bool),
     )
 

@@ -20,7 +20,7 @@ class RankRef:
     """One rank: a run of the recording."""
 
     run_id: int = figure("stated", "the run")
-    rank: int | None = figure("measured", "RANK or equivalent; null: not told")
+    rank: int | None = figure("measured", "RANK or equivalent; null: not recorded")
     name: str = figure("stated", "the run's name")
     host: str | None = figure("measured", "its machine")
     gpus: str = figure("measured", "its GPUs")
@@ -53,7 +53,7 @@ class NodeSkew:
     graph_ids: tuple[int | None, ...] = figure("stated", "that graph or body of each rank")
     node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph or body")
     execution_count: int = figure(
-        "measured", "executions compared: one a launch; of a node in a body one a turn"
+        "measured", "executions compared: one a launch; of a node in a body one an iteration"
     )
     low_ns: float = figure("derived", "median duration on the fastest rank")
     median_ns: float = figure("derived", "median of the ranks' median durations")
@@ -66,7 +66,7 @@ class NodeSkew:
         "derived",
         "of the nodes with a rate up to this one, about this share is not slower there than on the "
         "other ranks (p values adjusted for their number and for the choice of the slowest; of "
-        "several turns in a launch the mean is tested); null: not tested",
+        "several iterations in a launch the mean is tested); null: not tested",
     )
     significant: bool = figure("derived", "whether that is more than noise: rate at most 0.05")
     start_spread_ns: float = figure(
@@ -84,7 +84,7 @@ class CollectiveSkew:
     graph_ids: tuple[int | None, ...] = figure("stated", "that graph or body of each rank")
     node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph or body")
     execution_count: int = figure(
-        "measured", "executions compared: one a launch; of a node in a body one a turn"
+        "measured", "executions compared: one a launch; of a node in a body one an iteration"
     )
     arrival_ns: float | None = figure(
         "derived", "median of last less first start over the ranks; null: not one clock"
@@ -102,16 +102,16 @@ class CollectiveSkew:
 class BodySkew:
     """A body (of a child graph or conditional node) of the first rank, and how far it is compared.
 
-    Its nodes are compared turn by turn in launches in which all ranks that have it ran it equally
-    often.
+    Its nodes are compared iteration by iteration in launches in which all ranks that have it ran it
+    equally often.
     """
 
     body: str = figure("stated", "its name after those of the bodies around it")
     graph_ids: tuple[int | None, ...] = figure("stated", "the body of each rank; null: none such")
     turns: tuple[float | None, ...] = figure(
         "derived",
-        "of each rank: turns in a launch, median of the launches in which it ran; null: nothing "
-        "in it ran, or is timed",
+        "of each rank: iterations in a launch, median of the launches in which it ran; null: "
+        "nothing in it ran, or is timed",
     )
     launch_count: int = figure("measured", "launches in which nodes of it are compared")
     left_out_count: int = figure(

@@ -56,7 +56,7 @@ def spread_of(durations: FloatArray, by_launch: FloatArray | None = None) -> Ran
         float64 (rank, execution, thing).
     by_launch
         float64 (rank, launch, thing), which is tested against noise: executions of one launch are
-        alike, and would count as more than they tell. None: there is one a launch.
+        alike, and would count as more than they show. None: there is one a launch.
     """
     things = durations.shape[2]
     medians = median(durations, 1)

@@ -142,7 +142,7 @@ def _build_node(index: int, source: _Source) -> pydot.Node:
 
 
 def _node_lines(node: NodeToWrite) -> list[str]:
-    """Return the lines of a node: kind where the name does not tell it, name, launch shape."""
+    """Return the lines of a node: kind where the name does not have it, name, launch shape."""
     kind = node_type_name(node.type)
     lines = [f"{node.node_id}: {kind}"]
     if node.name != kind:

@@ -19,11 +19,11 @@ from gviz.runs import IdCounter, RunBuilder
 
 _NOT_TIMED = "imported from DOT: no times"
 _LIMIT = (
-    "Imported from DOT text, which tells no times, no Python lines and no NVTX ranges, and "
-    "does not tell programmatic edges from others."
+    "Imported from DOT text, which has no times, no Python lines and no NVTX ranges, and "
+    "does not distinguish programmatic edges from others."
 )
 _OWN_LIMIT = (
-    "Imported from DOT text that gviz exported, which tells no times, no Python lines, no "
+    "Imported from DOT text that gviz exported, which has no times, no Python lines, no "
     "arguments and no NVTX ranges."
 )
 #: What SQLite can store in an INTEGER.
@@ -141,10 +141,10 @@ def _check_acyclic(path: Path, graph: DotGraph) -> None:
     if not cycle:
         return
     names = {node.node_id: _shown_name(node) for node in graph.nodes}
-    told = describe_cycle([f"{names.get(ids[i], '?')} (node {ids[i]})" for i in cycle])
+    described = describe_cycle([f"{names.get(ids[i], '?')} (node {ids[i]})" for i in cycle])
     raise DotError(
-        f"{path}, line {graph.line}: {graph.name} has a cycle, {told}, which no CUDA graph can "
-        "have; take out one of these edges, or have the driver write the dump again"
+        f"{path}, line {graph.line}: {graph.name} has a cycle, {described}, which no CUDA graph "
+        "can have; take out one of these edges, or have the driver write the dump again"
     )
 
 
@@ -201,7 +201,7 @@ class DotWriter:
         graphs
             The levels, with those that run in them.
         parents
-            What :func:`find_parents` said of them.
+            The result of :func:`find_parents`.
         text
             The dump, compressed; kept with the first level that has no parent.
         node_row
@@ -255,8 +255,8 @@ def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> row
             function_id=function_id,
             not_timed_reason=_NOT_TIMED,
         )
-        told: dict[str, Any] = dict(node.columns)
-        return replace(bare, **told)
+        columns: dict[str, Any] = dict(node.columns)
+        return replace(bare, **columns)
     kernel, memcpy, memset, memory = node.kernel, node.memcpy, node.memset, node.memory
     grid = (kernel and kernel.grid_dim) or (None, None, None)
     block = (kernel and kernel.block_dim) or (None, None, None)

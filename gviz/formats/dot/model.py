@@ -97,7 +97,7 @@ class DotNode:
     fields
         Every (name, value) that the label printed, as text, in its order.
     columns
-        Columns of table node as text that gviz wrote tells them; no driver does.
+        Columns of table node, of text that gviz wrote; no driver writes them.
     """
 
     node_id: int
@@ -123,7 +123,7 @@ class DotEdge:
     """A dependency between nodes of one cluster.
 
     Drivers up to CUDA 13.0 print programmatic and launch-order edges like any other
-    (measured): the text does not tell the kind of an edge.
+    (measured): the text does not have the kind of an edge.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class DotEdge:
     attributes
         Every other (name, value) that the edge carries, as text.
     type, from_port, to_port
-        As in table edge; told by text that gviz wrote only.
+        As in table edge; only in text that gviz wrote.
     """
 
     from_node: int
@@ -157,7 +157,7 @@ class DotGraph:
     line
         Line of the text where the cluster begins, from 1.
     is_own
-        Whether gviz wrote the text (:mod:`gviz.formats.dot.own`); the rest is told by such text
+        Whether gviz wrote the text (:mod:`gviz.formats.dot.own`); the rest is only in such text
         only.
     parent
         Where the level is a body, whatever its nodes name.

@@ -112,8 +112,8 @@ def node_attributes(node: NodeToWrite, symbol: str | None) -> dict[str, str]:
 
 def edge_attributes(*numbers: int) -> dict[str, str]:
     """Return type and ports of an edge, as DOT attributes; those that are 0 are left out."""
-    told = zip(_PORTS, numbers, strict=True)
-    return {f"gviz_{name}": str(number) for name, number in told if number != 0}
+    named = zip(_PORTS, numbers, strict=True)
+    return {f"gviz_{name}": str(number) for name, number in named if number != 0}
 
 
 def _text(text: str) -> str:
@@ -153,7 +153,7 @@ class _Level:
     edges: dict[tuple[int, ...], DotEdge] = field(default_factory=dict)
 
     def to_graph(self) -> DotGraph:
-        told = self.facts.get("gviz_edges")
+        edges_recorded = self.facts.get("gviz_edges")
         parent = _integer(self.facts.get("gviz_parent"))
         return DotGraph(
             number=self.number,
@@ -165,8 +165,8 @@ class _Level:
             parent=None
             if self.around is None or parent is None
             else Parent(self.around, parent, _integer(self.facts.get("gviz_branch"))),
-            edges_known=told != "unknown",
-            edges_inferred=told == "inferred",
+            edges_known=edges_recorded != "unknown",
+            edges_inferred=edges_recorded == "inferred",
         )
 
 
@@ -253,10 +253,10 @@ class _Reader:
                 " graph",
             )  # fmt: skip
         try:
-            told = [_checked(name, attributes.get(f"gviz_{name}", "0")) for name in _PORTS]
+            ports = [_checked(name, attributes.get(f"gviz_{name}", "0")) for name in _PORTS]
         except ValueError as error:
             raise self._error(statement, str(error)) from None
-        edge = DotEdge(int(first[2]), int(second[2]), None, (), *told)
+        edge = DotEdge(int(first[2]), int(second[2]), None, (), *ports)
         level.edges[edge.from_node, edge.to_node, edge.from_port, edge.to_port] = edge
 
     def _error(self, statement: Statement, message: str, then: str = _AGAIN) -> DotError:
@@ -267,24 +267,24 @@ class _Reader:
 
 def _build_node(node_id: int, attributes: Mapping[str, str]) -> DotNode:
     """Build a node; ValueError: an attribute is not what its column holds."""
-    told: dict[str, int | str] = {}
+    columns: dict[str, int | str] = {}
     for name in _INTEGERS:
         if (text := attributes.get(f"gviz_{name}")) is not None:
-            told[name] = _checked(name, text)
+            columns[name] = _checked(name, text)
     for name in _TEXTS:
         if (value := _plain(attributes.get(f"gviz_{name}"))) is not None:
-            told[name] = value
+            columns[name] = value
     for name in _TRIPLES:
         text = attributes.get(f"gviz_{name}")
         for axis, part in zip("xyz", text.split(",") if text else (), strict=bool(text)):
             if part != "?":
-                told[f"{name}_{axis}"] = _checked(f"{name}_{axis}", part)
-    kind = told.get("type")
-    if not isinstance(kind, int) or "name" not in told:
+                columns[f"{name}_{axis}"] = _checked(f"{name}_{axis}", part)
+    kind = columns.get("type")
+    if not isinstance(kind, int) or "name" not in columns:
         raise ValueError("its gviz_type or gviz_name is missing")
 
     def number(name: str) -> int | None:
-        value = told.get(name)
+        value = columns.get(name)
         return value if isinstance(value, int) else None
 
     grid, block = (tuple(number(f"{n}_{axis}") for axis in "xyz") for n in _TRIPLES)
@@ -304,7 +304,7 @@ def _build_node(node_id: int, attributes: Mapping[str, str]) -> DotNode:
         memcpy=DotMemcpy(None, size) if kind == NodeType.MEMCPY else None,
         memset=DotMemset(number("memset_value"), size) if kind == NodeType.MEMSET else None,
         memory=DotMemory(target, size) if kind in (NodeType.MEM_ALLOC, NodeType.MEM_FREE) else None,
-        columns=tuple(told.items()),
+        columns=tuple(columns.items()),
     )
 
 

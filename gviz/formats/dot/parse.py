@@ -50,7 +50,7 @@ _PLAIN_KERNEL_SHAPE = "octagon"
 _SIDES = {"HOST": "H", "DEVICE": "D", "ARRAY": "A"}
 _NEXT_STEP = "give a file that cudaGraphDebugDotPrint or 'gviz export --format dot' wrote"
 
-#: AMD's runtime leaves the style of kernels open where their parameters are asked for.
+#: AMD's runtime leaves the style of kernels open where their parameters are requested.
 _OPEN_STYLE = re.compile(r'style="(\w*)\nshape="')
 
 Fields = dict[str, str]
@@ -284,7 +284,7 @@ def _memcpy(fields: Fields) -> DotMemcpy:
 
 
 def _direction(fields: Fields) -> str | None:
-    """Return the direction as plain dumps print it, from whichever row tells it."""
+    """Return the direction as plain dumps print it, from whichever row has it."""
     if "kind" in fields:
         return fields["kind"].split(" ")[0] or None
     ends = [fields.get(f"{end}.MemoryType", "").split(" ")[0] for end in ("src", "dst")]

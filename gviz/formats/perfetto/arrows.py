@@ -34,7 +34,7 @@ class Dependencies:
         self._before = self._source[by_head]
         self._ends = np.searchsorted(self._target[by_head], np.arange(self._node_count + 1))
         nested = level.tree.level[edges.source] > 0
-        self._inner = edges.source[nested], edges.target[nested]
+        self._nested = edges.source[nested], edges.target[nested]
 
     def pairs(self, spans: TreeSpans) -> tuple[IntArray, IntArray]:
         """Return indices of spans: of what was waited for, and of what waited.
@@ -48,8 +48,8 @@ class Dependencies:
             Of one launch, by node and iteration.
         """
         outer = self._outer_pairs(spans)
-        inner = self._inner_pairs(spans)
-        return np.concatenate((outer[0], inner[0])), np.concatenate((outer[1], inner[1]))
+        nested = self._nested_pairs(spans)
+        return np.concatenate((outer[0], nested[0])), np.concatenate((outer[1], nested[1]))
 
     def _outer_pairs(self, spans: TreeSpans) -> tuple[IntArray, IntArray]:
         top = self._top[spans.node]
@@ -74,11 +74,11 @@ class Dependencies:
         both = (tail >= 0) & (head >= 0)
         return tail[both], head[both]
 
-    def _inner_pairs(self, spans: TreeSpans) -> tuple[IntArray, IntArray]:
+    def _nested_pairs(self, spans: TreeSpans) -> tuple[IntArray, IntArray]:
         """Pair the k-th execution of one node with the k-th of the other."""
         nodes, begin, count = np.unique(spans.node, return_index=True, return_counts=True)
-        tail, has_tail = _find(nodes, self._inner[0])
-        head, has_head = _find(nodes, self._inner[1])
+        tail, has_tail = _find(nodes, self._nested[0])
+        head, has_head = _find(nodes, self._nested[1])
         both = has_tail & has_head
         tail, head = tail[both], head[both]
         times = np.minimum(count[tail], count[head]) if len(tail) else np.zeros(0, np.int64)

@@ -29,7 +29,7 @@ from gviz.recording import rows
 if TYPE_CHECKING:
     from gviz.recording import Recording
 
-#: As what is done may be told.
+#: A callback that is given what is being done.
 Progress = Callable[[str], None]
 
 
@@ -69,7 +69,7 @@ def write_trace(
     overwrite
         Replace an existing file.
     progress
-        Told what is being done.
+        Called with what is being done.
 
     Raises
     ------
@@ -93,9 +93,9 @@ def write_trace(
             launches += part.launch_count
             writer.write(tracks.take_named())
         if ordinals is not None and not launches:
-            asked = ", ".join(f"#{ordinal}" for ordinal in sorted(ordinals))
+            wanted = ", ".join(f"#{ordinal}" for ordinal in sorted(ordinals))
             raise RecordingError(
-                f"no launch {asked} of these graphs has node times; 'gviz view' numbers them"
+                f"no launch {wanted} of these graphs has node times; 'gviz view' numbers them"
             )
     return WrittenTrace(output, output.stat().st_size, launches, writer.event_count)
 
@@ -128,7 +128,7 @@ class _Part:
         progress("operations outside graphs")
         yield from write_operations(self._file, calls[1], keep)
         for (graph, side), found in zip(sides, chosen, strict=True):
-            yield from side.write_passes(keep)
+            yield from side.write_iterations(keep)
             for number, launch in enumerate(found, start=1):
                 progress(f"{graph.name}: launch {number:,} of {len(found):,}")
                 yield from side.write(launch, calls[0].get(launch.launch_id))
@@ -153,7 +153,7 @@ class _Part:
     def _write_host(
         self, keep: Callable[[int, int], bool], calls: list[dict[int, CallPlace]]
     ) -> Iterator[str]:
-        """Yield what the host did; put the calls of launches and operations where told."""
+        """Yield what the host did; add the calls of launches and operations to the lists given."""
         file = self._file
         operations = read_operation_calls(file.recording, file.run.run_id)
         launches = list(read_launches(file.recording, file.run.run_id))

@@ -178,8 +178,8 @@ class GraphSide:
         thread = ("graph", self._graph.graph_id, bank, key)
         return self._file.tracks.thread(thread, self._pid, full)
 
-    def write_passes(self, keep: Callable[[int, int], bool]) -> Iterator[str]:
-        """Yield the passes of the same work by stream calls, each as one slice.
+    def write_iterations(self, keep: Callable[[int, int], bool]) -> Iterator[str]:
+        """Yield the eager iterations of the same work, each as one slice.
 
         ``keep`` says from start and end (ns) whether one is wanted.
         """
@@ -194,12 +194,12 @@ class GraphSide:
             ordinal, first, last = (int(value) for value in table[i])
             if not keep(first, last):
                 continue
-            name = "passes by stream calls" + (f" ({track[i] + 1})" if track[i] else "")
-            place = (self._pid, self._thread(0, f"passes {track[i]}", name))
-            words = f"{self._graph.name}, pass {ordinal} by stream calls"
+            name = "eager iterations" + (f" ({track[i] + 1})" if track[i] else "")
+            place = (self._pid, self._thread(0, f"iterations {track[i]}", name))
+            words = f"{self._graph.name}, eager iteration {ordinal}"
             when = (first - self._file.base_ns, last - first)
             arguments = known(graph=self._graph.name, launch=ordinal)
-            yield slice_text(words, "stream_pass", place, when, arguments)
+            yield slice_text(words, "eager_iteration", place, when, arguments)
 
     # -- NVTX ranges of nodes -----------------------------------------------------------
 

@@ -25,7 +25,7 @@ class Group:
     Attributes
     ----------
     number
-        Tells groups apart.
+        Distinguishes groups.
     nodes
         Node indices.
     inner

@@ -160,7 +160,7 @@ class _Cover:
     def _phases(self, candidate: _Candidate) -> list[int]:
         """Return the places where the first block may begin, the likeliest first.
 
-        Between layers few results are still needed. Where that tells nothing, as in a chain,
+        Between layers few results are still needed. Where that shows nothing, as in a chain,
         the first repetition of the same block in the line decides, and then the first place.
         """
         start, period = candidate.start, candidate.period
@@ -187,7 +187,7 @@ class _Cover:
 
 
 def _scatter(labels: IntArray) -> IntArray:
-    """Return numbers whose sum tells sets of labels apart, whatever their order.
+    """Return numbers whose sum distinguishes sets of labels, whatever their order.
 
     References
     ----------

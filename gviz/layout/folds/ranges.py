@@ -170,7 +170,7 @@ class _Builder:
             self.nodes_of.setdefault(piece.number, []).append(nodes)
             children = self.build(piece.inner)
             title = self._texts[piece.number]
-            # Unfolding a fold that shows nothing but one other fold would tell nothing.
+            # Unfolding a fold that shows nothing but one other fold would show nothing new.
             if len(children) == 1 and len(children[0].nodes) == len(nodes):
                 title += SEPARATOR + children[0].title
                 children = children[0].children

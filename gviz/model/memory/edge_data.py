@@ -17,7 +17,7 @@ from gviz.stats import FloatArray, IntArray
 
 
 class Common(IntEnum):
-    """What the ends of an edge have in common; the greater says more."""
+    """The memory that the ends of an edge have in common; the greater implies the smaller."""
 
     NOTHING = 0
     ALLOCATION = 1

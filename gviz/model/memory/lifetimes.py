@@ -45,7 +45,7 @@ class Lifetimes:
 
 @dataclass(frozen=True, slots=True)
 class UsedSteps:
-    """How much of these allocations lives at a time: steps.
+    """The bytes of these allocations that live at a time: steps.
 
     Attributes
     ----------

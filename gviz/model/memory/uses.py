@@ -30,10 +30,10 @@ _LEAST_LOW_HALF = 1 << 28
 
 
 class Access(IntEnum):
-    """What is known of a node's way to an address.
+    """The relation of a node to an address.
 
-    GIVEN: it is among the arguments; LOOKS: a word of the arguments looks like it. The others CUDA
-    says.
+    GIVEN: it is among the arguments; LOOKS: a word of the arguments looks like it. The others are
+    reported by CUDA.
     """
 
     GIVEN = 0
@@ -69,7 +69,7 @@ class GivenArguments:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOperations:
-    """What CUDA says that nodes do to memory, as columns of one length.
+    """Operations of nodes on memory as CUDA reports them, as columns of one length.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class MemoryOperations:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUses:
-    """Who is given what, as arrays.
+    """Uses of memory by nodes, as arrays.
 
     A *place* is an address that a use starts at, inside one allocation; a use of known size covers
     the places that lie in it as well. Two uses have memory in common when they cover one place.
@@ -320,7 +320,7 @@ def _looks_like_addresses(
 ) -> npt.NDArray[np.bool_]:
     """Return which words, that lie in no known allocation, look like addresses all the same.
 
-    Drivers are asked about arguments that are pointers, not about pointers in structures. Such a
+    Drivers are queried about arguments that are pointers, not about pointers in structures. Such a
     word counts when a copy, memset or alloc node uses the very address; or when it starts a block
     in a 4 GiB region that holds a known allocation, and stands in two arguments or more: what is
     left on the stack stands in the padding of one.

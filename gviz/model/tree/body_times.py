@@ -87,9 +87,10 @@ class BodyTimes:
 
 @dataclass(frozen=True, slots=True)
 class Iterations:
-    """How often each level ran in a launch: one value a level.
+    """Iterations of each level in a launch: one value a level.
 
-    A level's own timed nodes tell, and child graphs in it; a level without either has none.
+    They are counted from a level's own timed nodes and from child graphs in it; a level without
+    either has none.
 
     Attributes
     ----------
@@ -98,7 +99,7 @@ class Iterations:
     total
         int64: iterations in all of them.
     median, least, most
-        float64, over these launches; NaN where it never ran, or nothing tells.
+        float64, over these launches; NaN where it never ran, or no span shows it.
     """
 
     launches: IntArray
@@ -146,7 +147,7 @@ def measure_bodies(nesting: Nesting, spans: BodySpans) -> tuple[BodyTimes, Itera
 
 @dataclass(frozen=True, slots=True)
 class _IterationTable:
-    """How often levels ran in launches; arrays of one length."""
+    """Iterations of levels in launches; arrays of one length."""
 
     level: IntArray
     launch: IntArray

@@ -17,8 +17,8 @@ from gviz.dag import (
 )
 from gviz.errors import CycleError
 from gviz.model.tree.graph_tree import GraphTree, read_tree
-from gviz.model.tree.inner_times import InnerTimes, read_inner_times
 from gviz.model.tree.keep import Keep, build_anew
+from gviz.model.tree.nested_times import NestedTimes, read_nested_times
 from gviz.model.tree.tree_edges import read_level_edges
 from gviz.model.tree.tree_nodes import TreeNodes
 from gviz.recording import rows
@@ -71,12 +71,12 @@ class GraphLevel:
 
     @property
     def parents(self) -> list[int]:
-        """The nodes that have bodies."""
+        """Return the nodes that have bodies."""
         return [n - self.first for n in self.tree.parents_in(self.at)]
 
     @property
     def part(self) -> slice:
-        """Where its nodes are in arrays of the tree."""
+        """Return the place of its nodes in arrays of the tree."""
         return self.tree.levels[self.at].part
 
     def lanes(self, node: IntArray, start_ns: FloatArray, end_ns: FloatArray) -> IntArray:
@@ -108,7 +108,7 @@ class TimedLevel(GraphLevel):
 
     Attributes
     ----------
-    inner
+    nested
         The times inside nodes of the tree.
     median_ns, p95_ns
         float64, NaN where there is no time: of one execution; of a node with bodies, of what ran
@@ -122,7 +122,7 @@ class TimedLevel(GraphLevel):
         float64, 0..1: see :class:`gviz.model.tree.tree_times.TreeTimes`.
     """
 
-    inner: InnerTimes
+    nested: NestedTimes
     median_ns: FloatArray
     p95_ns: FloatArray
     body_ns: FloatArray
@@ -185,17 +185,17 @@ def read_timed_level(
 
     def read() -> TimedLevel:
         level = read_level(recording, tree, at, keep)
-        inner = read_inner_times(recording, tree, keep)
+        nested = read_nested_times(recording, tree, keep)
         times, part = tree.times, level.part
-        median, p95, body = times.median_ns[part], times.p95_ns[part], inner.bodies.median_ns[part]
+        median, p95, body = times.median_ns[part], times.p95_ns[part], nested.bodies.median_ns[part]
         has_bodies = ~np.isnan(body)
         return TimedLevel(
             **{f.name: getattr(level, f.name) for f in fields(level)},
-            inner=inner,
+            nested=nested,
             median_ns=np.where(has_bodies, body, median),
-            p95_ns=np.where(has_bodies, inner.bodies.p95_ns[part], p95),
+            p95_ns=np.where(has_bodies, nested.bodies.p95_ns[part], p95),
             body_ns=body,
-            weight_ns=np.where(has_bodies, inner.bodies.running_ns[part], median),
+            weight_ns=np.where(has_bodies, nested.bodies.running_ns[part], median),
             share=times.share[part],
         )
 

@@ -66,18 +66,20 @@ class TreeLevel:
 
     @property
     def count(self) -> int:
-        """How many nodes it has."""
+        """Return the number of its nodes."""
         return self.end - self.first
 
     @property
     def part(self) -> slice:
-        """Where its nodes are in arrays of the tree."""
+        """Return the place of its nodes in arrays of the tree."""
         return slice(self.first, self.end)
 
     @property
     def has_recorded_edges(self) -> bool:
-        """Whether CUDA reported its edges: not those of a graph made before gviz attached, nor of
-        an imported trace. A single node has none to report.
+        """Return whether CUDA reported its edges.
+
+        It did not for a graph made before gviz attached, nor did an imported trace. A single node
+        has none to report.
         """
         known = self.graph.topology_id is not None and not self.graph.edges_inferred
         return known or self.count == 1

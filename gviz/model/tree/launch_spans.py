@@ -53,7 +53,7 @@ class LaunchSpans:
 
     @property
     def steps_back(self) -> bool:
-        """Whether any span ends before it starts."""
+        """Return whether any span ends before it starts."""
         return bool((self.end_ns < self.start_ns).any())
 
     @property

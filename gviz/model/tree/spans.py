@@ -52,7 +52,7 @@ class TreeSpans:
 
     @property
     def end_ns(self) -> IntArray:
-        """When they ended."""
+        """Return the times at which they ended."""
         return self.start_ns + self.duration_ns
 
     def take(self, chosen: BoolArray | IntArray) -> TreeSpans:

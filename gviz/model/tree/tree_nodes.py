@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound=NamedTuple)
 
-#: What views show of nodes: the columns that a tree has if no others are asked for.
+#: What views show of nodes: the columns that a tree has if no others are requested.
 SHOWN = (
     "node_id",
     "exec_node_id",
@@ -62,7 +62,7 @@ def all_columns() -> tuple[str, ...]:
 
 
 class _Value(Generic[_T]):
-    """A column's value of one node, looked up when it is asked for."""
+    """A column's value of one node, looked up when it is used."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -185,7 +185,7 @@ class TreeNodes(Sequence[TreeNode]):
         return self._cut.any_known(name)
 
     def tuples(self, kind: type[_R]) -> list[_R]:
-        """Return a named tuple of columns for each node, for loops that ask much of few nodes."""
+        """Return a named tuple of columns for each node, for loops that need much of few nodes."""
         return list(map(kind, *(self.listed(name) for name in kind._fields)))
 
     def block_counts(self) -> FloatArray:

@@ -62,7 +62,7 @@ class InstantiateFailure:
     flags: int = column("instantiation flags")
     result: int = column("CUresult")
     detail: int | None = column(
-        "CUgraphInstantiateResult; NULL: this function does not tell it", default=None
+        "CUgraphInstantiateResult; NULL: this function does not report it", default=None
     )
     detail_name: str | None = column("CUDA's name of it", default=None)
     node_id: int | None = column("node that the driver named", default=None)

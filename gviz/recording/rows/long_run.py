@@ -40,7 +40,7 @@ class LaunchBin:
 @table("launch_cost", primary_key=("graph_exec_id", "node_level"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchCost:
-    """What a launch of an executable takes with and without node times: what recording costs."""
+    """The time of a launch with and without node times, by executable: the cost of recording."""
 
     graph_exec_id: int = column("the executable", key="graph_exec")
     node_level: int = column("0: no node times were taken, 1: they were")

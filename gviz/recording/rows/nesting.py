@@ -1,4 +1,4 @@
-"""The rows of what nodes are told to do, and of the memory that graphs allocate."""
+"""The rows of nodes' parameters by name, and of the memory that graphs allocate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gviz.recording.rows.tables import column, table
 @table("node_parameter", primary_key=("graph_id", "node_id", "position"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeParameter:
-    """What a host, event, semaphore, batch memory or conditional node is told to do."""
+    """A parameter of a host, event, semaphore, batch memory or conditional node."""
 
     graph_id: int = column("the graph", key="graph")
     node_id: int = column("the node")
@@ -28,7 +28,7 @@ class Allocation:
     graph_id: int = column("the graph", key="graph")
     node_id: int = column("the alloc node")
     address: int = column("where; the same in every launch")
-    bytes: int = column("how much was asked for")
+    bytes: int = column("how much was requested")
     device_id: int | None = column("device of the memory", default=None)
     free_graph_id: int | None = column("graph of the node that frees it", default=None, key="graph")
     free_node_id: int | None = column("that node; NULL: no recorded graph frees it", default=None)
@@ -44,12 +44,12 @@ class Allocation:
 class GraphMemory:
     """Memory of alloc nodes on a device (measured: cuDeviceGetGraphMemAttribute).
 
-    Asked every half second and after each instantiation, written down when it changed.
+    Queried every half second and after each instantiation, written down when it changed.
     """
 
     run_id: int = column("the run", key="run")
     device_id: int = column("the device")
-    time_ns: int = column("when it was asked for")
+    time_ns: int = column("when it was queried")
     used_bytes: int = column("allocated by graphs now")
     used_high_bytes: int = column("the most that was, in the process")
     reserved_bytes: int = column("reserved for graphs now")

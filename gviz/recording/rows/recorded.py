@@ -86,7 +86,7 @@ class Window:
 @table("period", primary_key=("run_id", "period_id"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """An interval in which gviz recorded: all of the run, unless it was asked for less of it.
+    """An interval in which gviz recorded: all of the run, unless less of it was requested.
 
     Between periods launches are neither timed nor counted and no window is open. Graphs made
     then are known, unless the period before ended with ``left``.
@@ -101,7 +101,7 @@ class Period:
         "followed (another collector went on after CUPTI was left)"
     )
     end_reason: str | None = column(
-        "end (of the recording), duration, launches (as many as asked for), call (stop() was "
+        "end (of the recording), duration, launches (as many as requested), call (stop() was "
         "called), signal, left (another profiler took CUPTI)",
         default=None,
     )
@@ -181,7 +181,7 @@ class Graph:
 
     @property
     def edges_inferred(self) -> bool:
-        """Whether its edges are not CUDA's own, but inferred from stream order."""
+        """Return whether its edges are not CUDA's own, but inferred from stream order."""
         return self.origin == "trace" and self.topology_id is not None
 
 
@@ -488,7 +488,7 @@ class ApiCall:
 @table("measurement", primary_key=("run_id", "name"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What measuring cost, what was lost, and other single numbers of a run."""
+    """The cost of measuring, records lost, and other single numbers of a run."""
 
     run_id: int = column("the run", key="run")
     name: str = column("such as records_dropped, launch_event_cost_ns")

@@ -1,4 +1,4 @@
-"""The views of a recording: what its tables say with names and times, for who asks with SQL.
+"""The views of a recording: its tables with names and times, for queries in SQL.
 
 gviz itself reads tables only. A file has the views of the gviz that wrote it.
 """

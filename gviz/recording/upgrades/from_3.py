@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SPAN_BYTES = 4
 #: What a launch takes as a row, with its index (measured: 78 bytes).
 _LAUNCH_BYTES = 120
-#: What measurements said of where launches without a row are, and what they say.
+#: Texts of measurements about the place of launches without a row, before and after.
 _OLD_RULE = ". Launches without a row are in launch_block"
 _NEW_RULE = ". Launches without spans have a row, or are counted in launch_bin"
 _BLOBS = (

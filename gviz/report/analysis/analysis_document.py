@@ -43,7 +43,7 @@ def analysis_documents(analysis: Analysis) -> tuple[Document, ...]:
 
 
 def run_document(run: RunAnalysis, title: str) -> Document:
-    """Return the document of a run: of all its graphs, what is said of one of them alone."""
+    """Return the document of a run: of all its graphs, or of one of them alone."""
     named = len(run.graphs) > 1
     verdicts = [verdict_of(graph) for graph in run.graphs]
     if not verdicts:
@@ -122,4 +122,4 @@ def _device(found: DeviceLaunch | NotComputed) -> Block:
     if not found.is_possible:
         return say(f"No: {'; '.join(found.broken)} [derived].")
     unknown = f" Not recorded: {', '.join(found.unknown)}." if found.unknown else ""
-    return say(f"Yes, as far as its nodes tell [derived].{unknown}")
+    return say(f"Yes, as far as its nodes show [derived].{unknown}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.analysis import GraphShare, PassForecast, RunForecast
+from gviz.analysis import EagerForecast, GraphShare, RunForecast
 from gviz.report.document import (
     Block,
     Content,
@@ -61,7 +61,7 @@ def forecast(found: RunForecast) -> list[Block]:
     return blocks
 
 
-def _row(found: PassForecast) -> list[Content]:
+def _row(found: EagerForecast) -> list[Content]:
     name = f"{found.pass_count:,}"
     if found.graph_id is not None:
         name += f" over the work of graph {found.graph_id}"

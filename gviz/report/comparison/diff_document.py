@@ -49,19 +49,19 @@ def diff_documents(diff: Diff, most_graphs: int | None) -> tuple[Document, ...]:
 
 
 def change_document(run: RunDiff, most_graphs: int | None = None) -> Document:
-    """Return the document of two runs; ``most_graphs``: of so many all is said; None: of all."""
-    told = sorted(run.graphs, key=_weight)[:most_graphs]
-    rest = [graph for graph in run.graphs if graph not in told]
-    verdicts = [diff_verdict(graph, run.circumstances) for graph in told]
+    """Return the document of two runs; ``most_graphs``: so many in full; None: all."""
+    shown = sorted(run.graphs, key=_weight)[:most_graphs]
+    rest = [graph for graph in run.graphs if graph not in shown]
+    verdicts = [diff_verdict(graph, run.circumstances) for graph in shown]
     if not verdicts:
         verdicts = [Verdict("", (say("No graph of one is a graph of the other."),))]
-    if len(told) == 1:
-        details = list(_graph_sections(told[0]))
+    if len(shown) == 1:
+        details = list(_graph_sections(shown[0]))
     else:
         details = [
             Section(f"graph-{graph.before_graph_id}", capitalized(names_of(graph)),
                     tuple(_graph_sections(graph)))
-            for graph in told
+            for graph in shown
         ]  # fmt: skip
     sections = (
         *details,

@@ -28,7 +28,7 @@ from gviz.report.document import (
 )
 from gviz.text import MISSING, counted
 
-#: Graphs that are shown unless asked otherwise.
+#: Graphs that are shown unless more are requested.
 MOST_SERIES = 5
 #: Hexadecimal digits of a commit that are shown.
 _COMMIT = 10

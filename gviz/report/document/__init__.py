@@ -1,4 +1,4 @@
-"""Documents: what is said of recordings as data, whatever they are printed as."""
+"""Documents: statements about recordings as data, whatever they are printed as."""
 
 from gviz.face import attach
 

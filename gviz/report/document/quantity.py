@@ -33,7 +33,7 @@ class Quantity:
     is_change
         Whether it is a difference to something before, and shows its sign.
     digits
-        Significant digits: more than three tell apart what nearly meets.
+        Significant digits: more than three distinguish what nearly meets.
     """
 
     value: float | None

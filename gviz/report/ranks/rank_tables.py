@@ -204,7 +204,7 @@ def _of_nodes(
 
 
 def _ranges(found: _Listed) -> list[str]:
-    """Return what tells the NVTX ranges of listed nodes apart."""
+    """Return what distinguishes the NVTX ranges of listed nodes."""
     return telling_parts([node.context for node in found])
 
 

@@ -16,7 +16,7 @@ from gviz.report.ranks.rank_tables import (
 from gviz.report.ranks.skew_verdict import skew_verdict
 from gviz.text import counted
 
-#: Nodes and collectives of a graph that are listed unless asked otherwise.
+#: Nodes and collectives of a graph that are listed unless more are requested.
 MOST_NODES = 10
 
 

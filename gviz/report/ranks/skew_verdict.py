@@ -24,7 +24,7 @@ def _launches(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
     launches = counted(graph.launch_count, "launch", "launches")
     timed = [time for time in graph.ranks if time.launch_ns is not None]
     if graph.rate is None or not timed:
-        return say(f"{launches} on every rank are too few to tell a slow rank from noise.")
+        return say(f"{launches} on every rank are too few to distinguish a slow rank from noise.")
     by_run = {ref.run_id: rank_name(ref) for ref in ranks}
     longest = max(timed, key=lambda time: time.launch_ns or 0.0)
     shortest = min(timed, key=lambda time: time.launch_ns or 0.0)

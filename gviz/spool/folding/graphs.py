@@ -371,7 +371,7 @@ def _check_nesting(walks: list[GraphWalk]) -> None:
 
 
 def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:
-    """Whether the node that holds a body is a conditional one, not a child graph."""
+    """Return whether the parent node of a body is a conditional one, not a child graph."""
     return any(
         n.node_id == body.parent_node_id and n.type == NodeType.CONDITIONAL for n in holder.nodes
     )

@@ -13,7 +13,7 @@ from gviz.spool.streams import Contents
 
 
 class Origins:
-    """What a spool says about the places where its graphs were captured and instantiated."""
+    """The recorded places where the graphs of a spool were captured and instantiated."""
 
     def __init__(self, contents: Contents) -> None:
         self._contents = contents

@@ -43,7 +43,7 @@ class SpoolOwner:
     start_ticks: int = 0
 
     def is_running(self) -> bool:
-        """Whether it still runs: a zombie waits only to be asked how it ended."""
+        """Return whether it still runs: a zombie has ended, and waits only for its parent."""
         try:
             status = Path(f"/proc/{self.process_id}/stat").read_text(errors="replace")
         except OSError:
@@ -90,16 +90,16 @@ class ProcessSpool:
 
     @property
     def bytes_read(self) -> int:
-        """Of its records, so far."""
+        """Return the bytes of its records that were read so far."""
         return self._reader.bytes_read if self._reader is not None else 0
 
     def may_grow(self) -> bool:
-        """Whether its process may still append."""
+        """Return whether its process may still append."""
         host = self.contents.metadata.get("host", socket.gethostname())
         return not self.contents.ended and host == socket.gethostname() and self.owner.is_running()
 
     def is_of_use(self) -> bool:
-        """Whether it tells more than that a launcher ran, which used no GPU itself."""
+        """Return whether it has more than a launcher's start, which used no GPU itself."""
         used = self.contents.devices or self.contents.walks or self.contents.launch_stream.bounds
         return bool(used or self.contents.notes) or self.failure is not None
 
@@ -180,7 +180,7 @@ class JobSpools:
         return [p for p in self.processes if not self._is_replaced(p) and p.may_grow()]
 
     def _is_replaced(self, process: ProcessSpool) -> bool:
-        """Whether its program has made way for another in the same process (exec)."""
+        """Return whether its program has made way for another in the same process (exec)."""
         later = [
             other
             for other in self._known.values()
@@ -292,12 +292,12 @@ class JobSpools:
 
     @property
     def bytes_read(self) -> int:
-        """Of all spools, so far."""
+        """Return the bytes of all spools that were read so far."""
         return sum(process.bytes_read for process in self._known.values())
 
     @property
     def is_recorded(self) -> bool:
-        """Whether the recording is written already, and these are processes that outlived it."""
+        """Return whether the recording is written already, and these processes outlived it."""
         return (self.directory / _RECORDED).exists()
 
     def _last_of(self, process_id: int) -> ProcessSpool | None:

@@ -30,7 +30,7 @@ def attend(spool: Path) -> Iterator[None]:
 
 
 def is_attended(spool: Path) -> bool:
-    """Whether another process holds the lock."""
+    """Return whether another process holds the lock."""
     try:
         folder = os.open(spool, os.O_RDONLY)
     except OSError:

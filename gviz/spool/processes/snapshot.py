@@ -25,7 +25,7 @@ _NICENESS = 15
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a question.
+    """The outcome of a request for a snapshot.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ class NodeTimesRecord(NamedTuple):
 
 
 class CalibrationRecord(NamedTuple):
-    """What two events around a node of a type measure beside the node.
+    """The time that two events around a node of a type measure beyond the node's own.
 
     ``early_bias_ns``: of nodes that ran while the launch call had not returned.
     """

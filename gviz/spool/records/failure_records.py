@@ -87,7 +87,7 @@ class UpdatesRecord(NamedTuple):
 
 
 class UpdateFailedRecord(NamedTuple):
-    """What the driver said of a whole-graph update that failed.
+    """The driver's report on a whole-graph update that failed.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class UpdateFailedRecord(NamedTuple):
 
 
 class InstantiateFailedRecord(NamedTuple):
-    """What the driver said of an instantiation that failed.
+    """The driver's report on an instantiation that failed.
 
     Attributes
     ----------

@@ -164,7 +164,7 @@ class FunctionRecord(NamedTuple):
 
 
 class CreatedRecord(NamedTuple):
-    """When and where a node was created.
+    """The time and place of a node's creation.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ class ClonedRecord(NamedTuple):
 
 
 class OriginRecord(NamedTuple):
-    """Where a graph's capture began, or where it was instantiated.
+    """The place where a graph's capture began, or where it was instantiated.
 
     Attributes
     ----------

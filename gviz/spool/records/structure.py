@@ -41,13 +41,13 @@ class Stored:
 
     @property
     def width(self) -> int:
-        """Bytes of one; its alignment too."""
+        """Return the bytes of one; its alignment too."""
         return struct.calcsize(f"<{self.code}")
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What follows the structure, up to the record's end; ``is_text``: UTF-8, decoded."""
+    """The bytes that follow the structure, up to the record's end; ``is_text``: UTF-8, decoded."""
 
     is_text: bool = False
 
@@ -78,7 +78,7 @@ class Field:
 
     @property
     def end(self) -> int:
-        """Where the field ends."""
+        """Return the offset at which the field ends."""
         return self.offset + self.stored.width * self.stored.count
 
     @property

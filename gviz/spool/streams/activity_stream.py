@@ -39,7 +39,7 @@ _NO_LAUNCH = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class GraphTimes:
-    """What the stream must know of an executable's graph.
+    """The facts about an executable's graph that the stream needs.
 
     Attributes
     ----------

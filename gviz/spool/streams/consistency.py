@@ -78,7 +78,7 @@ def cut_launches(exec_of: IntArray, launch_id: IntArray, node_id: IntArray) -> I
 
 
 def _last_lacks_nodes(launch_id: IntArray, node_id: IntArray) -> bool:
-    """Whether the last launch of one executable lacks a node that all before it have."""
+    """Return whether the last launch of one executable lacks a node that all before it have."""
     before = int(np.searchsorted(launch_id, launch_id[-1]))
     if not before:
         return False

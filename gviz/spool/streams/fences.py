@@ -127,7 +127,7 @@ def _reach(edges: dict[int, list[int]], start: int) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """When some nodes began and ended in each launch; the launches differ, in any order."""
+    """The start and end of some nodes in each launch; the launches differ, in any order."""
 
     launch: IntArray
     begun: IntArray

@@ -19,7 +19,7 @@ _LONGEST_INTERVAL_NS = 1 << 60
 
 
 class BinKey(NamedTuple):
-    """What a bin counts: an executable's launches in an interval, by one measure."""
+    """The subject of a bin: an executable's launches in an interval, by one measure."""
 
     exec_id: int
     node_level: int

@@ -119,7 +119,7 @@ class LaunchStream:
 
     @property
     def overfull(self) -> bool:
-        """Whether blocks are to be sealed, once the records that came so far are sorted."""
+        """Return whether blocks are to be sealed, once the records that came so far are sorted."""
         return len(self._open) > self.limits.open_blocks
 
     def seal(self) -> None:

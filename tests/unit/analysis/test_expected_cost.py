@@ -87,7 +87,7 @@ def test_launches_with_node_times_only_are_said_to_be_such(tmp_path: Path) -> No
 
 
 def test_other_lengths_keep_the_fixed_part(tmp_path: Path) -> None:
-    table = found(plan(16, stream_passes=3).write(tmp_path / "x.gviz")).by_length
+    table = found(plan(16, eager_iterations=3).write(tmp_path / "x.gviz")).by_length
     assert isinstance(table, LengthTable)
     assert table.node_count == (1, 2, 4, 8, 16, 32, 64, 128, 256)
     at = table.node_count.index(32)
@@ -101,7 +101,7 @@ def test_other_lengths_keep_the_fixed_part(tmp_path: Path) -> None:
 
 
 def test_its_own_length_is_the_measured_break_even(tmp_path: Path) -> None:
-    path = plan(16, stream_passes=3).write(tmp_path / "x.gviz")
+    path = plan(16, eager_iterations=3).write(tmp_path / "x.gviz")
     with Recording(path) as recording:
         (graph,) = analyze(recording).runs[0].graphs
     assert isinstance(graph.expected_cost, ExpectedCost)

@@ -1,4 +1,4 @@
-"""Forecasts: which operations repeat as a pass, and what a graph of one would take."""
+"""Forecasts: which operations repeat as an iteration, and what a graph of one would take."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gviz.analysis.launch_costs.fit import CostLine
-from gviz.analysis.launch_costs.forecast import forecast_pass
-from gviz.analysis.launch_costs.passes import Passes, find_passes
+from gviz.analysis.launch_costs.forecast import forecast_iteration
 from gviz.analysis.launch_costs.recorded import LaunchCosts
+from gviz.analysis.launch_costs.repetition import Repetition, find_repetition
 
 
 def tokens(*names: object) -> np.ndarray:
     return np.array(names, np.int64)
 
 
-# -- passes ----------------------------------------------------------------------------------------
+# -- iterations ------------------------------------------------------------------------------------
 
 
 @given(
@@ -36,7 +36,7 @@ def test_passes_of_layers_are_found_and_not_the_layers(
 ) -> None:
     one = [*list(range(layer)) * layers, *range(100, 100 + head)]
     stray = [*range(1000, 1000 + before)], [*range(2000, 2000 + after)]
-    found = find_passes(tokens(*stray[0], *one * count, *stray[1]))
+    found = find_repetition(tokens(*stray[0], *one * count, *stray[1]))
     assert found is not None
     assert found.period == len(one)
     assert (found.first, found.count) == (before, count)
@@ -44,14 +44,14 @@ def test_passes_of_layers_are_found_and_not_the_layers(
 
 def test_nothing_repeats() -> None:
     for sequence in ([], [1], [1, 2, 3, 4, 5, 6, 7, 8, 9]):
-        assert find_passes(tokens(*sequence)) is None
+        assert find_repetition(tokens(*sequence)) is None
 
 
 def test_bounds_of_a_pass() -> None:
-    assert Passes(first=3, period=10, count=2).bounds(1) == (13, 23)
+    assert Repetition(first=3, period=10, count=2).bounds(1) == (13, 23)
 
 
-# -- one pass --------------------------------------------------------------------------------------
+# -- one iteration ---------------------------------------------------------------------------------
 
 LINE = CostLine("relaunch", "device", "straight line", 1, 2000, 932, 0.01, 0.01, 1, 2000, 9)
 HOST = dataclasses.replace(LINE, quantity="host", fixed_ns=2000, per_node_ns=1)
@@ -60,7 +60,7 @@ COSTS = LaunchCosts("GPU", "13.0", Path("x.gviz"), (LINE, HOST), "same")
 
 def test_gaps_close_to_what_lies_between_nodes_of_a_graph() -> None:
     start, duration = tokens(0, 5000, 6050, 20_000), tokens(1000, 1000, 500, 4000)
-    found = forecast_pass(start, duration, COSTS, host_ns=(10, 9010))
+    found = forecast_iteration(start, duration, COSTS, host_ns=(10, 9010))
     assert found is not None
     assert found.gap_ns == pytest.approx(100)
     assert (found.stream_ns, found.busy_ns) == (24_000, 6500)
@@ -70,12 +70,14 @@ def test_gaps_close_to_what_lies_between_nodes_of_a_graph() -> None:
 
 
 def test_overlap_stays_as_it_was() -> None:
-    found = forecast_pass(tokens(0, 10, 20), tokens(100, 200, 30), COSTS)
+    found = forecast_iteration(tokens(0, 10, 20), tokens(100, 200, 30), COSTS)
     assert found is not None
     assert found.graph_ns == found.stream_ns == 210
     assert found.stream_host_ns is None
 
 
 def test_without_a_cost_line_there_is_no_forecast() -> None:
-    assert forecast_pass(tokens(0), tokens(1), dataclasses.replace(COSTS, lines=(HOST,))) is None
-    assert forecast_pass(tokens(), tokens(), COSTS) is None
+    assert (
+        forecast_iteration(tokens(0), tokens(1), dataclasses.replace(COSTS, lines=(HOST,))) is None
+    )
+    assert forecast_iteration(tokens(), tokens(), COSTS) is None

@@ -1,4 +1,4 @@
-"""Will a graph help: passes of eager recordings found, and forecasts of captured ones."""
+"""Will a graph help: iterations of eager recordings found, and forecasts of captured ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BUNDLED = Path(next(iter(bundled.__path__)))
 
 @dataclass(frozen=True)
 class Step:
-    """A pass of an eager program: kernels called one after the other.
+    """An iteration of an eager program: kernels called one after the other.
 
     The GPU does each ``wait_ns`` after its call returned, or when the one before has ended.
     ``blocks`` are its batch.
@@ -44,7 +44,7 @@ class Step:
 
 
 def write_eager(path: Path, steps: Iterable[Step], *, calls_known: bool = True) -> Path:
-    """Write a run of passes by stream calls, without any graph."""
+    """Write a run of eager iterations, without any graph."""
     clock, number, free = STARTED_NS, 0, 0
     texts: dict[str, int] = {}
     with RecordingWriter(path) as writer:
@@ -155,7 +155,7 @@ def test_a_few_operations_that_repeat_by_chance_are_no_pass(tmp_path: Path) -> N
 def test_what_does_not_repeat_is_told(tmp_path: Path) -> None:
     found = forecast(write_eager(tmp_path / "x.gviz", [Step(8)]))
     assert isinstance(found, NotComputed)
-    assert "no pass to capture" in found.not_computed
+    assert "no iteration to capture" in found.not_computed
     found = forecast(write_loop_recording(tmp_path / "y.gviz"))
     assert isinstance(found, NotComputed)
     assert "no operation outside graphs" in found.not_computed
@@ -168,9 +168,9 @@ def test_costs_without_device_times_are_told(tmp_path: Path) -> None:
     assert "lack the device time" in found.not_computed
 
 
-def test_captured_passes_say_how_wrong_their_forecast_is(tmp_path: Path) -> None:
+def test_captured_iterations_show_the_error_of_their_forecast(tmp_path: Path) -> None:
     nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(6)))
-    plan = Plan(nodes, chain_edges(6), stream_passes=3, stream_call_ns=9_000)
+    plan = Plan(nodes, chain_edges(6), eager_iterations=3, stream_call_ns=9_000)
     found = forecast(plan.write(tmp_path / "x.gviz"))
     assert isinstance(found, RunForecast)
     (one,) = found.passes

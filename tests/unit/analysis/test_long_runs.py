@@ -21,7 +21,7 @@ from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.ranks.recorded import read_side
 from gviz.formats.perfetto.export import write_trace
 from gviz.formats.svg.picture import draw_launch
-from gviz.model import read_inner_times, read_tree
+from gviz.model import read_nested_times, read_tree
 from gviz.model.stream_comparison import read_sides
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -39,7 +39,7 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         launches=TIMED,
         plain_launches=LAUNCHES - TIMED,
         between_calls_ns=5_000,
-        stream_passes=3,
+        eager_iterations=3,
     )
     path = plan.write(tmp_path_factory.mktemp("long") / "long.gviz")
     with closing(sqlite3.connect(path)) as database, database:
@@ -95,7 +95,7 @@ def test_times_in_bodies_are_read_without_the_other_launches(
         )
     made = count_launch_rows(monkeypatch)
     with Recording(path) as recording:
-        read_inner_times(recording, read_tree(recording, 1))
+        read_nested_times(recording, read_tree(recording, 1))
     assert sum(made) == TIMED
 
 

@@ -181,8 +181,8 @@ CASES = {
     ),
     "below-break-even": Case(
         # Setup 1,250 us; a launch saves 4 x 6 + 2 + 5 us less 20 + 1.2 + 6 us.
-        lambda: chain(*(kernel(),) * 1, stream_passes=3),
-        lambda: chain(kernel(), stream_passes=3, stream_call_ns=900_000),
+        lambda: chain(*(kernel(),) * 1, eager_iterations=3),
+        lambda: chain(kernel(), eager_iterations=3, stream_call_ns=900_000),
         1_250_000 - 10 * 2_000,
     ),
     "graph-rebuilt": Case(

@@ -26,7 +26,7 @@ BACK = "the clock stepped back"
 
 def plan(count: int = 4, **changes: object) -> Plan:
     nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(count)))
-    return Plan(nodes, chain_edges(count), **{"stream_passes": 3, **changes})  # type: ignore[arg-type]
+    return Plan(nodes, chain_edges(count), **{"eager_iterations": 3, **changes})  # type: ignore[arg-type]
 
 
 def damaged(path: Path, statement: str) -> Path:
@@ -121,7 +121,7 @@ def test_sound_recording_has_no_doubts(tmp_path: Path) -> None:
     [
         ({"launches": 0, "plain_launches": 0}, TIMES),
         ({"launches": 0}, TIMES),
-        ({"stream_passes": 0}, {"stream_comparison", "break_even"}),
+        ({"eager_iterations": 0}, {"stream_comparison", "break_even"}),
         ({"graph": {"topology_id": None}}, {"ledger", "critical_path", "parallelism"}),
     ],
 )

@@ -28,7 +28,7 @@ BUNDLED = sorted(
 
 def plan(**changes: object) -> Plan:
     nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(3)))
-    return Plan(nodes, chain_edges(3), **{"stream_passes": 3, **changes})  # type: ignore[arg-type]
+    return Plan(nodes, chain_edges(3), **{"eager_iterations": 3, **changes})  # type: ignore[arg-type]
 
 
 def compared(path: Path) -> StreamResult:
@@ -73,10 +73,10 @@ def test_slow_calls_are_what_the_graph_saves(tmp_path: Path) -> None:
 
 
 def test_single_pass_is_looked_at_and_has_no_interval(tmp_path: Path) -> None:
-    found = compared(plan(stream_passes=1).write(tmp_path / "x.gviz"))
+    found = compared(plan(eager_iterations=1).write(tmp_path / "x.gviz"))
     assert found.stream.total_ns.count == 1
     assert found.saved.interval.low is None
-    back = paid_back(plan(stream_passes=1).write(tmp_path / "y.gviz"))
+    back = paid_back(plan(eager_iterations=1).write(tmp_path / "y.gviz"))
     assert (back.elapsed.fewest, back.elapsed.most) == (None, None)
     assert back.elapsed.launches is not None
 
@@ -91,7 +91,7 @@ def test_nodes_and_operations_of_one_side_are_named(tmp_path: Path) -> None:
 
 
 def test_graph_without_a_stream_side_says_how_to_get_one(tmp_path: Path) -> None:
-    path = plan(stream_passes=0).write(tmp_path / "x.gviz")
+    path = plan(eager_iterations=0).write(tmp_path / "x.gviz")
     found = stream_result(subject_of(path))
     assert isinstance(found, NotComputed)
     assert "gviz.compare_stream" in found.not_computed
@@ -155,7 +155,7 @@ class Watched(Plan):
 
 def test_setup_is_without_what_gviz_itself_took(tmp_path: Path) -> None:
     made = plan(first_call_ns=45_000)
-    watched = Watched(made.nodes, made.edges, stream_passes=3, first_call_ns=45_000)
+    watched = Watched(made.nodes, made.edges, eager_iterations=3, first_call_ns=45_000)
     setup = paid_back(watched.write(tmp_path / "x.gviz")).setup
     assert (setup.capture_ns, setup.instantiate_ns) == (600_000, 50_000)
     assert setup.own_ns == 400_000 + 150_000
@@ -190,7 +190,7 @@ def test_share_of_the_run_and_what_amdahl_leaves(tmp_path: Path) -> None:
     assert found.graph_host_ns == 10 * 5_000
     assert found.gpu_fraction == pytest.approx(228e-6)
     assert found.most_speedup == pytest.approx(1 / (1 - 228e-6))
-    # Five launches and three passes of the same three nodes.
+    # Five launches and three iterations of the same three nodes.
     assert found.recorded_fraction == pytest.approx(5 / 8)
 
 

@@ -34,28 +34,30 @@ def shown(text: str) -> str:
     return line.rstrip()
 
 
-def test_short_work_is_not_told(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_is_not_shown(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     with ProgressLine() as line:
         clock[0] += 0.4
-        line.tell("reading")
+        line.show("reading")
     assert terminal.getvalue() == ""
 
 
-def test_share_and_rest_are_told_and_taken_away(
+def test_share_and_rest_are_shown_and_taken_away(
     clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     with ProgressLine() as line:
         clock[0] += 10
-        line.tell_share(0.25, "reading a file of " + "x" * 90)
-        told = shown(terminal.getvalue())
-        assert told.startswith("[######..................] 25.0%  30.0 s left, reading a file of x")
-        assert len(told) == 79
-        line.tell_share(0.5, "said too soon after")
-        assert shown(terminal.getvalue()) == told
+        line.show_share(0.25, "reading a file of " + "x" * 90)
+        drawn = shown(terminal.getvalue())
+        assert drawn.startswith(
+            "[######..................] 25.0%  30.0 s left, reading a file of x"
+        )
+        assert len(drawn) == 79
+        line.show_share(0.5, "said too soon after")
+        assert shown(terminal.getvalue()) == drawn
         clock[0] += 1
-        line.tell("writing")
+        line.show("writing")
         assert shown(terminal.getvalue()) == "writing"
     assert shown(terminal.getvalue()) == ""
 
@@ -64,6 +66,6 @@ def test_pipe_is_told_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "stderr", pipe := io.StringIO())
     with ProgressLine() as line:
         clock[0] += 10
-        line.tell_share(0.25, "reading")
+        line.show_share(0.25, "reading")
     assert pipe.getvalue() == ""
     assert not line.is_live

@@ -20,7 +20,7 @@ from noisy_recordings import SHAPE, Write, alter, writer_into
 from recordings import Shape, transformer_shape, write_loop_recording
 
 from gviz.assets import recordings as bundled
-from gviz.comparison.diff import Asked, compare_recordings, diff_to_json
+from gviz.comparison.diff import RequestedPair, compare_recordings, diff_to_json
 from gviz.comparison.diff_result import Diff, GraphDiff, TimeChange, Waterfall
 from gviz.comparison.trend import build_trend, trend_to_json
 from gviz.comparison.trend_result import Trend
@@ -47,7 +47,7 @@ def slower(at: int, factor: float) -> Shape:
     return Shape(SHAPE.name, tuple(works))
 
 
-def diff(first: Path, second: Path, asked: Asked | None = None) -> Diff:
+def diff(first: Path, second: Path, asked: RequestedPair | None = None) -> Diff:
     with Recording(first) as one, Recording(second) as two:
         return compare_recordings(one, two, asked)
 
@@ -208,7 +208,7 @@ def _with_body_in(path: Path, node: int | None) -> Path:
 
 def test_body_in_a_node_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = _with_body_in(tmp_path / "nested.gviz", 77)
-    with pytest.raises(DamagedError, match="graph 2 is said to be in a node that graph 1 has not"):
+    with pytest.raises(DamagedError, match="graph 2 is recorded in a node that graph 1 has not"):
         diff(path, path)
 
 
@@ -230,7 +230,7 @@ def test_what_cannot_be_told_says_why(write: Write) -> None:
         assert isinstance(found, NotComputed)
         assert found.not_computed.startswith("after: ")
     one, two = write(), alter(write(), "UPDATE graph SET topology_id=NULL")
-    (late,) = diff(one, two, Asked(1, 1)).runs[0].graphs
+    (late,) = diff(one, two, RequestedPair(1, 1)).runs[0].graphs
     assert isinstance(late.waterfall, NotComputed)
     assert not late.levels[0].edges_known
     assert known(late.launch).rate is not None
@@ -264,14 +264,14 @@ def test_graphs_of_one_side_are_named(write: Write) -> None:
     assert [(g.graph_id, g.name) for g in run.removed] == [(1, SHAPE.name)]
     assert [(g.graph_id, g.name) for g in run.added] == [(1, "other")]
     with pytest.raises(RecordingError, match="--graph 1:ID"):
-        diff(first, second, Asked(1, None))
-    asked = only_graph(diff(first, second, Asked(1, 1)))
+        diff(first, second, RequestedPair(1, None))
+    asked = only_graph(diff(first, second, RequestedPair(1, 1)))
     assert (asked.how, asked.likeness_fraction) == ("asked", 0)
 
 
 def test_absent_graph_names_the_next_step(write: Write) -> None:
     path = write()
-    for asked in (Asked(7, None), Asked(1, 7)):
+    for asked in (RequestedPair(7, None), RequestedPair(1, 7)):
         with pytest.raises(RecordingError, match=r"no graph 7 .*gviz info"):
             diff(path, path, asked)
 

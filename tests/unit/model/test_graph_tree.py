@@ -13,9 +13,9 @@ from renumbered import new_numbers, renumber
 
 from gviz.model.tree.bodies import Bodies
 from gviz.model.tree.graph_tree import OF_RUN, GraphTree, read_tree
-from gviz.model.tree.inner_times import read_inner_times
 from gviz.model.tree.keep import keeper
 from gviz.model.tree.launch_spans import launch_spans
+from gviz.model.tree.nested_times import read_nested_times
 from gviz.model.tree.one_node import read_node, read_node_durations, read_node_statistics
 from gviz.model.tree.spans import (
     by_start,
@@ -47,7 +47,7 @@ def altered(path: Path, target: Path, *statements: str) -> Path:
 def described(recording: Recording, tree: GraphTree) -> dict[str, object]:
     """Return everything of a tree that numbers of graphs must not change."""
     edges, spans = read_tree_edges(recording, tree), read_spans(recording, tree)
-    inner = read_inner_times(recording, tree)
+    inner = read_nested_times(recording, tree)
     return {
         "levels": [(x.graph.name, x.parent, x.depth, x.first, x.end, x.label, x.repeats)
                    for x in tree.levels],

@@ -19,11 +19,11 @@ import * as dagUnion from "./union.js";
 const FAR = 1.6;
 /** Edges are left out when rows are closer than this on screen. */
 const EDGE_ROW = 2.5;
-/** Of a selection, so many edges on screen are drawn; more say nothing any more. */
+/** Of a selection, so many edges on screen are drawn; more would show nothing. */
 const MOST_EDGES = 6000;
 
 /**
- * Tells of a node whether it is on screen; of an open one that it is not: its frame is drawn.
+ * Whether a node is on screen; an open one is not: its frame is drawn.
  * @param {DagScene} scene @param {Box} view
  */
 function testerOf(scene, view) {

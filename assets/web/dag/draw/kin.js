@@ -11,7 +11,7 @@ import * as dagFrames from "./frames.js";
 /** @import { DagScene } from "../scene/scene.js" */
 /** @import { Style } from "./plane.js" */
 
-/** Of a selection, so many rings on screen are drawn; more say nothing any more. */
+/** Of a selection, so many rings on screen are drawn; more would show nothing. */
 export const MOST_RINGS = 1500;
 
 /**

@@ -32,7 +32,7 @@ function values(strip, style, overlay) {
 }
 
 /**
- * Changes: both ends, and none in the middle. Against what is said where there is room.
+ * Changes: both ends, and none in the middle. The baseline is named where there is room.
  * @param {Strip} strip @param {Style} style @param {Change} overlay @param {number} room
  */
 function changes(strip, style, overlay, room) {
@@ -68,7 +68,7 @@ function changeMarks(strip, style, overlay) {
     strip.swatch(colour.changes(theme.name).css[128]);
     strip.text("within noise");
   }
-  // Of two graphs in one picture a strip of its own says it: dag/draw/union.js.
+  // Of two graphs in one picture a strip of its own explains it: dag/draw/union.js.
   if (added && !overlay.baseline.union) {
     strip.x += 4;
     strip.swatch(theme.ground, DASH, theme.accent);

@@ -115,7 +115,7 @@ export function drawBars(ctx, scene, bars, style) {
 }
 
 /**
- * The mark of a change on a bar; the text of one that has some tells the arrow.
+ * The mark of a change on a bar; the text of one that has some has the arrow.
  * @param {Pen} ctx @param {Change} overlay @param {number} i
  * @param {{x: number, y: number, w: number, h: number}} given @param {Theme} theme
  */

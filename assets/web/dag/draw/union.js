@@ -123,7 +123,7 @@ export function legend(strip, { theme, overlay }, { added, gone }) {
 }
 
 /**
- * What tests ask: nodes by what they are, and how many edges are whose.
+ * For tests: nodes by what they are, and how many edges are whose.
  * @param {DagScene} scene @param {Overlay} overlay
  */
 export function state(scene, overlay) {

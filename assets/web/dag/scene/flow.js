@@ -43,7 +43,7 @@ function join(a, b) {
 
 /**
  * Pairs of items of which the second waits for the first, directly or not, with no other of them
- * in between. Items side by side are not joined: nothing says which comes first.
+ * in between. Items side by side are not joined: nothing shows which comes first.
  * @param {DagScene} scene @param {number[]} items
  * @returns {[number, number][]}
  */

@@ -15,7 +15,7 @@ from recordings import fork_join_shape, transformer_shape, write_loop_recording,
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.kept import Kept
 from gviz.app.files.library import Library
-from gviz.app.files.open_recording import ChangedError, GoneError, OpenRecording, split_edition
+from gviz.app.files.open_recording import ChangedError, GoneError, OpenRecording, split_version
 from gviz.app.server.address_page import render_page
 from gviz.app.views.run_view import run_files
 from gviz.errors import RecordingError
@@ -89,9 +89,9 @@ def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
         Library([])
 
 
-def test_edition_of_an_address_comes_apart() -> None:
-    assert split_edition("small@1a2b") == ("small", "1a2b")
-    assert split_edition("small") == ("small", None)
+def test_version_of_an_address_is_split_off() -> None:
+    assert split_version("small@1a2b") == ("small", "1a2b")
+    assert split_version("small") == ("small", None)
 
 
 # -- derived values ----------------------------------------------------------------------

@@ -47,7 +47,7 @@ from gviz.app.views.baseline.baseline import compare
 from gviz.app.views.dag.folding import fold_level
 from gviz.app.views.dag.visible_levels import open_id
 from gviz.app.views.graph_data import graph_view
-from gviz.app.views.payload import DagAsked, dag_payload, timeline_payload
+from gviz.app.views.payload import DagRequest, dag_payload, timeline_payload
 from gviz.app.views.table.table import table_columns, table_payload
 from gviz.app.views.wire import unpack
 from gviz.errors import RecordingError, UsageError
@@ -324,7 +324,7 @@ def test_pooled_payloads_are_what_they_were(small_recording: Path) -> None:
     pool = Pool()
     with Recording(small_recording) as recording:
         payloads = [
-            *(dag_payload(recording, 1, DagAsked(name, 1)) for name in ("structure", "time")),
+            *(dag_payload(recording, 1, DagRequest(name, 1)) for name in ("structure", "time")),
             timeline_payload(recording, 1, "median", None),
             timeline_payload(recording, 1, 1, None),
         ]
@@ -385,7 +385,7 @@ def test_every_body_can_be_opened_and_what_is_around_it_is_open(
         assert around in states.opened[open_id(int(tree.key[inner]))]
         for opening in openings:
             opened = states.opened[opening.id]
-            asked = DagAsked("structure", None, folding, frozenset(opened))
+            asked = DagRequest("structure", None, folding, frozenset(opened))
             _, shown = unpack(dag_payload(recording, 1, asked))
             # An open fold is gone, an open node stays as the frame around what is in it.
             gained = sum(o.gained for o in openings if o.id in opened)
@@ -399,7 +399,7 @@ def test_states_have_every_layout_launch_and_fold(small_recording: Path) -> None
         asked = dict(all_states(["structure", "time"], [3, 4], folds))
         assert list(folds) == ["none", "repeats", "ranges"]
         assert len(asked) == 2 * 2 * sum(len(states.sets()) for states in folds.values())
-        assert asked["time|4|ranges|0"] == DagAsked("time", 4, "ranges", frozenset(), data=True)
+        assert asked["time|4|ranges|0"] == DagRequest("time", 4, "ranges", frozenset(), data=True)
         for wanted in asked.values():
             assert dag_payload(recording, 1, wanted)
 

@@ -22,12 +22,12 @@ from gviz.app.pages.compare.comparison import Comparison, Comparisons, compare_s
 from gviz.app.pages.compare.page import show_comparison
 from gviz.app.pages.compare.table_rows import TABLES, table_payload
 from gviz.app.pages.compare.timeline import both_timelines
-from gviz.app.pages.compare.union_dag import UnionAsked, union_dag
+from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
 from gviz.app.pages.compare.views import body_ways
 from gviz.app.server.address_page import render_page
 from gviz.app.views.wire import unpack
 from gviz.assets import recordings as bundled
-from gviz.comparison.diff import Asked, compare_recordings
+from gviz.comparison.diff import RequestedPair, compare_recordings
 from gviz.model.tree.keep import build_anew
 from gviz.recording.reader import Recording
 
@@ -39,8 +39,8 @@ PATIENCE_S = 60.0
 class Patient(Comparisons):
     """Waits until a comparison is made: a test has nothing else to do."""
 
-    def find(self, editions, patience_s=PATIENCE_S):  # type: ignore[no-untyped-def]
-        return super().find(editions, patience_s)
+    def find(self, versioned, patience_s=PATIENCE_S):  # type: ignore[no-untyped-def]
+        return super().find(versioned, patience_s)
 
 
 def page(library: Library, search: str) -> object:
@@ -109,7 +109,7 @@ def test_unfinished_comparison_is_asked_for_again(library: Library) -> None:
 def test_page_says_what_gviz_diff_says(library: Library, files: tuple[Path, Path]) -> None:
     said = texts(body(library, f"?a={BEFORE}&b={AFTER}"))
     with Recording(files[0]) as first, Recording(files[1]) as second:
-        (graph,) = compare_recordings(first, second, Asked(1, None)).runs[0].graphs
+        (graph,) = compare_recordings(first, second, RequestedPair(1, None)).runs[0].graphs
     assert graph.launch.change_ns == -109_088
     assert graph.launch.significant
     for words in ("1.05 ms", "941 µs", "faster by more than noise: −109 µs (−10.4%)", "▼ faster",
@@ -381,7 +381,7 @@ def dag(
     opened: Sequence[str] = (),
 ) -> Any:
     recordings = tuple(library.file(n).recording for n in names)
-    asked = UnionAsked(level, layout, frozenset(opened))
+    asked = UnionRequest(level, layout, frozenset(opened))
     return unpack(union_dag(found, recordings, names, asked))  # type: ignore[arg-type]
 
 

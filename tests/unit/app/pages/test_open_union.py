@@ -13,7 +13,7 @@ from recordings import write_loop_recording
 from gviz.app.components.addresses import Sides
 from gviz.app.files.library import Library
 from gviz.app.pages.compare.comparison import Comparison, compare_sides
-from gviz.app.pages.compare.union_dag import UnionAsked, union_dag
+from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
 from gviz.app.pages.compare.union_keys import UnionKeys
 from gviz.app.views.wire import Arrays, unpack
 from gviz.comparison.union_graph import AFTER, BEFORE, BOTH
@@ -44,7 +44,7 @@ def dag(
     library: Library, found: Comparison, *opened: int, level: int = 0, layout: str | None = None
 ) -> tuple[dict[str, Any], Arrays]:
     recordings = library.file("before").recording, library.file("after").recording
-    asked = UnionAsked(level, layout, frozenset(f"n{key}" for key in opened))
+    asked = UnionRequest(level, layout, frozenset(f"n{key}" for key in opened))
     return unpack(union_dag(found, recordings, ("before", "after"), asked))
 
 
@@ -165,7 +165,7 @@ def test_iterations_of_both_sides_are_told_where_they_differ(tmp_path: Path) -> 
         ]
     )
     found = compare_sides(library, Sides("before", "after", 1))
-    (holder,) = found.page.held
+    (holder,) = found.page.bodies
     assert bodies_of(*dag(library, found), holder) == {
         "body 0": (
             "5 iterations a launch, in every launch; in A 3 iterations a launch, in every launch",
@@ -223,7 +223,7 @@ def test_what_a_lone_node_holds_opens_level_by_level(tmp_path: Path, *, came: bo
         assert stand_inside(a, np.array(inside), holder, header["node_width"] / 2)
 
     # The innermost alone, by its number among the page's levels.
-    (level,) = [n for n, x in enumerate(found.page.levels) if x.holder == lone[1]]
+    (level,) = [n for n, x in enumerate(found.page.levels) if x.parent == lone[1]]
     header, a = dag(library, found, level=level)
     assert a["node_id"].tolist() == lone[2:].tolist()
     assert np.isnan(a["change_ns"]).all()

@@ -20,7 +20,7 @@ from gviz.app.inspector.memory_panel import render_memory_facts
 from gviz.app.inspector.node_json import node_json
 from gviz.app.server.application import render_page
 from gviz.app.views.graph_data import graph_view
-from gviz.app.views.payload import DagAsked, dag_payload, level_memory_payload
+from gviz.app.views.payload import DagRequest, dag_payload, level_memory_payload
 from gviz.app.views.table.table import table_payload
 from gviz.app.views.wire import unpack
 from gviz.formats.importer import import_files
@@ -295,12 +295,12 @@ def test_memory_view_of_a_dump_says_that_there_is_nothing(imported: Library, gra
     view = graph_view(imported, "dump", graph)
     facts = texts(render_memory_facts(imported, "dump", view))
     assert "No node of this graph allocates or frees memory" in facts
-    edition = imported.file("dump").edition
-    assert by_id(shown, "memory").source == f"/payload/memory/{edition}/{graph}"
+    versioned_key = imported.file("dump").versioned_key
+    assert by_id(shown, "memory").source == f"/payload/memory/{versioned_key}/{graph}"
     with Recording(imported.file("dump").path) as recording:
         header, _ = unpack(level_memory_payload(recording, graph, None))
         assert header["axis"] == "order"
-        assert unpack(dag_payload(recording, graph, DagAsked(data=True)))
+        assert unpack(dag_payload(recording, graph, DagRequest(data=True)))
 
 
 @pytest.mark.parametrize("graph", [1, 2])

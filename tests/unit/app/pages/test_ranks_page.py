@@ -44,9 +44,11 @@ def shown(path: Path, query: str = "") -> Any:
     library = Library([path])
     file = library.file(path.stem)
     comparisons = RankComparisons(library)
-    comparisons.find(file.edition, PATIENCE_S)
+    comparisons.find(file.versioned_key, PATIENCE_S)
     search = f"?file={path.stem}{query}"
-    body, more = show_ranks(comparisons, library, {"file": file.edition}, 0, search, Addresses("/"))
+    body, more = show_ranks(
+        comparisons, library, {"file": file.versioned_key}, 0, search, Addresses("/")
+    )
     assert not isinstance(more, int)
     return body
 

@@ -22,8 +22,8 @@ COMMITS = ("0123456789abcdef", None, "fedcba9876543210")
 class Patient(Trends):
     """Waits until a trend is made: a test has nothing else to do."""
 
-    def find(self, editions, patience_s=60.0):  # type: ignore[no-untyped-def]
-        return super().find(editions, patience_s)
+    def find(self, versioned, patience_s=60.0):  # type: ignore[no-untyped-def]
+        return super().find(versioned, patience_s)
 
 
 @pytest.fixture

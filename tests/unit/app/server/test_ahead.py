@@ -168,7 +168,7 @@ def test_first_click_is_prepared_when_the_table_is_asked_for(
     library = open_files(write_recording(tmp_path / "a.gviz", fork_join_shape(), arguments=True))
     file = library.file("a")
     _, status = made(library)
-    assert status(f"/payload/table/{file.edition}/1") == 200
+    assert status(f"/payload/table/{file.versioned_key}/1") == 200
 
     def kept() -> bool:
         try:
@@ -203,8 +203,8 @@ def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_f
     library = open_files(small_recording)
     _, status = made(library)
     server = build_app(library, AccessRules("t")).server
-    ahead.ask(server, "/payload/dag/nothing/1")
-    ahead.ask(server, "/no/such/page/at/all")
+    ahead.prefetch(server, "/payload/dag/nothing/1")
+    ahead.prefetch(server, "/no/such/page/at/all")
     assert status("/payload/dag/nothing/1") == 404
 
 

@@ -82,24 +82,24 @@ def test_each_page_knows_the_files_it_is_made_of(library: Library) -> None:
 def test_data_of_another_version_is_refused(
     client: FlaskClient, library: Library, path: Path, kind: str
 ) -> None:
-    edition = library.file("mine").edition
-    assert client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL).status_code == 200
+    versioned_key = library.file("mine").versioned_key
+    assert client.get(f"/payload/{kind}/{versioned_key}/1", headers=LOCAL).status_code == 200
     write_loop_recording(path, overwrite=True)
-    answer = client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL)
+    answer = client.get(f"/payload/{kind}/{versioned_key}/1", headers=LOCAL)
     assert answer.status_code == 409
     assert answer.text == "mine.gviz changed since this page was opened; reload the page\n"
-    edition = library.file("mine").edition
-    assert client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL).status_code == 200
+    versioned_key = library.file("mine").versioned_key
+    assert client.get(f"/payload/{kind}/{versioned_key}/1", headers=LOCAL).status_code == 200
 
 
 @pytest.mark.parametrize("kind", ["dag", "timeline", "table", "miniature"])
 def test_data_of_a_deleted_file_is_refused(
     client: FlaskClient, library: Library, path: Path, kind: str
 ) -> None:
-    edition = library.file("mine").edition
-    client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL)
+    versioned_key = library.file("mine").versioned_key
+    client.get(f"/payload/{kind}/{versioned_key}/1", headers=LOCAL)
     path.unlink()
-    answer = client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL)
+    answer = client.get(f"/payload/{kind}/{versioned_key}/1", headers=LOCAL)
     assert answer.status_code == 410
     assert "any more" in answer.text
 
@@ -121,38 +121,38 @@ def test_fault_of_the_server_is_a_sentence_and_logged(
     assert "secret of the traceback" in caplog.text
 
 
-def selection(client: FlaskClient, edition: str, *nodes: object) -> Any:
+def selection(client: FlaskClient, versioned_key: str, *nodes: object) -> Any:
     """Ask as the page does when a node is clicked."""
-    return client.post(f"/payload/inspector/{edition}/1", json=nodes or [1005], headers=LOCAL)
+    return client.post(f"/payload/inspector/{versioned_key}/1", json=nodes or [1005], headers=LOCAL)
 
 
 def test_click_is_answered_with_what_is_known_of_the_node(
     client: FlaskClient, library: Library
 ) -> None:
-    edition = library.file("mine").edition
-    assert "branch0_step1" in selection(client, edition).text
+    versioned_key = library.file("mine").versioned_key
+    assert "branch0_step1" in selection(client, versioned_key).text
     # Of no node, of nodes that are not there, and of what is no node at all.
     for nodes in ([], [77], ["x", None, {}]):
         assert (
             "No node selected"
-            in client.post(f"/payload/inspector/{edition}/1", json=nodes, headers=LOCAL).text
+            in client.post(f"/payload/inspector/{versioned_key}/1", json=nodes, headers=LOCAL).text
         )
     body = {"data": "{", "content_type": "application/json"}
-    broken = client.post(f"/payload/inspector/{edition}/1", headers=LOCAL, **body)
+    broken = client.post(f"/payload/inspector/{versioned_key}/1", headers=LOCAL, **body)
     assert "No node selected" in broken.text
 
 
 def test_click_on_a_page_of_another_version_says_so(
     client: FlaskClient, library: Library, path: Path
 ) -> None:
-    edition = library.file("mine").edition
+    versioned_key = library.file("mine").versioned_key
     write_recording(path, transformer_shape(2), launches=2, overwrite=True)
-    said = selection(client, edition)
+    said = selection(client, versioned_key)
     assert said.status_code == 409
     assert "mine.gviz changed since this page was opened" in said.text
     assert "kernel" not in said.text
     path.unlink()
-    gone = selection(client, edition)
+    gone = selection(client, versioned_key)
     assert gone.status_code == 410
     assert "any more" in gone.text
 
@@ -166,7 +166,7 @@ def shown(library: Library, **differing: Any) -> ShownGraph:
         "identity": graph_identity(view.run, view.graph),
         "search": "?file=mine&graph=1&node=1005&launch=3&stream=41",
         "launches": [{"value": "3", "label": "#2 · 30 µs"}],
-        "passes": [{"value": "41", "label": "iteration 0 · 30 µs"}],
+        "iterations": [{"value": "41", "label": "iteration 0 · 30 µs"}],
         "panes": ["dag", "timeline", "baseline"],
     }
     return ShownGraph(**given | differing)
@@ -179,11 +179,11 @@ def test_refresh_renews_sources_and_keeps_launches_by_what_they_are_called(
     write_recording(path, fork_join(), launches=30, overwrite=True)  # the eager iteration is 61 now
     found = refresh_graph(library, "mine", 1, before, ADDRESSES)
     assert not found.is_another
-    edition = library.file("mine").edition
-    assert found.properties["dag"]["source"].startswith(f"/payload/dag/{edition}/1")
+    versioned_key = library.file("mine").versioned_key
+    assert found.properties["dag"]["source"].startswith(f"/payload/dag/{versioned_key}/1")
     assert found.properties["launch"]["value"] == "3"
     assert found.properties["stream-launch"]["value"] == "61"
-    assert f"/{edition}/1?launch=3&stream=61" in found.properties["timeline"]["source"]
+    assert f"/{versioned_key}/1?launch=3&stream=61" in found.properties["timeline"]["source"]
     assert len(found.properties["launch"]["data"]) == 32
     assert found.properties["view"]["data"]["version"] == library.file("mine").version
 

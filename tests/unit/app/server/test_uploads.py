@@ -262,7 +262,7 @@ def test_file_that_is_longer_than_it_said_is_refused_and_removed(
     identity = post(client, b"12345", name="a.gviz", size=10).get_json()["id"]
     answer = post(client, b"123456", id=identity, offset=5)
     assert answer.status_code == 413
-    assert "longer than it was said to be" in answer.text
+    assert "longer than was announced" in answer.text
     assert not stored(library)
     assert post(client, b"1", id=identity, offset=5).status_code == 404
 

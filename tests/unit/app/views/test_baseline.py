@@ -33,7 +33,7 @@ from gviz.app.views.baseline.baseline import compare, find_baseline, offered
 from gviz.app.views.baseline.baseline_overlay import VERDICT_WORDS, VERDICTS, Verdict
 from gviz.app.views.baseline.tree_comparison import TreeComparison
 from gviz.app.views.graph_data import graph_view
-from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.table.table import table_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.recording.reader import Recording
@@ -66,7 +66,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 def header_and_arrays(library: Library, **asked: object) -> tuple[dict[str, object], Arrays]:
     recording = library.file("after").recording
-    what = DagAsked(**asked)  # type: ignore[arg-type]
+    what = DagRequest(**asked)  # type: ignore[arg-type]
     return unpack(dag_payload(recording, 1, what, against=against(library)))
 
 
@@ -298,11 +298,11 @@ def test_page_shows_choice_and_state(library: Library) -> None:
     choice = by_id(shown, "baseline")
     assert choice.value == "1:before"
     assert [o["value"] for o in choice.data] == ["none", "1:before", "1:other"]
-    edition = library.file("before").edition
-    assert f"baseline={edition}&baseline_graph=1" in by_id(shown, "dag").source
-    assert f"baseline={edition}" in by_id(shown, "table-source").data
+    versioned_key = library.file("before").versioned_key
+    assert f"baseline={versioned_key}&baseline_graph=1" in by_id(shown, "dag").source
+    assert f"baseline={versioned_key}" in by_id(shown, "table-source").data
     assert by_id(shown, "dag").colour == "ratio"
-    assert by_id(shown, "view").data["baseline"] == {"file": edition, "graph_id": 1}
+    assert by_id(shown, "view").data["baseline"] == {"file": versioned_key, "graph_id": 1}
     fields = [c["field"] for c in by_id(shown, "nodes").columnDefs]
     assert {"baseline_ns", "change_ns", "change", "verdict", "difference"} <= set(fields)
 
@@ -389,7 +389,7 @@ def loops(tmp_path: Path) -> Library:
 
 def test_nodes_in_a_body_that_is_open_are_compared(loops: Library) -> None:
     found = against(loops, "slow", Baseline("quick", 1))
-    asked = DagAsked(unfolded=frozenset({"n1"}))
+    asked = DagRequest(unfolded=frozenset({"n1"}))
     header, arrays = unpack(dag_payload(loops.file("slow").recording, 1, asked, against=found))
     names = [header["strings"][i] for i in arrays["name"]]
     verdicts = {n: verdict_of(arrays, i) for i, n in enumerate(names)}
@@ -415,7 +415,7 @@ def test_body_without_a_counterpart_is_not_compared(tmp_path: Path) -> None:
     both = Library([plain, looped])
     found = against(both, "looped", Baseline("plain", 1))
     for folding in (None, "repeats"):
-        asked = DagAsked(unfolded=frozenset({"n1"}), folding=folding)
+        asked = DagRequest(unfolded=frozenset({"n1"}), folding=folding)
         header, arrays = unpack(dag_payload(both.file("looped").recording, 1, asked, against=found))
         names = [header["strings"][i] for i in arrays["name"]]
         verdicts = {n: verdict_of(arrays, i) for i, n in enumerate(names)}
@@ -473,8 +473,8 @@ def test_comparison_is_made_anew_when_either_file_changes(changing: Library, fil
 def test_route_refuses_a_baseline_of_another_version(changing: Library, kind: str) -> None:
     client = build_app(changing, AccessRules("t")).server.test_client()
     client.get("/?token=t", headers=LOCAL)
-    edition = changing.file("before").edition
-    path = f"/payload/{kind}/after/1?baseline={edition}&baseline_graph=1"
+    versioned_key = changing.file("before").versioned_key
+    path = f"/payload/{kind}/after/1?baseline={versioned_key}&baseline_graph=1"
     assert client.get(path, headers=LOCAL).status_code == 200
     write_recording(changing.file("before").path, SHAPE, launches=4, overwrite=True)
     answer = client.get(path, headers=LOCAL)

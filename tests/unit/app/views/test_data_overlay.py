@@ -28,7 +28,7 @@ from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.node_memory import buffer_letters
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.level_memory import read_memory
-from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.cuda.node_type import NodeType
 from gviz.model.memory.edge_data import Common
@@ -59,7 +59,7 @@ def edge(arrays: Arrays, source: str, target: str) -> int:
 
 
 def data(recording: Recording, **asked: object) -> Arrays:
-    return unpack(dag_payload(recording, 1, DagAsked(data=True, **asked)))[1]  # type: ignore[arg-type]
+    return unpack(dag_payload(recording, 1, DagRequest(data=True, **asked)))[1]  # type: ignore[arg-type]
 
 
 def test_payload_has_memory_only_when_it_is_asked_for(recording: Recording) -> None:

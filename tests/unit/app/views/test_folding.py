@@ -12,7 +12,7 @@ from recordings import fork_join_shape, transformer_shape, write_recording
 
 from gviz.app.components.dag_options import FOLDINGS
 from gviz.app.views.dag.folding import FOLD_TYPE, fold_level
-from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
@@ -29,7 +29,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
 
 
 def payload(recording: Recording, *opened: str, **asked: str) -> tuple[dict[str, object], Arrays]:
-    what = DagAsked(folding="repeats", unfolded=frozenset(opened), **asked)  # type: ignore[arg-type]
+    what = DagRequest(folding="repeats", unfolded=frozenset(opened), **asked)  # type: ignore[arg-type]
     return unpack(dag_payload(recording, 1, what))
 
 
@@ -123,7 +123,7 @@ def test_critical_path_leads_along_the_edges_of_items(long: Recording) -> None:
 def test_graph_with_nothing_to_fold_stays(tmp_path: Path, folding: str) -> None:
     path = write_recording(tmp_path / "plain.gviz", fork_join_shape(), launches=0, eager=False)
     with Recording(path) as recording:
-        asked = DagAsked(folding=folding, unfolded=frozenset({"no such fold"}))
+        asked = DagRequest(folding=folding, unfolded=frozenset({"no such fold"}))
         _, arrays = unpack(dag_payload(recording, 1, asked))
         count = len(recording.fetch_nodes(1))
     assert sum(len(m) for m in members(arrays)) == count

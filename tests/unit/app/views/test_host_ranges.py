@@ -57,7 +57,7 @@ def test_ranges_around_no_eager_call_are_shown_at_none(tmp_path: Path, moved: st
         texts = texts_of(recording)
     assert len(texts) == 61
     assert set(texts) == {None}
-    # The timeline of each pass by stream calls is in the file.
+    # The timeline of each eager iteration is in the file.
     written = write_html(path, tmp_path / "x.html", [1])
     assert written.path.stat().st_size == written.size_bytes
 
@@ -69,7 +69,7 @@ def test_no_call_has_no_range() -> None:
     assert (codes.tolist(), texts) == ([], [])
 
 
-#: The range around the pass by stream calls loses its text; another is around all of that.
+#: The range around the eager iteration loses its text; another is around all of that.
 APART = "UPDATE nvtx_path SET parent_id = NULL WHERE parent_id = 2"
 PASS = "DELETE FROM nvtx_path WHERE nvtx_path_id = 2"
 LOOP = "INSERT INTO nvtx_path SELECT 99, run_id, NULL, NULL, 'loop' FROM nvtx_path LIMIT 1"

@@ -12,10 +12,10 @@ from nested_recordings import NESTED, Part, layered, write_nested_recording
 from nested_recordings import chain as nested_chain
 from recordings import write_loop_recording
 
-from gviz.app.views.payload import DagAsked, dag_payload, timeline_payload
+from gviz.app.views.payload import DagRequest, dag_payload, timeline_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_tree import GraphTree, read_tree
-from gviz.model.tree.inner_times import read_inner_times
+from gviz.model.tree.nested_times import read_nested_times
 from gviz.recording.arrays import SpanArrays
 from gviz.recording.reader import Recording
 from gviz.stats import IntArray
@@ -50,7 +50,7 @@ def payload(
     recording: Recording, *opened: int | str, **asked: str | int
 ) -> tuple[dict[str, object], Arrays]:
     ids = frozenset(f"n{x}" if isinstance(x, int) else x for x in opened)
-    return unpack(dag_payload(recording, 1, DagAsked(unfolded=ids, **asked)))  # type: ignore[arg-type]
+    return unpack(dag_payload(recording, 1, DagRequest(unfolded=ids, **asked)))  # type: ignore[arg-type]
 
 
 def page_numbers(tree: GraphTree, spans: SpanArrays) -> IntArray:
@@ -235,7 +235,7 @@ def test_node_with_bodies_counts_with_the_time_in_which_they_ran(nested: Recordi
     assert len(a["critical_edge"]) == len(path) - 1
     tree = read_tree(nested, 1)
     # Three branches run at once: 24 us of node time in 12 us.
-    bodies = read_inner_times(nested, tree).bodies
+    bodies = read_nested_times(nested, tree).bodies
     assert bodies.running_ns[CHILD] < 0.6 * bodies.median_ns[CHILD]
 
 
@@ -390,7 +390,7 @@ def test_timeline_carries_a_span_for_every_iteration(nested: Recording, tree: Gr
 
 def test_body_shown_alone_opens_what_is_in_it(nested: Recording, tree: GraphTree) -> None:
     body = tree.levels[tree.bodies(WHILE)[0]].graph
-    header, a = unpack(dag_payload(nested, body.graph_id, DagAsked(unfolded=frozenset({"n1"}))))
+    header, a = unpack(dag_payload(nested, body.graph_id, DagRequest(unfolded=frozenset({"n1"}))))
     assert header["graph_name"] == "body 0 of node 2"
     assert a["node_id"].tolist() == [0, 1, 2, 3, 4, 5, 6]
     assert words(header, a, "name")[4:] == ["clip", "scale", "skip"]

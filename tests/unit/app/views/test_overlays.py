@@ -11,7 +11,7 @@ from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.app.components.dag_options import OVERLAY_NAMES, OVERLAYS
 from gviz.app.views.dag.overlays import change_scale, describe_overlays, value_scale
-from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import unpack
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
@@ -61,7 +61,7 @@ def test_slack_is_zero_on_the_critical_path_only(small: Recording) -> None:
 def test_launch_overlay_holds_the_times_of_that_launch(small: Recording) -> None:
     launches = [x for x in small.fetch_launches(1) if x.span_count]
     for launch in launches[:2]:
-        header, arrays = unpack(dag_payload(small, 1, DagAsked(launch_id=launch.launch_id)))
+        header, arrays = unpack(dag_payload(small, 1, DagRequest(launch_id=launch.launch_id)))
         assert header["launch_ordinal"] == launch.ordinal
         spans = small.fetch_spans(launch.launch_id)
         expected = dict(zip(spans.node_id.tolist(), spans.duration_ns.tolist(), strict=True))
@@ -75,7 +75,7 @@ def test_launch_overlay_holds_the_times_of_that_launch(small: Recording) -> None
 def test_loop_body_is_summed_over_iterations(tmp_path: Path) -> None:
     with Recording(write_loop_recording(tmp_path / "loop.gviz")) as recording:
         launch = next(x for x in recording.fetch_launches(1) if x.span_count)
-        _, arrays = unpack(dag_payload(recording, 2, DagAsked(launch_id=launch.launch_id)))
+        _, arrays = unpack(dag_payload(recording, 2, DagRequest(launch_id=launch.launch_id)))
         spans = recording.fetch_spans(launch.launch_id)
         ids = [n.node_id for n in recording.fetch_nodes(2)]
     for node_id, total in zip(ids, arrays["launch_ns"].tolist(), strict=True):
@@ -85,14 +85,14 @@ def test_loop_body_is_summed_over_iterations(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", ["structure", "lanes"])
 def test_layout_is_the_one_asked_for(small: Recording, layout: str) -> None:
-    header, arrays = unpack(dag_payload(small, 1, DagAsked(layout)))
+    header, arrays = unpack(dag_payload(small, 1, DagRequest(layout)))
     assert (header["layout"], header["layout_note"]) == (layout, None)
     assert len(arrays["x"]) == len(SHAPE.works)
 
 
 def test_time_layout_stands_where_the_nodes_ran(small: Recording) -> None:
     launch = next(x for x in small.fetch_launches(1) if x.span_count)
-    header, arrays = unpack(dag_payload(small, 1, DagAsked("time", launch.launch_id)))
+    header, arrays = unpack(dag_payload(small, 1, DagRequest("time", launch.launch_id)))
     assert header["layout"] == "time"
     spans = small.fetch_spans(launch.launch_id)
     start = (arrays["x"] - arrays["half_width"])[TIMED]
@@ -108,14 +108,14 @@ def test_time_layout_stands_where_the_nodes_ran(small: Recording) -> None:
 def test_time_layout_without_times_says_so(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "plain.gviz", SHAPE, launches=0, eager=False)
     with Recording(path) as recording:
-        header, _ = unpack(dag_payload(recording, 1, DagAsked("time")))
+        header, _ = unpack(dag_payload(recording, 1, DagRequest("time")))
     assert header["layout"] == "structure"
     assert "no node of this level has a time" in header["layout_note"]
 
 
 def test_unknown_launch_is_refused(small: Recording) -> None:
     with pytest.raises(RecordingError):
-        dag_payload(small, 1, DagAsked("time", 99_999))
+        dag_payload(small, 1, DagRequest("time", 99_999))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import GraphView, graph_view
-from gviz.app.views.payload import DagAsked, dag_payload, level_memory_payload, timeline_payload
+from gviz.app.views.payload import DagRequest, dag_payload, level_memory_payload, timeline_payload
 from gviz.app.views.table.table import table_payload
 from gviz.app.views.wire import unpack
 
@@ -47,7 +47,7 @@ def test_page_of_the_body_draws_them(library: Library, view: GraphView) -> None:
     body = graph_view(library, "late", unplaced.graph.graph_id)
     assert NOT_DRAWN not in inspected(library, body, int(body.tree.key[0]))
     recording = library.file("late").recording
-    _, arrays = unpack(dag_payload(recording, unplaced.graph.graph_id, DagAsked()))
+    _, arrays = unpack(dag_payload(recording, unplaced.graph.graph_id, DagRequest()))
     assert len(arrays["node_id"]) == unplaced.count
 
 
@@ -56,7 +56,7 @@ def test_graph_draws_the_rest(library: Library, view: GraphView, layout: str) ->
     recording, tree = library.file("late").recording, view.tree
     unplaced = set(tree.key[tree.top < 0].tolist())
     opened = frozenset(f"n{key}" for key in tree.key.tolist())
-    asked = DagAsked(unfolded=opened, layout=layout)
+    asked = DagRequest(unfolded=opened, layout=layout)
     _, arrays = unpack(dag_payload(recording, 1, asked))
     assert set(arrays["node_id"].tolist()) == set(tree.key.tolist()) - unplaced
 

@@ -9,25 +9,25 @@ import numpy.typing as npt
 
 from gviz.stats import IntArray
 
-#: Operations in a row that are looked up at once: single kernels repeat within a pass, and
-#: passes may be short.
+#: Operations in a row that are looked up at once: single kernels repeat within an iteration, and
+#: iterations may be short.
 _GRAMS = (8, 3, 1)
 #: Distances between equal grams that are tried as a period, of each kind.
 _CANDIDATES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
+class Repetition:
     """A stretch of operations that repeats with one period.
 
     Attributes
     ----------
     first
-        Index of the first operation of the first pass.
+        Index of the first operation of the first iteration.
     period
-        Operations of a pass.
+        Operations of an iteration.
     count
-        Whole passes.
+        Whole iterations.
     """
 
     first: int
@@ -35,17 +35,17 @@ class Passes:
     count: int
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Return the first operation of a pass and the one after its last."""
+        """Return the first operation of an iteration and the one after its last."""
         begin = self.first + number * self.period
         return begin, begin + self.period
 
 
-def find_passes(tokens: IntArray) -> Passes | None:
-    """Return the passes of a sequence of operations, or None where nothing repeats.
+def find_repetition(tokens: IntArray) -> Repetition | None:
+    """Return the repetition in a sequence of operations, or None where nothing repeats.
 
     The period is the one that holds over the longest stretch without a break: that of the
-    layers of a model breaks at the end of every pass, that of the passes does not; of equal
-    stretches the shorter period.
+    layers of a model breaks at the end of every iteration, that of the iterations does not; of
+    equal stretches the shorter period.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def find_passes(tokens: IntArray) -> Passes | None:
     if best is None:
         return None
     whole, negative, first = best
-    return Passes(first, -negative, whole // -negative)
+    return Repetition(first, -negative, whole // -negative)
 
 
 def _candidates(tokens: IntArray) -> list[int]:
@@ -79,7 +79,7 @@ def _distances(tokens: IntArray, size: int) -> list[int]:
     apart = np.diff(order)[np.diff(key[order]) == 0]
     values, counts = np.unique(apart, return_counts=True)
     frequent = values[np.argsort(-counts, kind="stable")][:_CANDIDATES]
-    # What is there once a pass lies a pass apart, which is further than what repeats in it.
+    # What an iteration has once lies one period apart, further than what repeats inside it.
     return [*frequent.tolist(), *values[-_CANDIDATES:].tolist()]
 
 

@@ -2,7 +2,7 @@
 
 Operations are taken in the order of their calls, over all threads: a framework's backward pass
 runs on a thread of its own. Equal ones have kind, name, launch shape and size alike, so passes
-over batches of different sizes are different passes.
+over batches of different sizes are different iterations.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from gviz.analysis.launch_costs import find_passes
+from gviz.analysis.launch_costs import find_repetition
 from gviz.analysis.run_subject import RunSubject
 from gviz.cuda import NodeType
 from gviz.model import distinct
@@ -22,11 +22,11 @@ from gviz.stats import BoolArray, IntArray
 
 #: Stands for a value that is not known.
 UNKNOWN = -1
-#: Kinds of passes that are looked for in a run, at most.
+#: Kinds of iterations that are looked for in a run, at most.
 _MOST_KINDS = 16
-#: A single operation again and again is no pass.
+#: A single operation again and again is no iteration.
 _FEWEST_OPERATIONS = 2
-#: Passes of fewer operations together repeat by chance: among 200,000 of 50 kinds one pair of
+#: Iterations of fewer operations together repeat by chance: among 200,000 of 50 kinds one pair of
 #: pairs does, and no pair of four in a row.
 _FEWEST_TOGETHER = 8
 _COLUMNS = ("launch_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns", "thread_id")
@@ -41,7 +41,7 @@ class Operations:
     Attributes
     ----------
     launch
-        The pass of a graph's work that each was matched into; -1: none.
+        The iteration of a graph's work that each was matched into; -1: none.
     start_ns, duration_ns
         On the GPU.
     called_ns, returned_ns, thread
@@ -66,21 +66,21 @@ class Operations:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatedPasses:
-    """Passes of equal operations.
+class EagerIterations:
+    """Iterations of equal operations.
 
     Attributes
     ----------
-    passes
-        int64 indices into the operations, one array a pass, in time order.
+    iterations
+        int64 indices into the operations, one array an iteration, in time order.
     """
 
-    passes: tuple[IntArray, ...]
+    iterations: tuple[IntArray, ...]
 
     @property
     def settled(self) -> tuple[IntArray, ...]:
-        """The passes without the first, which loads modules, where there are others."""
-        return self.passes[1:] or self.passes
+        """The iterations without the first, which loads modules, where there are others."""
+        return self.iterations[1:] or self.iterations
 
 
 def read_operations(run: RunSubject) -> Operations:
@@ -113,7 +113,9 @@ def read_operations(run: RunSubject) -> Operations:
     )
 
 
-def captured_passes(operations: Operations, launches: list[rows.Launch]) -> RepeatedPasses | None:
+def captured_iterations(
+    operations: Operations, launches: list[rows.Launch]
+) -> EagerIterations | None:
     """Return the complete passes over a graph's work; None: there are none.
 
     Parameters
@@ -124,33 +126,33 @@ def captured_passes(operations: Operations, launches: list[rows.Launch]) -> Repe
     found = [np.flatnonzero(operations.launch == x.launch_id) for x in launches]
     most = max(map(len, found), default=0)
     complete = [x for x in found if len(x) == most]
-    return RepeatedPasses(tuple(complete)) if most else None
+    return EagerIterations(tuple(complete)) if most else None
 
 
-def free_passes(operations: Operations) -> list[RepeatedPasses]:
-    """Return the passes among operations that are no graph's, in time order.
+def free_iterations(operations: Operations) -> list[EagerIterations]:
+    """Return the eager iterations among operations that are no graph's, in time order.
 
-    What was matched into a graph's passes parts the rest: no pass reaches across. Passes without
-    a kernel, such as the loading of weights, are left out.
+    What was matched into a graph's iterations parts the rest: none reaches across. Those without a
+    kernel, such as the loading of weights, are left out.
     """
     free = operations.launch == UNKNOWN
     waiting = [(a, b) for a, b in _stretches(free) if b - a >= _FEWEST_TOGETHER]
-    found: list[tuple[int, RepeatedPasses]] = []
+    found: list[tuple[int, EagerIterations]] = []
     while waiting and len(found) < _MOST_KINDS:
         begin, end = waiting.pop(0)
-        passes = find_passes(operations.token[begin:end])
-        if passes is None or passes.period < _FEWEST_OPERATIONS:
+        repetition = find_repetition(operations.token[begin:end])
+        if repetition is None or repetition.period < _FEWEST_OPERATIONS:
             continue
-        if passes.period * passes.count < _FEWEST_TOGETHER:
+        if repetition.period * repetition.count < _FEWEST_TOGETHER:
             continue
-        first = begin + passes.first
-        bounds = [passes.bounds(n) for n in range(passes.count)]
+        first = begin + repetition.first
+        bounds = [repetition.bounds(n) for n in range(repetition.count)]
         each = tuple(np.arange(begin + a, begin + b) for a, b in bounds)
         if operations.blocks[each[0]].any():
-            found.append((first, RepeatedPasses(each)))
+            found.append((first, EagerIterations(each)))
         last = begin + bounds[-1][1]
         waiting += [(a, b) for a, b in ((begin, first), (last, end)) if b - a >= _FEWEST_TOGETHER]
-    return [passes for _, passes in sorted(found, key=lambda x: x[0])]
+    return [repetition for _, repetition in sorted(found, key=lambda x: x[0])]
 
 
 def _stretches(free: BoolArray) -> Iterator[tuple[int, int]]:
@@ -167,12 +169,12 @@ class RangeNames:
         names = ("nvtx_path_id", "start_ns", "end_ns", "thread_id")
         found = run.recording.fetch_arrays(rows.NvtxRange, {"run_id": run.run.run_id}, names)
         columns = [found.integers(name, UNKNOWN) for name in names]
-        # Of a range without its text only times were recorded: the one around it names the pass.
+        # Of a range without its text only times were recorded: the one around it gives the name.
         usable = (columns[2] != UNKNOWN) & np.isin(columns[0], list(self._paths))
         self._path, self._start, self._end, self._thread = (c[usable] for c in columns)
 
     def of(self, operations: Operations, chosen: IntArray) -> str | None:
-        """Return the text of the innermost range around all calls of a pass; None: there is none.
+        """Return the text of the innermost range around all calls chosen; None: there is none.
 
         It is of the thread that made the first call: others may help within.
         """

@@ -1,4 +1,4 @@
-"""Longer eager passes than the recordings of tests have."""
+"""Longer eager iterations than the recordings of tests have."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sqlite3
 from pathlib import Path
 
 
-def lengthen_eager_pass(path: Path, times: int) -> None:
-    """Make an eager pass so many times as long; the work added matches no node."""
+def lengthen_eager_iteration(path: Path, times: int) -> None:
+    """Make an eager iteration so many times as long; the work added matches no node."""
     with sqlite3.connect(path) as db:
         names = [row[1] for row in db.execute("PRAGMA table_info(stream_operation)")]
         (count, length) = db.execute(

@@ -1,4 +1,4 @@
-"""Graph against stream: the parts of a pass, their differences, and intervals of means."""
+"""Graph against stream: the parts of an iteration, their differences, and intervals of means."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.analysis.launch.passes import Pass, PassSpans, as_columns, measure_pass
+from gviz.analysis.launch.time_parts import PartSpans, TimeParts, as_columns, measure_parts
 from gviz.stats.bootstrap import MOST_RESAMPLED, interval_of, mean_interval, spread
 from gviz.stats.idle import union
 
 
 @st.composite
-def spans(draw: st.DrawFn) -> PassSpans:
+def spans(draw: st.DrawFn) -> PartSpans:
     count = draw(st.integers(1, 10))
     start = draw(st.lists(st.integers(100, 2_000), min_size=count, max_size=count))
     length = draw(st.lists(st.integers(0, 300), min_size=count, max_size=count))
     returned = draw(st.lists(st.integers(0, 2_200), min_size=count, max_size=count))
     common = draw(st.lists(st.booleans(), min_size=count, max_size=count))
-    return PassSpans(
+    return PartSpans(
         start_ns=np.array(start),
         end_ns=np.array(start) + np.array(length),
         returned_ns=np.array(returned),
@@ -29,13 +29,13 @@ def spans(draw: st.DrawFn) -> PassSpans:
     )
 
 
-def measured(found: PassSpans) -> Pass:
-    return measure_pass(found, 40, 70.0)
+def measured(found: PartSpans) -> TimeParts:
+    return measure_parts(found, 40, 70.0)
 
 
 @settings(deadline=None)
 @given(spans())
-def test_parts_of_a_pass_add_up_to_its_time(found: PassSpans) -> None:
+def test_parts_of_a_launch_add_up_to_its_time(found: PartSpans) -> None:
     result = measured(found)
     assert result.total_ns == found.end_ns.max() - 40
     assert result.gpu_ns == found.end_ns.max() - found.start_ns.min()
@@ -48,9 +48,9 @@ def test_parts_of_a_pass_add_up_to_its_time(found: PassSpans) -> None:
 
 @settings(deadline=None)
 @given(spans())
-def test_idle_time_is_the_hosts_until_the_call_of_what_runs_next_returns(found: PassSpans) -> None:
-    late = PassSpans(found.start_ns, found.end_ns, found.start_ns, found.is_common)
-    early = PassSpans(found.start_ns, found.end_ns, found.start_ns * 0, found.is_common)
+def test_idle_time_is_the_hosts_until_the_call_of_what_runs_next_returns(found: PartSpans) -> None:
+    late = PartSpans(found.start_ns, found.end_ns, found.start_ns, found.is_common)
+    early = PartSpans(found.start_ns, found.end_ns, found.start_ns * 0, found.is_common)
     assert measured(late).other_idle_ns == 0
     assert measured(early).host_idle_ns == 0
     assert measured(found).host_idle_ns <= measured(late).host_idle_ns
@@ -59,7 +59,7 @@ def test_idle_time_is_the_hosts_until_the_call_of_what_runs_next_returns(found: 
 @settings(deadline=None)
 @given(st.lists(spans(), min_size=1, max_size=4), st.lists(spans(), min_size=1, max_size=4))
 def test_parts_of_the_gain_add_up_to_the_gain(
-    stream: Sequence[PassSpans], graph: Sequence[PassSpans]
+    stream: Sequence[PartSpans], graph: Sequence[PartSpans]
 ) -> None:
     a, b = (as_columns([measured(x) for x in side]) for side in (stream, graph))
 

@@ -1,4 +1,4 @@
-"""Times inside nodes with bodies, from their spans."""
+"""Times of what runs inside nodes with bodies, from spans."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class InnerTimes:
+class NestedTimes:
     """Times inside a tree's nodes.
 
     Attributes
@@ -50,15 +50,17 @@ class InnerTimes:
         return float(np.maximum(1.0, self.iterations.median[level] / outer))
 
 
-def read_inner_times(recording: Recording, tree: GraphTree, keep: Keep = build_anew) -> InnerTimes:
+def read_nested_times(
+    recording: Recording, tree: GraphTree, keep: Keep = build_anew
+) -> NestedTimes:
     """Return the times inside a tree's nodes.
 
     ``keep`` remembers them, and spans that were read for views of the same launch.
     """
-    return keep(("inner", tree.graph.graph_id), lambda: _measure(recording, tree, keep))
+    return keep(("nested times", tree.graph.graph_id), lambda: _measure(recording, tree, keep))
 
 
-def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> InnerTimes:
+def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> NestedTimes:
     nesting = Nesting(
         level=tree.level,
         parent=np.array([x.parent for x in tree.levels], np.int64),
@@ -70,11 +72,11 @@ def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> InnerTimes:
     times = tree.times
     own = np.where(tree.level > 0, times.total_ns / (times.launch_count or np.nan), times.median_ns)
     typical = np.where(np.isnan(bodies.median_ns), own, bodies.median_ns)
-    return InnerTimes(typical, bodies, iterations, kept)
+    return NestedTimes(typical, bodies, iterations, kept)
 
 
 def _body_spans(recording: Recording, tree: GraphTree, keep: Keep) -> tuple[BodySpans, int]:
-    """Return the spans that tell about bodies, and how many launches have any."""
+    """Return the spans that are of use for bodies, and how many launches have any."""
     if len(tree.levels) == 1 or not in_bodies(tree, np.arange(len(tree))).any():
         none = np.zeros(0, np.int64)
         return BodySpans(none, none, none, none), 0

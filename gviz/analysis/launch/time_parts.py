@@ -1,10 +1,10 @@
 """One launch, or one eager iteration of the same work, cut into the parts of its time.
 
 From the call (or the end of the launch before, where it waited for that) to the end of the last
-node the time of a pass is: until the first node starts, plus the time in which something runs,
-plus idle time, which is the host's where the call of what ran next had not returned. What runs is
-the sum of node times less what of it overlapped. These parts add up exactly on both sides, and so
-do their differences.
+node the time is: until the first node starts, plus the time in which something runs, plus idle
+time, which is the host's where the call of what ran next had not returned. What runs is the sum of
+node times less what of it overlapped. These parts add up exactly on both sides, and so do their
+differences.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from gviz.stats import FloatArray, IntArray, union
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
-    """The parts of the time of one pass, ns.
+class TimeParts:
+    """The parts of the time of one launch or eager iteration, ns.
 
     Attributes
     ----------
@@ -70,8 +70,8 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class PassSpans:
-    """Operations of an eager iteration; arrays of one length, in any order.
+class PartSpans:
+    """Spans of a launch or an eager iteration; arrays of one length, in any order.
 
     Attributes
     ----------
@@ -89,8 +89,8 @@ class PassSpans:
     is_common: npt.NDArray[np.bool_]
 
 
-def measure_pass(spans: PassSpans, begin_ns: int, host_ns: float) -> Pass:
-    """Return the parts of a pass of at least one span.
+def measure_parts(spans: PartSpans, begin_ns: int, host_ns: float) -> TimeParts:
+    """Return the parts of the time of a launch or eager iteration, of at least one span.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def measure_pass(spans: PassSpans, begin_ns: int, host_ns: float) -> Pass:
     by_host = np.minimum(by_host, gap)
     durations = (spans.end_ns - spans.start_ns).astype(np.float64)
     common, own = float(durations[spans.is_common].sum()), float(durations[~spans.is_common].sum())
-    return Pass(
+    return TimeParts(
         lead_ns=float(start[0] - begin_ns),
         host_idle_ns=float(by_host.sum()),
         other_idle_ns=float((gap - by_host).sum()),
@@ -119,7 +119,7 @@ def measure_pass(spans: PassSpans, begin_ns: int, host_ns: float) -> Pass:
     )
 
 
-def as_columns(passes: list[Pass]) -> Mapping[str, FloatArray]:
-    """Return the parts of passes as arrays, with gpu_ns, total_ns and idle_fraction."""
-    names = [f.name for f in fields(Pass)] + ["gpu_ns", "total_ns", "idle_fraction"]
-    return {n: np.array([getattr(p, n) for p in passes], np.float64) for n in names}
+def as_columns(measured: list[TimeParts]) -> Mapping[str, FloatArray]:
+    """Return the parts as arrays, one value each, with gpu_ns, total_ns and idle_fraction."""
+    names = [f.name for f in fields(TimeParts)] + ["gpu_ns", "total_ns", "idle_fraction"]
+    return {n: np.array([getattr(p, n) for p in measured], np.float64) for n in names}
