@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from gviz.cli.command_line import COMMANDS
+from gviz.model import launch_times
+from gviz.recording import Recording
 from gviz.recording.rows.schema import to_markdown
 from gviz.recording.rows.tables import all_tables
 from gviz.report import summary
@@ -135,3 +137,9 @@ def test_examples_of_the_python_document_run(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "320 nodes" in done.stdout
     assert "nvjet" in done.stdout
+    with Recording(recording) as opened:
+        times = launch_times(opened, 1)
+    lines = done.stdout.splitlines()
+    # Once by gviz, once from the table: the document's two ways give one figure.
+    assert sum(line.endswith(f" 320 {times.median_ns}") for line in lines) == 1
+    assert lines.count(str(times.median_ns)) == 1
