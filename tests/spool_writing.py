@@ -99,7 +99,7 @@ def kernel(
 ) -> bytes:  # fmt: skip
     """Return a CUpti_ActivityKernel10, or one of a later CUPTI, of ``size`` bytes."""
     return _activity(
-        KERNEL, size, graph_node_id=node, start_ns=start, end_ns=end, correlation_id=correlation,
+        KERNEL, size, node=node, start_ns=start, end_ns=end, correlation_id=correlation,
         stream_id=stream, device_id=device, grid=grid, block=block,
         static_shared_mem_bytes=static, shared_mem_bytes=dynamic, registers=registers, name=name,
     )  # fmt: skip
@@ -111,7 +111,7 @@ def copy(
 ) -> bytes:  # fmt: skip
     """Return a CUpti_ActivityMemcpy6 or later."""
     return _activity(
-        MEMCPY, size, graph_node_id=node, start_ns=start, end_ns=end, correlation_id=correlation,
+        MEMCPY, size, node=node, start_ns=start, end_ns=end, correlation_id=correlation,
         stream_id=stream, device_id=device, bytes=bytes_, copy_kind=copy_kind,
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ def peer_copy(
 ) -> bytes:  # fmt: skip
     """Return a CUpti_ActivityMemcpyPtoP4 or later."""
     return _activity(
-        MEMCPY_PEER, size, graph_node_id=node, start_ns=start, end_ns=end,
+        MEMCPY_PEER, size, node=node, start_ns=start, end_ns=end,
         correlation_id=correlation, stream_id=stream, device_id=device, bytes=bytes_, copy_kind=10,
     )  # fmt: skip
 
@@ -133,16 +133,17 @@ def memset(
 ) -> bytes:  # fmt: skip
     """Return a CUpti_ActivityMemset4 or later."""
     return _activity(
-        MEMSET, size, graph_node_id=node, start_ns=start, end_ns=end, correlation_id=correlation,
+        MEMSET, size, node=node, start_ns=start, end_ns=end, correlation_id=correlation,
         stream_id=stream, device_id=device, bytes=bytes_, value=value,
     )  # fmt: skip
 
 
-def _activity(kind: ActivityKind, size: int, **fields: object) -> bytes:
+def _activity(kind: ActivityKind, size: int, *, node: int, **fields: object) -> bytes:
     # Not zeros: what is read from a wrong place shows.
     raw = bytearray(b"\xa5" * size)
     record = np.frombuffer(raw, kind.record, 1)
-    for name, value in {"kind": kind.number, **fields}.items():
+    graph_node = {"exec_id": node >> 32, "node_id": node & 0xFFFF_FFFF}
+    for name, value in {"kind": kind.number, **graph_node, **fields}.items():
         record[name] = value
     return bytes(raw)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import IntEnum
 from typing import Any
 
 from gviz.spool.records import format as f
 from gviz.spool.records.structure import Field, Layout
-from gviz.spool.records.table import LAYOUTS, PARTS, TEXTS
+from gviz.spool.records.table import ENUMS, LAYOUTS, PARTS, TEXTS
 
 HEADER = "collectors/csrc/records/records.h"
 #: Numbers of gviz.spool.records.format that the library writes, and their C spelling.
@@ -16,7 +17,7 @@ CONSTANTS = (
     "VERSION", "WALK_FAILED", "WHOLE_GRAPH", "UNKNOWN_NODE", "NO_NODE",
     "CAPTURE_STREAM_DESTROYED", "CAPTURE_LEGACY_STREAM", "CAPTURE_KEPT_GOING",
     "LAUNCH_NODE_LEVEL", "LAUNCH_EVENTS", "LAUNCH_CAPTURED", "LAUNCH_LATE", "LAUNCH_COPY",
-    "ORIGIN_CAPTURE", "ORIGIN_INSTANTIATE", "ORIGIN_UNWANTED",
+    "ORIGIN_CAPTURE", "ORIGIN_INSTANTIATE", "ORIGIN_UNWANTED", "OWN_IDS",
 )  # fmt: skip
 
 _HEAD = """\
@@ -35,13 +36,18 @@ def render_header() -> str:
     """Return the text of the header."""
     structures = {layout.record: layout for layout in (*PARTS, *LAYOUTS.values())}
     parts = [_HEAD, _render_constants(), _render_types()]
+    parts += ["\n".join(_render_enum(meaning)) + "\n" for meaning in ENUMS]
     parts += ["\n".join(_render_structure(layout)) + "\n" for layout in structures.values()]
     return "\n".join([*parts, "#endif\n"])
 
 
 def structure_name(layout: Layout[Any]) -> str:
     """Return the name of a structure in C: ``launch_record`` of LaunchRecord."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", layout.record.__name__).lower()
+    return _c_name(layout.record)
+
+
+def _c_name(declared: type) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", declared.__name__).lower()
 
 
 def _render_constants() -> str:
@@ -60,6 +66,16 @@ def _render_types() -> str:
         meaning = TEXTS.get(kind) or _summary(LAYOUTS[kind])
         lines.append(f"    RECORD_{kind.name} = {kind.value}, /* {meaning} */")
     return "\n".join([*lines, "};\n"])
+
+
+def _render_enum(meaning: type[IntEnum]) -> Iterator[str]:
+    """Yield the lines of ``enum period_reason`` with ``PERIOD_CALL`` for PeriodReason.CALL."""
+    name = _c_name(meaning)
+    yield f"/* {(meaning.__doc__ or '').rstrip('.')} */"
+    yield f"enum {name} {{"
+    for member in meaning:
+        yield f"    {name.partition('_')[0].upper()}_{member.name} = {member.value},"
+    yield "};"
 
 
 def _render_structure(layout: Layout[Any]) -> Iterator[str]:

@@ -15,11 +15,13 @@ import sys
 from types import CodeType, FrameType
 
 from gviz.collectors import native
-from gviz.spool import RecordType
+from gviz.spool import RecordType, StackReason
 
 #: Frames kept of a stack, innermost first.
 MAX_DEPTH = 64
-_REASON_NO_FRAMES, _REASON_SHUTDOWN, _REASON_FAILED = -1, -2, -3
+_REASON_NO_FRAMES = int(StackReason.NO_PYTHON_THREAD)
+_REASON_SHUTDOWN = int(StackReason.SHUTDOWN)
+_REASON_FAILED = int(StackReason.FAILED)
 _OWN_FILES = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 

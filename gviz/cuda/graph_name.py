@@ -33,7 +33,7 @@ Frame = Sequence[object]
 
 
 class NameKind(IntEnum):
-    """Origins of a graph's name (``enum name_kind`` in csrc/life/origin.c)."""
+    """Origin of a graph's name."""
 
     NONE = 0
     EXPLICIT = 1  # the program

@@ -20,7 +20,6 @@ from gviz.formats.nsys_graphs import GRAPH_COLUMNS, GRAPH_EVENTS, GraphOrigins
 from gviz.formats.traces import (
     MOST_DIMENSION,
     MOST_INT,
-    UNKNOWN,
     DeviceFacts,
     Progress,
     Trace,
@@ -32,6 +31,7 @@ from gviz.formats.traces import (
     storable,
 )
 from gviz.recording import LATEST_NS, ForeignTables
+from gviz.stats import UNKNOWN
 
 _KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 _MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -216,11 +216,12 @@ class _Reading:
             if is_kernel:
                 name = next(filter(None, map(self._text, row[17:])), "?")
                 dims = (known(number, MOST_DIMENSION) for number in row[9:15])
-                shape = (*dims, *map(known, row[15:17]), UNKNOWN, UNKNOWN)
+                shared, registers = map(known, row[15:17])
+                shape = (*dims, shared, UNKNOWN, registers, UNKNOWN, UNKNOWN)
                 trace.add_activity((kind, trace.name_number(name), *common, *shape))
             else:
                 copy_kind = known(row[10]) if kind == NodeType.MEMCPY else UNKNOWN
-                nothing = (UNKNOWN,) * 8
+                nothing = (UNKNOWN,) * 9  # of a kernel: shape, shared memory, registers
                 trace.add_activity((kind, UNKNOWN, *common, *nothing, known(row[9]), copy_kind))
 
     def _read_whole(self) -> None:

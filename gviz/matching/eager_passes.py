@@ -11,10 +11,7 @@ from gviz.cuda import TIMED_TYPES
 from gviz.dag import find_cycle
 from gviz.matching.occurrences import Work, match_occurrences
 from gviz.recording import rows
-from gviz.stats import IntArray
-
-#: Stands for a value that is not known.
-UNKNOWN = -1
+from gviz.stats import UNKNOWN, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ import numpy as np
 from gviz.cuda import NodeType
 from gviz.matching.token_search import TokenSearch, window_overlaps
 from gviz.recording import rows
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, IntArray
 
 #: Least fraction of the nodes that an occurrence must hold.
 MINIMUM_COVERAGE = 0.8
@@ -51,8 +51,6 @@ _PASSED_AT_ONCE = 4
 _SIMULATED_OPERATIONS = 50_000
 #: Most nodes in a row that are paired with other kernels by their place alone.
 _REPLACED_RUN = 4
-#: Stands for a value that is not known, as in :meth:`Work.from_rows`.
-UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gviz.cuda import CopyKind, NodeType, node_type_name
-from gviz.matching import UNKNOWN, EagerMatch, EagerWork, Work
-from gviz.stats import IntArray
+from gviz.matching import EagerMatch, EagerWork, Work
+from gviz.stats import UNKNOWN, IntArray
 
 #: Rows that are Python objects at one time.
 _PIECE = 16_384

@@ -1,3 +1,4 @@
+from gviz.stats.arrays import UNKNOWN as UNKNOWN
 from gviz.stats.arrays import AddressArray as AddressArray
 from gviz.stats.arrays import BoolArray as BoolArray
 from gviz.stats.arrays import FloatArray as FloatArray

@@ -12,6 +12,7 @@ from spool_writing import SpoolWriter, buffer, copy, kernel, memset, peer_copy
 
 from gviz.spool.records.activity import decode_buffer
 from gviz.spool.records.reader import Record, SpoolReader
+from gviz.stats import UNKNOWN
 
 _RECORDS = st.lists(
     st.tuples(st.integers(0, 2**32 - 1), st.binary(max_size=120), st.booleans()), max_size=30
@@ -61,9 +62,12 @@ def test_decoding_gives_what_the_records_hold(records: list[tuple]) -> None:  # 
         for make, start, end, node, correlation, extra in records
     ])  # fmt: skip
     found = decode_buffer(payload)
-    names = ("start_ns", "end_ns", "graph_node_id", "correlation_id")
+    names = ("start_ns", "end_ns", "exec_id", "node_id", "correlation_id")
     columns = zip(*(found[name].tolist() for name in names), strict=True)
-    assert sorted(columns) == sorted(record[1:5] for record in records)
+    assert sorted(columns) == sorted(
+        (start, end, *(divmod(node, 1 << 32) if node else (UNKNOWN, UNKNOWN)), correlation)
+        for _, start, end, node, correlation, _ in records
+    )
     assert (found["stream_id"] == found["correlation_id"]).all()
     kinds = np.bincount(found["type"], minlength=3)
     makers = [record[0] for record in records]

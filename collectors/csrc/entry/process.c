@@ -24,9 +24,6 @@
 #define MAX_KEPT (256u << 10)
 #define FOLDERS_TRIED 1000
 
-/* Why a node has no Python stack (gviz/spool/records/format.py), where Python's part is not there. */
-enum { STACK_NOT_PYTHON = -4, STACK_PYTHON_UNPREPARED = -5 };
-
 struct kept {
     struct kept *next;
     uint32_t type;

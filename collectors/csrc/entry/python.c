@@ -5,12 +5,12 @@
  * which raises it as soon as the driver call is over. No symbol of Python is linked.
  */
 #include "graph/graph.h"
+#include "records/records.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { STACK_NOT_REQUESTED = 0, STACK_FAILED = -3 };
 /* How long taking the taker away waits for calls of it on other threads. They wait for the GIL at
  * most, but the thread that removes it may be one that they wait for. */
 #define DRAIN_NS 2000000000ull

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Far above CUPTI's small numbers: after leaving CUPTI both kinds stand in one spool. */
-#define FIRST_ID (1u << 30)
 #define UNKNOWN 1 /* CUPTI_ERROR_INVALID_PARAMETER */
 
 struct entry {
@@ -23,7 +21,8 @@ struct entry {
 GVIZ_LOCK(lock);
 static struct entry *entries; /* open addressing, a power of two */
 static size_t entry_count, entry_room;
-static _Atomic uint32_t last_id = FIRST_ID;
+/* Far above CUPTI's small numbers: after leaving CUPTI both kinds stand in one spool. */
+static _Atomic uint32_t last_id = OWN_IDS;
 
 uint32_t ids_next(void) { return atomic_fetch_add(&last_id, 1) + 1; }
 

@@ -1,10 +1,8 @@
 /* The Python stack of the calling thread, or why it has none. */
 #include "graph/graph.h"
+#include "records/records.h"
 
 #include <dlfcn.h>
-
-/* The sentences are in gviz/spool/records/format.py. */
-enum { STACK_NOT_REQUESTED = 0, STACK_NO_PYTHON_THREAD = -1 };
 
 static _Atomic(stack_callback) take_stack;
 static _Atomic int32_t missing_reason = STACK_NOT_REQUESTED;

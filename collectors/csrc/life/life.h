@@ -4,6 +4,7 @@
 #ifndef GVIZ_LIFE_H
 #define GVIZ_LIFE_H
 
+#include "records/records.h"
 #include "state/state.h"
 
 /* ---- life.c: the calls ------------------------------------------------------------------ */
@@ -41,8 +42,6 @@ struct executable *executable_hold(CUgraphExec exec);
 void executable_release(void);
 
 /* ---- memory.c: device memory that graphs take ------------------------------------------ */
-
-enum memory_step { MEMORY_INSTANTIATE = 1, MEMORY_UPLOAD = 2, MEMORY_FIRST_LAUNCH = 3 };
 
 uint64_t memory_free(void); /* 0: not queried */
 void memory_taken(uint32_t exec_id, enum memory_step step, uint64_t free_before);

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum name_kind { NAME_NONE = 0, NAME_EXPLICIT = 1, NAME_FRAMEWORK = 2 };
 /* What the deciding Python function answers. */
 enum { DECIDED_UNWANTED = 0, DECIDED_WANTED = 1, NOT_DECIDED = -1 };
 

@@ -23,6 +23,7 @@
 #define ORIGIN_CAPTURE 1
 #define ORIGIN_INSTANTIATE 2
 #define ORIGIN_UNWANTED 1
+#define OWN_IDS 1073741824
 
 enum record_type {
     RECORD_META = 1, /* JSON from Python: name, command, versions */
@@ -66,6 +67,50 @@ enum record_type {
     RECORD_PERIOD = 60, /* Recording begins or ends, and why */
     RECORD_GRAPH_ORIGIN = 70, /* The place where a graph's capture began, or where it was instantiated */
     RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
+};
+
+/* Cause of the begin or the end of a period */
+enum period_reason {
+    PERIOD_ATTACHED = 1,
+    PERIOD_DELAY = 2,
+    PERIOD_CALL = 3,
+    PERIOD_SIGNAL = 4,
+    PERIOD_RETURNED = 5,
+    PERIOD_DURATION = 6,
+    PERIOD_LAUNCHES = 7,
+    PERIOD_LEFT = 8,
+    PERIOD_END = 9,
+    PERIOD_FOLLOWED = 10,
+};
+
+/* Cause of the opening of a window */
+enum window_reason {
+    WINDOW_EAGER = 1,
+    WINDOW_LAUNCHES = 2,
+};
+
+/* Step of an executable's life that takes device memory */
+enum memory_step {
+    MEMORY_INSTANTIATE = 1,
+    MEMORY_UPLOAD = 2,
+    MEMORY_FIRST_LAUNCH = 3,
+};
+
+/* Cause of the lack of a Python stack, in place of a stack's number */
+enum stack_reason {
+    STACK_NOT_REQUESTED = 0,
+    STACK_NO_PYTHON_THREAD = -1,
+    STACK_SHUTDOWN = -2,
+    STACK_FAILED = -3,
+    STACK_NOT_PYTHON = -4,
+    STACK_PYTHON_UNPREPARED = -5,
+};
+
+/* Origin of a graph's name */
+enum name_kind {
+    NAME_NONE = 0,
+    NAME_EXPLICIT = 1,
+    NAME_FRAMEWORK = 2,
 };
 
 /* The beginning of a segment file */
@@ -275,7 +320,7 @@ struct created_record {
     uint32_t thread_id;
     uint32_t stream_id;
     uint32_t nvtx_path;
-    int32_t stack; /* > 0: of a STACK record, else why there is none */
+    int32_t stack; /* > 0: of a STACK record, else enum stack_reason */
     int32_t type;
     uint32_t padding;
 };
@@ -508,7 +553,7 @@ struct origin_record {
     int32_t stack; /* as of struct created_record */
     uint32_t thread_id;
     uint32_t flags;
-    uint32_t name_kind;
+    uint32_t name_kind; /* enum name_kind */
     uint64_t time_ns;
     /* then: name: that the program or a framework gave */
 };

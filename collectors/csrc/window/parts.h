@@ -4,8 +4,6 @@
 
 #include "window/window.h"
 
-enum window_reason { WINDOW_EAGER = 1, WINDOW_LAUNCHES = 2 };
-
 /* With the window lock held. */
 int activity_open(enum window_reason reason);
 void activity_close(void);

@@ -4,15 +4,10 @@
 #ifndef GVIZ_WINDOW_H
 #define GVIZ_WINDOW_H
 
+#include "records/records.h"
 #include "state/state.h"
 
 /* ---- pause.c: when the user wants a recording -------------------------------------- */
-
-enum period_reason {
-    PERIOD_ATTACHED = 1, PERIOD_DELAY, PERIOD_CALL, PERIOD_SIGNAL, PERIOD_RETURNED,
-    PERIOD_DURATION, PERIOD_LAUNCHES, PERIOD_LEFT, PERIOD_END,
-    PERIOD_FOLLOWED, /* another collector goes on after CUPTI was left */
-};
 
 uint32_t period_number(void);
 /* A launch is entered, and has returned. */

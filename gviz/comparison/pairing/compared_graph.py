@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.matching import UNKNOWN
 from gviz.model import read_level_edges
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, IntArray
 
 if TYPE_CHECKING:
     from gviz.model import GraphTree, TreeLevel, TreeNodes

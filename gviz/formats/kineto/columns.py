@@ -21,14 +21,13 @@ from gviz.formats.traces import (
     MOST_NS,
     NODE_BITS,
     NODE_MASK,
-    UNKNOWN,
     decimal,
     graph_node,
     integer,
     known,
 )
 from gviz.recording import LATEST_NS
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import UNKNOWN, BoolArray, IntArray
 
 _SPACE, _POINT, _ZERO, _NINE = (ord(sign) for sign in " .09")
 #: Digits before the point of the numbers that numpy reads: of more, nanoseconds need 64 bits.

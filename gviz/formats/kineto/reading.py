@@ -19,12 +19,10 @@ from gviz.formats.kineto.events import Args, Event, EventParser, annotation
 from gviz.formats.kineto.json_objects import ObjectReader
 from gviz.formats.kineto.source_file import SourceFile
 from gviz.formats.traces import (
-    ACTIVITY,
     CALL,
     COPY_KINDS,
     MOST_INT,
     RANGE,
-    UNKNOWN,
     DeviceFacts,
     Progress,
     Trace,
@@ -35,7 +33,8 @@ from gviz.formats.traces import (
 )
 from gviz.model import OPERATOR_DOMAIN
 from gviz.recording import LATEST_NS
-from gviz.stats import IntArray
+from gviz.runs import blank_activities
+from gviz.stats import UNKNOWN, IntArray
 
 _GPU_WORK = {
     "kernel": int(NodeType.KERNEL),
@@ -181,7 +180,7 @@ class _Reading:
         kind = np.array([_GPU_WORK[event.cat] for event in events], np.int64)
         is_kernel = kind == NodeType.KERNEL
         texts = [event.name if isinstance(event.name, str) else "?" for event in events]
-        rows = np.empty(len(events), ACTIVITY)
+        rows = blank_activities(len(events))
         rows["type"], rows["start_ns"], rows["end_ns"] = kind, start, end
         rows["name"] = [
             trace.name_number(text) if named else UNKNOWN
@@ -195,13 +194,11 @@ class _Reading:
             [a.stream if a.original_stream is None else a.original_stream for a in args]
         )
         rows["correlation_id"] = numbers([a.correlation for a in args])
-        for name, shape in (("grid", [a.grid for a in args]), ("block", [a.block for a in args])):
-            for axis, column in zip("xyz", dimensions(shape).T, strict=True):
-                rows[f"{name}_{axis}"] = column
+        rows["grid"] = dimensions([a.grid for a in args])
+        rows["block"] = dimensions([a.block for a in args])
         rows["shared_mem_bytes"] = numbers([a.shared_memory for a in args])
         rows["registers"] = numbers([a.registers for a in args])
         rows["bytes"] = numbers([a.bytes for a in args])
-        rows["copy_kind"] = UNKNOWN
         for i in np.flatnonzero(kind == NodeType.MEMCPY).tolist():
             rows["copy_kind"][i] = _copy_kind(texts[i], args[i].copy_kind)
         trace.add_activities(rows)

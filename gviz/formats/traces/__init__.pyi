@@ -14,12 +14,10 @@ from gviz.formats.traces.number import known as known
 from gviz.formats.traces.number import size as size
 from gviz.formats.traces.progress import Progress as Progress
 from gviz.formats.traces.run_writer import RunWriter as RunWriter
-from gviz.formats.traces.trace import ACTIVITY as ACTIVITY
 from gviz.formats.traces.trace import CALL as CALL
 from gviz.formats.traces.trace import COPY_KINDS as COPY_KINDS
 from gviz.formats.traces.trace import MOST_NS as MOST_NS
 from gviz.formats.traces.trace import RANGE as RANGE
-from gviz.formats.traces.trace import UNKNOWN as UNKNOWN
 from gviz.formats.traces.trace import DeviceFacts as DeviceFacts
 from gviz.formats.traces.trace import ExecFacts as ExecFacts
 from gviz.formats.traces.trace import Trace as Trace

@@ -10,11 +10,11 @@ import numpy as np
 from gviz.cuda import EdgeType, NodeType, short_name
 from gviz.formats.traces.inferred_edges import infer_edges
 from gviz.formats.traces.launches import FoldedTrace
-from gviz.formats.traces.trace import UNKNOWN, Trace
+from gviz.formats.traces.trace import Trace
 from gviz.recording import rows
 from gviz.runs import KernelFunctions, NodeKeys, RunBuilder, operation_name
 from gviz.spool import OWN_IDS
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, IntArray
 
 #: Finds, by threads and moments, the ids of the innermost paths that were open; -1: none was.
 PathOf = Callable[[IntArray, IntArray], IntArray]
@@ -44,22 +44,19 @@ NUMBERED_NOTE = (
 class TraceGraph:
     """One executable, as its records tell of it."""
 
-    exec_id: int
+    exec_id: int  # above OWN_IDS one that gviz numbers
     name: str
     nodes: dict[int, rows.Node]  # by exec_node_id
     symbols: dict[int, str]  # kernel names, likewise
     edges: IntArray = field(default_factory=lambda: np.zeros((0, 5), np.int64))
     #: CUDA's id of the graph that it was made of; None: not told.
     cuda_graph_id: int | None = None
+    #: Whether the ids of its nodes are the trace's; else gviz numbered them.
+    ids_reported: bool = True
     graph_id: int = 0
     graph_exec_id: int = 0
     #: By exec_node_id, graph_id and node_id of the node's row where these are others.
     joined: dict[int, tuple[int, int]] = field(default_factory=dict)
-
-    @property
-    def cuda_exec_id(self) -> int:
-        """CUDA's id of the executable; above OWN_IDS one that gviz counts."""
-        return self.exec_id if self.exec_id >= 0 else OWN_IDS - self.exec_id
 
     def graph_row(self, run_id: int, topology: rows.Topology | None) -> rows.Graph:
         """Return its row."""
@@ -112,6 +109,8 @@ def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
     for launch in folded.launches:  # of which only the whole is known
         if launch.exec_id not in levels:
             levels[launch.exec_id] = TraceGraph(launch.exec_id, _name(launch.exec_id), {}, {})
+    for exec_id in folded.numbered:
+        levels[exec_id].ids_reported = False
     for exec_id, level in levels.items():
         told = trace.execs.get(exec_id)
         if told is not None and told.graph_id is not None:
@@ -149,8 +148,9 @@ def add_annotations(graphs: GraphRows, trace: Trace, paths: Mapping[int, int]) -
 
 
 def _name(exec_id: int) -> str:
-    counted = -exec_id if exec_id < 0 else exec_id - OWN_IDS
-    return f"graph {counted} (numbered by gviz)" if counted > 0 else f"graph {exec_id}"
+    if exec_id > OWN_IDS:
+        return f"graph {exec_id - OWN_IDS} (numbered by gviz)"
+    return f"graph {exec_id}"
 
 
 def _graph(
@@ -183,6 +183,10 @@ def _node(record: np.void, trace: Trace, kernels: KernelFunctions) -> rows.Node:
 
     kind = int(record["type"])
     is_kernel = kind == NodeType.KERNEL
+    grid, block = (
+        [None if size == UNKNOWN else size for size in record[name].tolist()]
+        for name in ("grid", "block")
+    )
     symbol = trace.names[int(record["name"])] if is_kernel else ""
     copy_kind = told("copy_kind")
     return rows.Node(
@@ -193,12 +197,12 @@ def _node(record: np.void, trace: Trace, kernels: KernelFunctions) -> rows.Node:
         name=short_name(symbol) if is_kernel else operation_name(kind, copy_kind),
         function_id=kernels.number(symbol, told("registers")) if is_kernel else None,
         device_id=told("device_id"),
-        grid_x=told("grid_x"),
-        grid_y=told("grid_y"),
-        grid_z=told("grid_z"),
-        block_x=told("block_x"),
-        block_y=told("block_y"),
-        block_z=told("block_z"),
+        grid_x=grid[0],
+        grid_y=grid[1],
+        grid_z=grid[2],
+        block_x=block[0],
+        block_y=block[1],
+        block_z=block[2],
         shared_mem_bytes=told("shared_mem_bytes") if is_kernel else None,
         bytes=None if is_kernel else told("bytes"),
         copy_kind=copy_kind,

@@ -90,7 +90,7 @@ class Joining:
         for i, dump in enumerate(self._dumps):
             join = join_nodes(
                 dump.family, graph.nodes, graph.symbols, graph.edges[:, :2],
-                ids_told=graph.exec_id >= 0,
+                ids_told=graph.ids_reported,
             )  # fmt: skip
             found = len(join.exec_node_of)
             if i not in self._closest or found > len(self._closest[i][0].exec_node_of):

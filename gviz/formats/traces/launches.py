@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.formats.traces.trace import Trace
+from gviz.runs import Activities
+from gviz.spool import OWN_IDS
 from gviz.stats import IntArray
-
-#: What makes two pieces of work in a launch the same node, where a trace tells no node ids.
-_SHAPE = ("type", "name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class TracedLaunch:
     Attributes
     ----------
     exec_id
-        The executable; negative ids are counted here, in traces that tell none.
+        The executable; one above OWN_IDS may be numbered here, where a trace reports none.
     call
         Index of its call in the calls.
     """
@@ -63,7 +62,7 @@ class FoldedTrace:
         Launch calls of which nothing is known on the GPU.
     """
 
-    work: npt.NDArray[np.void]
+    work: Activities
     calls: npt.NDArray[np.void]
     launches: list[TracedLaunch]
     span: IntArray
@@ -113,7 +112,7 @@ def fold_trace(trace: Trace) -> FoldedTrace:
     )
 
 
-def _sorted_work(trace: Trace) -> tuple[npt.NDArray[np.void], int]:
+def _sorted_work(trace: Trace) -> tuple[Activities, int]:
     """Return the work by start, without what is told twice, and how much that was."""
     work = trace.activities.to_array()
     keys = ("name", "stream_id", "node_id", "exec_id", "correlation_id", "end_ns", "start_ns")
@@ -123,7 +122,7 @@ def _sorted_work(trace: Trace) -> tuple[npt.NDArray[np.void], int]:
         same &= work[key][1:] == work[key][:-1]
     kept = np.ones(len(work), bool)
     kept[1:] = ~same
-    found = work[kept].copy()
+    found = work[kept]
     found["start_ns"] += trace.base_ns
     found["end_ns"] += trace.base_ns
     return found, int(same.sum())
@@ -155,32 +154,39 @@ def _call_of(calls: npt.NDArray[np.void], correlation: IntArray) -> IntArray:
     return np.where((known[at] == correlation) & (correlation > 0), at, -1)
 
 
-def _number_nodes(work: npt.NDArray[np.void], mine: IntArray) -> list[int]:
+def _number_nodes(work: Activities, mine: IntArray) -> list[int]:
     """Give launched work without node ids an executable and a node, in place.
 
     Launches that ran the same work, stream by stream in the same order, are taken as of one
     executable; nodes are numbered stream by stream. Returns the executables' ids.
     """
     numbers: dict[bytes, int] = {}
+    # Above those that the trace reports: another gviz may have numbered these.
+    first = max(OWN_IDS, int(work["exec_id"].max(initial=0))) + 1
     order = mine[np.argsort(work["correlation_id"][mine], kind="stable")]
     cuts = np.flatnonzero(np.diff(work["correlation_id"][order])) + 1
     for launch in np.split(order, cuts) if len(order) else ():
         streams = []
         for stream in np.unique(work["stream_id"][launch]):
             at = launch[work["stream_id"][launch] == stream]
-            shape = np.stack([work[key][at] for key in _SHAPE])
-            streams.append((shape.tobytes(), at))
+            streams.append((_shape(work[at]), at))
         # Which number a stream gets differs from launch to launch; what it does, does not.
         streams.sort(key=lambda s: s[0])
         digest = hashlib.sha256(b"|".join(shape for shape, _ in streams)).digest()
-        exec_id = -numbers.setdefault(digest, len(numbers) + 1)
+        exec_id = numbers.setdefault(digest, first + len(numbers))
         placed = np.concatenate([at for _, at in streams])
         work["exec_id"][placed] = exec_id
         work["node_id"][placed] = np.arange(len(placed))
-    return [-number for number in numbers.values()]
+    return list(numbers.values())
 
 
-def _group(work: npt.NDArray[np.void], inside: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+def _shape(work: Activities) -> bytes:
+    """Return what makes work the same nodes, where a trace reports no node ids."""
+    columns = (work["type"], work["name"], *work["grid"].T, *work["block"].T, work["bytes"])
+    return np.stack(columns).tobytes()
+
+
+def _group(work: Activities, inside: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Return a number for each launch's work, -1 where none is known, and which of it is doubtful.
 
     Work in bodies of conditional nodes carries the correlation id 0: it is given to the latest
@@ -205,7 +211,7 @@ def _group(work: npt.NDArray[np.void], inside: IntArray) -> tuple[IntArray, npt.
 
 def _launches(
     trace: Trace,
-    work: npt.NDArray[np.void],
+    work: Activities,
     calls: npt.NDArray[np.void],
     inside: IntArray,
     group: IntArray,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from gviz.formats.traces.trace import MOST_NS, UNKNOWN
+from gviz.formats.traces.trace import MOST_NS
+from gviz.stats import UNKNOWN
 
 #: Numbers with more digits before the point than this are no time and no size.
 MOST_DIGITS = 19

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.cuda import NodeType, short_name
 from gviz.formats.traces.launches import FoldedTrace
-from gviz.formats.traces.trace import UNKNOWN, Trace
+from gviz.formats.traces.trace import Trace
 from gviz.matching import CapturedWork
-from gviz.runs import KernelFunctions, OutsideOperations, operation_name
-from gviz.stats import BoolArray, IntArray
+from gviz.runs import Activities, KernelFunctions, OutsideOperations, operation_name
+from gviz.stats import UNKNOWN, BoolArray, IntArray
 
 #: Nodes of all graphs times operations that are looked at: 3 to 20 s (bench/matching.py).
 MOST_COMPARED = 10**9
@@ -51,10 +50,6 @@ def outside_work(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
             return np.full(len(work), UNKNOWN, np.int64)
         return np.where(call >= 0, folded.calls[name][call], UNKNOWN)
 
-    def shape(of: str) -> IntArray:
-        axes = np.stack([work[f"{of}_{axis}"] for axis in "xyz"], axis=1)
-        return np.where(is_kernel[:, None], axes, UNKNOWN)
-
     return OutsideOperations(
         type=work["type"],
         names=[
@@ -70,8 +65,8 @@ def outside_work(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
         device_id=np.maximum(work["device_id"], 0),
         correlation_id=np.maximum(work["correlation_id"], 0),
         function_id=function,
-        grid=shape("grid"),
-        block=shape("block"),
+        grid=np.where(is_kernel[:, None], work["grid"], UNKNOWN),
+        block=np.where(is_kernel[:, None], work["block"], UNKNOWN),
         shared_mem_bytes=np.where(is_kernel, np.maximum(shared, UNKNOWN), UNKNOWN),
         bytes=np.where(is_kernel, UNKNOWN, work["bytes"]),
         copy_kind=copy_kind,
@@ -82,7 +77,7 @@ def outside_work(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
 
 
 def _functions(
-    trace: Trace, work: npt.NDArray[np.void], is_kernel: BoolArray, kernels: KernelFunctions
+    trace: Trace, work: Activities, is_kernel: BoolArray, kernels: KernelFunctions
 ) -> IntArray:
     """Return the function of each kernel, with the registers that its first record tells."""
     found = np.full(len(work), UNKNOWN, np.int64)

@@ -24,12 +24,12 @@ from gviz.formats.traces.host_ranges import nest_ranges
 from gviz.formats.traces.joining import Dump, Joining
 from gviz.formats.traces.launches import FoldedTrace, fold_trace
 from gviz.formats.traces.operations import are_too_many, outside_work, told
-from gviz.formats.traces.trace import UNKNOWN, Trace
+from gviz.formats.traces.trace import Trace
 from gviz.matching import CapturedWork
 from gviz.model import OpenRanges
 from gviz.recording import rows
 from gviz.runs import RunBuilder, Spans
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, IntArray
 
 
 class RunWriter:
@@ -159,8 +159,8 @@ class RunWriter:
         launched = Counter(launch.exec_id for launch in folded.launches)
         works = []
         inferred = False
-        # CUDA counts executables as they are made; those that gviz tells apart count down.
-        for level in sorted(graphs.levels.values(), key=lambda x: abs(x.exec_id)):
+        # CUDA counts executables as they are made; those that gviz numbers come last.
+        for level in sorted(graphs.levels.values(), key=lambda x: x.exec_id):
             level.graph_exec_id = self._builder.numbers.take("graph_exec")
             work = joining.write(level, folded)
             if work is None:
@@ -192,7 +192,7 @@ class RunWriter:
                 graph_exec_id=level.graph_exec_id,
                 run_id=self._builder.run_id,
                 graph_id=level.graph_id,
-                cuda_exec_id=level.cuda_exec_id,
+                cuda_exec_id=level.exec_id,
                 instantiate_start_ns=None if call is None else call[0] + trace.base_ns,
                 instantiate_end_ns=None if call is None else call[1] + trace.base_ns,
                 instantiate_thread_id=None if told is None else told.thread_id,

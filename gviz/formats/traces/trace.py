@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from gviz.cuda import CopyKind
 from gviz.errors import ImportingError
-from gviz.stats import BoolArray
+from gviz.runs import ACTIVITY, Activities
+from gviz.stats import UNKNOWN, BoolArray
 
 #: GPU work taken from one trace: 0.6 GB of columns, and as much again while it is sorted.
 MOST_ACTIVITIES = 3_000_000
@@ -24,18 +25,6 @@ MOST_NAME_CHARACTERS = 65_536
 #: Times on the clock of the recording lie below this: the year 2116.
 MOST_NS = 1 << 62
 
-#: A kernel, copy or memset that ran. Integers of which nothing is known are -1.
-ACTIVITY = np.dtype(
-    [
-        ("type", "<i8"), ("name", "<i8"), ("start_ns", "<i8"), ("end_ns", "<i8"),
-        ("device_id", "<i8"), ("stream_id", "<i8"), ("correlation_id", "<i8"),
-        ("exec_id", "<i8"), ("node_id", "<i8"),
-        ("grid_x", "<i8"), ("grid_y", "<i8"), ("grid_z", "<i8"),
-        ("block_x", "<i8"), ("block_y", "<i8"), ("block_z", "<i8"),
-        ("shared_mem_bytes", "<i8"), ("registers", "<i8"),
-        ("bytes", "<i8"), ("copy_kind", "<i8"),
-    ]
-)  # fmt: skip
 #: A call on the host that gave the GPU work, or launched a graph.
 CALL = np.dtype(
     [
@@ -54,8 +43,6 @@ WHOLE = np.dtype(
         ("device_id", "<i8"), ("stream_id", "<i8"),
     ]
 )  # fmt: skip
-#: An integer that is not known.
-UNKNOWN = -1
 #: Directions of copies as profilers spell them.
 COPY_KINDS = {name.lower(): int(kind) for name, kind in CopyKind.__members__.items()}
 
@@ -83,17 +70,17 @@ class ExecFacts:
 
 
 class RowBuffer:
-    """Rows of one dtype of integers, taken in one by one; eight bytes a value."""
+    """Rows of one dtype of integers of 64 bits, taken in one by one."""
 
     def __init__(self, dtype: np.dtype[np.void]) -> None:
         self.dtype = dtype
         self._values = array("q")
 
     def __len__(self) -> int:
-        return len(self._values) // len(self.dtype.names or ())
+        return len(self._values) * self._values.itemsize // self.dtype.itemsize
 
     def add(self, values: Sequence[int]) -> None:
-        """Take a row in: an integer of 64 bits for each field."""
+        """Take a row in: an integer for each field, three for a grid or block."""
         self._values.extend(values)
 
     def extend(self, rows: npt.NDArray[np.void]) -> None:
@@ -114,7 +101,8 @@ class Trace:
     profiler
         What wrote it, in words.
     activities, calls, whole_launches, ranges
-        Rows of ACTIVITY, CALL, WHOLE and RANGE, in any order.
+        Rows of ACTIVITY, CALL, WHOLE and RANGE, in any order. Times count from ``base_ns``, and
+        shared memory may be the whole, see ``shared_memory_is_total``.
     names
         Kernel names, by the number in ``activities["name"]``.
     first_seen
@@ -184,7 +172,7 @@ class Trace:
             raise _too_much()
         self.activities.add(values)
 
-    def add_activities(self, rows: npt.NDArray[np.void]) -> None:
+    def add_activities(self, rows: Activities) -> None:
         """Take GPU work in (dtype ACTIVITY).
 
         Raises

@@ -45,10 +45,10 @@ def give_up_contradicted(
     for exec_id, levels in nested.items():
         check = _Check(levels, contents, kernels, updated=exec_id in updated)
         count = sum(
-            not check.agrees(node, seen[exec_id << 32 | number])
+            not check.agrees(node, record)
             for level in levels
             for number, node in _numbered(level)
-            if exec_id << 32 | number in seen
+            if (record := seen.get(exec_id, number)) is not None
         )
         if count:
             top = graphs.execs[exec_id].graph_id

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from gviz.runs import Activities
 from gviz.spool.records import LAUNCH_NODE_LEVEL, LaunchRecord
 from gviz.spool.streams import Extent, Fences, place_between
 from gviz.stats import BoolArray, IntArray
@@ -29,8 +29,6 @@ class BodyOwners:
         Event-measured GPU time of each, nanoseconds; 0: not measured.
     activities
         Records of graph nodes (dtype SPAN_ACTIVITY), ordered by start.
-    exec_of
-        Executable id of each activity.
     fences_of
         Of an executable; None: its graph has no conditional node.
     """
@@ -39,19 +37,18 @@ class BodyOwners:
         self,
         records: list[LaunchRecord],
         durations: IntArray,
-        activities: npt.NDArray[np.void],
-        exec_of: IntArray,
+        activities: Activities,
         fences_of: Callable[[int], Fences | None],
     ) -> None:
         self._called = np.array([r.start_ns for r in records], np.int64)
         self._node_level = np.array([bool(r.flags & LAUNCH_NODE_LEVEL) for r in records], bool)
         self._launch_exec = np.array([r.exec_id for r in records], np.int64)
         self._durations = durations
-        self._start = activities["start_ns"].astype(np.int64)
-        self._end = activities["end_ns"].astype(np.int64)
-        self._node = (activities["graph_node_id"] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        self._start = activities["start_ns"]
+        self._end = activities["end_ns"]
+        self._node = activities["node_id"]
         self._loose = activities["correlation_id"] == 0
-        self._exec_of = exec_of
+        self._exec_of = activities["exec_id"]
         self._fences_of = fences_of
 
     def fill(self, owner: IntArray) -> BoolArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,12 +11,18 @@ import numpy.typing as npt
 
 from gviz.cuda import NodeType, short_name
 from gviz.recording import rows
-from gviz.runs import KernelFunctions, Spans, operation_name
+from gviz.runs import Activities, KernelFunctions, Spans, operation_name
 from gviz.spool.folding.bodies import BodyOwners
 from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH, LaunchRecord
-from gviz.spool.streams import Contents, LaunchStream, cut_launches, impossible_launches
-from gviz.stats import IntArray, is_ascending
+from gviz.spool.streams import (
+    Contents,
+    LaunchStream,
+    Samples,
+    cut_launches,
+    impossible_launches,
+)
+from gviz.stats import UNKNOWN, IntArray, is_ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class FoldedLaunches:
 
 def fold_launches(
     contents: Contents,
-    activities: npt.NDArray[np.void],
+    activities: Activities,
     folder: GraphFolder,
     kernels: KernelFunctions,
 ) -> FoldedLaunches:
@@ -50,14 +56,13 @@ def fold_launches(
         Valid records of graph nodes (dtype SPAN_ACTIVITY), ordered by start.
     """
     records = sorted(contents.launch_stream.rows, key=lambda r: r.start_ns)
-    exec_of = (activities["graph_node_id"] >> np.uint64(32)).astype(np.int64)
-    owner = _owners(records, activities, exec_of)
+    owner = _owners(records, activities)
     times = contents.launch_stream.row_times
     durations = [times.get(r.token, 0) if r.token else 0 for r in records]
     ambiguous = BodyOwners(
-        records, np.array(durations, np.int64), activities, exec_of, contents.fences_of
+        records, np.array(durations, np.int64), activities, contents.fences_of
     ).fill(owner)
-    _add_unknown(contents, contents.activity_stream.samples.values(), folder, kernels)
+    _add_unknown(contents, contents.activity_stream.samples, folder, kernels)
     graphs = folder.graphs
     seen = {r.exec_id for r in records} | set(contents.launch_stream.counts)
     for exec_id in sorted(seen - set(graphs.execs)):
@@ -117,9 +122,7 @@ def _exec_of(contents: Contents, records: list[LaunchRecord], graphs: Graphs) ->
     return exec_of
 
 
-def _owners(
-    records: list[LaunchRecord], activities: npt.NDArray[np.void], exec_of: IntArray
-) -> IntArray:
+def _owners(records: list[LaunchRecord], activities: Activities) -> IntArray:
     """Return the index of each activity's launch in ``records``, -1 for none."""
     owner = np.full(len(activities), -1, np.int64)
     if not records:
@@ -130,7 +133,7 @@ def _owners(
     candidate = order[np.minimum(at, len(order) - 1)]
     launch_exec = np.array([r.exec_id for r in records], np.int64)
     hit = (correlation[candidate] == activities["correlation_id"]) & (
-        launch_exec[candidate] == exec_of
+        launch_exec[candidate] == activities["exec_id"]
     )
     owner[hit] = candidate[hit]
     _share_out(correlation, launch_exec, activities, owner)
@@ -138,7 +141,7 @@ def _owners(
 
 
 def _share_out(
-    correlation: IntArray, exec_ids: IntArray, activities: npt.NDArray[np.void], owner: IntArray
+    correlation: IntArray, exec_ids: IntArray, activities: Activities, owner: IntArray
 ) -> None:
     """Tell launches apart that carry one correlation id, in place.
 
@@ -151,7 +154,8 @@ def _share_out(
     mine = np.flatnonzero((owner >= 0) & shared[owner])
     if not len(mine):
         return
-    group, node = group_of[owner[mine]], activities["graph_node_id"][mine]
+    # The launches of a group are of one executable.
+    group, node = group_of[owner[mine]], activities["node_id"][mine]
     order = np.lexsort((activities["start_ns"][mine], node, group))
     mine, group, node = mine[order], group[order], node[order]
     launches = np.argsort(group_of, kind="stable")  # group by group, in their order in each
@@ -169,13 +173,12 @@ def _rank_in_runs(*keys: npt.NDArray[np.generic]) -> IntArray:
 
 
 def _spans(
-    activities: npt.NDArray[np.void], owner: IntArray
+    activities: Activities, owner: IntArray
 ) -> tuple[Spans, dict[int, int], dict[int, int], dict[int, int]]:
     mine = np.flatnonzero(owner >= 0)
-    node = (activities["graph_node_id"][mine] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    start = activities["start_ns"][mine].astype(np.int64)
-    end = activities["end_ns"][mine].astype(np.int64)
-    launch, stream = owner[mine], activities["stream_id"][mine].astype(np.int64)
+    node, stream = activities["node_id"][mine], activities["stream_id"][mine]
+    start, end = activities["start_ns"][mine], activities["end_ns"][mine]
+    launch = owner[mine]
     if not is_ascending((launch, node)):
         # One sort of numbers of 32 bits each; records of a node stay in their order by start.
         order = np.argsort(launch << 32 | node, kind="stable")
@@ -295,9 +298,9 @@ def _graphs_of(exec_ids: IntArray, graphs: Graphs) -> IntArray:
 
 
 def _add_unknown(
-    contents: Contents, samples: Iterable[np.void], folder: GraphFolder, kernels: KernelFunctions
+    contents: Contents, samples: Samples, folder: GraphFolder, kernels: KernelFunctions
 ) -> None:
-    """Add the nodes of these records (dtype ACTIVITY, one a node) that no walk told."""
+    """Add the nodes of these records that no walk read."""
     unknown: dict[int, dict[int, rows.Node]] = {}
     known = {
         exec_id: {
@@ -307,8 +310,8 @@ def _add_unknown(
         }
         for exec_id, row in folder.graphs.execs.items()
     }
-    for record in sorted(samples, key=lambda record: int(record["graph_node_id"])):
-        exec_id, node_id = divmod(int(record["graph_node_id"]), 1 << 32)
+    for record in samples.records:
+        exec_id, node_id = int(record["exec_id"]), int(record["node_id"])
         if node_id not in known.get(exec_id, ()):
             node = node_from_activity(contents, record, node_id, kernels)
             unknown.setdefault(exec_id, {})[node_id] = node
@@ -322,17 +325,18 @@ def _add_unknown(
 def node_from_activity(
     contents: Contents, record: np.void, node_id: int, kernels: KernelFunctions
 ) -> rows.Node:
-    """Return what an activity record tells about its node."""
+    """Return what an activity record reports of its node."""
     kind = int(record["type"])
     kernel = kind == NodeType.KERNEL
     mangled = contents.strings.get(int(record["name"]), "?") if kernel else ""
     grid, block = record["grid"].tolist(), record["block"].tolist()
+    copy_kind, size = int(record["copy_kind"]), int(record["bytes"])
     return rows.Node(
         graph_id=0,
         node_id=node_id,
         exec_node_id=node_id,
         type=kind,
-        name=short_name(mangled) if kernel else operation_name(kind, int(record["copy_kind"])),
+        name=short_name(mangled) if kernel else operation_name(kind, max(copy_kind, 0)),
         function_id=kernels.number(
             mangled, int(record["registers"]), int(record["static_shared_mem_bytes"])
         )
@@ -346,7 +350,7 @@ def node_from_activity(
         block_y=block[1] if kernel else None,
         block_z=block[2] if kernel else None,
         shared_mem_bytes=int(record["shared_mem_bytes"]) if kernel else None,
-        copy_kind=int(record["copy_kind"]) or None,
-        bytes=None if kernel else int(record["bytes"]),
+        copy_kind=None if copy_kind == UNKNOWN else copy_kind,
+        bytes=None if size == UNKNOWN else size,
         stack_reason="the node was created before gviz attached",
     )

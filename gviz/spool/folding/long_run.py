@@ -108,7 +108,7 @@ def counted_by_graph(streamed: DurationSketch, graphs: Graphs) -> dict[int, Dura
     Parameters
     ----------
     streamed
-        The durations, by graph_node_id.
+        The durations, by node_key.
     """
     groups: dict[int, dict[int, int]] = {}
     for group in streamed.groups.tolist():

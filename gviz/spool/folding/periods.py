@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gviz.recording import rows
-from gviz.spool.records import PERIOD_REASONS, PeriodRecord
+from gviz.spool.records import PeriodReason, PeriodRecord, word_of
 from gviz.spool.streams import Contents
 from gviz.text import duration
 
@@ -51,7 +51,7 @@ def fold_periods(contents: Contents, run_id: int) -> FoldedPeriods:
 
 
 def _reason(record: PeriodRecord) -> str:
-    return PERIOD_REASONS.get(record.reason, f"reason {record.reason}")
+    return word_of(PeriodReason, record.reason)
 
 
 def _notes(records: Sequence[PeriodRecord], ended_ns: int | None) -> Iterator[Note]:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from gviz.spool.folding.graphs import Graphs
+from gviz.spool.streams import Samples
 
 
-def take_recorded_devices(graphs: Graphs, samples: Mapping[int, np.void]) -> None:
-    """Give each node the device of its first record; a node without records keeps its own.
-
-    Parameters
-    ----------
-    samples
-        By graph_node_id, its first record (dtype ACTIVITY).
-    """
+def take_recorded_devices(graphs: Graphs, samples: Samples) -> None:
+    """Give each node the device of its first record; a node without records keeps its own."""
     for exec_id, execution in graphs.execs.items():
         for level in graphs.family(execution.graph_id):
             for node_id, node in level.nodes.items():
                 if node.exec_node_id is None:
                     continue
-                record = samples.get(exec_id << 32 | node.exec_node_id)
+                record = samples.get(exec_id, node.exec_node_id)
                 if record is None:
                     continue
                 device = int(record["device_id"])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.cuda import NodeType, problems_in
 from gviz.matching import CapturedWork
@@ -37,13 +35,15 @@ from gviz.spool.folding.placement import take_recorded_devices
 from gviz.spool.folding.source import SourceLines
 from gviz.spool.records import (
     SPOOL_SUFFIX,
-    WINDOW_REASONS,
     NvtxRangeRecord,
     SpoolReader,
+    WindowReason,
     WindowRecord,
     read_text,
+    word_of,
 )
-from gviz.spool.streams import Contents
+from gviz.spool.streams import Contents, Samples
+from gviz.stats import UNKNOWN
 
 #: Counters that stand in the run's row, not among its measurements.
 _OF_THE_RUN = ("attached_ns", "ended_ns", "driver_version", "cupti_version")
@@ -115,19 +115,19 @@ class _Fold:
 
     def run(self) -> None:
         """Write every table."""
-        inside, outside = self._activities()
+        self._measure_records()
+        activities = self.contents.activity_stream
         stream = self.contents.launch_stream
         folder = GraphFolder(self.contents, self.builder, self.spool)
         graphs = folder.fold()
-        samples = self.contents.activity_stream.samples
-        _fill_copy_kinds(graphs, samples)
+        _fill_copy_kinds(graphs, activities.samples)
         if len(self.contents.devices) > 1:
-            take_recorded_devices(graphs, samples)
+            take_recorded_devices(graphs, activities.samples)
         self.contradicted = give_up_contradicted(graphs, self.contents, self.kernels)
-        launches = fold_launches(self.contents, inside, folder, self.kernels)
+        launches = fold_launches(self.contents, activities.take_spans(), folder, self.kernels)
         fit_to_events(self.contents, graphs)
         launches = add_event_times(self.contents, graphs, launches)
-        operations = fold_operations(self.contents, outside, self.kernels)
+        operations = fold_operations(self.contents, activities.operations(), self.kernels)
         self._name_graphs(graphs, folder.origins)
         life = fold_life(self.contents, folder)
         self._measure(graphs, launches, folder.origins)
@@ -147,7 +147,7 @@ class _Fold:
         self.builder.add(*life.rows())
         self.builder.finish()
 
-    def _activities(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+    def _measure_records(self) -> None:
         activities = self.contents.activity_stream
         # start == end == 0 means "no time available" (cupti_activity.h).
         self.measurements["activity_records_invalid"] = (
@@ -156,7 +156,6 @@ class _Fold:
         )  # fmt: skip
         for remark in remarks(self.contents):
             self.measurements[remark.name] = (remark.value, remark.unit, remark.method)
-        return activities.spans(), activities.operations()
 
     # -- the run -------------------------------------------------------------------------
 
@@ -216,7 +215,7 @@ class _Fold:
                         window_id=number,
                         start_ns=open_at.time_ns,
                         end_ns=window.time_ns or None,
-                        reason=WINDOW_REASONS.get(open_at.reason, "?"),
+                        reason=word_of(WindowReason, open_at.reason),
                     )
                 )
                 number += 1
@@ -450,14 +449,16 @@ def _works(graphs: Graphs) -> list[CapturedWork]:
     ]
 
 
-def _fill_copy_kinds(graphs: Graphs, samples: Mapping[int, np.void]) -> None:
+def _fill_copy_kinds(graphs: Graphs, samples: Samples) -> None:
     """Take the direction of copies between unified addresses from records of them."""
-    kinds = {node: int(record["copy_kind"]) for node, record in samples.items()}
     for exec_id, execution in graphs.execs.items():
         for level in graphs.family(execution.graph_id):
             for node_id, node in level.nodes.items():
-                kind = kinds.get(exec_id << 32 | (node.exec_node_id or 0))
-                if node.type == NodeType.MEMCPY and node.copy_kind is None and kind:
+                if node.type != NodeType.MEMCPY or node.copy_kind is not None:
+                    continue
+                record = samples.get(exec_id, node.exec_node_id or 0)
+                kind = UNKNOWN if record is None else int(record["copy_kind"])
+                if kind != UNKNOWN:
                     level.nodes[node_id] = replace(
                         node, copy_kind=kind, name=operation_name(node.type, kind)
                     )

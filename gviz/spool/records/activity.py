@@ -1,8 +1,8 @@
-"""Raw CUPTI activity records to numpy arrays.
+"""Raw CUPTI activity records to rows of ACTIVITY.
 
 A record of each kind is a structured dtype at CUPTI's offsets. A buffer is seen as such records
 at every multiple of 8 bytes, of which those at the records' offsets are gathered, a column at a
-time: no Python runs per record.
+time: no Python runs per record. Here CUPTI's own words for what is not known become UNKNOWN.
 
 References
 ----------
@@ -20,31 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.cuda import NodeType
+from gviz.cuda import CopyKind, NodeType
+from gviz.runs import ACTIVITY, Activities, blank_activities
 from gviz.spool.records.table import BUFFER
-from gviz.stats import is_ascending
+from gviz.stats import UNKNOWN, is_ascending
 
-#: One activity record: what gviz keeps of it.
-ACTIVITY = np.dtype(
-    [
-        ("start_ns", "<i8"),
-        ("end_ns", "<i8"),
-        ("graph_node_id", "<u8"),  # 0: outside graphs
-        ("name", "<u8"),  # kernels: pointer, a STRING record holds the text
-        ("bytes", "<i8"),  # copies and memsets
-        ("correlation_id", "<u4"),
-        ("stream_id", "<u4"),
-        ("device_id", "<i4"),
-        ("type", "<i4"),  # CUgraphNodeType of the same work
-        ("grid", "<u4", 3),
-        ("block", "<u4", 3),
-        ("shared_mem_bytes", "<u4"),  # dynamic
-        ("static_shared_mem_bytes", "<u4"),
-        ("registers", "<u4"),
-        ("copy_kind", "<u4"),
-    ]
-)
-_KEPT = frozenset(ACTIVITY.names or ())
+_FIELDS = frozenset(ACTIVITY.names or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +60,35 @@ def _record(fields: Mapping[str, tuple[str | tuple[str, int], int]]) -> np.dtype
     )
 
 
+def _graph_node(offset: int) -> dict[str, tuple[str, int]]:
+    """Return the fields of a graphNodeId: the node, and above it the executable."""
+    return {"node_id": ("<u4", offset), "exec_id": ("<u4", offset + 4)}
+
+
 KERNEL = ActivityKind(
     10,
     NodeType.KERNEL,
     _record(
         {
             "kind": ("<u4", 0), "registers": ("<u2", 6), "start_ns": ("<u8", 16),
-            "end_ns": ("<u8", 24), "device_id": ("<u4", 40), "stream_id": ("<u4", 48),
+            "end_ns": ("<u8", 24), "device_id": ("<i4", 40), "stream_id": ("<u4", 48),
             "grid": (("<u4", 3), 52), "block": (("<u4", 3), 64),
             "static_shared_mem_bytes": ("<u4", 76), "shared_mem_bytes": ("<u4", 80),
-            "correlation_id": ("<u4", 92), "name": ("<u8", 104), "graph_node_id": ("<u8", 144),
+            "correlation_id": ("<u4", 92), "name": ("<u8", 104), **_graph_node(144),
         }
     ),
     216,
 )  # fmt: skip
 _TRANSFER = {
     "kind": ("<u4", 0), "bytes": ("<u8", 8), "start_ns": ("<u8", 16), "end_ns": ("<u8", 24),
-    "device_id": ("<u4", 32), "stream_id": ("<u4", 40),
+    "device_id": ("<i4", 32), "stream_id": ("<u4", 40),
 }  # fmt: skip
 MEMCPY = ActivityKind(
     1,
     NodeType.MEMCPY,
     _record(
         {**_TRANSFER, "copy_kind": ("u1", 4), "correlation_id": ("<u4", 44),
-         "graph_node_id": ("<u8", 64)}
+         **_graph_node(64)}
     ),
     96,
 )  # fmt: skip
@@ -112,7 +98,7 @@ MEMCPY_PEER = ActivityKind(
     NodeType.MEMCPY,
     _record(
         {**_TRANSFER, "copy_kind": ("u1", 4), "correlation_id": ("<u4", 60),
-         "graph_node_id": ("<u8", 72)}
+         **_graph_node(72)}
     ),
     96,
 )  # fmt: skip
@@ -121,7 +107,7 @@ MEMSET = ActivityKind(
     NodeType.MEMSET,
     _record(
         {**_TRANSFER, "value": ("<u4", 4), "correlation_id": ("<u4", 44),
-         "graph_node_id": ("<u8", 64)}
+         **_graph_node(64)}
     ),
     88,
 )  # fmt: skip
@@ -130,8 +116,8 @@ HOST_NODE = ActivityKind(
     NodeType.HOST,
     _record(
         {
-            "kind": ("<u4", 0), "stream_id": ("<u4", 4), "device_id": ("<u4", 12),
-            "correlation_id": ("<u4", 16), "graph_node_id": ("<u8", 24), "start_ns": ("<u8", 40),
+            "kind": ("<u4", 0), "stream_id": ("<u4", 4), "device_id": ("<i4", 12),
+            "correlation_id": ("<u4", 16), **_graph_node(24), "start_ns": ("<u8", 40),
             "end_ns": ("<u8", 48),
         }
     ),
@@ -142,7 +128,7 @@ ACTIVITY_KINDS = (KERNEL, MEMCPY, MEMCPY_PEER, MEMSET, HOST_NODE)
 ALIGNMENT = 8
 
 
-def decode_buffer(payload: bytes) -> npt.NDArray[np.void]:
+def decode_buffer(payload: bytes) -> Activities:
     """Return the work in one BUFFER record (dtype ACTIVITY, shape (n,)).
 
     Kernels, copies, memsets and host nodes; records of other kinds are left out.
@@ -154,22 +140,35 @@ def decode_buffer(payload: bytes) -> npt.NDArray[np.void]:
         raise ValueError(f"it ends after {len(raw)} of {buffer.valid_bytes} bytes")
     at = (offsets // ALIGNMENT).astype(np.intp)
     number = _overlapping(raw, np.dtype("<u4"))[at]
-    parts: list[npt.NDArray[np.void]] = []
-    for kind in ACTIVITY_KINDS:
-        chosen = at[number == kind.number]
-        if len(chosen):
-            parts.append(_gather(kind, raw, chosen))
-    return parts[0] if len(parts) == 1 else _join(parts)
+    places = [(kind, at[number == kind.number]) for kind in ACTIVITY_KINDS]
+    found = blank_activities(sum(len(mine) for _, mine in places))
+    done = 0
+    for kind, mine in places:
+        if len(mine):
+            _gather(kind, raw, mine, found[done : done + len(mine)])
+            done += len(mine)
+    _mark_unknown(found)
+    return found
 
 
-def _gather(kind: ActivityKind, raw: bytes, at: npt.NDArray[np.intp]) -> npt.NDArray[np.void]:
+def _gather(kind: ActivityKind, raw: bytes, at: npt.NDArray[np.intp], out: Activities) -> None:
+    """Read the records of a kind that begin there."""
     records = _overlapping(raw, kind.record)
-    out = np.zeros(len(at), ACTIVITY)
     out["type"] = kind.type
     for name in kind.record.names or ():
-        if name in _KEPT:
+        if name in _FIELDS:
             out[name] = records[name][at]
-    return out
+
+
+def _mark_unknown(records: Activities) -> None:
+    """Put UNKNOWN in place of CUPTI's zeros: executable and node, and the direction of a copy."""
+    outside = records["exec_id"] == 0
+    if outside.any():
+        outside &= records["node_id"] == 0
+        records["exec_id"][outside] = records["node_id"][outside] = UNKNOWN
+    undirected = records["copy_kind"] == CopyKind.UNKNOWN
+    if undirected.any():
+        records["copy_kind"][undirected] = UNKNOWN
 
 
 def _overlapping(raw: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -178,13 +177,9 @@ def _overlapping(raw: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     return np.ndarray((count,), dtype, raw, strides=(ALIGNMENT,))
 
 
-def join(parts: Sequence[npt.NDArray[np.void]]) -> npt.NDArray[np.void]:
+def join(parts: Sequence[Activities]) -> Activities:
     """Return the arrays of several buffers as one, ordered by start."""
-    whole = _join(parts)
+    whole = np.concatenate(parts) if parts else blank_activities(0)
     if is_ascending((whole["start_ns"],)):
         return whole
     return whole[np.argsort(whole["start_ns"], kind="stable")]
-
-
-def _join(parts: Sequence[npt.NDArray[np.void]]) -> npt.NDArray[np.void]:
-    return np.concatenate(parts) if parts else np.zeros(0, ACTIVITY)

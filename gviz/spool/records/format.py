@@ -112,27 +112,3 @@ LAUNCH_LATE = 8
 LAUNCH_COPY = 16
 #: Ids of graphs and executables above this are gviz's own: CUPTI was not there to number them.
 OWN_IDS = 1 << 30
-WINDOW_REASONS = {1: "eager", 2: "launches"}
-#: Why a period begins or ends (``enum period_reason`` in csrc/window/window.h).
-PERIOD_REASONS = {
-    1: "attached",
-    2: "delay",
-    3: "call",
-    4: "signal",
-    5: "returned",
-    6: "duration",
-    7: "launches",
-    8: "left",
-    9: "end",
-    10: "followed",
-}
-
-#: Why a node has no Python stack, by the number stored in its place.
-STACK_REASONS = {
-    0: "Python stacks were not asked for",
-    -1: "created on a thread without Python frames, such as autograd's backward thread",
-    -2: "the interpreter was shutting down",
-    -3: "taking the stack failed",
-    -4: "not a Python program",
-    -5: "gviz's Python part was not loaded: PYTHONPATH was replaced or ignored (python -E, -I, -S)",
-}

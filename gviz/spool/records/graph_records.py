@@ -171,7 +171,7 @@ class CreatedRecord(NamedTuple):
     node_id
         its graph's id << 32 | its own
     stack
-        > 0: of a STACK record, else why there is none
+        > 0: of a STACK record, else enum stack_reason
     """
 
     node_id: U64
@@ -201,6 +201,8 @@ class OriginRecord(NamedTuple):
         ORIGIN_CAPTURE or ORIGIN_INSTANTIATE
     stack
         as of struct created_record
+    name_kind
+        enum name_kind
     name
         that the program or a framework gave
     """

@@ -1,15 +1,18 @@
 """The records of a spool: each one declaration, from which all code that reads or writes it goes.
 
 Python decodes a record by its layout, numpy by the layout's dtype, and
-``collectors/csrc/records/records.h`` is generated from this table (``make docs``).
+``collectors/csrc/records/records.h`` is generated from this table (``make docs``), with the
+numbers that stand for a word.
 Ids of graphs, executables and nodes are CUPTI's; where a number has no meaning of its own, 0 is
 none. Times are nanoseconds since the epoch.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any
 
+from gviz.cuda import NameKind
 from gviz.spool.records.call_records import (
     CallNameRecord,
     CallRecord,
@@ -20,6 +23,7 @@ from gviz.spool.records.call_records import (
     NvtxRangeRecord,
     RuntimeCallNameRecord,
 )
+from gviz.spool.records.enums import MemoryStep, PeriodReason, StackReason, WindowReason
 from gviz.spool.records.event_records import (
     CalibrationRecord,
     NodeTime,
@@ -107,6 +111,10 @@ REFUSED = Layout(RefusedRecord)
 
 #: The structures that are no record of their own: parts of the file, and of other records.
 PARTS: tuple[Layout[Any], ...] = (SEGMENT_HEADER, RECORD_HEADER, ARGUMENT, EDGE, NODE_TIME)
+#: Numbers in records that stand for a word.
+ENUMS: tuple[type[IntEnum], ...] = (
+    PeriodReason, WindowReason, MemoryStep, StackReason, NameKind,
+)  # fmt: skip
 #: The layout of each type of record.
 LAYOUTS: dict[RecordType, Layout[Any]] = {
     RecordType.DEVICE: DEVICE,

@@ -9,31 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.spool.records import ACTIVITY, join
+from gviz.runs import SPAN_ACTIVITY, Activities, node_key, span_activities
+from gviz.spool.records import join
 from gviz.spool.streams.body_stream import BodyStream
 from gviz.spool.streams.consistency import impossible_launches
 from gviz.spool.streams.fences import Fences
 from gviz.spool.streams.launch_stream import LaunchStream
-from gviz.stats import DurationSketch, IntArray
+from gviz.spool.streams.samples import Samples
+from gviz.stats import UNKNOWN, DurationSketch, IntArray
 
-Activities = npt.NDArray[np.void]
-
-#: What is kept of a record that becomes a span; the rest is the same in all records of a node.
-SPAN_ACTIVITY = np.dtype(
-    [
-        ("start_ns", "<i8"), ("end_ns", "<i8"), ("graph_node_id", "<u8"),
-        ("correlation_id", "<u4"), ("stream_id", "<u4"),
-    ]
-)  # fmt: skip
 #: Records gathered before they are sorted into launches.
 _BATCH = 32_768
 #: A record whose launch, or whose fellow nodes, are still missing waits over so many batches.
 _PATIENCE = 2
 #: Records of loop bodies kept as spans, an executable; those beyond are counted only.
 BODY_SPANS = 500_000
-_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 #: In place of a launch's place: not known (yet), and of no launch although its graph is known.
-_UNKNOWN = np.iinfo(np.int64).min
+_NO_PLACE = np.iinfo(np.int64).min
 _NO_LAUNCH = np.iinfo(np.int64).max
 
 
@@ -68,14 +60,14 @@ class ActivityStream:
     homeless
         Records of graphs whose launch was not seen.
     nodes
-        Durations of nodes in launches without a row, by graph_node_id.
+        Durations of nodes in launches without a row, by node_key.
     operations_left_out
         Records outside graphs beyond those kept.
     bodies_doubtful
         Records of conditional bodies, in launches without a row, that may be a neighbouring
         launch's.
     samples
-        By graph_node_id, its earliest record (dtype ACTIVITY).
+        The earliest record of each node.
     """
 
     def __init__(
@@ -87,7 +79,7 @@ class ActivityStream:
         self.nodes = DurationSketch()
         self.operations_left_out = 0
         self.bodies_doubtful = 0
-        self.samples: dict[int, np.void] = {}
+        self.samples = Samples()
         self._launches = launches
         self._graph_of = graph_of
         self._batch: list[Activities] = []
@@ -107,35 +99,39 @@ class ActivityStream:
         if self._batch_size >= _BATCH:
             self.settle()
 
-    def spans(self) -> Activities:
-        """Return the records of launches that have a row (SPAN_ACTIVITY), ordered by start."""
-        return _ordered(self._kept, SPAN_ACTIVITY)
+    def take_spans(self) -> Activities:
+        """Return the records of launches that have a row (SPAN_ACTIVITY), ordered by start.
+
+        They are many: nothing of them is kept here.
+        """
+        kept, self._kept = self._kept, []
+        return join(kept) if kept else np.zeros(0, SPAN_ACTIVITY)
 
     def operations(self) -> Activities:
         """Return the records outside graphs that are kept (dtype ACTIVITY), ordered by start."""
-        return _ordered(self._operations, ACTIVITY)
+        return join(self._operations)
 
     def settle(self, *, last: bool = False) -> None:
         """Sort what was taken in: to spans, to statistics, or, unless ``last``, to wait."""
         self._launches.settle()
         batch, self._batch, self._batch_size = self._batch, [], 0
-        whole = join(batch) if batch else np.zeros(0, ACTIVITY)
+        whole = join(batch)
         new = _chosen(whole, (whole["start_ns"] > 0) & (whole["end_ns"] >= whole["start_ns"]))
         self.invalid += len(whole) - len(new)
-        in_graph = new["graph_node_id"] != 0
+        in_graph = new["node_id"] != UNKNOWN
         self._take_operations(new[~in_graph])
         new = _chosen(new, in_graph)
-        self._sample(new)
-        held = self._waiting.older_with(_slim(new))
+        self.samples.add(new)
+        held = self._waiting.older_with(span_activities(new))
         place = self._places(held.records)
         counted = place >= 0
         self._widen(held.records[counted], place[counted])
-        kept = (place < 0) & (place != _UNKNOWN)
+        kept = (place < 0) & (place != _NO_PLACE)
         self._note_owned(held.records, place)
         body = held.records["correlation_id"] == 0
         self._give_bodies(held, np.flatnonzero(body), kept, place, last=last)
         self._keep(held.records[kept])
-        unknown = ~kept & (place == _UNKNOWN)
+        unknown = ~kept & (place == _NO_PLACE)
         waits = unknown & (held.age < _PATIENCE) & (not last)
         self.homeless += int((unknown & ~waits).sum())
         self._waiting = held.chosen(waits)
@@ -151,19 +147,12 @@ class ActivityStream:
             self._operations.append(records[:room].copy())
             self._operation_count += len(self._operations[-1])
 
-    def _sample(self, records: Activities) -> None:
-        ids, first = np.unique(records["graph_node_id"], return_index=True)
-        for node, i in zip(ids.tolist(), first.tolist(), strict=True):
-            known = self.samples.get(node)
-            if known is None or records["start_ns"][i] < known["start_ns"]:
-                self.samples[node] = records[i].copy()
-
     def _places(self, records: Activities) -> IntArray:
-        """Return the place of each record's launch (see LaunchStream.keys), or _UNKNOWN."""
+        """Return the place of each record's launch (see LaunchStream.keys), or _NO_PLACE."""
         keys, places = self._launches.keys()
-        found = np.full(len(records), _UNKNOWN, np.int64)
+        found = np.full(len(records), _NO_PLACE, np.int64)
         if len(keys) and len(records):
-            wanted = records["graph_node_id"] & ~_LOW | records["correlation_id"]
+            wanted = records["exec_id"] << 32 | records["correlation_id"]
             at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             hit = (keys[at] == wanted) & (records["correlation_id"] != 0)
             found[hit] = places[at[hit]]
@@ -175,8 +164,8 @@ class ActivityStream:
 
     def _note_owned(self, records: Activities, place: IntArray) -> None:
         """Note what ran around bodies in the launches of these records."""
-        owned = np.flatnonzero((place != _UNKNOWN) & (records["correlation_id"] != 0))
-        execs = _exec_of(records[owned])
+        owned = np.flatnonzero((place != _NO_PLACE) & (records["correlation_id"] != 0))
+        execs = records["exec_id"][owned]
         for exec_id in np.unique(execs).tolist():
             mine = owned[execs == exec_id]
             self._bodies.note(exec_id, records[mine], place[mine], self._launches.first_open)
@@ -191,7 +180,7 @@ class ActivityStream:
         executable has launches without they wait a batch: records of different queues come
         out of order.
         """
-        execs = _exec_of(held.records)
+        execs = held.records["exec_id"]
         for exec_id in np.unique(execs[bodies]).tolist():
             mine = bodies[execs[bodies] == exec_id]
             called = self._launches.streamed_from.get(exec_id)
@@ -211,7 +200,7 @@ class ActivityStream:
             room = max(0, BODY_SPANS - self._bodies_kept[exec_id])
             self._bodies_kept[exec_id] += min(int(row.sum()), room)
             kept[mine[row][:room]] = True
-            place[mine[row]] = _UNKNOWN
+            place[mine[row]] = _NO_PLACE
             place[mine[row][room:]] = _NO_LAUNCH
 
     def _widen(self, records: Activities, place: IntArray) -> None:
@@ -230,7 +219,7 @@ class ActivityStream:
         if last:
             ready[:] = True
         good = np.ones(len(held.records), bool)
-        execs = _exec_of(held.records)
+        execs = held.records["exec_id"]
         for exec_id in np.unique(execs).tolist():
             graph = self._graph_of(exec_id)
             mine = np.flatnonzero(execs == exec_id)
@@ -243,9 +232,8 @@ class ActivityStream:
             good[whole] = ~np.isin(held.place[whole], self._contradicting(graph, held, whole))
         self._split = held.chosen(~ready)
         chosen = held.records[ready & good]
-        self.nodes.add(
-            chosen["graph_node_id"].astype(np.int64), chosen["end_ns"] - chosen["start_ns"]
-        )
+        keys = node_key(chosen["exec_id"], chosen["node_id"])
+        self.nodes.add(keys, chosen["end_ns"] - chosen["start_ns"])
 
     def _contradicting(self, graph: GraphTimes, held: _Held, at: IntArray) -> IntArray:
         """Return the places of launches in which a node starts before its dependency's end."""
@@ -253,7 +241,7 @@ class ActivityStream:
         found = impossible_launches(
             graph.edges,
             held.place[at],
-            (records["graph_node_id"] & _LOW).astype(np.int64),
+            records["node_id"],
             records["start_ns"],
             records["end_ns"] - records["start_ns"],
         )
@@ -287,22 +275,6 @@ class _Held:
         return _Held(self.records[which], self.place[which], self.age[which])
 
 
-def _exec_of(records: Activities) -> IntArray:
-    found: IntArray = (records["graph_node_id"] >> _HALF).astype(np.int64)
-    return found
-
-
 def _chosen(records: Activities, which: npt.NDArray[np.bool_]) -> Activities:
     """Return some records; all of them, as in most batches, without a copy."""
     return records if which.all() else records[which]
-
-
-def _slim(records: Activities) -> Activities:
-    found = np.empty(len(records), SPAN_ACTIVITY)
-    for name in SPAN_ACTIVITY.names or ():
-        found[name] = records[name]
-    return found
-
-
-def _ordered(parts: list[Activities], dtype: np.dtype[np.void]) -> Activities:
-    return join(parts) if parts else np.zeros(0, dtype)

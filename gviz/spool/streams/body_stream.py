@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from gviz.runs import Activities
 from gviz.spool.streams.fences import NO_FENCE, Extent, Fence, Fences, Placed, place_between
 from gviz.stats import IntArray
 
-Activities = npt.NDArray[np.void]
-
-_LOW = np.uint64(0xFFFFFFFF)
 #: In place of a fence's number: every node whose records name their launch.
 _ALL = -1
 _BEFORE, _AFTER = 0, 1
@@ -44,7 +41,7 @@ class BodyStream:
         fences = self._fences_of(exec_id)
         if fences is None:
             return
-        node = (records["graph_node_id"] & _LOW).astype(np.int64)
+        node = records["node_id"]
         self._add((exec_id, _ALL, _BEFORE), records, place, first_open)
         for number, fence in enumerate(fences.fences):
             for side, around in ((_BEFORE, fence.before), (_AFTER, fence.after)):
@@ -71,7 +68,7 @@ class BodyStream:
         )
         if not len(own):
             return found
-        node = (records["graph_node_id"] & _LOW).astype(np.int64)
+        node = records["node_id"]
         for number, fence, at in fences.split(node):
             part = place_between(records["start_ns"][at], *self._sides(exec_id, number, fence), own)
             found.launch[at], found.known[at] = part.launch, part.known

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gviz.cuda import not_timed_reason
+from gviz.cuda import NodeType, not_timed_reason
 from gviz.errors import SpoolError
 from gviz.recording import LATEST_NS
 from gviz.spool.records import (
@@ -227,10 +227,10 @@ def _buffer(c: Contents, p: bytes) -> None:
     if len(records):
         check_time(int(records["start_ns"].min()), int(records["start_ns"].max()))
         check_time(int(records["end_ns"].min()), int(records["end_ns"].max()))
-        check_sizes(int(records["bytes"].min()), int(records["bytes"].max()))
+        moved = records["bytes"][np.isin(records["type"], (NodeType.MEMCPY, NodeType.MEMSET))]
+        check_sizes(int(moved.min(initial=0)), int(moved.max(initial=0)))
     if c.unwanted_execs:
-        exec_ids = (records["graph_node_id"] >> np.uint64(32)).astype(np.int64)
-        records = records[~np.isin(exec_ids, sorted(c.unwanted_execs))]
+        records = records[~np.isin(records["exec_id"], sorted(c.unwanted_execs))]
     c.activity_stream.add(records)
 
 

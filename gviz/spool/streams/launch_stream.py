@@ -86,7 +86,7 @@ class LaunchStream:
         self._sealed = 0  # blocks no longer open
         self._kept: list[npt.NDArray[np.void]] = []  # of sealed blocks, what has a row
         self._plain_count = 0  # launches, from the first block's first, that have a row
-        self._keys: tuple[npt.NDArray[np.uint64], IntArray] | None = None
+        self._keys: tuple[IntArray, IntArray] | None = None
 
     def __len__(self) -> int:
         return len(self.rows) + self.counts.total()
@@ -231,16 +231,16 @@ class LaunchStream:
 
     # -- what the activities tell --------------------------------------------------------------
 
-    def keys(self) -> tuple[npt.NDArray[np.uint64], IntArray]:
+    def keys(self) -> tuple[IntArray, IntArray]:
         """Return executable << 32 | correlation of every row and open launch, and its place.
 
         Ascending. A place is a number for :meth:`widen`, or -1 - index in :attr:`rows`.
         """
         if self._keys is None:
-            rows = np.array([r.exec_id << 32 | r.correlation for r in self.rows], np.uint64)
+            pairs = np.array([(r.exec_id, r.correlation) for r in self.rows], np.int64)
+            rows = pairs.reshape(-1, 2)[:, 0] << 32 | pairs.reshape(-1, 2)[:, 1]
             open_ = self._open_launches()
-            keys = open_["exec_id"].astype(np.uint64) << np.uint64(32)
-            keys |= open_["correlation"].astype(np.uint64)
+            keys = open_["exec_id"] << 32 | open_["correlation"]
             places = np.concatenate((-1 - np.arange(len(rows)), np.arange(len(keys))))
             places[len(rows) :] += self._sealed * self.limits.block_launches
             whole = np.concatenate((rows, keys))

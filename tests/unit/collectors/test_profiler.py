@@ -222,7 +222,7 @@ from gviz.spool.folding.recording_fold import read_contents
 def spans():
     contents = read_contents(pathlib.Path("x.gviz-spool"))
     contents.finish()
-    return len(contents.activity_stream.spans())
+    return len(contents.activity_stream.take_spans())
 while spans() < 8:
     time.sleep(0.05)  # until the next flush
 os._exit(6)

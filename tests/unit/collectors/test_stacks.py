@@ -15,10 +15,11 @@ import pytest
 from gviz.collectors import native
 from gviz.collectors.hooks import stacks
 from gviz.collectors.hooks.stacks import MAX_DEPTH, StackTaker
-from gviz.spool.records.format import STACK_REASONS, RecordType
+from gviz.spool.records.enums import STACK_REASONS, StackReason
+from gviz.spool.records.format import RecordType
 
-NO_FRAMES, SHUTDOWN, FAILED = -1, -2, -3
-NOT_PYTHON, UNPREPARED = -4, -5
+NO_FRAMES, SHUTDOWN = StackReason.NO_PYTHON_THREAD, StackReason.SHUTDOWN
+FAILED = StackReason.FAILED
 
 Frames = list[list[object]]
 
@@ -188,7 +189,7 @@ def test_interpreter_at_its_end_is_a_reason(
 
 
 def test_every_reason_has_a_sentence() -> None:
-    assert {NO_FRAMES, SHUTDOWN, FAILED, NOT_PYTHON, UNPREPARED, 0} == set(STACK_REASONS)
+    assert set(StackReason) == set(STACK_REASONS)
 
 
 def test_child_begins_with_no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from gviz.formats.traces import trace as trace_columns
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.report.summary import summarize
+from gviz.spool import OWN_IDS
 
 BUNDLED = ROOT / "assets" / "recordings"
 GOLDEN = TESTS / "golden" / "traces"
@@ -107,6 +108,19 @@ def test_without_node_ids_launches_of_the_same_work_are_one_graph(tmp_path: Path
         assert "numbered by gviz" in graph.name
         assert [x.span_count for x in got.fetch_launches(graph.graph_id)] == [2307] * 3
         assert any("tells no graph node ids" in note.text for note in got.fetch_notes(1))
+
+
+def test_executables_that_gviz_numbers_are_none_of_the_traces(tmp_path: Path) -> None:
+    reported = OWN_IDS + 1  # as a gviz without CUPTI numbered it
+    events = [launch(1, ts=0), launch(2, ts=1000)]
+    for name, correlation, node in (("a", 1, reported << 32), ("b", 2, None)):
+        args = {"correlation": correlation, "graph id": None, "graph node id": node}
+        events.append(kernel(name=name, ts=1000 * correlation, args=args))
+    with imported({"traceEvents": events}, tmp_path) as got:
+        graphs = got.fetch_graphs()
+        names = [[n.name for n in got.fetch_nodes(graph.graph_id)] for graph in graphs]
+        execs = [got.fetch_graph_execs(graph.graph_id)[0].cuda_exec_id for graph in graphs]
+    assert (names, execs) == ([["a"], ["b"]], [reported, reported + 1])
 
 
 def test_streams_with_other_numbers_are_the_same_streams(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from gviz.cuda import NodeType
-from gviz.matching import UNKNOWN, CapturedWork
+from gviz.matching import CapturedWork
 from gviz.recording import RecordingWriter, rows
 from gviz.recording.reader import Recording
 from gviz.runs import IdCounter, NodeKeys, OutsideOperations, RunBuilder, Spans
-from gviz.stats import DurationSketch, IntArray
+from gviz.stats import UNKNOWN, DurationSketch, IntArray
 
 KERNEL = int(NodeType.KERNEL)
 

@@ -28,6 +28,7 @@ from gviz.spool.records.activity import decode_buffer, join
 from gviz.spool.records.format import SPOOL_SUFFIX, RecordType
 from gviz.spool.records.reader import SpoolReader
 from gviz.spool.streams.contents import Contents
+from gviz.stats import UNKNOWN
 
 #: Nodes shown of each end of a graph.
 SHOWN_NODES = 20
@@ -202,7 +203,7 @@ def test_recorded_launches_have_one_span_for_each_timed_node(folded: Folded) -> 
 def test_spans_are_the_records_of_their_launch(folded: Folded) -> None:
     records = folded.activities()
     (walk,) = folded.contents.walks
-    of_graph = records[records["graph_node_id"] >> np.uint64(32) == walk.exec_id]
+    of_graph = records[records["exec_id"] == walk.exec_id]
     correlations = {launch.correlation for launch in folded.contents.launch_stream.rows}
     assert set(of_graph["correlation_id"].tolist()) <= correlations
     assert len(folded.recording.fetch_graph_spans(1)) == len(of_graph)
@@ -210,9 +211,9 @@ def test_spans_are_the_records_of_their_launch(folded: Folded) -> None:
         if not launch.span_count:
             continue
         mine = of_graph[of_graph["correlation_id"] == launch.correlation_id]
-        mine = mine[np.argsort(mine["graph_node_id"])]
+        mine = mine[np.argsort(mine["node_id"])]
         spans = folded.recording.fetch_spans(launch.launch_id)
-        start = mine["start_ns"].astype(np.int64)
+        start = mine["start_ns"]
         assert launch.gpu_start_ns == start.min()
         assert launch.gpu_end_ns == mine["end_ns"].max()
         assert (spans.start_ns == start - start.min()).all()
@@ -266,7 +267,7 @@ def test_statistics_are_those_of_numpy(folded: Folded) -> None:
 
 def test_stream_operations_are_the_records_outside_graphs(folded: Folded) -> None:
     records = folded.activities()
-    outside = records[records["graph_node_id"] == 0]
+    outside = records[records["node_id"] == UNKNOWN]
     operations = folded.recording.fetch_run_stream_operations(1)
     assert [op.start_ns for op in operations] == outside["start_ns"].tolist()
     calls = {call.correlation: call for call in folded.contents.calls}

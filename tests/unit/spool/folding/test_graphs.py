@@ -12,6 +12,7 @@ from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool.records import format as f
 from gviz.spool.records import table
+from gviz.spool.records.enums import STACK_REASONS
 from gviz.spool.records.format import RecordType
 
 KERNEL, CHILD, CONDITIONAL, EMPTY = (
@@ -102,7 +103,7 @@ def test_creation_tells_stream_range_and_stack_or_why_not(folded: Fold) -> None:
     (place,) = recording.fetch_stack(first.stack_id)
     assert (place.file, place.line, place.source) == ("<string>", 7, "launch()")
     assert (second.capture_stream_id, second.nvtx_path_id, second.stack_id) == (None, None, None)
-    assert second.stack_reason == f.STACK_REASONS[no_frames]
+    assert second.stack_reason == STACK_REASONS[no_frames]
     assert third.created_ns is None
     assert third.stack_reason is not None
 

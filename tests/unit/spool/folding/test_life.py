@@ -9,8 +9,8 @@ from spool_writing import FoldRecords, graph_records, launch_record
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
-from gviz.spool.records import format as f
 from gviz.spool.records import table
+from gviz.spool.records.enums import STACK_REASONS
 from gviz.spool.records.format import NO_NODE, NO_STREAM, WALK_FAILED, WHOLE_GRAPH, RecordType
 
 KERNEL, MEMSET = NodeType.KERNEL, NodeType.MEMSET
@@ -85,7 +85,7 @@ def test_first_error_of_a_capture_is_the_culprit(folded: Fold) -> None:
     assert (failure.result, failure.result_name) == (901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED")
     assert (failure.rule, failure.start_ns, failure.end_ns) == ("unsafe call", 100, 200)
     assert (failure.mode, failure.stream_id, failure.error_stream_id) == (1, 13, None)
-    assert failure.stack_reason == f.STACK_REASONS[0]
+    assert failure.stack_reason == STACK_REASONS[0]
     assert failure.graph_id is not None
     graph = recording.fetch_graph(failure.graph_id)
     assert (graph.origin, graph.topology_id, graph.capture_mode) == ("failed capture", None, 1)

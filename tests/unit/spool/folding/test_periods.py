@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 from gviz.spool.folding.periods import FoldedPeriods, fold_periods
-from gviz.spool.records.format import PERIOD_REASONS
+from gviz.spool.records.enums import PeriodReason
 from gviz.spool.records.run_records import PeriodRecord
 from gviz.spool.streams.contents import Contents
-
-_NUMBERS = {reason: number for number, reason in PERIOD_REASONS.items()}
 
 
 def folded(*records: tuple[float, bool, str, str], ended_s: float | None) -> FoldedPeriods:
@@ -13,7 +11,7 @@ def folded(*records: tuple[float, bool, str, str], ended_s: float | None) -> Fol
     contents = Contents()
     for seconds, begins, reason, profiler in records:
         contents.periods.append(
-            PeriodRecord(int(seconds * 1e9), int(begins), _NUMBERS[reason], profiler)
+            PeriodRecord(int(seconds * 1e9), int(begins), PeriodReason[reason.upper()], profiler)
         )
     if ended_s is not None:
         contents.counters.append(("ended_ns", ended_s * 1e9, "ns", "measured"))

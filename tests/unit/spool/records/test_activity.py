@@ -15,11 +15,18 @@ from spool_writing import (
 )
 
 from gviz.cuda.node_type import CopyKind, NodeType
-from gviz.spool.records.activity import ACTIVITY, KERNEL, MEMCPY, MEMCPY_PEER, MEMSET, decode_buffer
+from gviz.runs import ACTIVITY, Activities, node_key
+from gviz.spool.records.activity import KERNEL, MEMCPY, MEMCPY_PEER, MEMSET, decode_buffer
+from gviz.stats import UNKNOWN
 
 #: Above 32 bits, as graph node ids and times are.
 NODE = 41 << 32 | 7
 START = 1_790_000_000_123_456_789
+
+
+def graph_node(found: Activities) -> Activities:
+    """Return CUPTI's graphNodeId of records."""
+    return node_key(found["exec_id"], found["node_id"])
 
 
 def test_kernel_fields_are_where_cupti_puts_them() -> None:
@@ -31,14 +38,14 @@ def test_kernel_fields_are_where_cupti_puts_them() -> None:
     (found,) = decode_buffer(buffer([record]))
     assert found["type"] == NodeType.KERNEL
     assert (found["start_ns"], found["end_ns"]) == (START, START + 1_500)
-    assert (found["graph_node_id"], found["name"]) == (NODE, 0x7FFF_1234_5678)
+    assert (graph_node(found), found["name"]) == (NODE, 0x7FFF_1234_5678)
     assert (found["correlation_id"], found["stream_id"]) == (0xFFFF_FFF0, 13)
     assert found["device_id"] == 3
     assert found["grid"].tolist() == [2_147_483_647, 65_535, 2]
     assert found["block"].tolist() == [1024, 4, 3]
     assert (found["static_shared_mem_bytes"], found["shared_mem_bytes"]) == (49_152, 166_912)
     assert found["registers"] == 255
-    assert (found["bytes"], found["copy_kind"]) == (0, 0)
+    assert (found["bytes"], found["copy_kind"]) == (UNKNOWN, UNKNOWN)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +53,11 @@ def test_kernel_fields_are_where_cupti_puts_them() -> None:
     [
         (copy, NodeType.MEMCPY, CopyKind.DTOD),
         (peer_copy, NodeType.MEMCPY, CopyKind.PTOP),
-        (memset, NodeType.MEMSET, CopyKind.UNKNOWN),
+        (memset, NodeType.MEMSET, UNKNOWN),
     ],
 )
 def test_transfer_fields_are_where_cupti_puts_them(
-    make: type, kind: NodeType, copy_kind: CopyKind
+    make: type, kind: NodeType, copy_kind: int
 ) -> None:
     record = make(
         node=NODE, start=START, end=START + 9, correlation=5, stream=21, device=6, bytes_=1 << 35
@@ -58,10 +65,21 @@ def test_transfer_fields_are_where_cupti_puts_them(
     (found,) = decode_buffer(buffer([record]))
     assert (found["type"], found["copy_kind"]) == (kind, copy_kind)
     assert (found["start_ns"], found["end_ns"]) == (START, START + 9)
-    assert (found["graph_node_id"], found["bytes"]) == (NODE, 1 << 35)
+    assert (graph_node(found), found["bytes"]) == (NODE, 1 << 35)
     assert (found["correlation_id"], found["stream_id"], found["device_id"]) == (5, 21, 6)
-    assert not found["grid"].any()
-    assert found["name"] == 0
+    assert found["grid"].tolist() == found["block"].tolist() == [UNKNOWN] * 3
+    assert (found["name"], found["registers"]) == (UNKNOWN, UNKNOWN)
+
+
+def test_record_outside_graphs_has_no_executable_and_no_node() -> None:
+    found = decode_buffer(buffer([kernel(start=1, end=2), kernel(node=1 << 32, start=1, end=2)]))
+    assert found["exec_id"].tolist() == [UNKNOWN, 1]
+    assert found["node_id"].tolist() == [UNKNOWN, 0]
+
+
+def test_direction_that_cupti_does_not_know_is_unknown() -> None:
+    found = decode_buffer(buffer([copy(start=1, end=2, copy_kind=CopyKind.UNKNOWN)]))
+    assert found["copy_kind"].tolist() == [UNKNOWN]
 
 
 @pytest.mark.parametrize("extra", [0, 8, 32, 128], ids="{} bytes more".format)
@@ -78,10 +96,10 @@ def test_kinds_mixed_in_one_buffer_of_any_record_size(extra: int) -> None:
         make, size = makers[n % 4]
         records.append(make(node=n, start=n, end=n + 1, size=size + extra))
     found = decode_buffer(buffer(records))
-    assert sorted(found["graph_node_id"].tolist()) == list(range(1, 42))
-    assert (found["start_ns"] == found["graph_node_id"]).all()
+    assert sorted(found["node_id"].tolist()) == list(range(1, 42))
+    assert (found["start_ns"] == found["node_id"]).all()
     types = np.array([NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET, NodeType.MEMCPY])
-    assert (found["type"] == types[found["graph_node_id"] % 4]).all()
+    assert (found["type"] == types[found["node_id"] % 4]).all()
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -102,7 +120,7 @@ def test_host_node_of_a_later_cupti_is_read() -> None:
     record = struct.pack("<6IQIIQQ", 56, 7, 1, 2, 99, 5, 5 << 32 | 3, 10, 11, 1000, 1500)
     (found,) = decode_buffer(buffer([record]))
     assert (found["type"], found["stream_id"], found["device_id"]) == (NodeType.HOST, 7, 2)
-    assert (found["correlation_id"], found["graph_node_id"]) == (99, 5 << 32 | 3)
+    assert (found["correlation_id"], graph_node(found)) == (99, 5 << 32 | 3)
     assert (found["start_ns"], found["end_ns"]) == (1000, 1500)
 
 

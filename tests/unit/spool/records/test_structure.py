@@ -7,6 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
+from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,7 +16,7 @@ import pytest
 
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.structure import U8, U32, U64, Char8, Layout, Tail, Text, U32x3
-from gviz.spool.records.table import LAYOUTS, PARTS, TEXTS
+from gviz.spool.records.table import ENUMS, LAYOUTS, PARTS, TEXTS
 
 ROOT = Path(__file__).resolve().parents[4]
 ALL = [*PARTS, *LAYOUTS.values()]
@@ -107,10 +108,30 @@ def test_numpy_reads_what_python_reads(layout: Layout[Any]) -> None:
             assert np.array_equal(value, expected)
 
 
+def check_c(tmp_path: Path, lines: list[str]) -> None:
+    """Compile lines that include the header; every assertion in them holds."""
+    source = tmp_path / "checked.c"
+    source.write_text("\n".join(['#include "records/records.h"', *lines]))
+    csrc = ROOT / "collectors" / "csrc"
+    command = ["cc", "-std=c11", "-fsyntax-only", f"-I{csrc}", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.parametrize("meaning", ENUMS, ids=lambda meaning: meaning.__name__)
+def test_c_compiler_finds_every_number_that_stands_for_a_word(
+    tmp_path: Path, meaning: type[IntEnum]
+) -> None:
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", meaning.__name__).lower()
+    prefix = name.partition("_")[0].upper()
+    lines = [f'_Static_assert({prefix}_{one.name} == {one.value}, "");' for one in meaning]
+    check_c(tmp_path, [f"enum {name} declared;", *lines])
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 def test_c_compiler_finds_every_field_at_its_offset(tmp_path: Path) -> None:
-    csrc = ROOT / "collectors" / "csrc"
-    lines = ['#include "records/records.h"']
+    lines = []
     for layout in ALL:
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", layout.record.__name__).lower()
         lines += [
@@ -119,8 +140,4 @@ def test_c_compiler_finds_every_field_at_its_offset(tmp_path: Path) -> None:
             for f in layout.fields
         ]  # fmt: skip
         lines.append(f'_Static_assert(sizeof(struct {name}) == {layout.size}, "{name}");')
-    source = tmp_path / "offsets.c"
-    source.write_text("\n".join(lines))
-    command = ["cc", "-std=c11", "-fsyntax-only", f"-I{csrc}", str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    check_c(tmp_path, lines)

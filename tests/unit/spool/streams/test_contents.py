@@ -130,6 +130,6 @@ def test_activities_of_several_buffers_are_ordered_by_start() -> None:
 def test_nothing_recorded_is_an_empty_array() -> None:
     told = Contents()
     told.finish()
-    for found in (told.activity_stream.spans(), told.activity_stream.operations()):
+    for found in (told.activity_stream.take_spans(), told.activity_stream.operations()):
         assert len(found) == 0
         assert found["start_ns"].dtype == np.int64

@@ -1,0 +1,67 @@
+"""Numbers that stand for a word in records: each listed once, for Python and for the C header."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class PeriodReason(IntEnum):
+    """Cause of the begin or the end of a period."""
+
+    ATTACHED = 1
+    DELAY = 2
+    CALL = 3
+    SIGNAL = 4
+    RETURNED = 5
+    DURATION = 6
+    LAUNCHES = 7
+    LEFT = 8
+    END = 9
+    FOLLOWED = 10  # another collector goes on after CUPTI was left
+
+
+class WindowReason(IntEnum):
+    """Cause of the opening of a window."""
+
+    EAGER = 1
+    LAUNCHES = 2
+
+
+class MemoryStep(IntEnum):
+    """Step of an executable's life that takes device memory."""
+
+    INSTANTIATE = 1
+    UPLOAD = 2
+    FIRST_LAUNCH = 3
+
+
+class StackReason(IntEnum):
+    """Cause of the lack of a Python stack, in place of a stack's number."""
+
+    NOT_REQUESTED = 0
+    NO_PYTHON_THREAD = -1
+    SHUTDOWN = -2
+    FAILED = -3
+    NOT_PYTHON = -4
+    PYTHON_UNPREPARED = -5
+
+
+#: In words, of a node.
+STACK_REASONS: dict[int, str] = {
+    StackReason.NOT_REQUESTED: "Python stacks were not asked for",
+    StackReason.NO_PYTHON_THREAD: (
+        "created on a thread without Python frames, such as autograd's backward thread"
+    ),
+    StackReason.SHUTDOWN: "the interpreter was shutting down",
+    StackReason.FAILED: "taking the stack failed",
+    StackReason.NOT_PYTHON: "not a Python program",
+    StackReason.PYTHON_UNPREPARED: (
+        "gviz's Python part was not loaded: PYTHONPATH was replaced or ignored (python -E, -I, -S)"
+    ),
+}
+
+
+def word_of(reason: type[PeriodReason] | type[WindowReason], number: int) -> str:
+    """Return the word of a reason; one that a later gviz wrote has its number."""
+    known = {int(member): member.name.lower() for member in reason}
+    return known.get(number, f"reason {number}")
