@@ -42,6 +42,7 @@ from gviz.analysis.results.expected_costs import LengthTable as LengthTable
 from gviz.analysis.results.forecasts import EagerForecast as EagerForecast
 from gviz.analysis.results.forecasts import RunForecast as RunForecast
 from gviz.analysis.results.graph_shares import GraphShare as GraphShare
+from gviz.analysis.results.launch_lengths import LaunchLength as LaunchLength
 from gviz.analysis.results.ledgers import LedgerResult as LedgerResult
 from gviz.analysis.results.ledgers import PathGap as PathGap
 from gviz.analysis.results.parallel_work import BarrierResult as BarrierResult
@@ -62,7 +63,7 @@ from gviz.analysis.results.stream_gain import Gain as Gain
 from gviz.analysis.results.stream_gain import GainSide as GainSide
 from gviz.analysis.results.stream_gain import OneSided as OneSided
 from gviz.analysis.results.stream_gain import StreamResult as StreamResult
-from gviz.analysis.rules.rule import Evidence as Evidence
+from gviz.analysis.rules.rule import Fact as Fact
 from gviz.analysis.rules.rule import Finding as Finding
 from gviz.analysis.run_subject import RunSubject as RunSubject
 from gviz.analysis.subject import GraphSubject as GraphSubject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gviz.analysis.rules import (
     NAMED,
@@ -21,8 +21,10 @@ from gviz.analysis.rules import (
     RULES as RULES,
 )
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject
-from gviz.stats import figure
+from gviz.model import state_of
+from gviz.stats import Evidence, figure
 
 #: The modules whose import fills RULES.
 RULE_MODULES = (gap_rules, work_rules, memory_rules, branch_rules, life_rules)
@@ -84,6 +86,7 @@ class Advice:
     )
     ignored_count: int = figure("stated", "findings left out because the configuration says so")
     not_checked: tuple[str, ...] = figure("stated", "what was not looked for, and why")
+    evidence: Evidence = figure("stated", "what the findings rest on")
 
 
 _Named = tuple[Finding, frozenset[str]]
@@ -91,7 +94,7 @@ _Named = tuple[Finding, frozenset[str]]
 
 def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advice:
     """Return what the rules about graphs find in one."""
-    missing = subject.why_no_edges or subject.why_no_times
+    missing = subject.why_no_path
     skipped = [] if not missing else [f"rules about node times: {missing}"]
     if not missing and subject.memory is None:
         skipped.append("rules about memory: too many nodes to read all arguments")
@@ -104,7 +107,8 @@ def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advi
             continue
         noise = subject.noise_ns if rule.per == "launch" else RUN_NOISE_NS
         found += list(_findings(rule, rule.find(subject), noise, subject, count))
-    return _advice(found, ignored, subject.row.name, skipped)
+    evidence = replace(subject.once(span_evidence), how="estimated")
+    return _advice(found, ignored, subject.row.name, skipped, evidence)
 
 
 def advise_run(run: RunSubject, ignored: Sequence[Ignored] = ()) -> Advice:
@@ -113,7 +117,8 @@ def advise_run(run: RunSubject, ignored: Sequence[Ignored] = ()) -> Advice:
     for rule in RULES.values():
         if rule.find_in_run is not None:
             found += list(_findings(rule, rule.find_in_run(run), RUN_NOISE_NS, None, 1))
-    return _advice(found, ignored, None, [])
+    evidence = Evidence(how="estimated", n=1, state=state_of(run.run, node_times=False))
+    return _advice(found, ignored, None, [], evidence)
 
 
 def _findings(
@@ -146,10 +151,14 @@ def _findings(
 
 
 def _advice(
-    found: list[_Named], ignored: Sequence[Ignored], graph: str | None, skipped: list[str]
+    found: list[_Named],
+    ignored: Sequence[Ignored],
+    graph: str | None,
+    skipped: list[str],
+    evidence: Evidence,
 ) -> Advice:
     kept = [f for f, names in found if not any(i.matches(f.rule, graph, names) for i in ignored)]
-    return Advice(rank_findings(kept), len(found) - len(kept), tuple(skipped))
+    return Advice(rank_findings(kept), len(found) - len(kept), tuple(skipped), evidence)
 
 
 def rank_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -16,6 +16,7 @@ from gviz.analysis.results import (
     Dominance,
     ExpectedCost,
     GraphShare,
+    LaunchLength,
     LedgerResult,
     Parallelism,
     RunForecast,
@@ -28,6 +29,7 @@ from gviz.analysis.results import (
     expected_cost,
     gpu_total_ns,
     graph_share,
+    launch_length,
     ledger_result,
     parallelism,
     run_forecast,
@@ -57,6 +59,9 @@ class GraphAnalysis:
     node_count: int = figure("measured", "nodes, those of bodies included")
     launch_count: int = figure("measured", "launches seen")
     timed_launch_count: int = figure("measured", "launches with node times that are looked at")
+    launch: LaunchLength | NotComputed = figure(
+        "measured", "how long a launch takes, of those that recording disturbed least"
+    )
     doubts: tuple[str, ...] = figure(
         "stated", "what in its records contradicts itself or is missing, and what follows"
     )
@@ -190,6 +195,7 @@ def _analyze_graph(
         node_count=len(subject.graph),
         launch_count=count,
         timed_launch_count=len(subject.timed_launches),
+        launch=launch_length(subject),
         doubts=doubts_of(subject),
         noise_ns=None if subject.why_no_times else subject.noise_ns,
         critical_path=critical_path_result(subject),

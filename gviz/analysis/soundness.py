@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from gviz.analysis.sound_times import steps_back
+from gviz.analysis.span_evidence import expected_nodes
 from gviz.analysis.subject import GraphSubject
-from gviz.cuda import EdgeType, NodeType
+from gviz.cuda import EdgeType
+from gviz.text import counted
 
 #: Nodes that are named.
 _NAMED = 3
@@ -18,7 +20,7 @@ _NAMED = 3
 
 def doubts_of(subject: GraphSubject) -> tuple[str, ...]:
     """Return what of a graph's records contradicts itself or is missing, in sentences."""
-    found = [*_clock_doubts(subject), *_record_doubts(subject)]
+    found = [*_contradictions(subject), *_clock_doubts(subject), *_record_doubts(subject)]
     programmatic = int((subject.edges.type == EdgeType.PROGRAMMATIC).sum())
     if programmatic:
         found.append(
@@ -26,6 +28,24 @@ def doubts_of(subject: GraphSubject) -> tuple[str, ...]:
             "they let go is not recorded, and the structural path takes that to be at once"
         )
     return tuple(found)
+
+
+def _contradictions(subject: GraphSubject) -> list[str]:
+    """Return what times of nodes contradict, and what is therefore not computed or left out."""
+    if subject.why_contradicted:
+        return [
+            f"{subject.why_contradicted}; critical path, gaps and what rests on them are not "
+            "computed"
+        ]
+    found = []
+    left_out = subject.contradicted_launches
+    if len(left_out):
+        launches = counted(len(left_out), "launch", "launches")
+        found.append(f"left out: {launches} in which {left_out.describe()}")
+    kept = subject.contradicted
+    if kept.contradiction_count:
+        found.append(f"{kept.describe()}: gaps and the critical path may be wrong by as much")
+    return found
 
 
 def _clock_doubts(subject: GraphSubject) -> list[str]:
@@ -70,8 +90,8 @@ def _record_doubts(subject: GraphSubject) -> list[str]:
         found.append(
             f"node times of nodes that the graph lacks: up to {stray:,} a launch, left out"
         )
-    expected = _expected(subject)
-    if not len(expected) or subject.is_timed_by_copy:
+    expected = expected_nodes(subject)
+    if not len(expected):
         return found
     seen = [np.isin(expected, x.spans.node) for x in launches]
     lacking = [~x for x in seen if not x.all()]
@@ -85,11 +105,3 @@ def _record_doubts(subject: GraphSubject) -> list[str]:
         text = f"{len(lacking):,} of {len(launches):,} launches lack times of nodes"
         found.append(f"{text}, in all of them {names}{more}" if names else text)
     return found
-
-
-def _expected(subject: GraphSubject) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the nodes that every launch runs and CUPTI times; none where that depends."""
-    graph = subject.graph
-    if (graph.types == NodeType.CONDITIONAL).any() or any(x.parent < 0 for x in graph.levels[1:]):
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(graph.nodes.texts("not_timed_reason").codes < 0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from gviz.analysis.contradicted import ContradictedTimes, contradicted_times
 from gviz.analysis.launch import (
     MOST_NODES,
     Barriers,
@@ -160,13 +161,45 @@ class GraphSubject:
 
     @cached_property
     def timed_launches(self) -> list[TimedLaunch]:
-        """The launches whose nodes were timed, all by the same method, with times that can be."""
-        return [x for x in self._launches_with_spans if not x.spans.steps_back]
+        """The launches whose nodes were timed, all by the same method, with times that can be.
+
+        Without those whose times contradict each other, as long as these are the fewer.
+        """
+        if self.why_contradicted:
+            return self._forward_launches
+        kept = ~self._contradicted.is_large
+        return [x for x, keep in zip(self._forward_launches, kept.tolist(), strict=True) if keep]
 
     @cached_property
     def backward_launches(self) -> list[TimedLaunch]:
         """The launches in which a node ends before it starts."""
         return [x for x in self._launches_with_spans if x.spans.steps_back]
+
+    @cached_property
+    def _forward_launches(self) -> list[TimedLaunch]:
+        return [x for x in self._launches_with_spans if not x.spans.steps_back]
+
+    @property
+    def contradicted(self) -> ContradictedTimes:
+        """Contradictions in the times of the timed launches."""
+        found = self._contradicted
+        return found if self.why_contradicted else found.take(~found.is_large)
+
+    @property
+    def contradicted_launches(self) -> ContradictedTimes:
+        """Contradictions of the launches that are left out for them."""
+        found = self._contradicted
+        return found.take(found.is_large & (not self.why_contradicted))
+
+    @cached_property
+    def _contradicted(self) -> ContradictedTimes:
+        launches = self._forward_launches
+        # Of an instrumented copy durations are used alone: its starts are its own.
+        known = not self.why_no_edges and not self.is_timed_by_copy
+        edges = self.edges if known else None
+        events = [None if self.is_timed_by_copy else x.row.event_duration_ns for x in launches]
+        pairs = [(x.spans, event) for x, event in zip(launches, events, strict=True)]
+        return contradicted_times(self.graph, edges, pairs)
 
     @cached_property
     def _launches_with_spans(self) -> list[TimedLaunch]:
@@ -189,7 +222,7 @@ class GraphSubject:
     @cached_property
     def is_timed_by_copy(self) -> bool:
         """Return whether node times, gaps and overlaps are those of an instrumented copy."""
-        return any(x.row.node_method == "events" for x in self.timed_launches)
+        return any(x.row.node_method == "events" for x in self._launches_with_spans)
 
     @property
     def is_whole_only(self) -> bool:
@@ -235,6 +268,23 @@ class GraphSubject:
         except CycleError as error:
             return str(error)
         return None
+
+    @cached_property
+    def why_contradicted(self) -> str | None:
+        """Return the reason why times and dependencies cannot both be right; None: they can."""
+        found = self._contradicted
+        if 2 * int(found.is_large.sum()) <= len(found):
+            return None
+        (run,) = (x for x in self.recording.fetch_runs() if x.run_id == self.row.run_id)
+        cause = "node times may stand on wrong nodes"
+        if run.source != "import":
+            cause = "records are damaged, or of several launches"
+        return f"{found.describe()}: {cause}"
+
+    @property
+    def why_no_path(self) -> str | None:
+        """Return the reason why nothing can be said of what waited for what; None: it can."""
+        return self.why_no_edges or self.why_no_times or self.why_contradicted
 
     @cached_property
     def level_rows(self) -> tuple[IntArray, ...]:

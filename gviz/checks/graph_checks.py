@@ -94,7 +94,7 @@ def _host(subject: GraphSubject) -> Known:
 
 
 def _critical_path(subject: GraphSubject) -> Known:
-    why_not = subject.why_no_edges or why_untimed(subject)
+    why_not = subject.why_no_edges or why_untimed(subject) or subject.why_contradicted
     if why_not:
         return None, why_not
     return float(critical_paths(subject).typical[0]), ""

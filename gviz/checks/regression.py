@@ -108,6 +108,10 @@ def trials(
             times = None if why_not else pair_all(_WHOLE[what](before), _WHOLE[what](after))
             yield Trial(after, what, allowed, times, ("",), why_not)
         elif what == "node":
+            why_not = before.why_contradicted or after.why_contradicted or ""
+            if why_not:
+                yield Trial(after, what, allowed, None, (), why_not)
+                continue
             level = _compare(before, after)
             titles = level.comparison.second.title
             names = [titles[i] for i in level.comparison.pairs[:, 1].tolist()]
@@ -115,7 +119,7 @@ def trials(
 
 
 def _no_path(subject: GraphSubject) -> str:
-    return subject.why_no_edges or why_untimed(subject)
+    return subject.why_no_edges or why_untimed(subject) or subject.why_contradicted or ""
 
 
 def _compare(before: GraphSubject, after: GraphSubject) -> ComparedLevel:

@@ -121,8 +121,9 @@ def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> Co
 
 def _why_no_totals(before: GraphSubject, after: GraphSubject) -> str:
     for side, subject in (("before", before), ("after", after)):
-        if subject.why_no_edges:
-            return f"{side}: {subject.why_no_edges}"
+        why_not = subject.why_no_edges or subject.why_contradicted
+        if why_not:
+            return f"{side}: {why_not}"
         if not any(len(x.spans) for x in subject.timed_launches):
             return f"{side}: {subject.why_no_times}"
     return ""

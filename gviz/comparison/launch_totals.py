@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gviz.analysis import GraphSubject, structural_length_of
 from gviz.comparison.changes import NodeDurations
-from gviz.model import launch_times
+from gviz.model import launch_times, least_disturbed
 
 if TYPE_CHECKING:
     from gviz.recording import Measure, Recording
@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 def launch_lengths(recording: Recording, graph_id: int) -> NodeDurations:
     """Return how long the launches of a top-level graph took on the GPU.
 
-    From the least disturbing measurement there is (:func:`gviz.model.launch_time.launch_times`),
-    which is their method.
+    From the least disturbing measurement there is (:func:`gviz.model.launch_times`), which is
+    their method.
     """
     times = launch_times(recording, graph_id)
-    launches, _ = _least_disturbed(recording, graph_id, "event")
-    if not len(launches):
-        launches = recording.fetch_launch_durations(graph_id, "graph", "gpu")
+    launches = _one_by_one(recording, graph_id, "event" if times.is_between_events else "gpu")
     return _column(launches, times.median_ns, times.method)
 
 
@@ -33,10 +31,10 @@ def host_times(recording: Recording, graph_id: int) -> NodeDurations:
 
     Calls of launches without node times, the first left out; all where there are no others.
     """
-    launches, undisturbed = _least_disturbed(recording, graph_id, "host")
-    found = recording.fetch_weighted_durations(graph_id, "graph", "host", undisturbed=undisturbed)
-    taken = "no node times taken" if undisturbed else "while node times were taken"
-    return _column(launches, found.median_ns(), f"measured: the launch call, {taken}")
+    found = least_disturbed(recording, graph_id, "graph", "host")
+    launches = _one_by_one(recording, graph_id, "host")
+    method = f"measured: the launch call, {found.taken}"
+    return _column(launches, found.durations.median_ns(), method)
 
 
 def first_to_last(subject: GraphSubject) -> NodeDurations:
@@ -63,13 +61,10 @@ def _of_timed(subject: GraphSubject, lengths: list[float], typical: float) -> No
     return _column(np.array(lengths), typical if lengths else None, way)
 
 
-def _least_disturbed(
-    recording: Recording, graph_id: int, measure: Measure
-) -> tuple[npt.NDArray[np.int64], bool]:
+def _one_by_one(recording: Recording, graph_id: int, measure: Measure) -> npt.NDArray[np.int64]:
+    """Return a duration of each launch that was disturbed least and has a row."""
     found = recording.fetch_launch_durations(graph_id, "graph", measure, undisturbed=True)
-    if len(found):
-        return found, True
-    return recording.fetch_launch_durations(graph_id, "graph", measure), False
+    return found if len(found) else recording.fetch_launch_durations(graph_id, "graph", measure)
 
 
 def _column(

@@ -3,9 +3,11 @@ from gviz.model.launch_queue import may_have_waited as may_have_waited
 from gviz.model.launch_queue import waited_until as waited_until
 from gviz.model.launch_time import Inflation as Inflation
 from gviz.model.launch_time import LaunchTimes as LaunchTimes
-from gviz.model.launch_time import event_durations as event_durations
+from gviz.model.launch_time import MeasuredLaunches as MeasuredLaunches
 from gviz.model.launch_time import inflation as inflation
 from gviz.model.launch_time import launch_times as launch_times
+from gviz.model.launch_time import least_disturbed as least_disturbed
+from gviz.model.launch_time import state_of as state_of
 from gviz.model.life_summary import ExecLife as ExecLife
 from gviz.model.life_summary import FailedCapture as FailedCapture
 from gviz.model.life_summary import GraphLife as GraphLife

@@ -5,57 +5,147 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gviz.recording import WeightedDurations
+from gviz.stats import CuptiState, Evidence, How
 from gviz.text import multiple
 
 if TYPE_CHECKING:
-    from gviz.recording import Recording, WeightedDurations, rows
+    from gviz.recording import Measure, Recording, rows
+
+#: Collectors that work without CUPTI in the process.
+_WITHOUT_CUPTI = frozenset({"events", "topology"})
+#: The ends of the spread that is shown of launches.
+_LOW, _HIGH = 0.05, 0.95
+_TAKEN = {
+    CuptiState.PLAIN: "no CUPTI in the process",
+    CuptiState.ATTACHED: "CUPTI attached, no node times taken",
+    CuptiState.RECORDED: "while node times were recorded",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchTimes:
-    """The GPU time of a graph's launches.
+    """The GPU time of a graph's launches, of those that were disturbed least.
 
     Attributes
     ----------
     median_ns
         Median over launches; None: not measured.
+    low_ns, high_ns
+        5th and 95th percentile, interpolated; None: not measured.
     count
         Launches the median was taken over.
     method
         How it was measured, as a sentence fragment.
+    evidence
+        What it rests on; None: not measured.
     """
 
     median_ns: float | None
+    low_ns: float | None
+    high_ns: float | None
     count: int
     method: str
+    evidence: Evidence | None
+
+    @property
+    def is_between_events(self) -> bool:
+        """True where events around the launch took it, not the records of its nodes."""
+        return self.evidence is not None and self.evidence.how == "measured"
 
 
-def event_durations(
-    recording: Recording, graph_id: int, side: str
-) -> tuple[WeightedDurations, bool]:
-    """Return the times between events (ns), and whether no node times disturbed them.
+@dataclass(frozen=True, slots=True)
+class MeasuredLaunches:
+    """Durations of the launches of a side that were disturbed least, and the state they were in."""
+
+    durations: WeightedDurations
+    state: CuptiState
+
+    @property
+    def taken(self) -> str:
+        """Return the state in words."""
+        return _TAKEN[self.state]
+
+
+def state_of(run: rows.Run, *, node_times: bool) -> CuptiState:
+    """Return the state that launches of a run were timed in.
+
+    Parameters
+    ----------
+    node_times
+        Whether they are launches whose node times were taken.
+    """
+    if node_times:
+        return CuptiState.RECORDED
+    without = run.collector is not None and {*run.collector.split("+")} <= _WITHOUT_CUPTI
+    return CuptiState.PLAIN if without else CuptiState.ATTACHED
+
+
+def least_disturbed(
+    recording: Recording, graph_id: int, side: str, measure: Measure
+) -> MeasuredLaunches:
+    """Return a duration of the launches of a side that were disturbed least.
 
     Recording node times makes launches slower, and the first launch uploads the graph: launches
     without either count, where there are any.
     """
-    outside = recording.fetch_weighted_durations(graph_id, side, "event", undisturbed=True)
-    if outside.count:
-        return outside, True
-    return recording.fetch_weighted_durations(graph_id, side, "event"), False
+    others = recording.fetch_weighted_durations(graph_id, side, measure, undisturbed=True)
+    if not others.count:
+        found = recording.fetch_weighted_durations(graph_id, side, measure)
+        return MeasuredLaunches(found, CuptiState.RECORDED)
+    runs = {run.run_id: run for run in recording.fetch_runs()}
+    run = runs[recording.fetch_graph(graph_id).run_id]
+    return MeasuredLaunches(others, state_of(run, node_times=False))
 
 
-def launch_times(recording: Recording, graph_id: int) -> LaunchTimes:
-    """Return the median GPU time of a graph's launches: between events, else first to last node."""
-    events, undisturbed = event_durations(recording, graph_id, "graph")
-    if events.count:
-        taken = "no node times taken" if undisturbed else "while node times were taken"
-        method = f"measured: two CUDA events around the launch, {taken}"
-        return LaunchTimes(events.median_ns(), events.count, method)
-    spans = recording.fetch_weighted_durations(graph_id, "graph", "gpu")
-    if spans.count:
-        method = "derived: first node's start to last node's end, by CUPTI"
-        return LaunchTimes(spans.median_ns(), spans.count, method)
-    return LaunchTimes(None, 0, "not measured")
+def launch_times(recording: Recording, graph_id: int, side: str = "graph") -> LaunchTimes:
+    """Return the GPU time of a graph's launches: between events, else first to last node.
+
+    Parameters
+    ----------
+    side
+        ``stream``: of the eager iterations of its work, the first left out where there are others.
+    """
+    if side == "stream":
+        return _eager_times(recording, graph_id)
+    is_cold = recording.count_launches(graph_id)[0] == 1
+    found = least_disturbed(recording, graph_id, "graph", "event")
+    if found.durations.count:
+        method = f"measured: two CUDA events around the launch, {found.taken}"
+        return _times(found, "measured", method, is_cold=is_cold)
+    return _times(least_disturbed(recording, graph_id, "graph", "gpu"), "derived", is_cold=is_cold)
+
+
+def _eager_times(recording: Recording, graph_id: int) -> LaunchTimes:
+    found = recording.fetch_launch_arrays(graph_id, "stream")
+    known = found.gpu_duration_ns >= 0
+    warm = known & (found.ordinal > 0)
+    chosen = found.gpu_duration_ns[warm if warm.any() else known]
+    durations = WeightedDurations(chosen.astype(float), (chosen >= 0).astype(int))
+    # Work outside graphs has times where windows were open alone.
+    recorded = MeasuredLaunches(durations, CuptiState.RECORDED)
+    return _times(recorded, "derived", is_cold=not warm.any())
+
+
+def _times(
+    found: MeasuredLaunches,
+    how: How,
+    method: str = "derived: first node's start to last node's end, by CUPTI",
+    *,
+    is_cold: bool,
+) -> LaunchTimes:
+    durations = found.durations
+    count = durations.count
+    if not count:
+        return LaunchTimes(None, None, None, 0, "not measured", None)
+    return LaunchTimes(
+        median_ns=durations.median_ns(),
+        low_ns=durations.quantile_ns(_LOW),
+        high_ns=durations.quantile_ns(_HIGH),
+        count=count,
+        method=method,
+        evidence=Evidence(how, count, state=found.state, is_cold=is_cold),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -94,15 +95,20 @@ class WeightedDurations:
 
     def median_ns(self) -> float | None:
         """Return the median; None without launches."""
+        return self.quantile_ns(0.5)
+
+    def quantile_ns(self, share: float) -> float | None:
+        """Return what a share of the launches is shorter than, interpolated; None: none is."""
         import numpy as np
 
         if not self.count:
             return None
         order = np.argsort(self.values_ns, kind="stable")
         reached = np.cumsum(self.counts[order])
-        middle = [(self.count - 1) // 2, self.count // 2]
-        at = order[np.searchsorted(reached, middle, side="right")]
-        return float(self.values_ns[at].mean())
+        place = share * (self.count - 1)
+        ends = [math.floor(place), math.ceil(place)]
+        low, high = self.values_ns[order[np.searchsorted(reached, ends, side="right")]]
+        return float(low + (high - low) * (place - ends[0]))
 
 
 def launch_arrays(found: Sequence[tuple[Any, ...]]) -> LaunchArrays:

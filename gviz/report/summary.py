@@ -14,15 +14,18 @@ from gviz.cuda import node_type_name
 from gviz.model import (
     FailedCapture,
     GraphLife,
+    LaunchTimes,
     Reinstantiations,
-    event_durations,
     failed_captures,
     graph_life,
     inflation,
     is_failed,
+    launch_times,
+    least_disturbed,
     reinstantiations,
 )
 from gviz.recording import SCHEMA_VERSION, Recording, rows
+from gviz.stats import CuptiState
 
 if TYPE_CHECKING:
     from gviz.model import GraphTree, TreeStatistics
@@ -57,7 +60,9 @@ class LaunchSummary:
 
     ``gpu_median_ns`` is from the first span's start to the last span's end, over the
     launches with node times, ``event_median_ns`` between two events around the launch,
-    ``host_median_ns`` from the first call's entry to the last call's return.
+    ``host_median_ns`` from the first call's entry to the last call's return; these two over the
+    launches that recording disturbed least, those of the states beside them.
+    ``length`` is the GPU time of these launches, or of warm eager iterations, with its evidence.
     """
 
     side: str
@@ -66,6 +71,9 @@ class LaunchSummary:
     gpu_median_ns: float | None
     event_median_ns: float | None
     host_median_ns: float | None
+    event_state: CuptiState | None
+    host_state: CuptiState | None
+    length: LaunchTimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,13 +309,19 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
     count, with_node_times = recording.count_launches(graph_id, side)
     if not count:
         return None
+    event, host = (
+        least_disturbed(recording, graph_id, side, measure) for measure in ("event", "host")
+    )
     return LaunchSummary(
         side=side,
         count=count,
         with_node_times=with_node_times,
         gpu_median_ns=recording.fetch_weighted_durations(graph_id, side, "gpu").median_ns(),
-        event_median_ns=event_durations(recording, graph_id, side)[0].median_ns(),
-        host_median_ns=recording.fetch_weighted_durations(graph_id, side, "host").median_ns(),
+        event_median_ns=event.durations.median_ns(),
+        host_median_ns=host.durations.median_ns(),
+        event_state=event.state if event.durations.count else None,
+        host_state=host.state if host.durations.count else None,
+        length=launch_times(recording, graph_id, side),
     )
 
 

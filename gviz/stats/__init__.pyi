@@ -7,6 +7,9 @@ from gviz.stats.bootstrap import Interval as Interval
 from gviz.stats.bootstrap import Spread as Spread
 from gviz.stats.bootstrap import interval_of as interval_of
 from gviz.stats.bootstrap import spread as spread
+from gviz.stats.evidence import CuptiState as CuptiState
+from gviz.stats.evidence import Evidence as Evidence
+from gviz.stats.evidence import worst_of as worst_of
 from gviz.stats.figure_fields import How as How
 from gviz.stats.figure_fields import NotComputed as NotComputed
 from gviz.stats.figure_fields import fields_of as fields_of

@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 #: ``measured``: read from the recording. ``derived``: follows from measured numbers by arithmetic
 #: alone. ``estimated``: rests on an assumption that the documentation names. ``stated``: no
 #: measurement, such as an id, a name or a limit.
@@ -57,7 +55,8 @@ def to_json(value: Any) -> Any:
     names = _field_names(kind)
     if names is not None:
         return {name: to_json(getattr(value, name)) for name in names}
-    if isinstance(value, np.ndarray):
+    # By name: whoever imports this module for its types alone does not load numpy.
+    if kind.__module__ == "numpy" and kind.__name__ == "ndarray":
         return [to_json(v) for v in value.tolist()]
     if isinstance(value, Enum):
         return value.value

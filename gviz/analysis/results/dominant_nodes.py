@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.cuda import NodeType, node_type_name
 from gviz.layout import Fold, compare_repeats, find_repeats
 from gviz.model import SHAPE, GraphTree, TimeArray, TreeLevel, distinct, nested_ranges
-from gviz.stats import FloatArray, IntArray, NotComputed, figure
+from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure
 
 #: Rows of a table, at most; the others are counted and summed.
 _MOST_ROWS = 100
@@ -128,6 +129,7 @@ class Dominance:
         "derived", "outermost repeats of equal blocks, in each level, the longest first"
     )
     fullness: Fullness | NotComputed = figure("derived", "how full kernels made the GPU")
+    evidence: Evidence = figure("stated", "what it rests on")
 
 
 def dominance(subject: GraphSubject) -> Dominance | NotComputed:
@@ -140,22 +142,22 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
     names, kinds = graph.nodes.listed("name"), graph.types[spans.node].tolist()
     each = _Totals(duration, path)
     by_range, by_nesting = _by_ranges(subject, each)
+    why_no_layers = subject.why_no_edges or subject.why_contradicted
     return Dominance(
         node_ns=float(duration.sum()),
         by_name=each.by([(names[n],) for n in spans.node.tolist()]),
         by_kind=each.by([(node_type_name(kind),) for kind in kinds]),
         by_range=by_range,
         by_nesting=by_nesting,
-        layers=NotComputed(subject.why_no_edges)
-        if subject.why_no_edges
-        else _layers(subject, duration),
+        layers=NotComputed(why_no_layers) if why_no_layers else _layers(subject, duration),
         fullness=_fullness(subject, duration),
+        evidence=subject.once(span_evidence),
     )
 
 
 def _path_share(subject: GraphSubject, duration: TimeArray) -> TimeArray | None:
     """Return of each span its time if it is on the observed path, else 0; None: no path."""
-    if subject.why_no_edges or subject.why_no_times:
+    if subject.why_no_path:
         return None
     on_path = np.zeros(len(subject.unrolled), bool)
     on_path[subject.path] = True
@@ -204,6 +206,10 @@ def _by_ranges(
     subject: GraphSubject, each: _Totals
 ) -> tuple[TimeShares, TimeShares] | tuple[NotComputed, NotComputed]:
     """Return the tables by innermost range, and by ranges as they nest."""
+    if subject.why_contradicted:
+        # Sums by name stand, because nodes of one name may only have each other's times.
+        missing = NotComputed(subject.why_contradicted)
+        return missing, missing
     paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
     of_node = subject.graph.nodes.listed("nvtx_path_id")
     ids = [of_node[n] if of_node[n] in paths else None for n in subject.spans.node.tolist()]

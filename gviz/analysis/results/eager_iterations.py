@@ -15,7 +15,7 @@ import numpy as np
 
 from gviz.analysis.launch_costs import find_repetition
 from gviz.analysis.run_subject import RunSubject
-from gviz.cuda import NodeType
+from gviz.cuda import NodeType, is_collective
 from gviz.model import distinct
 from gviz.recording import rows
 from gviz.stats import BoolArray, IntArray
@@ -50,6 +50,8 @@ class Operations:
         Equal numbers are equal operations.
     blocks
         Thread blocks of a kernel; 0 for others.
+    is_collective
+        bool: it waits for other processes.
     """
 
     launch: IntArray
@@ -60,6 +62,7 @@ class Operations:
     thread: IntArray
     token: IntArray
     blocks: IntArray
+    is_collective: BoolArray
 
     def __len__(self) -> int:
         return len(self.launch)
@@ -91,7 +94,9 @@ def read_operations(run: RunSubject) -> Operations:
     launch, start, duration, called, returned, thread = (
         found.integers(name, UNKNOWN) for name in _COLUMNS
     )
-    text = found.texts("name").codes.astype(np.int64)
+    name = found.texts("name")
+    text = name.codes.astype(np.int64)
+    collective = np.array([is_collective(value) for value in name.values], bool)[text]
     first, which = distinct([text, *(found.integers(name, UNKNOWN) for name in _EQUAL)])
     token = np.argsort(np.argsort(first))[which]  # by what comes first
     grid = (np.maximum(found.integers(f"grid_{axis}", 1), 1) for axis in "xyz")
@@ -110,6 +115,7 @@ def read_operations(run: RunSubject) -> Operations:
         thread=thread[order],
         token=token[order],
         blocks=blocks[order],
+        is_collective=collective[order],
     )
 
 

@@ -8,6 +8,7 @@ parameters', or the recording's own.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -24,7 +25,8 @@ from gviz.analysis.results.repayments import (
 from gviz.analysis.results.stream_gain import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
-from gviz.stats import NotComputed, figure
+from gviz.model import state_of
+from gviz.stats import Evidence, NotComputed, figure
 
 #: Lengths of the table, as shares of the graph's own.
 _LENGTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
@@ -100,6 +102,7 @@ class ExpectedCost:
     by_length: LengthTable | NotComputed = figure(
         "estimated", "break-even of shorter and longer graphs of the same nodes"
     )
+    evidence: Evidence = figure("stated", "what the measured calls rest on")
 
 
 def cost_source(costs: LaunchCosts) -> CostSource:
@@ -132,6 +135,18 @@ def expected_cost(subject: GraphSubject, costs: LaunchCosts | None) -> ExpectedC
         parallelism=lines.parallelism,
         calls=calls,
         by_length=lines.by_length(),
+        evidence=_evidence(subject, calls),
+    )
+
+
+def _evidence(subject: GraphSubject, calls: Sequence[ExpectedCall]) -> Evidence:
+    (run,) = (x for x in subject.recording.fetch_runs() if x.run_id == subject.row.run_id)
+    count = int(subject.launches.has_call.sum())
+    return Evidence(
+        how="estimated",
+        n=count,
+        state=state_of(run, node_times=all(call.with_node_times for call in calls)),
+        is_cold=count == 1,
     )
 
 

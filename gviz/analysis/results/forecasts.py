@@ -22,7 +22,7 @@ from gviz.analysis.results.eager_iterations import (
 )
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.sound_times import span_ns
-from gviz.stats import IntArray, NotComputed, figure
+from gviz.stats import CuptiState, Evidence, IntArray, NotComputed, figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,13 @@ class EagerForecast:
     stream_host_ns: float | None = figure(
         "measured", "first call's entry to last one's return, median; null: not known"
     )
+    collective_count: int = figure(
+        "measured", "operations of an iteration that wait for other processes, and count as work"
+    )
     graph_ns: float = figure(
-        "estimated", "the same as a graph: busy time, and every gap closed to gap_ns, median"
+        "estimated",
+        "the same as a graph: busy time, and every gap closed to gap_ns, median; collectives' "
+        "waiting for other processes, which a graph may have more or less of, counts as busy",
     )
     gap_ns: float = figure("estimated", "what lies between a graph's nodes by the launch costs")
     graph_host_ns: float | None = figure(
@@ -63,6 +68,7 @@ class EagerForecast:
     error_fraction: float | None = figure(
         "derived", "graph_ns over measured_graph_ns, less 1: below 0 the forecast is too low"
     )
+    evidence: Evidence = figure("stated", "what graph_ns rests on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +138,7 @@ def _forecast(
         pass_count=len(repeated.iterations),
         operation_count=len(settled[0]),
         block_count=int(operations.blocks[settled[0]].sum()),
+        collective_count=int(operations.is_collective[settled[0]].sum()),
         stream_ns=stream_ns,
         busy_ns=_median(each, lambda f: f.busy_ns),
         stream_host_ns=float(np.median(host)) if host else None,
@@ -141,6 +148,12 @@ def _forecast(
         gain=stream_ns / graph_ns if graph_ns else 1.0,
         measured_graph_ns=measured,
         error_fraction=graph_ns / measured - 1 if measured else None,
+        evidence=Evidence(
+            "estimated",
+            len(settled),
+            state=CuptiState.RECORDED,
+            is_cold=len(repeated.iterations) == 1,
+        ),
     )
 
 

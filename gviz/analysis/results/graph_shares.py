@@ -8,12 +8,16 @@ capabilities: if a share p of the time is made to take none, the whole is 1 / (1
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from gviz.analysis.run_subject import RunSubject
-from gviz.model import event_durations, read_total_ns
+from gviz.model import launch_times, least_disturbed, read_total_ns
 from gviz.recording import Measure, rows
-from gviz.stats import NotComputed, figure
+from gviz.stats import Evidence, NotComputed, figure, worst_of
+from gviz.text import duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class GraphShare:
         "how many times as fast the run could be if its launches took no time at all (Amdahl); "
         "null where launches fill the run",
     )
+    evidence: Evidence = figure("stated", "what graph_gpu_ns rests on")
 
 
 def graph_share(run: RunSubject) -> GraphShare | NotComputed:
@@ -57,6 +62,11 @@ def graph_share(run: RunSubject) -> GraphShare | NotComputed:
         return NotComputed("the run has no graph")
     gpu = sum(gpu_total_ns(run, g) for g in run.graphs)
     host = sum(_total_ns(run, g, "host") for g in run.graphs)
+    if gpu > whole * _most_at_once(run):
+        return NotComputed(
+            f"launches would fill {duration(gpu)} of a run of {duration(whole)}: those that were "
+            "timed took longer than the others"
+        )
     share = gpu / whole
     return GraphShare(
         run_ns=whole,
@@ -66,12 +76,26 @@ def graph_share(run: RunSubject) -> GraphShare | NotComputed:
         host_fraction=host / whole,
         recorded_fraction=_recorded(run),
         most_speedup=1 / (1 - share) if share < 1 else None,
+        evidence=worst_of([Evidence("estimated", 1), *_evidence(run)]),
     )
+
+
+def _evidence(run: RunSubject) -> Iterator[Evidence]:
+    """Yield what the time of each graph's launches rests on."""
+    for graph_id in run.graphs:
+        found = launch_times(run.recording, graph_id).evidence
+        if found is not None:
+            yield found
+
+
+def _most_at_once(run: RunSubject) -> int:
+    """Return how many launches can run at once: as many as there are streams."""
+    return 1 if run.launches is None else max(1, len(np.unique(run.launches.stream_id)))
 
 
 def gpu_total_ns(run: RunSubject, graph_id: int) -> float:
     """Return how long a graph's launches took together, from those that were measured."""
-    events, _ = event_durations(run.recording, graph_id, "graph")
+    events = least_disturbed(run.recording, graph_id, "graph", "event").durations
     if events.count:
         return events.total_ns / events.count * run.recording.count_launches(graph_id)[0]
     return _total_ns(run, graph_id, "gpu") or _total_ns(run, graph_id, "host")

@@ -16,10 +16,11 @@ from gviz.analysis.launch import (
     observed_path,
     path_steps,
 )
+from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
-from gviz.model import event_durations, may_have_waited
+from gviz.model import least_disturbed, may_have_waited
 from gviz.recording import rows
-from gviz.stats import NotComputed, figure
+from gviz.stats import CuptiState, Evidence, NotComputed, figure
 
 #: Gaps that are listed, the longest.
 _GAPS = 10
@@ -80,11 +81,12 @@ class LedgerResult:
     )
     gaps: tuple[PathGap, ...] = figure("derived", "the longest gaps on the path")
     launches: tuple[LaunchLedger, ...] = figure("derived", "every recorded launch")
+    evidence: Evidence = figure("stated", "what it rests on")
 
 
 def ledger_result(subject: GraphSubject) -> LedgerResult | NotComputed:
     """Return the ledgers of a graph's launches."""
-    why_not = subject.why_no_edges or subject.why_no_times
+    why_not = subject.why_no_path
     if why_not:
         return NotComputed(why_not)
     launches = tuple(_ledger(subject, launch) for launch in _with_waits(subject))
@@ -93,15 +95,18 @@ def ledger_result(subject: GraphSubject) -> LedgerResult | NotComputed:
     leads = [x.call_to_first_ns for x in launches if x.call_to_first_ns is not None]
     returned = [x.returned_ns for x in subject.timed_launches if x.returned_ns is not None]
     ledger = gap_ledger(subject.held, subject.steps, float(median(returned)) if returned else None)
-    durations, plain = event_durations(subject.recording, subject.row.graph_id, "graph")
+    others = least_disturbed(subject.recording, subject.row.graph_id, "graph", "event")
     return LedgerResult(
         median=ledger,
         event_median_ns=float(median(events)) if events else None,
         residual_ns=float(median(residuals)) if residuals else None,
         call_to_first_ns=float(median(leads)) if leads else None,
-        plain_event_ns=durations.median_ns() if plain else None,
+        plain_event_ns=None
+        if others.state is CuptiState.RECORDED
+        else others.durations.median_ns(),
         gaps=tuple(_longest_gaps(subject)),
         launches=launches,
+        evidence=subject.once(span_evidence),
     )
 
 

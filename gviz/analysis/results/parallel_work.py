@@ -9,6 +9,7 @@ import numpy as np
 
 from gviz.analysis.launch import WaitGroup
 from gviz.analysis.results.paths import structural_length_of
+from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.cuda import EdgeType
 from gviz.dag import (
@@ -20,7 +21,7 @@ from gviz.dag import (
     rank_rows,
 )
 from gviz.model import NOT_WORKING, GraphTree, TreeLevel
-from gviz.stats import BoolArray, NotComputed, figure, union
+from gviz.stats import BoolArray, Evidence, NotComputed, figure, union
 
 #: Nodes, edges and pairs that a result names, at most.
 NAMED = 100
@@ -61,11 +62,12 @@ class Overlap:
     node_ns: float = figure("derived", "time of all nodes of a launch")
     busy_ns: float = figure("derived", "time in which any node ran")
     achieved: float = figure("derived", "node_ns over busy_ns: nodes at once while anything ran")
-    possible: float = figure(
+    possible: float | None = figure(
         "derived",
         "node_ns over the structural critical path: nodes at once on average if only "
         "dependencies held them (work over span); too much where edges are programmatic, because "
-        "that path takes each of them to release its dependent at once",
+        "that path takes each of them to release its dependent at once; null "
+        "where times contradict dependencies",
     )
     most_at_once: int = figure("derived", "most nodes that ran at the same moment of a launch")
 
@@ -140,6 +142,7 @@ class Parallelism:
     small_branches: SmallBranchResult | NotComputed | None = figure(
         "derived", "branches that are not worth their fork; null: none"
     )
+    evidence: Evidence = figure("stated", "what all but the levels rests on")
 
 
 def parallelism(subject: GraphSubject) -> Parallelism | NotComputed:
@@ -147,9 +150,13 @@ def parallelism(subject: GraphSubject) -> Parallelism | NotComputed:
     if subject.why_no_edges:
         return NotComputed(subject.why_no_edges)
     levels = tuple(level_shape(subject, level) for level in subject.graph.levels)
+    evidence = subject.once(span_evidence)
     if subject.why_no_times:
         missing = NotComputed(subject.why_no_times)
-        return Parallelism(levels, missing, missing, missing, missing)
+        return Parallelism(levels, missing, missing, missing, missing, evidence)
+    if subject.why_contradicted:
+        missing = NotComputed(subject.why_contradicted)
+        return Parallelism(levels, overlap(subject), missing, missing, missing, evidence)
     wide = NotComputed(
         "too many nodes run side by side to say of all pairs whether they depend on each other"
     )
@@ -160,6 +167,7 @@ def parallelism(subject: GraphSubject) -> Parallelism | NotComputed:
         turn_taking=_turn_taking(subject) if is_known else wide,
         barriers=_barriers(subject),
         small_branches=_small_branches(subject) if is_known else wide,
+        evidence=evidence,
     )
 
 
@@ -255,11 +263,14 @@ def overlap(subject: GraphSubject) -> Overlap:
     launches = [x.spans for x in subject.timed_launches]
     total = float(np.median([(x.end_ns - x.start_ns).sum() for x in launches]))
     busy = float(np.median([union(x.start_ns, x.end_ns).total_ns for x in launches]))
-    longest = structural_length_of(subject.held)
+    possible = None
+    if not subject.why_contradicted:
+        longest = structural_length_of(subject.held)
+        possible = total / longest if longest else 1.0
     return Overlap(
         node_ns=total,
         busy_ns=busy,
         achieved=total / busy if busy else 1.0,
-        possible=total / longest if longest else 1.0,
+        possible=possible,
         most_at_once=max(most_at_once(x.start_ns, x.end_ns) for x in launches),
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.launch import HeldLaunch, Hold
+from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.dag import CriticalPath, structural_length_ns, structural_path
 from gviz.model import TimeArray
-from gviz.stats import FloatArray, IntArray, NotComputed, figure
+from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure
 
 #: Nodes of the path whose speeding up is computed, the longest.
 _SPED_UP = 10
@@ -85,12 +86,14 @@ class CriticalPathResult:
     slack: SlackTable = figure("derived", "every execution's slack")
     faster: tuple[FasterNode, ...] = figure("estimated", "the longest nodes of the observed path")
     why_not_observed: str | None = figure("stated", "why there is no observed path; else null")
+    evidence: Evidence = figure("stated", "what it rests on")
 
 
 def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotComputed:
     """Return the critical paths of a graph."""
-    if subject.why_no_edges:
-        return NotComputed(subject.why_no_edges)
+    why_not = subject.why_no_edges or subject.why_contradicted
+    if why_not:
+        return NotComputed(why_not)
     if subject.why_no_times and not subject.is_timed_by_copy:
         return NotComputed(subject.why_no_times)
     held, unrolled = subject.held, subject.unrolled
@@ -119,6 +122,7 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
         ),
         faster=tuple(_faster(subject)) if observed else (),
         why_not_observed=subject.why_no_times,
+        evidence=subject.once(span_evidence),
     )
 
 

@@ -18,7 +18,7 @@ from gviz.analysis.results.first_calls import first_launches
 from gviz.analysis.results.stream_gain import Gain, stream_result
 from gviz.analysis.sound_times import span_ns
 from gviz.analysis.subject import GraphSubject
-from gviz.stats import NotComputed, figure
+from gviz.stats import Evidence, NotComputed, figure
 
 #: Why there is no setup cost.
 NO_SETUP = (
@@ -94,6 +94,7 @@ class BreakEven:
     host: PayBack = figure("derived", "by the host's time in calls")
     launches_seen: float = figure("measured", "launches of an executable in this run, median")
     curve: Curve = figure("derived", "by elapsed time")
+    evidence: Evidence = figure("stated", "what it rests on")
 
 
 def break_even(subject: GraphSubject) -> BreakEven | NotComputed:
@@ -116,6 +117,7 @@ def break_even(subject: GraphSubject) -> BreakEven | NotComputed:
             compared.graph.total_ns.mean,
             2 * (elapsed.launches or 50),
         ),
+        evidence=compared.evidence,
     )
 
 

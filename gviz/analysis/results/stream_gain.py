@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gviz.analysis.launch import PartSpans, TimeParts, as_columns, measure_parts
+from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
 from gviz.model import GraphTree, waited_until
 from gviz.recording import rows
 from gviz.stats import (
     BoolArray,
+    CuptiState,
+    Evidence,
     FloatArray,
     IntArray,
     Interval,
@@ -21,6 +24,7 @@ from gviz.stats import (
     figure,
     interval_of,
     spread,
+    worst_of,
 )
 
 #: Nodes of one side that are named, the longest.
@@ -45,6 +49,7 @@ class GainSide:
     left_out_count: int = figure(
         "stated", "launches or iterations that are not looked at: the first, and incomplete ones"
     )
+    evidence: Evidence = figure("stated", "what it rests on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,7 @@ class StreamResult:
     host_plain_ns: float | None = figure(
         "measured", "median launch call without node times; null where there is none"
     )
+    evidence: Evidence = figure("stated", "what the gain rests on: the worse of both sides")
 
 
 def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
@@ -123,9 +129,10 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
     if not graph.measured:
         return NotComputed("no graph launch with node times has the time of its call")
     a, b = as_columns(stream.measured), as_columns(graph.measured)
+    sides = graph.evidence(), stream.evidence()
     return StreamResult(
-        graph=_side(b, len(subject.timed_launches) - len(graph.measured)),
-        stream=_side(a, len(stream_rows) - len(stream.chosen)),
+        graph=_side(b, len(subject.timed_launches) - len(graph.measured), sides[0]),
+        stream=_side(a, len(stream_rows) - len(stream.chosen), sides[1]),
         coverage_fraction=stream.coverage,
         saved=_gain(a["total_ns"], b["total_ns"]),
         host=_gain(a["lead_ns"] + a["host_idle_ns"], b["lead_ns"] + b["host_idle_ns"]),
@@ -139,16 +146,18 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
         only_stream=stream.only(),
         plain_graph_ns=_plain(subject),
         host_plain_ns=_plain_host(subject),
+        evidence=worst_of(sides),
     )
 
 
-def _side(columns: Mapping[str, FloatArray], left_out: int) -> GainSide:
+def _side(columns: Mapping[str, FloatArray], left_out: int, evidence: Evidence) -> GainSide:
     return GainSide(
         total_ns=spread(columns["total_ns"]),
         gpu_ns=spread(columns["gpu_ns"]),
         host_ns=spread(columns["host_ns"]),
         idle_fraction=spread(columns["idle_fraction"]),
         left_out_count=left_out,
+        evidence=evidence,
     )
 
 
@@ -197,6 +206,16 @@ class _StreamSide:
         self.coverage = len(self.common) / timed if timed else 0.0
         calls = [(p, c) for p in self.chosen if (c := self._called(p)) is not None]
         self.measured = [self._measure(p, c) for p, c in calls]
+
+    def evidence(self) -> Evidence:
+        """Return what its times rest on."""
+        return Evidence(
+            how="derived",
+            n=len(self.chosen),
+            coverage_fraction=self.coverage,
+            state=CuptiState.RECORDED,
+            is_cold=all(launch.ordinal == 0 for launch in self.chosen),
+        )
 
     def _of(self, launch: rows.Launch) -> tuple[IntArray, IntArray]:
         """Return the operations of an iteration, and those of nothing that ran meanwhile."""
@@ -286,6 +305,11 @@ class _GraphSide:
         self._is_common = _nodes_of(subject.graph, common)
         found = [self._measure(x, before) for x, before in chosen]
         self.measured = [p for p in found if p is not None]
+
+    def evidence(self) -> Evidence:
+        """Return what its times rest on."""
+        cold = all(launch.row.ordinal == 0 for launch in self._chosen)
+        return replace(self._subject.once(span_evidence), n=len(self.measured), is_cold=cold)
 
     def _measure(self, launch: TimedLaunch, before: rows.Launch | None) -> TimeParts | None:
         row, spans = launch.row, launch.spans

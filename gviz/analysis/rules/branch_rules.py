@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.launch import filled_shares
-from gviz.analysis.rules.rule import Evidence, Found, rule
+from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType, NodeType
@@ -43,8 +43,8 @@ def branches_took_turns(subject: GraphSubject) -> Iterator[Found]:
             f"reason: {group.reason.value}",
             vertices=[w.vertex for w in group.waits],
             evidence=(
-                Evidence("waited", sum(w.waited_ns for w in group.waits), "ns", "derived"),
-                Evidence("launches in which none overlapped", apart, "", "derived"),
+                Fact("waited", sum(w.waited_ns for w in group.waits), "ns", "derived"),
+                Fact("launches in which none overlapped", apart, "", "derived"),
             ),
             gain_ns=group.gain_ns,
         )
@@ -69,7 +69,7 @@ def branches_wait_for_each_other(subject: GraphSubject) -> Iterator[Found]:
         reason=f"{found.barrier_count:,} join{plural} at which {len(found.dependents):,} nodes "
         "wait for branches other than the one they go on with",
         vertices=found.dependents.tolist(),
-        evidence=(Evidence("joins", found.barrier_count, "", "derived"),),
+        evidence=(Fact("joins", found.barrier_count, "", "derived"),),
         gain_ns=found.gain_ns,
     )
 
@@ -92,8 +92,8 @@ def fork_too_small(subject: GraphSubject) -> Iterator[Found]:
         reason=f"{len(found.branches):,} branch{plural} whose nodes would take less time in series",
         vertices=[v for branch in found.branches for v in branch.tolist()],
         evidence=(
-            Evidence("time of their nodes", found.work_ns, "ns", "derived"),
-            Evidence("what they take in series", found.serial_ns, "ns", "estimated"),
+            Fact("time of their nodes", found.work_ns, "ns", "derived"),
+            Fact("what they take in series", found.serial_ns, "ns", "estimated"),
         ),
         gain_ns=found.gain_ns,
     )
@@ -132,7 +132,7 @@ def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
     yield Found(
         reason=f"{len(chosen):,} node{plural} of higher priority waited for nodes of lower",
         vertices=vertices.tolist(),
-        evidence=(Evidence("waited", sum(w.waited_ns for w in chosen), "ns", "derived"),),
+        evidence=(Fact("waited", sum(w.waited_ns for w in chosen), "ns", "derived"),),
         gain_ns=model.whole_ns - model.length_ns(gap_ns=gap, dropped=dropped),
     )
 
@@ -182,7 +182,7 @@ def late_fork(subject: GraphSubject) -> Iterator[Found]:
         "another stream and share no memory with it but what the node before it is given too, "
         f"such as {b.node_id} {b.name} for {a.node_id} {a.name}",
         vertices=waiting,
-        evidence=(Evidence("edges", len(late), "", "derived"),),
+        evidence=(Fact("edges", len(late), "", "derived"),),
         gain_ns=model.whole_ns - model.length_ns(dropped=dropped, added=added),
     )
 
@@ -253,8 +253,8 @@ def single_stream_capture(subject: GraphSubject) -> Iterator[Found]:
         "them need not wait for the one before",
         vertices=beside.tolist(),
         evidence=(
-            Evidence("longest chain of nodes that share memory", path.length_ns, "ns", "estimated"),
-            Evidence("node time, as far as it fills the GPU", work, "ns", "estimated"),
+            Fact("longest chain of nodes that share memory", path.length_ns, "ns", "estimated"),
+            Fact("node time, as far as it fills the GPU", work, "ns", "estimated"),
         ),
         gain_ns=max(0.0, float(step.sum()) - max(path.length_ns, work)),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gviz.analysis.launch import Hold
-from gviz.analysis.rules.rule import Evidence, Found, rule
+from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
 from gviz.stats import IntArray
@@ -66,9 +66,9 @@ def _between_kernels(subject: GraphSubject, kind: NodeType, word: str) -> Iterat
         f"{duration(np.median(held.gap_ns[after]))}, between kernels {duration(usual)}",
         vertices=between.tolist(),
         evidence=(
-            Evidence("median gap before", _median(held.gap_ns[between]), "ns", "derived"),
-            Evidence("median gap after", _median(held.gap_ns[after]), "ns", "derived"),
-            Evidence("usual gap between kernels", usual, "ns", "derived"),
+            Fact("median gap before", _median(held.gap_ns[between]), "ns", "derived"),
+            Fact("median gap after", _median(held.gap_ns[after]), "ns", "derived"),
+            Fact("usual gap between kernels", usual, "ns", "derived"),
         ),
         gain_ns=model.whole_ns - model.length_ns(gap_ns=gap),
     )  # fmt: skip
@@ -134,8 +134,8 @@ def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator
         f"{duration(longest)} for one",
         vertices=sorted(found),
         evidence=(
-            Evidence("longest wait", longest, "ns", "derived"),
-            Evidence("usual gap between kernels", usual, "ns", "derived"),
+            Fact("longest wait", longest, "ns", "derived"),
+            Fact("usual gap between kernels", usual, "ns", "derived"),
         ),
         gain_ns=gain,
     )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from gviz.analysis.results import RebuildCost, break_even, first_launches, rebuild_cost
-from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
+from gviz.analysis.rules.rule import Fact, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.sound_launches import UNKNOWN, SoundLaunches
 from gviz.analysis.subject import GraphSubject
@@ -51,9 +51,9 @@ def first_launch_without_upload(subject: GraphSubject) -> Iterator[Found]:
             f"{duration(found.later_ns)}",
             vertices=(),
             evidence=(
-                Evidence("first call", found.first_ns, "ns", "measured"),
-                Evidence("later calls, median", found.later_ns, "ns", "measured"),
-                Evidence("later calls", found.later_count, "", "measured"),
+                Fact("first call", found.first_ns, "ns", "measured"),
+                Fact("later calls, median", found.later_ns, "ns", "measured"),
+                Fact("later calls", found.later_count, "", "measured"),
             ),
             gain_ns=found.surplus_ns,
         )
@@ -84,10 +84,10 @@ def below_break_even(subject: GraphSubject) -> Iterator[Found]:
         ),
         vertices=(),
         evidence=(
-            Evidence("capture, instantiation, upload, first launch", found.setup.total_ns, "ns",
+            Fact("capture, instantiation, upload, first launch", found.setup.total_ns, "ns",
                      "derived"),
-            Evidence("saved by a launch", saved, "ns", "derived"),
-            Evidence("launches of an executable, median", seen, "", "measured"),
+            Fact("saved by a launch", saved, "ns", "derived"),
+            Fact("launches of an executable, median", seen, "", "measured"),
         ),
         gain_ns=(found.setup.total_ns - seen * saved) * found.setup.executable_count,
     )  # fmt: skip
@@ -126,18 +126,18 @@ def graph_rebuilt(run: RunSubject) -> Iterator[Found]:
     )
 
 
-def _rebuild_evidence(cost: RebuildCost, count: int, *, is_same: bool) -> Iterator[Evidence]:
-    yield Evidence("instantiations", count, "", "measured")
-    yield Evidence("their host time", cost.made_ns, "ns", "measured")
-    yield Evidence("of captures that changed nothing", cost.captured_ns, "ns", "measured")
+def _rebuild_evidence(cost: RebuildCost, count: int, *, is_same: bool) -> Iterator[Fact]:
+    yield Fact("instantiations", count, "", "measured")
+    yield Fact("their host time", cost.made_ns, "ns", "measured")
+    yield Fact("of captures that changed nothing", cost.captured_ns, "ns", "measured")
     if cost.own_ns is not None:
-        yield Evidence("taken off: gviz's own callbacks", cost.own_ns, "ns", "measured")
+        yield Fact("taken off: gviz's own callbacks", cost.own_ns, "ns", "measured")
     if not is_same:
-        yield Evidence("an update, mean", cost.update_ns / count, "ns", cost.update_how)
-    yield Evidence("first launches beyond later ones", cost.first_launch_ns, "ns", "estimated")
-    yield Evidence("destroying what was replaced", cost.destroy_ns, "ns", "estimated")
+        yield Fact("an update, mean", cost.update_ns / count, "ns", cost.update_how)
+    yield Fact("first launches beyond later ones", cost.first_launch_ns, "ns", "estimated")
+    yield Fact("destroying what was replaced", cost.destroy_ns, "ns", "estimated")
     if cost.least_saved_ns is not None:
-        yield Evidence("gain, at least", cost.least_saved_ns, "ns", "estimated")
+        yield Fact("gain, at least", cost.least_saved_ns, "ns", "estimated")
 
 
 def _is_unchanged(run: RunSubject, graph_exec: rows.GraphExec) -> bool:
@@ -195,10 +195,10 @@ def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
         f"after another one: {', '.join(names[:3])}",
         vertices=(),
         evidence=(
-            Evidence("a launch call, median", call, "ns", "measured"),
-            Evidence("GPU idle between two of them, median", idle, "ns",
+            Fact("a launch call, median", call, "ns", "measured"),
+            Fact("GPU idle between two of them, median", idle, "ns",
                      "measured" if len(between) else "estimated"),
-            Evidence("pairs of launches", len(second), "", "measured"),
+            Fact("pairs of launches", len(second), "", "measured"),
         ),
         gain_ns=each * len(second),
     )  # fmt: skip

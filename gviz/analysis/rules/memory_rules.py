@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gviz.analysis.launch import NodeMemory
-from gviz.analysis.rules.rule import Evidence, Found, rule
+from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
@@ -146,9 +146,9 @@ def overwritten_fill(subject: GraphSubject) -> Iterator[Found]:
         reason=f"{len(found):,} memset{plural} of memory that is overwritten before it is read",
         vertices=vertices.tolist(),
         evidence=(
-            Evidence("bytes filled", sum(level.nodes[n].bytes or 0 for n in found), "bytes",
+            Fact("bytes filled", sum(level.nodes[n].bytes or 0 for n in found), "bytes",
                      "measured"),
-            Evidence("time of the memsets", float(subject.model.duration_ns[vertices].sum()), "ns",
+            Fact("time of the memsets", float(subject.model.duration_ns[vertices].sum()), "ns",
                      "derived"),
         ),
         gain_ns=without(subject, vertices),
@@ -223,7 +223,7 @@ def duplicate_node(subject: GraphSubject) -> Iterator[Found]:
         reason=f"{len(found):,} node{verb}: {', '.join(names[:3])}",
         vertices=vertices.tolist(),
         evidence=(
-            Evidence("time of the repetitions", float(subject.model.duration_ns[vertices].sum()),
+            Fact("time of the repetitions", float(subject.model.duration_ns[vertices].sum()),
                      "ns", "derived"),
         ),
         gain_ns=without(subject, vertices),

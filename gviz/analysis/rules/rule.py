@@ -20,7 +20,7 @@ Per = Literal["launch", "run"]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Fact:
     """One number behind a finding."""
 
     name: str = figure("stated", "what it is")
@@ -47,7 +47,7 @@ class Found:
 
     reason: str
     vertices: Iterable[int]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Fact, ...]
     gain_ns: float
 
 
@@ -60,7 +60,7 @@ class Finding:
     reason: str = figure("stated", "what it is, in one sentence")
     node_count: int = figure("derived", "nodes that it is about")
     nodes: tuple[NodeRef, ...] = figure("stated", f"of these, {NAMED} at most")
-    evidence: tuple[Evidence, ...] = figure("derived", "the numbers behind it")
+    evidence: tuple[Fact, ...] = figure("derived", "the numbers behind it")
     gain_ns: float = figure("estimated", "what mending it gives back")
     gain_bound: str = figure("stated", "how sure that is: about, at most or at least")
     gain_per: str = figure("stated", "launch, or run: once")

@@ -9,7 +9,7 @@ from math import isnan
 
 import numpy as np
 
-from gviz.analysis.rules.rule import Evidence, Found, rule
+from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
 from gviz.stats import IntArray
@@ -88,9 +88,9 @@ def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
         f"of {len(longest):,}: {', '.join(names)}{' and others' if len(longest) > 2 else ''}",
         vertices=[v for chain in chains for v in chain.tolist()],
         evidence=(
-            Evidence("node time of the chains", total, "ns", "derived"),
-            Evidence("usual gap between kernels", usual, "ns", "derived"),
-            Evidence("start of a kernel", start, "ns", "estimated"),
+            Fact("node time of the chains", total, "ns", "derived"),
+            Fact("usual gap between kernels", usual, "ns", "derived"),
+            Fact("start of a kernel", start, "ns", "estimated"),
         ),
         gain_ns=model.whole_ns - model.length_ns(gap_ns=gap, duration_ns=duration),
     )  # fmt: skip
@@ -180,8 +180,8 @@ def device_copy(subject: GraphSubject) -> Iterator[Found]:
         reason=f"{len(copies):,} cop{plural} from device to device memory",
         vertices=copies.tolist(),
         evidence=(
-            Evidence("time of the copies", total, "ns", "derived"),
-            Evidence("bytes copied", sum(copied.tolist()), "bytes", "measured"),
+            Fact("time of the copies", total, "ns", "derived"),
+            Fact("bytes copied", sum(copied.tolist()), "bytes", "measured"),
         ),
         gain_ns=without(subject, copies),
     )
@@ -243,9 +243,9 @@ def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
         f"multiprocessors: {', '.join(named)}{' and others' if len(longest) > 2 else ''}",
         vertices=[v for _, found in longest for v in found],
         evidence=(
-            Evidence("node time", float(model.duration_ns[chosen].sum()), "ns", "derived"),
-            Evidence("blocks, median", float(np.median(blocks)), "", "measured"),
-            Evidence("multiprocessors", room, "", "measured"),
+            Fact("node time", float(model.duration_ns[chosen].sum()), "ns", "derived"),
+            Fact("blocks, median", float(np.median(blocks)), "", "measured"),
+            Fact("multiprocessors", room, "", "measured"),
         ),
         gain_ns=model.whole_ns - model.length_ns(duration_ns=duration),
     )

@@ -13,7 +13,7 @@ from gviz.comparison.graph_pairs import pair_graphs, read_graph_traits
 from gviz.comparison.ranks.executions import Executions, NodeSpans, align_executions
 from gviz.comparison.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.comparison.ranks.recorded import RecordedSide, read_node_spans, read_side
-from gviz.comparison.ranks.skew import is_collective
+from gviz.cuda import is_collective
 from gviz.model import Bodies
 from gviz.recording import Recording, rows
 from gviz.stats import FloatArray, IntArray

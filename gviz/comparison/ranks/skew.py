@@ -6,22 +6,12 @@ execution. Axes are (rank, execution, node); NaN: not measured.
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.stats import FloatArray, IntArray, growth_probability, least_change_ns
-
-#: Device kernels of collectives (NCCL 2.18 and later: ncclDevKernel_AllReduce_..., earlier:
-#: ncclKernel_AllReduce_...).
-_COLLECTIVE = re.compile(r"\bnccl(Dev)?Kernel")
-
-
-def is_collective(name: str) -> bool:
-    """Return whether a kernel's name is that of an NCCL collective."""
-    return _COLLECTIVE.search(name) is not None
 
 
 @dataclass(frozen=True, slots=True)

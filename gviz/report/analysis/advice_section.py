@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gviz.analysis import RULES, Advice, Evidence, Finding, RunAnalysis, rank_findings
+from gviz.analysis import RULES, Advice, Fact, Finding, RunAnalysis, rank_findings
 from gviz.report.analysis.verdict import NO_FINDING
 from gviz.report.document import (
     EvidenceItem,
@@ -15,11 +15,14 @@ from gviz.report.document import (
     Suggestion,
     Suggestions,
     capitalized,
+    caveat_text,
+    contradictions_text,
     nodes,
     ns,
     say,
     section,
 )
+from gviz.stats import Evidence
 from gviz.text import counted
 
 #: Findings of each graph, and of the run, in the short form.
@@ -30,9 +33,10 @@ def advice_section(run: RunAnalysis) -> Section:
     """Return the findings about a run and its graphs, and what was not looked for."""
     named = len(run.graphs) > 1
     advised = [graph.findings for graph in run.graphs] + [run.findings]
+    evidence = {id(one): advice.evidence for advice in advised for one in advice.findings}
     found = rank_findings(one for advice in advised for one in advice.findings)
     brief = sum(min(len(advice.findings), _BRIEF) for advice in advised)
-    items = tuple(_suggestion(one, named=named) for one in found)
+    items = tuple(_suggestion(one, evidence[id(one)], named=named) for one in found)
     listed = Suggestions(items, brief) if items else say(NO_FINDING)
     notes = dict.fromkeys(note for advice in advised for note in _notes(advice))
     return section("advice", "What to change", listed, *notes)
@@ -46,7 +50,7 @@ def _notes(advice: Advice) -> Iterator[Sentence]:
         yield say(f"Not checked: {reason}.", note=True)
 
 
-def _suggestion(found: Finding, *, named: bool) -> Suggestion:
+def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestion:
     rule = RULES.get(found.rule)
     over_run = None
     if found.gain_per == "launch":
@@ -55,13 +59,16 @@ def _suggestion(found: Finding, *, named: bool) -> Suggestion:
     if named:
         subject = "the run" if found.graph_id is None else f"graph {found.graph_id}"
     about = nodes(found.nodes, found.node_count)
+    caveats = [rule.assumes] if rule is not None else []
+    caveats += [text] if (text := caveat_text(evidence)) else []
+    contradicted = contradictions_text(evidence) if found.gain_per == "launch" else ""
     return Suggestion(
-        gain=ns(found.gain_ns, "estimated", caveat=None if rule is None else rule.assumes),
+        gain=ns(found.gain_ns, "estimated", n=evidence.n, caveat="; ".join(caveats) or None),
         bound=found.gain_bound,
         per=found.gain_per,
         over_run=over_run,
         subject=subject,
-        reason=(f"{capitalized(found.reason)}.",),
+        reason=(f"{capitalized(found.reason)}{contradicted}.",),
         nodes=about if isinstance(about, NodesLink) else None,
         fix=found.fix,
         rule=found.rule,
@@ -72,5 +79,5 @@ def _suggestion(found: Finding, *, named: bool) -> Suggestion:
     )
 
 
-def _evidence(found: Evidence) -> EvidenceItem:
+def _evidence(found: Fact) -> EvidenceItem:
     return EvidenceItem(found.name, Quantity(found.value, found.unit or "number", found.how))

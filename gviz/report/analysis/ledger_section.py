@@ -14,6 +14,7 @@ from gviz.report.document import (
     Section,
     Sentence,
     column,
+    contradictions_text,
     joined,
     line,
     nodes,
@@ -24,6 +25,7 @@ from gviz.report.document import (
     share,
     table,
 )
+from gviz.stats import Evidence
 from gviz.text import counted, integer
 
 #: Launches that are listed, the longest.
@@ -49,7 +51,7 @@ def ledger(found: LedgerResult, path: tuple[PathNode, ...]) -> list[Block]:
         say(note, note=True, detail=True),
         Drawing("ledger", tuple(bar for bar, _ in parts)),
         listed,
-        _gaps_in_words(found.median),
+        _gaps_in_words(found.median, found.evidence),
         _events_in_words(found),
         _longest_gaps(found),
         _launches(found),
@@ -77,7 +79,7 @@ def _parts(found: LedgerResult, path: tuple[PathNode, ...]) -> Iterator[tuple[Ba
         yield Bar("Residual: seen by events only", ns(found.residual_ns), "other"), ""
 
 
-def _gaps_in_words(found: GapLedger) -> Sentence:
+def _gaps_in_words(found: GapLedger, evidence: Evidence) -> Sentence:
     gaps = found.dependency_gap_ns + found.queue_wait_ns + found.late_start_ns
     if not gaps:
         return say("There are no gaps on the path.")
@@ -91,7 +93,7 @@ def _gaps_in_words(found: GapLedger) -> Sentence:
         parts.append((ns(found.submitting_gap_ns), lead))
     if found.untimed_gap_ns:
         parts.append((ns(found.untimed_gap_ns), " hold nodes that CUPTI does not time"))
-    return say(joined(parts), ".")
+    return say(joined(parts), f"{contradictions_text(evidence)}.")
 
 
 def _events_in_words(found: LedgerResult) -> Sentence:

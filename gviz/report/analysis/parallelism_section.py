@@ -95,13 +95,15 @@ def _level(found: LevelShape) -> list[Content]:
 def _overlap(found: Overlap | NotComputed) -> Sentence:
     if isinstance(found, NotComputed):
         return not_computed(found)
+    allowed: Content = ""
+    if found.possible is not None:
+        allowed = ("; dependencies alone allow ", average(found.possible), " on average")
     return say(
         "While anything ran, ",
         average(found.achieved),
-        f" nodes ran at once on average, {integer(found.most_at_once)} at most; dependencies "
-        "alone allow ",
-        average(found.possible),
-        " on average (node time ",
+        f" nodes ran at once on average, {integer(found.most_at_once)} at most",
+        allowed,
+        " (node time ",
         ns(found.node_ns),
         ", of which something ran in ",
         ns(found.busy_ns),

@@ -10,6 +10,7 @@ from gviz.report.document import (
     Section,
     Sentence,
     column,
+    contradictions_text,
     line,
     nodes,
     ns,
@@ -55,7 +56,8 @@ def _in_words(found: CriticalPathResult) -> Sentence:
     part = found.structural_ns / found.observed_ns if found.observed_ns else 1.0
     return say(
         "The structural path is ", share(part), " of the median launch: no other order of the "
-        "same nodes, on any number of queues, takes less.",
+        "same nodes, on any number of queues, takes less",
+        f"{contradictions_text(found.evidence)}.",
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from gviz.report.document import (
     Content,
     Sentence,
     average,
+    caveat_text,
     change,
     column,
     line,
@@ -54,6 +55,11 @@ def forecast(found: RunForecast) -> list[Block]:
             note=True,
         ),
     ]
+    if any(one.collective_count for one in found.passes):
+        waits = (
+            "With waits: collectives wait for other processes, which counts as work here, and a "
+        )
+        blocks.append(say(f"{waits}graph may wait less or more; see 'gviz skew'.", note=True))
     if found.left_over_count:
         left = counted(found.left_over_count, "operation")
         outside = f"{left} outside graphs are in no iteration with a kernel."
@@ -69,9 +75,16 @@ def _row(found: EagerForecast) -> list[Content]:
         name += f", {found.range}"
     elif found.graph_id is None:
         name += f" of {counted(found.block_count, 'block')}"
+    caveat = caveat_text(found.evidence)
+    if found.collective_count:
+        waits = counted(found.collective_count, "collective")
+        caveat += f"; {waits}, whose waiting for other processes counts as work"
+    graph = ns(found.graph_ns, "estimated", n=found.evidence.n, caveat=caveat)
+    bound = "at most " if found.evidence.is_cold else ""
     return [
         name, number(found.operation_count), ns(found.stream_ns, "measured"),
-        ns(found.graph_ns, "estimated"), times(found.gain, "estimated"),
+        line(bound, graph, " with waits" if found.collective_count else ""),
+        times(found.gain, "estimated"),
         ns(found.graph_host_ns, "estimated"), ns(found.measured_graph_ns, "measured"),
         change(found.error_fraction, "fraction"),
     ]  # fmt: skip

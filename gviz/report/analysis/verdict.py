@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from gviz.analysis import Dominance, Finding, GraphAnalysis, StreamResult
+from gviz.analysis import (
+    Dominance,
+    Finding,
+    GainSide,
+    GraphAnalysis,
+    LaunchLength,
+    StreamResult,
+)
 from gviz.report.document import (
     AlikeLink,
     Content,
     Sentence,
     Verdict,
+    contradictions_text,
+    line,
     ns,
+    resting_on,
     say,
     share,
+    state_text,
     times,
 )
-from gviz.stats import Interval, NotComputed
+from gviz.stats import CuptiState, Evidence, Interval, NotComputed
 from gviz.text import counted, duration
 
 #: Stands where no rule found anything.
@@ -33,21 +44,32 @@ def _against_eager(found: StreamResult | NotComputed) -> Sentence:
     if isinstance(found, NotComputed):
         return say(f"Not compared with eager: {found.not_computed}.")
     eager, graph, saved = found.stream.total_ns, found.graph.total_ns, found.saved
-    basis = f"; {counted(eager.count, 'eager iteration')}"
+    evidence = found.evidence
+    # Recording lengthens every call of the eager side, and one call of the graph's.
+    bound = "at most " if found.stream.evidence.state is CuptiState.RECORDED else ""
+    basis = f"; {_iterations(found.stream)}, both sides {state_text(evidence)}"
     low, high = saved.interval.low, saved.interval.high
     if low is not None and high is not None:
         basis += f", 95% interval {duration(low)} to {duration(high)}"
         if low <= 0 <= high:
-            difference = ns(saved.mean_ns, n=eager.count, interval=saved.interval)
+            difference = resting_on(ns(saved.mean_ns, interval=saved.interval), evidence)
             return say("The graph saves ", difference, f" per launch, which is noise{basis}.")
     if saved.mean_ns < 0:
-        costs = ns(-saved.mean_ns, n=eager.count, interval=_negated(saved.interval))
+        costs = resting_on(ns(-saved.mean_ns, interval=_negated(saved.interval)), evidence)
         slower = times(graph.mean / eager.mean if eager.mean else None)
         basis = f" slower than eager{basis})."
         return say("The graph costs ", costs, " per launch (", slower, basis)
-    saves = ns(saved.mean_ns, n=eager.count, interval=saved.interval)
+    saves = resting_on(ns(saved.mean_ns, interval=saved.interval), evidence)
     faster = times(eager.mean / graph.mean if graph.mean else None)
-    return say("The graph saves ", saves, " per launch (", faster, f" faster than eager{basis}).")
+    basis = f" faster than eager{basis})."
+    return say(f"The graph saves {bound}", saves, " per launch (", faster, basis)
+
+
+def _iterations(eager: GainSide) -> str:
+    """Return how many iterations there are, and whether they are warm."""
+    count = eager.total_ns.count
+    cold = "cold " if eager.evidence.is_cold else ""
+    return counted(count, f"{cold}eager iteration")
 
 
 def _negated(interval: Interval) -> Interval:
@@ -58,25 +80,47 @@ def _negated(interval: Interval) -> Interval:
 
 def _where_time_goes(graph: GraphAnalysis) -> Sentence:
     largest = _largest(graph.dominance)
+    most = line("; most node time: ", largest) if largest else ""
+    launch = _launch(graph.launch)
     if isinstance(graph.ledger, NotComputed):
+        why_not = f"not computed: {graph.ledger.not_computed}"
+        if launch:
+            return say(launch, most or f"; where its time goes: {why_not}", ".")
         if largest:
             return say("Most node time of a launch: ", largest, ".")
-        return say(f"Where the time of a launch goes: not computed: {graph.ledger.not_computed}.")
-    median, count = graph.ledger.median, len(graph.ledger.launches)
+        return say(f"Where the time of a launch goes: {why_not}.")
+    median, evidence = graph.ledger.median, graph.ledger.evidence
     gaps = median.dependency_gap_ns + median.queue_wait_ns + median.late_start_ns
     noise = "" if graph.noise_ns is None else f", ±{duration(graph.noise_ns)}"
     return say(
-        "A launch takes ",
-        ns(median.total_ns, n=count),
-        f" (median of {count:,}{noise}), of which ",
-        ns(gaps, n=count),
+        line(launch, "; recorded, ") if launch else "A launch takes ",
+        resting_on(ns(median.total_ns), evidence),
+        f" from its first node to its last ({'' if launch else f'{state_text(evidence)}, '}",
+        f"{_median_of(evidence)}{noise}), of which ",
+        resting_on(ns(gaps), evidence),
         " (",
         share(gaps / median.total_ns if median.total_ns else 0.0),
-        ") are gaps",
-        "; most node time: " if largest else "",
-        largest,
+        f") are gaps{contradictions_text(evidence)}",
+        most,
         ".",
     )
+
+
+def _launch(found: LaunchLength | NotComputed) -> Content:
+    """Return how long launches take that recording disturbed less than those with node times."""
+    if isinstance(found, NotComputed) or found.evidence.state is CuptiState.RECORDED:
+        return ""
+    spread = f", {duration(found.low_ns)} to {duration(found.high_ns)}"
+    return (
+        "A launch takes ",
+        resting_on(ns(found.median_ns, found.evidence.how), found.evidence),
+        f" ({state_text(found.evidence)}, {_median_of(found.evidence)}",
+        f"{spread if found.evidence.n > 1 else ''})",
+    )
+
+
+def _median_of(evidence: Evidence) -> str:
+    return f"median of {evidence.n:,}" if evidence.n > 1 else "one launch"
 
 
 def _largest(found: Dominance | NotComputed) -> Content:

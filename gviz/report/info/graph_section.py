@@ -9,6 +9,7 @@ from gviz.cuda import WHOLE_ONLY
 from gviz.model import ExecLife, GraphLife, flag_names
 from gviz.recording import GraphUpdate
 from gviz.report.document import (
+    STATE_NAMES,
     Content,
     Section,
     Sentence,
@@ -25,6 +26,7 @@ from gviz.report.document import (
     table,
 )
 from gviz.report.summary import GraphSummary, LaunchSummary
+from gviz.stats import CuptiState
 from gviz.text import byte_size, counted, duration
 
 #: Executables of a graph, and updates of an executable, that are listed one by one.
@@ -128,14 +130,22 @@ def _update(update: GraphUpdate) -> Sentence:
 
 
 def _launches(side: LaunchSummary) -> Sentence:
-    parts: list[Content] = [("host ", ns(side.host_median_ns, "measured"))]
+    parts: list[Content] = [
+        ("host ", ns(side.host_median_ns, "measured"), _in_state(side.host_state))
+    ]
     if side.gpu_median_ns is not None:
-        parts.append(("first to last node ", ns(side.gpu_median_ns, "measured")))
+        first = ns(side.gpu_median_ns, "measured")
+        parts.append(("first to last node ", first, _in_state(CuptiState.RECORDED)))
     if side.event_median_ns is not None:
-        parts.append(("between events ", ns(side.event_median_ns, "measured")))
+        between = ns(side.event_median_ns, "measured")
+        parts.append(("between events ", between, _in_state(side.event_state)))
     name = _SIDES.get(side.side, side.side)
     counts = f"{side.count:,} recorded, {side.with_node_times:,} with node times"
     return say(f"{name}: {counts}; medians: ", joined(parts), ".")
+
+
+def _in_state(state: CuptiState | None) -> str:
+    return "" if state is None else f" ({STATE_NAMES[state]})"
 
 
 def _parameters(graph: GraphSummary) -> Iterator[Sentence]:

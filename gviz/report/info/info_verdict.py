@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from gviz.analysis import NodeRef
 from gviz.errors import NO_GRAPH
-from gviz.report.document import NodeLink, Sentence, capitalized, ns, say, share, times
+from gviz.model import LaunchTimes
+from gviz.report.document import (
+    Line,
+    NodeLink,
+    Sentence,
+    capitalized,
+    line,
+    ns,
+    resting_on,
+    say,
+    share,
+    state_text,
+    times,
+)
 from gviz.report.summary import GraphSummary, LaunchSummary, RunSummary
-from gviz.text import counted
+from gviz.stats import CuptiState
+from gviz.text import counted, duration
 
 
 def info_verdict(summary: RunSummary) -> tuple[Sentence, ...]:
@@ -22,29 +36,46 @@ def info_verdict(summary: RunSummary) -> tuple[Sentence, ...]:
 
 
 def against_eager(graph_id: int, launches: tuple[LaunchSummary, ...]) -> Sentence:
-    """Return how a graph's median launch compares with eager, first node to last."""
+    """Return how long a graph's launch takes, and how that compares with eager.
+
+    Launches as they run with the least disturbance; held against eager iterations, whose node times
+    were recorded, is what was recorded likewise.
+    """
     sides = {side.side: side for side in launches}
     graph, eager = sides.get("graph"), sides.get("stream")
-    if graph is None or graph.gpu_median_ns is None:
-        return say(f"No launch of graph {graph_id} has node times.")
-    took = ns(graph.gpu_median_ns, "measured", n=graph.with_node_times)
-    head = (f"A launch of graph {graph_id} takes ", took, " from its first node to its last")
-    if eager is None or eager.gpu_median_ns is None:
-        return say(head, "; there is no eager iteration of its work to compare with.")
-    ratio = eager.gpu_median_ns / graph.gpu_median_ns if graph.gpu_median_ns else None
-    return say(
-        head,
-        ", an eager iteration ",
-        ns(eager.gpu_median_ns, "measured", n=eager.with_node_times),
-        " (",
-        times(ratio),
-        " as long; medians).",
-    )
+    if graph is None or graph.length.evidence is None:
+        return say(f"No launch of graph {graph_id} was timed.")
+    took = (f"A launch of graph {graph_id} takes ", *length_of(graph.length))
+    if graph.gpu_median_ns is None:
+        return say(took, "; no launch has node times.")
+    if graph.length.is_between_events:
+        first = ns(graph.gpu_median_ns, n=graph.with_node_times)
+        recorded = "" if graph.length.evidence.state is CuptiState.RECORDED else "recorded, "
+        took = (*took, f"; {recorded}", first, " from its first node to its last")
+    if eager is None or eager.length.evidence is None:
+        return say(took, "; there is no eager iteration of its work to compare with.")
+    ratio = None
+    if graph.gpu_median_ns and eager.length.median_ns is not None:
+        ratio = eager.length.median_ns / graph.gpu_median_ns
+    cold = "a cold eager iteration " if eager.length.evidence.is_cold else "an eager iteration "
+    return say(took, f", {cold}", length_of(eager.length), ", ", times(ratio), " as long.")
+
+
+def length_of(found: LaunchTimes) -> Line:
+    """Return a median with its evidence: how many, in which state, and their spread."""
+    if found.evidence is None:
+        return ("not timed",)
+    basis = state_text(found.evidence)
+    if found.count > 1:
+        basis += f", median of {found.count:,}, {duration(found.low_ns)} to "
+        basis += duration(found.high_ns)
+    took = resting_on(ns(found.median_ns, found.evidence.how), found.evidence)
+    return line(took, f" ({basis})")
 
 
 def _total_ns(graph: GraphSummary) -> float:
     own = [side for side in graph.launches if side.side == "graph"]
-    return sum(x.count * (x.event_median_ns or x.gpu_median_ns or 0.0) for x in own)
+    return sum(x.count * (x.length.median_ns or 0.0) for x in own)
 
 
 def _slowest(graph: GraphSummary) -> Sentence:

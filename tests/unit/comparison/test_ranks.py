@@ -20,7 +20,8 @@ from gviz.cli.command_line import main
 from gviz.comparison.ranks.clock import judge_clock
 from gviz.comparison.ranks.job import read_skew
 from gviz.comparison.ranks.result import Skew
-from gviz.comparison.ranks.skew import is_collective, range_of, spread_of, waits_of
+from gviz.comparison.ranks.skew import range_of, spread_of, waits_of
+from gviz.cuda import is_collective
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.merge import merge_recordings

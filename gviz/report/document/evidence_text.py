@@ -1,0 +1,52 @@
+"""Evidence of a figure in words: the state that launches were timed in, and what may be wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gviz.report.document.quantity import Quantity
+from gviz.stats import CuptiState, Evidence
+from gviz.text import counted, duration, percent
+
+#: The state that something was timed in, in a word or two.
+STATE_NAMES = {
+    CuptiState.PLAIN: "plain",
+    CuptiState.ATTACHED: "CUPTI attached",
+    CuptiState.RECORDED: "recorded",
+}
+_MEANING = {
+    CuptiState.PLAIN: "timed without CUPTI in the process",
+    CuptiState.ATTACHED: "timed while CUPTI was attached, without node times",
+    CuptiState.RECORDED: "timed while node times were recorded, which makes it longer",
+}
+
+
+def state_text(evidence: Evidence) -> str:
+    """Return the state in a word or two; empty: nothing was timed."""
+    return "" if evidence.state is None else STATE_NAMES[evidence.state]
+
+
+def contradictions_text(evidence: Evidence) -> str:
+    """Return what in its times contradicts itself, as the end of a sentence; empty: nothing."""
+    if not evidence.contradiction_count:
+        return ""
+    count = counted(evidence.contradiction_count, "contradiction")
+    return f", although its times have {count} of up to {duration(evidence.worst_contradiction_ns)}"
+
+
+def caveat_text(evidence: Evidence) -> str:
+    """Return all that may make a figure wrong."""
+    parts = [] if evidence.state is None else [_MEANING[evidence.state]]
+    if evidence.is_cold:
+        parts.append("first launches or iterations only, which load and upload")
+    if evidence.coverage_fraction < 1:
+        parts.append(f"times of {percent(evidence.coverage_fraction)} of the nodes")
+    if evidence.contradiction_count:
+        count = counted(evidence.contradiction_count, "contradiction")
+        parts.append(f"{count} of up to {duration(evidence.worst_contradiction_ns)} in its times")
+    return "; ".join(parts)
+
+
+def resting_on(found: Quantity, evidence: Evidence) -> Quantity:
+    """Return a quantity with how many values it rests on, and what may make it wrong."""
+    return replace(found, n=evidence.n, caveat=caveat_text(evidence) or None)

@@ -1,0 +1,187 @@
+"""Evidence of results: where times contradict each other, what was attached, what is cold."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from contradicted_recordings import exchange_times, start_early
+from planned_recordings import Plan, Planned, chain_edges, in_a_row
+
+from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analysis_to_json, analyze
+from gviz.analysis.results.dominant_nodes import Dominance
+from gviz.analysis.results.launch_lengths import LaunchLength
+from gviz.analysis.results.ledgers import LedgerResult
+from gviz.analysis.results.parallel_work import Overlap, Parallelism
+from gviz.analysis.results.stream_gain import StreamResult
+from gviz.assets import recordings as bundled
+from gviz.recording.reader import Recording
+from gviz.report.analysis.analysis_document import analysis_documents
+from gviz.report.renderers.markdown_form import render_markdown
+from gviz.report.renderers.text_form import render_texts
+from gviz.stats import CuptiState, NotComputed
+
+ASSETS = Path(next(iter(bundled.__path__)))
+DECODE = ASSETS / "decode_step.gviz"
+#: What rests on which node waited for which, and on whose times are whose.
+ON_PATHS = ("ledger", "critical_path")
+
+
+def analyzed(path: Path) -> RunAnalysis:
+    with Recording(path) as recording:
+        return analyze(recording).runs[0]
+
+
+def text_of(run: RunAnalysis) -> str:
+    return " ".join(render_texts(analysis_documents(_whole(run)), 100).split())
+
+
+def _whole(run: RunAnalysis):  # type: ignore[no-untyped-def]
+    from gviz.analysis.analysis import ANALYSIS_VERSION, Analysis
+
+    return Analysis(ANALYSIS_VERSION, "x.gviz", (run,))
+
+
+@pytest.fixture(scope="module")
+def exchanged(tmp_path_factory: pytest.TempPathFactory) -> RunAnalysis:
+    return analyzed(exchange_times(DECODE, tmp_path_factory.mktemp("x") / "x.gviz"))
+
+
+def graph_of(run: RunAnalysis) -> GraphAnalysis:
+    return run.graphs[0]
+
+
+def test_times_on_wrong_nodes_give_no_path_no_ledger_and_no_findings(
+    exchanged: RunAnalysis,
+) -> None:
+    graph = graph_of(exchanged)
+    for part in ON_PATHS:
+        found = getattr(graph, part)
+        assert isinstance(found, NotComputed)
+        assert "of 413 dependencies are contradicted by the times, by up to" in found.not_computed
+    assert not [f for f in graph.findings.findings if f.gain_per == "launch"]
+    assert "contradicted by the times" in graph.findings.not_checked[0]
+    assert isinstance(graph.parallelism, Parallelism)
+    assert isinstance(graph.parallelism.turn_taking, NotComputed)
+    assert isinstance(graph.parallelism.small_branches, NotComputed)
+    assert isinstance(graph.dominance, Dominance)
+    assert isinstance(graph.dominance.by_range, NotComputed)
+    assert isinstance(graph.dominance.layers, NotComputed)
+
+
+def test_what_does_not_rest_on_the_order_of_nodes_stays(exchanged: RunAnalysis) -> None:
+    graph, right = graph_of(exchanged), graph_of(analyzed(DECODE))
+    assert isinstance(graph.dominance, Dominance)
+    assert isinstance(right.dominance, Dominance)
+    assert graph.dominance.by_kind.name == right.dominance.by_kind.name
+    assert graph.launch == right.launch
+    assert isinstance(graph.stream_comparison, StreamResult)
+    assert isinstance(graph.parallelism, Parallelism)
+    assert isinstance(graph.parallelism.overlap, Overlap)
+    assert graph.parallelism.overlap.possible is None
+
+
+def test_reason_of_a_refusal_is_on_every_surface(exchanged: RunAnalysis) -> None:
+    said = "contradicted by the times"
+    (document,) = analysis_documents(_whole(exchanged))
+    assert said in text_of(exchanged)
+    assert said in render_markdown(document)
+    written = json.loads(json.dumps(analysis_to_json(_whole(exchanged)), allow_nan=False))
+    graph = written["runs"][0]["graphs"][0]
+    assert said in graph["ledger"]["not_computed"]
+    assert any(said in doubt for doubt in graph["doubts"])
+    assert graph["dominance"]["evidence"]["contradiction_count"] > 1_000
+    assert graph["dominance"]["evidence"]["worst_contradiction_ns"] > 50_000
+
+
+def test_one_launch_that_contradicts_itself_is_left_out(tmp_path: Path) -> None:
+    run = analyzed(exchange_times(DECODE, tmp_path / "x.gviz", launches=1))
+    graph, right = graph_of(run), graph_of(analyzed(DECODE))
+    assert graph.timed_launch_count == right.timed_launch_count - 1
+    assert any(doubt.startswith("left out: 1 launch in which") for doubt in graph.doubts)
+    assert isinstance(graph.ledger, LedgerResult)
+    assert graph.ledger.evidence.contradiction_count == 0
+
+
+def test_small_contradiction_is_told_where_it_matters(tmp_path: Path) -> None:
+    run = analyzed(start_early(DECODE, tmp_path / "x.gviz", 200, 9_000))
+    graph = graph_of(run)
+    assert isinstance(graph.ledger, LedgerResult)
+    evidence = graph.ledger.evidence
+    assert evidence.contradiction_count >= graph.timed_launch_count
+    assert 5_000 < evidence.worst_contradiction_ns < 11_000
+    text = text_of(run)
+    assert "are gaps, although its times have" in text
+    assert "Caveat:" in text
+
+
+def test_nodes_that_take_longer_than_the_events_around_them_are_no_launch(tmp_path: Path) -> None:
+    nodes = in_a_row(*(Planned(f"k{i}", 0, 50_000) for i in range(4)))
+    path = Plan(nodes, chain_edges(4), launch={"event_duration_ns": 100_000}).write(
+        tmp_path / "x.gviz"
+    )
+    graph = graph_of(analyzed(path))
+    assert isinstance(graph.ledger, NotComputed)
+    assert "longer than the events around their launch saw" in graph.ledger.not_computed
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS.glob("*.gviz")), ids=lambda path: path.stem)
+def test_nothing_bundled_is_contradicted(path: Path) -> None:
+    with Recording(path) as recording:
+        for run in analyze(recording).runs:
+            for graph in run.graphs:
+                assert isinstance(graph.ledger, LedgerResult)
+                assert graph.ledger.evidence.contradiction_count == 0
+                assert graph.ledger.evidence.state is CuptiState.RECORDED
+                assert not any("contradict" in doubt for doubt in graph.doubts)
+
+
+@pytest.mark.parametrize(
+    ("collector", "plain_launches", "state", "said"),
+    [
+        ("cupti", 5, CuptiState.ATTACHED, "(CUPTI attached, median of"),
+        ("events", 5, CuptiState.PLAIN, "(plain, median of"),
+        ("events+topology", 5, CuptiState.PLAIN, "(plain, median of"),
+        ("cupti+events", 5, CuptiState.ATTACHED, "(CUPTI attached, median of"),
+        ("cupti", 0, CuptiState.RECORDED, "(recorded, median of"),
+    ],
+)
+def test_launch_is_that_of_the_least_disturbing_state(
+    tmp_path: Path, collector: str, plain_launches: int, state: CuptiState, said: str
+) -> None:
+    nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(4)))
+    path = Plan(nodes, chain_edges(4), plain_launches=plain_launches).write(tmp_path / "x.gviz")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE run SET collector = ?", (collector,))
+        database.execute(
+            "UPDATE launch SET event_duration_ns = CASE node_level WHEN 1 THEN 40000 "
+            "ELSE 25000 + ordinal END WHERE side = 'graph'"
+        )
+    run = analyzed(path)
+    found = graph_of(run).launch
+    assert isinstance(found, LaunchLength)
+    assert found.evidence.state is state
+    assert found.evidence.n == (plain_launches or 5)
+    assert (found.median_ns < 30_000) == (state is not CuptiState.RECORDED)
+    assert found.low_ns <= found.median_ns <= found.high_ns
+    if state is not CuptiState.RECORDED:
+        assert said in text_of(run)
+
+
+@pytest.mark.parametrize(("iterations", "is_cold"), [(1, True), (3, False)])
+def test_eager_side_says_whether_it_is_warm(tmp_path: Path, iterations: int, is_cold: bool) -> None:
+    nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(3)))
+    run = analyzed(
+        Plan(nodes, chain_edges(3), eager_iterations=iterations).write(tmp_path / "x.gviz")
+    )
+    compared = graph_of(run).stream_comparison
+    assert isinstance(compared, StreamResult)
+    assert compared.stream.evidence.is_cold is is_cold
+    assert compared.evidence.is_cold is is_cold
+    assert compared.evidence.n == min(compared.stream.evidence.n, compared.graph.evidence.n)
+    text = text_of(run)
+    assert "The graph saves at most" in text
+    assert ("1 cold eager iteration" in text) is is_cold
