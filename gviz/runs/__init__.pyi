@@ -9,5 +9,10 @@ from gviz.runs.node_keys import NodeKeys as NodeKeys
 from gviz.runs.numbers import IdCounter as IdCounter
 from gviz.runs.operations import OutsideOperations as OutsideOperations
 from gviz.runs.operations import operation_name as operation_name
+from gviz.runs.row_columns import Rows as Rows
+from gviz.runs.row_columns import blank_rows as blank_rows
+from gviz.runs.row_columns import pack_rows as pack_rows
+from gviz.runs.row_columns import row_dtype as row_dtype
+from gviz.runs.row_columns import text_where as text_where
 from gviz.runs.run_builder import RunBuilder as RunBuilder
 from gviz.runs.spans import Spans as Spans

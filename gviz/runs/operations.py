@@ -10,6 +10,7 @@ import numpy as np
 
 from gviz.cuda import CopyKind, NodeType, node_type_name
 from gviz.matching import EagerMatch, EagerWork, Work
+from gviz.runs.row_columns import nullable_values
 from gviz.stats import UNKNOWN, IntArray
 
 #: Rows that are Python objects at one time.
@@ -102,17 +103,9 @@ class OutsideOperations:
                 kinds,
                 self.names[piece],
                 *(column[piece].tolist() for column in always),
-                *(_told(column[piece]) for column in sometimes),
+                *(nullable_values(column[piece]) for column in sometimes),
                 strict=True,
             )
-
-
-def _told(column: IntArray) -> list[int | None]:
-    """Return numbers, None for those that are not known."""
-    values: list[int | None] = column.tolist()
-    if not (column == UNKNOWN).any():
-        return values
-    return [None if value == UNKNOWN else value for value in values]
 
 
 def operation_name(kind: int, copy_kind: int | None) -> str:

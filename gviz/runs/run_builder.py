@@ -14,6 +14,7 @@ from gviz.runs.kernel_functions import KernelFunctions
 from gviz.runs.node_keys import NodeKeys
 from gviz.runs.numbers import IdCounter
 from gviz.runs.operations import OutsideOperations
+from gviz.runs.row_columns import Rows, row_values
 from gviz.runs.spans import Spans
 from gviz.runs.statistics_rows import statistics_rows
 from gviz.stats import DurationSketch, IntArray
@@ -116,14 +117,17 @@ class RunBuilder:
 
     # -- launches ---------------------------------------------------------------------------
 
-    def add_launch_tuples(self, values: Iterable[Sequence[Any]]) -> None:
-        """Write launches given as the values of rows.Launch."""
-        self._writer.insert_tuples(rows.Launch, values)
+    def add_launches(self, launches: Rows) -> None:
+        """Write launches (columns of rows.Launch); here they get their ids, in order."""
+        first = self.numbers.take("launch", len(launches))
+        launches["launch_id"] = np.arange(first, first + len(launches))
+        launches["run_id"] = self.run_id
+        self._writer.insert_tuples(rows.Launch, row_values(rows.Launch, launches))
 
     def add_spans(
         self,
         spans: Spans,
-        graph_of: IntArray,
+        launches: Rows,
         keys: Mapping[int, NodeKeys],
         counted: Mapping[int, DurationSketch] | None = None,
     ) -> None:
@@ -131,18 +135,18 @@ class RunBuilder:
 
         Parameters
         ----------
-        graph_of
-            The launched graph of every launch_id.
+        launches
+            Their launches, written before.
         keys
             Of the nodes of each launched graph.
         counted
             By graph, durations of executions that are no spans, by the node's id in the
             executable.
         """
-        self._writer.insert_columns(rows.Span, *spans.to_columns(graph_of, keys))
+        self._writer.insert_columns(rows.Span, *spans.to_columns(launches, keys))
         counted = counted or {}
         by_graph: dict[int, Spans | None] = dict.fromkeys(counted)
-        by_graph |= spans.by_graph(graph_of)
+        by_graph |= spans.by_graph(launches["graph_id"])
         # One method a graph: without CUPTI a graph has an id, and so a row, of its own.
         for graph_id, mine in sorted(by_graph.items()):
             found = statistics_rows(keys[graph_id], mine, counted.get(graph_id))

@@ -106,9 +106,9 @@ def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
     # Of nothing, split makes one part.
     for exec_id, mine in zip(ids.tolist(), np.split(order, first[1:]), strict=False):
         levels[exec_id] = _graph(exec_id, trace, folded, mine, kernels)
-    for launch in folded.launches:  # of which only the whole is known
-        if launch.exec_id not in levels:
-            levels[launch.exec_id] = TraceGraph(launch.exec_id, _name(launch.exec_id), {}, {})
+    for exec_id in folded.launches["exec_id"].tolist():  # of which only the whole is known
+        if exec_id not in levels:
+            levels[exec_id] = TraceGraph(exec_id, _name(exec_id), {}, {})
     for exec_id in folded.numbered:
         levels[exec_id].ids_reported = False
     for exec_id, level in levels.items():

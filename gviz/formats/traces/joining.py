@@ -204,8 +204,9 @@ class Joining:
 
 def _contradictions(dump: Dump, graph: TraceGraph, join: Join, folded: FoldedTrace) -> int:
     """Return how many dependencies the times of the fullest launch contradict."""
-    own = [(x.span_count, i) for i, x in enumerate(folded.launches) if x.exec_id == graph.exec_id]
-    launch = max(own)[1]
+    own = np.flatnonzero(folded.launches["exec_id"] == graph.exec_id)
+    sizes = folded.launches["span_count"][own]
+    launch = int(own[sizes == sizes.max()][-1])
     at = slice(*np.searchsorted(folded.span_launch, [launch, launch + 1]).tolist())
     once = folded.span_iteration[at] == 0
     work = folded.work[folded.span[at][once]]

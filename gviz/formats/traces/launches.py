@@ -11,28 +11,16 @@ import numpy.typing as npt
 from gviz.formats.traces.trace import Trace
 from gviz.runs import Activities
 from gviz.spool import OWN_IDS
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, IntArray
 
-
-@dataclass(frozen=True, slots=True)
-class TracedLaunch:
-    """A graph launch; None: not told.
-
-    Attributes
-    ----------
-    exec_id
-        The executable; one above OWN_IDS may be numbered here, where a trace reports none.
-    call
-        Index of its call in the calls.
-    """
-
-    exec_id: int
-    correlation_id: int | None
-    call: int | None
-    gpu_start_ns: int | None
-    gpu_end_ns: int | None
-    span_count: int
-    ambiguous_count: int = 0
+#: A graph launch; what the trace does not report is UNKNOWN. ``call`` is the place of its call in
+#: the calls; the executable may be one above OWN_IDS that is numbered here.
+TRACED_LAUNCH = np.dtype(
+    [
+        ("exec_id", "<i8"), ("correlation_id", "<i8"), ("call", "<i8"), ("gpu_start_ns", "<i8"),
+        ("gpu_end_ns", "<i8"), ("span_count", "<i8"), ("ambiguous_count", "<i8"),
+    ]
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +34,7 @@ class FoldedTrace:
     calls
         The calls, one a correlation id at most (dtype CALL).
     launches
-        In order of time.
+        In order of time (dtype TRACED_LAUNCH).
     span, span_launch, span_iteration
         Indices into ``work`` and ``launches`` of each node's execution, ordered by launch,
         node and start, and which execution of the node in the launch it is.
@@ -64,7 +52,7 @@ class FoldedTrace:
 
     work: Activities
     calls: npt.NDArray[np.void]
-    launches: list[TracedLaunch]
+    launches: npt.NDArray[np.void]
     span: IntArray
     span_launch: IntArray
     span_iteration: IntArray
@@ -93,7 +81,7 @@ def fold_trace(trace: Trace) -> FoldedTrace:
     order = np.lexsort((work["start_ns"][inside], work["node_id"][inside], launch))
     span, launch = inside[order], launch[order]
     operations = np.flatnonzero(~(told | launched))
-    seen = {entry.call for entry in launches}
+    unseen = np.setdiff1d(np.flatnonzero(calls["is_graph_launch"]), launches["call"])
     return FoldedTrace(
         work=work,
         calls=calls,
@@ -106,9 +94,7 @@ def fold_trace(trace: Trace) -> FoldedTrace:
         duplicates=duplicates,
         homeless=homeless,
         numbered=frozenset(numbered),
-        calls_without_work=sum(
-            i not in seen for i in np.flatnonzero(calls["is_graph_launch"]).tolist()
-        ),
+        calls_without_work=len(unseen),
     )
 
 
@@ -216,7 +202,7 @@ def _launches(
     inside: IntArray,
     group: IntArray,
     ambiguous: npt.NDArray[np.bool_],
-) -> tuple[list[TracedLaunch], IntArray]:
+) -> tuple[npt.NDArray[np.void], IntArray]:
     """Return the launches in order of time, and the place of each group among them."""
     count = int(group.max()) + 1 if len(group) else 0
     size = np.bincount(group, minlength=count)
@@ -228,38 +214,31 @@ def _launches(
     sample = np.zeros(count, np.int64)
     plain = work["correlation_id"][inside] > 0
     sample[group[plain]] = inside[plain]
-    correlation = work["correlation_id"][sample] if count else np.zeros(0, np.int64)
-    call = _call_of(calls, correlation)
-    found = [
-        TracedLaunch(
-            exec_id=int(work["exec_id"][sample[i]]),
-            correlation_id=int(correlation[i]),
-            call=None if call[i] < 0 else int(call[i]),
-            gpu_start_ns=int(first[i]),
-            gpu_end_ns=int(last[i]),
-            span_count=int(size[i]),
-            ambiguous_count=int(doubts[i]),
-        )
-        for i in range(count)
-    ]
-    whole = trace.whole_launches.to_array()
-    whole_call = _call_of(calls, whole["correlation_id"])
-    for row, at in zip(whole, whole_call.tolist(), strict=True):
-        found.append(
-            TracedLaunch(
-                exec_id=int(row["exec_id"]),
-                correlation_id=int(row["correlation_id"]) if row["correlation_id"] > 0 else None,
-                call=None if at < 0 else at,
-                gpu_start_ns=int(row["start_ns"]) + trace.base_ns,
-                gpu_end_ns=int(row["end_ns"]) + trace.base_ns,
-                span_count=0,
-            )
-        )
-    times = np.array([entry.gpu_start_ns or 0 for entry in found], np.int64)
-    order = np.argsort(times, kind="stable")
+    found = np.empty(count, TRACED_LAUNCH)
+    # Without launches there may be no work to take samples of.
+    for name in ("exec_id", "correlation_id"):
+        found[name] = work[name][sample] if count else 0
+    found["call"] = _call_of(calls, found["correlation_id"])
+    found["gpu_start_ns"], found["gpu_end_ns"] = first, last
+    found["span_count"], found["ambiguous_count"] = size, doubts
+    found = np.concatenate((found, _whole_launches(trace, calls)))
+    order = np.argsort(found["gpu_start_ns"], kind="stable")
     rank = np.empty(len(found), np.int64)
     rank[order] = np.arange(len(found))
-    return [found[i] for i in order.tolist()], rank
+    return found[order], rank
+
+
+def _whole_launches(trace: Trace, calls: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Return the launches that are known as a whole only."""
+    whole = trace.whole_launches.to_array()
+    found = np.zeros(len(whole), TRACED_LAUNCH)
+    correlation = whole["correlation_id"]
+    found["exec_id"] = whole["exec_id"]
+    found["correlation_id"] = np.where(correlation > 0, correlation, UNKNOWN)
+    found["call"] = _call_of(calls, correlation)
+    found["gpu_start_ns"] = whole["start_ns"] + trace.base_ns
+    found["gpu_end_ns"] = whole["end_ns"] + trace.base_ns
+    return found
 
 
 def _place_in_runs(*keys: IntArray) -> IntArray:

@@ -23,12 +23,12 @@ from gviz.formats.traces.graph_rows import (
 from gviz.formats.traces.host_ranges import nest_ranges
 from gviz.formats.traces.joining import Dump, Joining
 from gviz.formats.traces.launches import FoldedTrace, fold_trace
-from gviz.formats.traces.operations import are_too_many, outside_work, told
+from gviz.formats.traces.operations import are_too_many, outside_work
 from gviz.formats.traces.trace import Trace
 from gviz.matching import CapturedWork
 from gviz.model import OpenRanges
 from gviz.recording import rows
-from gviz.runs import RunBuilder, Spans
+from gviz.runs import Rows, RunBuilder, Spans, blank_rows, text_where
 from gviz.stats import UNKNOWN, IntArray
 
 
@@ -62,8 +62,9 @@ class RunWriter:
         add_creations(graphs, trace, path_of)
         add_annotations(graphs, trace, outermost)
         works = self._write_graphs(trace, graphs, folded, dumps)
-        self._write_launches(folded, graphs)
-        self._write_spans(folded, graphs)
+        launches = _launch_rows(folded, graphs)
+        self._builder.add_launches(launches)
+        self._write_spans(folded, graphs, launches)
         self._write_operations(trace, folded, works)
         self._count(trace, folded)
         self._builder.finish()
@@ -156,7 +157,7 @@ class RunWriter:
     ) -> list[CapturedWork]:
         """Write the graphs; return what each does, in order of creation."""
         joining = Joining(self._builder, dumps, shared_memory_is_total=trace.shared_memory_is_total)
-        launched = Counter(launch.exec_id for launch in folded.launches)
+        launched = Counter(folded.launches["exec_id"].tolist())
         works = []
         inferred = False
         # CUDA counts executables as they are made; those that gviz numbers come last.
@@ -200,51 +201,19 @@ class RunWriter:
             )
         )
 
-    def _write_launches(self, folded: FoldedTrace, graphs: GraphRows) -> None:
-        self._first_launch = self._builder.numbers.take("launch", len(folded.launches))
-        ordinals: dict[int, int] = {}
-        for i, launch in enumerate(folded.launches):
-            level = graphs.levels[launch.exec_id]
-            call = None if launch.call is None else folded.calls[launch.call]
-            ordinal = ordinals.get(level.graph_id, 0)
-            ordinals[level.graph_id] = ordinal + 1
-            self._builder.add(
-                rows.Launch(
-                    launch_id=self._first_launch + i,
-                    run_id=self._builder.run_id,
-                    graph_id=level.graph_id,
-                    graph_exec_id=level.graph_exec_id,
-                    side="graph",
-                    ordinal=ordinal,
-                    host_start_ns=None if call is None else int(call["start_ns"]),
-                    host_end_ns=None if call is None else int(call["end_ns"]),
-                    thread_id=None if call is None else int(call["thread_id"]),
-                    stream_id=None if call is None else told(int(call["stream_id"])),
-                    correlation_id=launch.correlation_id,
-                    node_level=int(launch.span_count > 0),
-                    gpu_start_ns=launch.gpu_start_ns,
-                    gpu_end_ns=launch.gpu_end_ns,
-                    span_count=launch.span_count,
-                    ambiguous_count=launch.ambiguous_count,
-                    node_method="cupti" if launch.span_count else None,
-                )
-            )
-
-    def _write_spans(self, folded: FoldedTrace, graphs: GraphRows) -> None:
+    def _write_spans(self, folded: FoldedTrace, graphs: GraphRows, launches: Rows) -> None:
         work, span = folded.work, folded.span
-        tops = [graphs.levels[launch.exec_id].graph_id for launch in folded.launches]
-        origin = np.array([x.gpu_start_ns or 0 for x in folded.launches], np.int64)
+        origin = launches["gpu_start_ns"][folded.span_launch]
         spans = Spans(
-            launch_id=folded.span_launch + self._first_launch,
+            launch=folded.span_launch,
             exec_node_id=work["node_id"][span],
             iteration=folded.span_iteration,
-            start_ns=work["start_ns"][span] - origin[folded.span_launch],
+            start_ns=work["start_ns"][span] - origin,
             duration_ns=work["end_ns"][span] - work["start_ns"][span],
             stream_id=np.maximum(work["stream_id"][span], 0),
         )
-        graph_of = np.array([0] * self._first_launch + tops, np.int64)
         keys = {level.graph_id: level.keys() for level in graphs.levels.values()}
-        self._builder.add_spans(spans, graph_of, keys)
+        self._builder.add_spans(spans, launches, keys)
 
     # -- outside of graphs ------------------------------------------------------------------
 
@@ -293,3 +262,46 @@ class RunWriter:
 
         outermost = {name: path + first_path for name, path in nested.outermost().items()}
         return path_of, outermost
+
+
+def _launch_rows(folded: FoldedTrace, graphs: GraphRows) -> Rows:
+    """Return the launches of a trace as columns of rows.Launch."""
+    traced = folded.launches
+    execs, place = np.unique(traced["exec_id"], return_inverse=True)
+    levels = [graphs.levels[exec_id] for exec_id in execs.tolist()]
+    graph_id = np.array([level.graph_id for level in levels], np.int64)[place]
+    has_spans = traced["span_count"] > 0
+
+    def of_call(name: str) -> IntArray:
+        if not len(folded.calls):
+            return np.full(len(traced), UNKNOWN, np.int64)
+        return np.where(traced["call"] >= 0, folded.calls[name][traced["call"]], UNKNOWN)
+
+    return blank_rows(
+        rows.Launch,
+        len(traced),
+        graph_id=graph_id,
+        graph_exec_id=np.array([level.graph_exec_id for level in levels], np.int64)[place],
+        side="graph",
+        ordinal=_place_among_equal(graph_id),
+        host_start_ns=of_call("start_ns"),
+        host_end_ns=of_call("end_ns"),
+        thread_id=of_call("thread_id"),
+        stream_id=of_call("stream_id"),
+        correlation_id=traced["correlation_id"],
+        node_level=has_spans,
+        gpu_start_ns=traced["gpu_start_ns"],
+        gpu_end_ns=traced["gpu_end_ns"],
+        span_count=traced["span_count"],
+        ambiguous_count=traced["ambiguous_count"],
+        node_method=text_where(has_spans, "cupti"),
+    )
+
+
+def _place_among_equal(values: IntArray) -> IntArray:
+    """Return how many equal values stand before each."""
+    order = np.argsort(values, kind="stable")
+    found = np.empty(len(values), np.int64)
+    _, first, counts = np.unique(values[order], return_index=True, return_counts=True)
+    found[order] = np.arange(len(values)) - np.repeat(first, counts)
+    return found

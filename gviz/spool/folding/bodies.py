@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gviz.runs import Activities
-from gviz.spool.records import LAUNCH_NODE_LEVEL, LaunchRecord
+from gviz.runs import Activities, Rows
 from gviz.spool.streams import Extent, Fences, place_between
 from gviz.stats import BoolArray, IntArray
 
@@ -23,10 +22,10 @@ class BodyOwners:
 
     Parameters
     ----------
-    records
-        The launches, in order of their calls.
-    durations
-        Event-measured GPU time of each, nanoseconds; 0: not measured.
+    launches
+        In order of their calls (columns of rows.Launch).
+    exec_id
+        Executable of each launch.
     activities
         Records of graph nodes (dtype SPAN_ACTIVITY), ordered by start.
     fences_of
@@ -35,15 +34,15 @@ class BodyOwners:
 
     def __init__(
         self,
-        records: list[LaunchRecord],
-        durations: IntArray,
+        launches: Rows,
+        exec_id: IntArray,
         activities: Activities,
         fences_of: Callable[[int], Fences | None],
     ) -> None:
-        self._called = np.array([r.start_ns for r in records], np.int64)
-        self._node_level = np.array([bool(r.flags & LAUNCH_NODE_LEVEL) for r in records], bool)
-        self._launch_exec = np.array([r.exec_id for r in records], np.int64)
-        self._durations = durations
+        self._called = launches["host_start_ns"]
+        self._node_level = launches["node_level"] != 0
+        self._launch_exec = exec_id
+        self._durations = launches["event_duration_ns"]
         self._start = activities["start_ns"]
         self._end = activities["end_ns"]
         self._node = activities["node_id"]

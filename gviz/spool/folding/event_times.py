@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from gviz.cuda import TIMED_IN_BODY, NodeType, node_type_name
 from gviz.recording import rows
-from gviz.runs import Spans
+from gviz.runs import Rows, Spans
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
 from gviz.spool.folding.launches import FoldedLaunches
 from gviz.spool.records import NO_STREAM, OWN_IDS, CalibrationRecord, NodeTimesRecord
 from gviz.spool.streams import Contents
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, IntArray
 
 #: Node types that events can stand around, with an uncertain meaning for the second line: the
 #: time includes the way to the host or to a semaphore and back.
@@ -79,14 +79,12 @@ def add_event_times(contents: Contents, graphs: Graphs, folded: FoldedLaunches) 
     """Return the launches with the spans that instrumented copies measured."""
     if not contents.node_times:
         return folded
-    by_correlation = {
-        launch.correlation_id: i
-        for i, launch in enumerate(folded.launches)
-        if (launch.correlation_id or 0) >= 1 << 31
-    }
+    launches = folded.launches.copy()
+    correlation = launches["correlation_id"]
+    own = np.flatnonzero(correlation >= 1 << 31)
+    by_correlation = dict(zip(correlation[own].tolist(), own.tolist(), strict=True))
     biases = {(c.device_id, c.type): c for c in contents.calibrations}
     nodes = _nodes_by_cuda_id(graphs)
-    launches = list(folded.launches)
     found: list[tuple[int, IntArray, IntArray, IntArray]] = []
     for record in contents.node_times:
         at = by_correlation.get(record.correlation)
@@ -96,9 +94,9 @@ def add_event_times(contents: Contents, graphs: Graphs, folded: FoldedLaunches) 
         if len(ids) == 0:
             continue
         origin = int(start.min())
-        launches[at] = _timed(launches[at], record, origin, start, duration)
+        _fill_times(launches[at], record, origin, start, duration)
         relative = start if record.slices > 1 else start - origin
-        found.append((launches[at].launch_id, ids, relative, duration))
+        found.append((at, ids, relative, duration))
     return replace(folded, launches=launches, spans=_merge(folded.spans, found, launches))
 
 
@@ -112,7 +110,7 @@ def _nodes_by_cuda_id(graphs: Graphs) -> dict[int, FoldedGraph]:
 
 def _measure(
     record: NodeTimesRecord,
-    launch: rows.Launch,
+    launch: Rows,
     levels: dict[int, FoldedGraph],
     biases: dict[tuple[int, int], CalibrationRecord],
 ) -> tuple[IntArray, IntArray, IntArray]:
@@ -136,11 +134,12 @@ def _measure(
     return np.array(ids, np.int64), start, duration
 
 
-def _are_early(record: NodeTimesRecord, launch: rows.Launch) -> npt.NDArray[np.bool_]:
+def _are_early(record: NodeTimesRecord, launch: Rows) -> npt.NDArray[np.bool_]:
     """Return whether the middle of each reading lies before the launch call's return."""
-    if not record.position_ns or launch.host_start_ns is None or launch.host_end_ns is None:
+    if not record.position_ns:
         return np.zeros(len(record.times), bool)
-    until = min(launch.host_end_ns, launch.host_start_ns + EARLY_NS) - record.position_ns
+    called, returned = int(launch["host_start_ns"]), int(launch["host_end_ns"])
+    until = min(returned, called + EARLY_NS) - record.position_ns
     middle = (
         record.times["start_ns"].astype(np.int64) + record.times["between_ns"].astype(np.int64) // 2
     )
@@ -148,46 +147,40 @@ def _are_early(record: NodeTimesRecord, launch: rows.Launch) -> npt.NDArray[np.b
     return found
 
 
-def _timed(
-    launch: rows.Launch, record: NodeTimesRecord, origin: int, start: IntArray, duration: IntArray
-) -> rows.Launch:
-    """Return the launch with its place on the host's clock; of a slice the whole launch's."""
-    called = launch.host_start_ns or 0
-    begin = max(record.position_ns, called) if record.position_ns else launch.host_end_ns or called
+def _fill_times(
+    launch: Rows, record: NodeTimesRecord, origin: int, start: IntArray, duration: IntArray
+) -> None:
+    """Give a launch its place on the host's clock; of a slice the whole launch's."""
+    called, returned = int(launch["host_start_ns"]), int(launch["host_end_ns"])
+    begin = max(record.position_ns, called) if record.position_ns else returned
     first, length = (
         (0, record.extent_ns)
         if record.slices > 1
         else (origin, int((start + duration).max()) - origin)
     )
-    return replace(
-        launch,
-        node_level=1,
-        node_method="events",
-        gpu_start_ns=begin + first,
-        gpu_end_ns=begin + first + length,
-        event_duration_ns=record.extent_ns,
-        span_count=len(start),
-    )
+    launch["node_level"] = 1
+    launch["node_method"] = "events"
+    launch["gpu_start_ns"] = begin + first
+    launch["gpu_end_ns"] = begin + first + length
+    launch["event_duration_ns"] = record.extent_ns
+    launch["span_count"] = len(start)
 
 
 def _merge(
-    spans: Spans,
-    found: list[tuple[int, IntArray, IntArray, IntArray]],
-    launches: list[rows.Launch],
+    spans: Spans, found: list[tuple[int, IntArray, IntArray, IntArray]], launches: Rows
 ) -> Spans:
     if not found:
         return spans
-    stream = {launch.launch_id: launch.stream_id for launch in launches}
     sizes = [len(ids) for _, ids, _, _ in found]
-    launch_id = np.repeat(np.array([i for i, *_ in found], np.int64), sizes)
-    on = np.array([NO_STREAM if stream[i] is None else stream[i] for i, *_ in found], np.int64)
+    launch = np.repeat(np.array([i for i, *_ in found], np.int64), sizes)
+    on = launches["stream_id"][launch]
     columns = (
-        np.concatenate([spans.launch_id, launch_id]),
+        np.concatenate([spans.launch, launch]),
         np.concatenate([spans.exec_node_id, *(ids for _, ids, _, _ in found)]),
         np.concatenate([spans.iteration, np.zeros(sum(sizes), np.int64)]),
         np.concatenate([spans.start_ns, *(start for _, _, start, _ in found)]),
         np.concatenate([spans.duration_ns, *(length for *_, length in found)]),
-        np.concatenate([spans.stream_id, np.repeat(on, sizes)]),
+        np.concatenate([spans.stream_id, np.where(on == UNKNOWN, NO_STREAM, on)]),
     )
     order = np.lexsort((columns[2], columns[1], columns[0]))
     return Spans(*(column[order] for column in columns))

@@ -29,6 +29,7 @@ from gviz.spool.records import (
     NodeRecord,
 )
 from gviz.spool.streams import Contents, Numbering, body_name
+from gviz.stats import IntArray
 
 #: CUmemorytype: host, device, array, unified. Unified addresses leave the direction open.
 _HOST, _DEVICE, _ARRAY = 1, 2, 3
@@ -96,6 +97,14 @@ class Graphs:
     def top_of(self, exec_id: int) -> FoldedGraph:
         """Return the top level of an executable's graph."""
         return self.levels[self.execs[exec_id].graph_id]
+
+    def ids_of(self, exec_ids: IntArray) -> tuple[IntArray, IntArray]:
+        """Return graph_id and graph_exec_id of executables, given CUDA's ids (int64)."""
+        ids, place = np.unique(exec_ids, return_inverse=True)
+        rows_of = [self.execs[i] for i in ids.tolist()]
+        pairs = np.array([(row.graph_id, row.graph_exec_id) for row in rows_of], np.int64)
+        graph_id, graph_exec_id = pairs.reshape(-1, 2)[place.reshape(-1)].T
+        return graph_id, graph_exec_id
 
     def family(self, graph_id: int) -> list[FoldedGraph]:
         """Return a top-level graph with the bodies nested in it."""

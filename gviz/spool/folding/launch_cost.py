@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.recording import rows
+from gviz.runs import Rows
 from gviz.spool.folding.graphs import Graphs
 from gviz.spool.folding.launches import FoldedLaunches
 from gviz.spool.streams import LaunchStream
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, IntArray
 
 _COLUMNS = ("host_start_ns", "host_duration_ns", "event_duration_ns", "node_level")
 _MEASURED = (
@@ -28,50 +29,41 @@ def launch_costs(
 
     Launches that are only binned do not count.
     """
-    by_exec: dict[int, list[rows.Launch]] = {}
-    for launch in launches.launches:
-        by_exec.setdefault(launch.graph_exec_id or 0, []).append(launch)
-    order = np.argsort(stream.plain["exec_id"], kind="stable")
-    ids, first = np.unique(stream.plain["exec_id"][order], return_index=True)
-    plain = {
-        graphs.execs[exec_id].graph_exec_id: stream.plain[at]
-        for exec_id, at in zip(ids.tolist(), np.split(order, first[1:]), strict=False)
-    }
-    for exec_id in sorted(set(by_exec) | set(plain)):
-        found = _columns(by_exec.get(exec_id, []), plain.get(exec_id, stream.plain[:0]))
+    _, plain_exec = graphs.ids_of(stream.plain["exec_id"])
+    own, plain = _by_exec(launches.launches["graph_exec_id"]), _by_exec(plain_exec)
+    nothing = np.zeros(0, np.intp)
+    for exec_id in sorted(own.keys() | plain.keys()):
+        found = _columns(
+            launches.launches[own.get(exec_id, nothing)], stream.plain[plain.get(exec_id, nothing)]
+        )
         if (found.node_level == 1).any():
             yield from (_cost(exec_id, level, found) for level in (0, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class _Launches:
-    """An executable's launches after its first, which uploads the graph; -1: not timed."""
+    """An executable's launches after its first, which uploads the graph."""
 
     host_ns: IntArray
     event_ns: IntArray
     node_level: IntArray
 
 
-def _columns(launches: list[rows.Launch], plain: npt.NDArray[np.void]) -> _Launches:
-    table = _of_rows(launches)
+def _by_exec(exec_ids: IntArray) -> dict[int, npt.NDArray[np.intp]]:
+    """Return the places of each executable."""
+    order = np.argsort(exec_ids, kind="stable")
+    ids, first = np.unique(exec_ids[order], return_index=True)
+    return dict(zip(ids.tolist(), np.split(order, first[1:]), strict=False))
+
+
+def _columns(launches: Rows, plain: npt.NDArray[np.void]) -> _Launches:
+    host = launches["host_end_ns"] - launches["host_start_ns"]
+    own = (launches["host_start_ns"], host, launches["event_duration_ns"], launches["node_level"])
     called, host, event, level = (
-        np.concatenate([own, plain[name]]) for own, name in zip(table, _COLUMNS, strict=True)
+        np.concatenate([column, plain[name]]) for column, name in zip(own, _COLUMNS, strict=True)
     )
-    level[np.argmin(called)] = -1
+    level[np.argmin(called)] = UNKNOWN
     return _Launches(host, event, level)
-
-
-def _of_rows(launches: list[rows.Launch]) -> IntArray:
-    found = [
-        (
-            launch.host_start_ns or 0,
-            (launch.host_end_ns or 0) - (launch.host_start_ns or 0),
-            -1 if launch.event_duration_ns is None else launch.event_duration_ns,
-            launch.node_level,
-        )
-        for launch in launches
-    ]
-    return np.array(found, np.int64).reshape(len(found), 4).T
 
 
 def _cost(exec_id: int, level: int, launches: _Launches) -> rows.LaunchCost:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy.typing as npt
 
 from gviz.cuda import NodeType, short_name
 from gviz.recording import rows
-from gviz.runs import Activities, KernelFunctions, Spans, operation_name
+from gviz.runs import Activities, KernelFunctions, Rows, Spans, blank_rows, operation_name
 from gviz.spool.folding.bodies import BodyOwners
 from gviz.spool.folding.graphs import GraphFolder, Graphs
-from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH, LaunchRecord
+from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH
 from gviz.spool.streams import (
     Contents,
     LaunchStream,
@@ -29,10 +28,15 @@ from gviz.stats import UNKNOWN, IntArray, is_ascending
 class FoldedLaunches:
     """Launches with their spans, and how many records belonged to no launch.
 
-    ``plain_ordinals`` are those of the launches without spans (int64).
+    Attributes
+    ----------
+    launches
+        Those whose spans are rows, in order of their calls (columns of rows.Launch).
+    plain_ordinals
+        Of the launches without spans (int64).
     """
 
-    launches: list[rows.Launch]
+    launches: Rows
     plain_ordinals: IntArray
     spans: Spans
     homeless_records: int
@@ -55,49 +59,71 @@ def fold_launches(
     activities
         Valid records of graph nodes (dtype SPAN_ACTIVITY), ordered by start.
     """
-    records = sorted(contents.launch_stream.rows, key=lambda r: r.start_ns)
-    owner = _owners(records, activities)
-    times = contents.launch_stream.row_times
-    durations = [times.get(r.token, 0) if r.token else 0 for r in records]
-    ambiguous = BodyOwners(
-        records, np.array(durations, np.int64), activities, contents.fences_of
-    ).fill(owner)
+    launches, exec_id = _calls(contents.launch_stream)
+    owner = _owners(launches, exec_id, activities)
+    ambiguous = BodyOwners(launches, exec_id, activities, contents.fences_of).fill(owner)
     _add_unknown(contents, contents.activity_stream.samples, folder, kernels)
     graphs = folder.graphs
-    seen = {r.exec_id for r in records} | set(contents.launch_stream.counts)
-    for exec_id in sorted(seen - set(graphs.execs)):
-        folder.add_late(exec_id, {})  # launches of a late graph without any record
-    spans, first, last, counts = _spans(activities, owner)
-    impossible = _impossible(spans, records, graphs)
-    if len(impossible):
-        spans = spans.without(impossible)
-    cut = cut_launches(_exec_of(contents, records, graphs), spans.launch_id, spans.exec_node_id)
-    if len(cut):
-        spans = spans.without(cut)
-    if len(impossible) or len(cut):
-        left_out = {*impossible.tolist(), *cut.tolist()}
-        counts = {i: n for i, n in counts.items() if i + 1 not in left_out}
-    ordinals, plain_ordinals = _launch_ordinals(contents.launch_stream, records, graphs)
-    launches = _launch_rows(contents, records, graphs, ordinals.tolist(), first, last, counts)
-    doubts = np.bincount(owner[ambiguous], minlength=len(records))
-    for i in np.flatnonzero(doubts).tolist():
-        if launches[i].span_count:
-            launches[i] = replace(launches[i], ambiguous_count=int(doubts[i]))
+    seen = set(exec_id.tolist()) | set(contents.launch_stream.counts)
+    for late in sorted(seen - set(graphs.execs)):
+        folder.add_late(late, {})  # launches of a late graph without any record
+    launches["graph_id"], launches["graph_exec_id"] = graphs.ids_of(exec_id)
+    _count_launches(contents.launch_stream, exec_id, graphs)
+    spans, times = _spans(activities, owner)
+    impossible = _impossible(spans, launches["graph_id"], graphs)
+    spans = spans.without(impossible)
+    complete_exec = _exec_of_complete(contents, exec_id, launches["graph_id"], graphs)
+    cut = cut_launches(complete_exec, spans.launch, spans.exec_node_id)
+    spans = spans.without(cut)
+    times = times.without(np.concatenate((impossible, cut)))
+    ordinals, plain_ordinals = _launch_ordinals(contents.launch_stream, launches, graphs)
+    launches["ordinal"] = ordinals
+    times.fill(launches)
+    doubts = np.bincount(owner[ambiguous], minlength=len(launches))
+    launches["ambiguous_count"] = np.where(launches["span_count"] > 0, doubts, 0)
     homeless = int((owner < 0).sum())
     return FoldedLaunches(launches, plain_ordinals, spans, homeless, len(impossible))
 
 
-def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> IntArray:
-    """Return the launch ids whose times contradict the graph's dependencies."""
-    graph_of = np.zeros(len(records) + 1, np.int64)
-    for i, record in enumerate(records):
-        graph_of[i + 1] = graphs.execs[record.exec_id].graph_id
+def _calls(stream: LaunchStream) -> tuple[Rows, IntArray]:
+    """Return the launches whose spans are rows, in order of their calls, and their executables."""
+    times = stream.row_times
+    values = np.array(
+        [
+            (
+                r.exec_id, r.correlation, r.start_ns, r.end_ns, r.thread_id, r.stream_id, r.flags,
+                times.get(r.token, UNKNOWN) if r.token else UNKNOWN,
+            )
+            for r in stream.rows
+        ],
+        np.int64,
+    ).reshape(-1, 8)  # fmt: skip
+    exec_id, correlation, start, end, thread, stream_id, flags, event = values[
+        np.argsort(values[:, 2], kind="stable")
+    ].T
+    launches = blank_rows(
+        rows.Launch,
+        len(values),
+        side="graph",
+        host_start_ns=start,
+        host_end_ns=end,
+        thread_id=thread,
+        stream_id=np.where(stream_id == NO_STREAM, UNKNOWN, stream_id),
+        correlation_id=correlation,
+        node_level=(flags & LAUNCH_NODE_LEVEL) != 0,
+        event_duration_ns=event,
+    )
+    return launches, exec_id.copy()
+
+
+def _impossible(spans: Spans, graph_of: IntArray, graphs: Graphs) -> IntArray:
+    """Return the places of launches whose times contradict the graph's dependencies."""
     found = [np.zeros(0, np.int64)]
     for graph_id, mine in spans.by_graph(graph_of):
         found.append(
             impossible_launches(
                 graphs.levels[graph_id].edges,
-                mine.launch_id,
+                mine.launch,
                 mine.exec_node_id,
                 mine.start_ns,
                 mine.duration_ns,
@@ -106,37 +132,34 @@ def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> In
     return np.concatenate(found)
 
 
-def _exec_of(contents: Contents, records: list[LaunchRecord], graphs: Graphs) -> IntArray:
-    """Return the executable of each launch id; -1 where launches may rightly lack nodes."""
-    switched = {record.exec_id for record in contents.life.updates if record.node_id != WHOLE_GRAPH}
-    branching = {
+def _exec_of_complete(
+    contents: Contents, exec_id: IntArray, graph_of: IntArray, graphs: Graphs
+) -> IntArray:
+    """Return the executable of each launch; UNKNOWN where launches may rightly lack nodes."""
+    switched = [record.exec_id for record in contents.life.updates if record.node_id != WHOLE_GRAPH]
+    branching = [
         graphs.top_id(graph_id)
         for graph_id, level in graphs.levels.items()
         if any(node.type == NodeType.CONDITIONAL for node in level.nodes.values())
-    }
-    exec_of = np.full(len(records) + 1, -1, np.int64)
-    for i, record in enumerate(records):
-        graph_id = graphs.execs[record.exec_id].graph_id
-        if record.exec_id not in switched and graph_id not in branching:
-            exec_of[i + 1] = record.exec_id
-    return exec_of
+    ]
+    may_lack = np.isin(exec_id, switched) | np.isin(graph_of, branching)
+    return np.where(may_lack, UNKNOWN, exec_id)
 
 
-def _owners(records: list[LaunchRecord], activities: Activities) -> IntArray:
-    """Return the index of each activity's launch in ``records``, -1 for none."""
+def _owners(launches: Rows, exec_id: IntArray, activities: Activities) -> IntArray:
+    """Return the place of each activity's launch in ``launches``, -1 for none."""
     owner = np.full(len(activities), -1, np.int64)
-    if not records:
+    if not len(launches):
         return owner
-    correlation = np.array([r.correlation for r in records], np.int64)
+    correlation = launches["correlation_id"].copy()
     order = np.argsort(correlation, kind="stable")
     at = np.searchsorted(correlation[order], activities["correlation_id"])
     candidate = order[np.minimum(at, len(order) - 1)]
-    launch_exec = np.array([r.exec_id for r in records], np.int64)
     hit = (correlation[candidate] == activities["correlation_id"]) & (
-        launch_exec[candidate] == activities["exec_id"]
+        exec_id[candidate] == activities["exec_id"]
     )
     owner[hit] = candidate[hit]
-    _share_out(correlation, launch_exec, activities, owner)
+    _share_out(correlation, exec_id, activities, owner)
     return owner
 
 
@@ -172,9 +195,32 @@ def _rank_in_runs(*keys: npt.NDArray[np.generic]) -> IntArray:
     return place - np.maximum.accumulate(np.where(new, place, 0))
 
 
-def _spans(
-    activities: Activities, owner: IntArray
-) -> tuple[Spans, dict[int, int], dict[int, int], dict[int, int]]:
+@dataclass(frozen=True, slots=True)
+class _GpuTimes:
+    """Begin and end of launches on the GPU, and how many spans; one entry a launch with spans."""
+
+    launch: IntArray
+    start_ns: IntArray
+    end_ns: IntArray
+    span_count: IntArray
+
+    def without(self, launches: IntArray) -> _GpuTimes:
+        """Return those of all other launches."""
+        kept = ~np.isin(self.launch, launches)
+        return _GpuTimes(
+            self.launch[kept], self.start_ns[kept], self.end_ns[kept], self.span_count[kept]
+        )
+
+    def fill(self, launches: Rows) -> None:
+        """Put them into the launches."""
+        launches["gpu_start_ns"][self.launch] = self.start_ns
+        launches["gpu_end_ns"][self.launch] = self.end_ns
+        launches["span_count"][self.launch] = self.span_count
+        launches["node_level"][self.launch] = 1
+        launches["node_method"][self.launch] = "cupti"
+
+
+def _spans(activities: Activities, owner: IntArray) -> tuple[Spans, _GpuTimes]:
     mine = np.flatnonzero(owner >= 0)
     node, stream = activities["node_id"][mine], activities["stream_id"][mine]
     start, end = activities["start_ns"][mine], activities["end_ns"][mine]
@@ -184,76 +230,32 @@ def _spans(
         order = np.argsort(launch << 32 | node, kind="stable")
         launch, node, stream = launch[order], node[order], stream[order]
         start, end = start[order], end[order]
-    launch_ids, first_at = np.unique(launch, return_index=True)
+    launches, first_at = np.unique(launch, return_index=True)
     origin = np.minimum.reduceat(start, first_at) if len(start) else start
     latest = np.maximum.reduceat(end, first_at) if len(start) else end
     sizes = np.diff(np.append(first_at, len(launch)))
     spans = Spans(
-        launch_id=launch + 1,
+        launch=launch,
         exec_node_id=node,
         iteration=_rank_in_runs(launch, node),
         start_ns=start - np.repeat(origin, sizes),
         duration_ns=end - start,
         stream_id=stream,
     )
-    keys = launch_ids.tolist()
-    return (
-        spans,
-        dict(zip(keys, origin.tolist(), strict=True)),
-        dict(zip(keys, latest.tolist(), strict=True)),
-        dict(zip(keys, sizes.tolist(), strict=True)),
-    )
+    return spans, _GpuTimes(launches, origin, latest, sizes)
 
 
-def _launch_rows(
-    contents: Contents,
-    records: list[LaunchRecord],
-    graphs: Graphs,
-    ordinals: list[int],
-    first: dict[int, int],
-    last: dict[int, int],
-    counts: dict[int, int],
-) -> list[rows.Launch]:
-    times = contents.launch_stream.row_times
-    for exec_id, count in _count_launches(contents.launch_stream).items():
-        graphs.execs[exec_id] = replace(graphs.execs[exec_id], launch_count=count)
-    launches = []
-    for i, record in enumerate(records):
-        execution = graphs.execs[record.exec_id]
-        launches.append(
-            rows.Launch(
-                launch_id=i + 1,
-                run_id=graphs.run_id,
-                graph_id=execution.graph_id,
-                graph_exec_id=execution.graph_exec_id,
-                side="graph",
-                ordinal=ordinals[i],
-                host_start_ns=record.start_ns,
-                host_end_ns=record.end_ns,
-                thread_id=record.thread_id,
-                stream_id=None if record.stream_id == NO_STREAM else record.stream_id,
-                correlation_id=record.correlation,
-                node_level=int(bool(record.flags & LAUNCH_NODE_LEVEL) or i in counts),
-                gpu_start_ns=first.get(i) if i in counts else None,
-                gpu_end_ns=last.get(i) if i in counts else None,
-                event_duration_ns=times.get(record.token) if record.token else None,
-                span_count=counts.get(i, 0),
-                node_method="cupti" if i in counts else None,
-            )
-        )
-    return launches
+def _count_launches(stream: LaunchStream, exec_id: IntArray, graphs: Graphs) -> None:
+    """Tell each executable how many launches it has, with spans or without."""
+    for one, count in (stream.counts + Counter(exec_id.tolist())).items():
+        graphs.execs[one] = replace(graphs.execs[one], launch_count=count)
 
 
 # -- the places of launches among those of their graph ---------------------------------------
 
 
-def _count_launches(stream: LaunchStream) -> Counter[int]:
-    """Return how many launches each executable has, with spans or without."""
-    return stream.counts + Counter(record.exec_id for record in stream.rows)
-
-
 def _launch_ordinals(
-    stream: LaunchStream, records: Sequence[LaunchRecord], graphs: Graphs
+    stream: LaunchStream, launches: Rows, graphs: Graphs
 ) -> tuple[IntArray, IntArray]:
     """Return the ordinals of launches with spans and of those without: calls of its graph before.
 
@@ -262,17 +264,12 @@ def _launch_ordinals(
 
     Parameters
     ----------
-    records
+    launches
         Launches with spans, in order of their calls. The others are those of the stream.
     """
-    called = np.array([record.start_ns for record in records], np.int64)
-    starts = np.concatenate((called, stream.plain["host_start_ns"]))
-    graph_of = np.concatenate(
-        (
-            _graphs_of(np.array([record.exec_id for record in records], np.int64), graphs),
-            _graphs_of(stream.plain["exec_id"], graphs),
-        )
-    )
+    starts = np.concatenate((launches["host_start_ns"], stream.plain["host_start_ns"]))
+    plain_graph, _ = graphs.ids_of(stream.plain["exec_id"])
+    graph_of = np.concatenate((launches["graph_id"], plain_graph))
     order = np.lexsort((starts, graph_of))
     found = np.empty(len(order), np.int64)
     ids, first = np.unique(graph_of[order], return_index=True)
@@ -285,13 +282,7 @@ def _launch_ordinals(
         if at is not None and bin_.key.measure == 0:
             later = starts[at] > max(bin_.start_ns, last_plain)
             found[at[later]] += int(bin_.histogram.count.sum())
-    return found[: len(records)], found[len(records) :]
-
-
-def _graphs_of(exec_ids: IntArray, graphs: Graphs) -> IntArray:
-    ids, place = np.unique(exec_ids, return_inverse=True)
-    graph_ids = np.array([graphs.execs[i].graph_id for i in ids.tolist()], np.int64)
-    return graph_ids[place.reshape(-1)]
+    return found[: len(launches)], found[len(launches) :]
 
 
 # -- nodes that are known from their records only ---------------------------------------------

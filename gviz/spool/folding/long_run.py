@@ -4,43 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
-from typing import Any
+
+import numpy as np
 
 from gviz.recording import encode, rows
+from gviz.runs import Rows, blank_rows, text_where
 from gviz.spool.folding.graphs import Graphs
 from gviz.spool.streams import MEASURES, Contents, LaunchStream
-from gviz.stats import DurationSketch, IntArray
+from gviz.stats import UNKNOWN, DurationSketch, IntArray
 
-#: Rows that are Python integers at one time.
+#: Launches whose columns are made at one time.
 _PIECE = 16_384
 
 
-def plain_rows(
-    stream: LaunchStream, graphs: Graphs, first_id: int, ordinals: IntArray
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of launches without spans, for RecordingWriter.insert_tuples.
+def plain_launches(stream: LaunchStream, graphs: Graphs, ordinals: IntArray) -> Iterator[Rows]:
+    """Yield the launches without spans, some at a time, as columns of rows.Launch.
 
     Parameters
     ----------
-    first_id
-        The launch_id of the first; the others follow.
     ordinals
         Of each (int64).
     """
-    execs = graphs.execs
     for first in range(0, len(stream.plain), _PIECE):
         piece = stream.plain[first : first + _PIECE]
-        places = zip(count(first_id + first), ordinals[first : first + _PIECE].tolist())
-        for (launch_id, ordinal), launch in zip(places, piece.tolist(), strict=False):
-            exec_id, correlation, called, took, event, start, end, thread, on, level = launch
-            row, timed = execs[exec_id], start > 0
-            yield (
-                launch_id, graphs.run_id, row.graph_id, row.graph_exec_id, "graph", ordinal,
-                called, called + took, thread, None if on < 0 else on, correlation, level,
-                start if timed else None, end if timed else None, None if event < 0 else event,
-                0, 0, "cupti" if timed else None,
-            )  # fmt: skip
+        graph_id, graph_exec_id = graphs.ids_of(piece["exec_id"])
+        timed = piece["gpu_start_ns"] > 0
+        yield blank_rows(
+            rows.Launch,
+            len(piece),
+            graph_id=graph_id,
+            graph_exec_id=graph_exec_id,
+            side="graph",
+            ordinal=ordinals[first : first + _PIECE],
+            host_start_ns=piece["host_start_ns"],
+            host_end_ns=piece["host_start_ns"] + piece["host_duration_ns"],
+            thread_id=piece["thread_id"],
+            stream_id=piece["stream_id"],
+            correlation_id=piece["correlation"],
+            node_level=piece["node_level"],
+            gpu_start_ns=np.where(timed, piece["gpu_start_ns"], UNKNOWN),
+            gpu_end_ns=np.where(timed, piece["gpu_end_ns"], UNKNOWN),
+            event_duration_ns=piece["event_duration_ns"],
+            node_method=text_where(timed, "cupti"),
+        )
 
 
 def bin_rows(stream: LaunchStream, graphs: Graphs) -> Iterator[rows.LaunchBin]:

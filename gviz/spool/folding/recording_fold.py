@@ -28,7 +28,7 @@ from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.folding.launch_cost import launch_costs
 from gviz.spool.folding.launches import FoldedLaunches, fold_launches
 from gviz.spool.folding.life import fold_life
-from gviz.spool.folding.long_run import bin_rows, counted_by_graph, plain_rows, remarks
+from gviz.spool.folding.long_run import bin_rows, counted_by_graph, plain_launches, remarks
 from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.placement import take_recorded_devices
@@ -133,12 +133,9 @@ class _Fold:
         self._measure(graphs, launches, folder.origins)
         self._write_run()
         self._write_graphs(graphs)
-        self.builder.numbers.take("launch", len(launches.launches))
-        self.builder.add(*launches.launches)
-        first_plain = self.builder.numbers.take("launch", len(stream.plain))
-        self.builder.add_launch_tuples(
-            plain_rows(stream, graphs, first_plain, launches.plain_ordinals)
-        )
+        self.builder.add_launches(launches.launches)
+        for piece in plain_launches(stream, graphs, launches.plain_ordinals):
+            self.builder.add_launches(piece)
         self.builder.add_operations(operations, _works(graphs))
         self.builder.add(*bin_rows(stream, graphs))
         self.builder.add(*launch_costs(launches, stream, graphs))
@@ -302,7 +299,7 @@ class _Fold:
                           "the node was added before gviz attached; their nodes, and those of "
                           "the bodies numbered after them, are known from their times only")
             )  # fmt: skip
-        doubtful = sum(launch.ambiguous_count for launch in launches.launches)
+        doubtful = int(launches.launches["ambiguous_count"].sum())
         doubtful += self.contents.activity_stream.bodies_doubtful
         if doubtful:
             self.measurements["body_spans_ambiguous"] = (
@@ -323,16 +320,12 @@ class _Fold:
             for level in graphs.family(graph_id)
             if any(node.not_timed_reason is None for node in level.nodes.values())
         }
-        bare = [
-            launch
-            for launch in launches.launches
-            if launch.node_level
-            and not launch.span_count
-            and launch.graph_id in timed
-            and launch.graph_exec_id not in unwanted
-        ]
+        rows_ = launches.launches
+        bare = (rows_["node_level"] != 0) & (rows_["span_count"] == 0)
+        bare &= np.isin(rows_["graph_id"], sorted(timed))
+        bare &= ~np.isin(rows_["graph_exec_id"], sorted(unwanted))
         stream, activities = self.contents.launch_stream, self.contents.activity_stream
-        bare_count = len(bare) + sum(
+        bare_count = int(bare.sum()) + sum(
             count
             for exec_id, count in stream.without_nodes.items()
             if graphs.execs[exec_id].graph_id in timed
@@ -343,8 +336,7 @@ class _Fold:
             "number",
             "derived: launches made inside windows of which no node record arrived",
         )
-        times = [launch.gpu_end_ns for launch in launches.launches if launch.gpu_end_ns]
-        last_gpu = max([*times, stream.last_gpu_ns])
+        last_gpu = int(rows_["gpu_end_ns"].max(initial=stream.last_gpu_ns))
         is_cut = not (self.contents.ended or self.is_growing)
         if is_cut and last_gpu and stream.last_call_ns:
             self.measurements["lost_tail_ns"] = (
@@ -373,15 +365,12 @@ class _Fold:
         self.builder.add(*build_graph_memory(self.contents, self.builder.run_id))
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
-        graph_of = np.zeros(len(launches.launches) + 1, np.int64)
-        for launch in launches.launches:
-            graph_of[launch.launch_id] = launch.graph_id
         keys = {
             graph_id: graphs.keys_of(graph_id)
             for graph_id in {row.graph_id for row in graphs.execs.values()}
         }
         counted = counted_by_graph(self.contents.activity_stream.nodes, graphs)
-        self.builder.add_spans(launches.spans, graph_of, keys, counted)
+        self.builder.add_spans(launches.spans, launches.launches, keys, counted)
 
     # -- the host ------------------------------------------------------------------------
 

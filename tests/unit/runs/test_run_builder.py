@@ -13,7 +13,14 @@ from gviz.cuda import NodeType
 from gviz.matching import CapturedWork
 from gviz.recording import RecordingWriter, rows
 from gviz.recording.reader import Recording
-from gviz.runs import IdCounter, NodeKeys, OutsideOperations, RunBuilder, Spans
+from gviz.runs import (
+    IdCounter,
+    NodeKeys,
+    OutsideOperations,
+    RunBuilder,
+    Spans,
+    blank_rows,
+)
 from gviz.stats import UNKNOWN, DurationSketch, IntArray
 
 KERNEL = int(NodeType.KERNEL)
@@ -114,24 +121,38 @@ def test_ids_go_on_in_the_next_run(built: Built) -> None:
 
 def test_spans_and_statistics_carry_the_keys_of_their_nodes(built: Built) -> None:
     graph_id = add_graph(built.builder, [])
-    built.builder.add(
-        rows.GraphExec(graph_exec_id=1, run_id=1, graph_id=graph_id, cuda_exec_id=5),
-        rows.Launch(
-            launch_id=1, run_id=1, graph_id=graph_id, graph_exec_id=1, side="graph", ordinal=0,
-            node_level=1, span_count=2,
-        )
+    built.builder.add(rows.GraphExec(graph_exec_id=1, run_id=1, graph_id=graph_id, cuda_exec_id=5))
+    launches = blank_rows(
+        rows.Launch, 2, graph_id=graph_id, graph_exec_id=1, side="graph", ordinal=[0, 1],
+        span_count=[0, 2],
     )  # fmt: skip
+    built.builder.add_launches(launches)
     spans = Spans(ints(1, 1), ints(10, 11), ints(0, 0), ints(0, 4), ints(3, 5), ints(7, 7))
     keys = NodeKeys.of(graph_id, {10: (graph_id, 0), 11: (graph_id, 1)})
     counted = DurationSketch()
     counted.add(ints(11), ints(9))
-    built.builder.add_spans(spans, ints(0, graph_id), {graph_id: keys}, {graph_id: counted})
+    built.builder.add_spans(spans, launches, {graph_id: keys}, {graph_id: counted})
     with built.read() as recording:
-        found = recording.fetch_spans(1)
+        found = recording.fetch_spans(2)
         statistics = recording.fetch_statistics(graph_id)
     assert (found.graph_id.tolist(), found.node_id.tolist()) == ([graph_id] * 2, [0, 1])
     # The second node ran once more than there are spans: its quantiles are a sketch's.
     assert [(s.node_id, s.count, s.total_ns) for s in statistics] == [(0, 1, 3), (1, 2, 14)]
+
+
+def test_launches_are_numbered_on_and_none_is_what_is_not_known(built: Built) -> None:
+    graph_id = add_graph(built.builder, [])
+    for calls in ([5, 9], [UNKNOWN]):
+        launches = blank_rows(
+            rows.Launch, len(calls), graph_id=graph_id, side="graph", ordinal=0, host_start_ns=calls
+        )
+        built.builder.add_launches(launches)
+    with built.read() as recording:
+        found = recording.fetch_launches(graph_id)
+    assert [(x.launch_id, x.host_start_ns, x.gpu_start_ns) for x in found] == [
+        (1, 5, None), (2, 9, None), (3, None, None),
+    ]  # fmt: skip
+    assert [(x.graph_exec_id, x.span_count, x.node_method) for x in found] == [(None, 0, None)] * 3
 
 
 def test_operations_that_did_a_graphs_work_belong_to_a_launch_of_the_stream_side(
