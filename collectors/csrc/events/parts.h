@@ -26,6 +26,7 @@ struct watch {
     bool in_flight;           /* the copy was launched and not read since */
     uint32_t correlation;     /* of that launch */
     uint32_t launches, recorded;
+    uint32_t plain_timed;     /* launches of the executable with an event before and after */
     bool due;
     uint64_t last_stream;     /* cuStreamGetId of the launch before */
     uint32_t under_way;       /* launches of the executable announced and not made yet */

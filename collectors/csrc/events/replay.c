@@ -8,6 +8,9 @@
 #include <string.h>
 
 #define FIRST_CORRELATION 0x80000000u
+/* Plain launches of an executable that are timed whatever the rate: its copies are held against
+ * them (gviz/spool/folding/event_bias.py). */
+#define COMPARED_LAUNCHES 8
 
 static _Atomic uint32_t next_correlation = FIRST_CORRELATION;
 static __thread struct {
@@ -148,6 +151,11 @@ static bool identify(CUstream stream, uint64_t *id) {
     return true;
 }
 
+/* The first launch uploads the graph; the following ones are held against its copies. */
+static bool is_compared(const struct watch *watch) {
+    return watch->copies && watch->plain_timed <= COMPARED_LAUNCHES;
+}
+
 /* Called just before a launch; with 1 the launch has been made, with 0 it is the caller's. */
 GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
     memset(&slot, 0, sizeof slot);
@@ -190,8 +198,9 @@ GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
         if (slot.last)
             pause_after_last();
     } else {
-        if (earlier < ALWAYS_TIMED_LAUNCHES || timing_wanted(now_ns()))
+        if (earlier < ALWAYS_TIMED_LAUNCHES || is_compared(watch) || timing_wanted(now_ns()))
             slot.event_pair = timing_begin(watch->context, stream, &record.token);
+        watch->plain_timed += slot.event_pair != NULL;
         slot.watch = watch;
         slot.stream = stream;
         record.flags |= slot.event_pair ? LAUNCH_EVENTS : 0;

@@ -61,9 +61,9 @@ enum record_type {
     RECORD_GRAPH_MEMORY = 42, /* Memory of alloc nodes on a device, in bytes */
     RECORD_FREED = 43, /* The program freed what a graph had allocated */
     RECORD_NODE_TIMES = 50, /* The events of one launch that an instrumented copy made */
-    RECORD_CALIBRATION = 51, /* The time that two events around a node of a type measure beyond the node's own */
     RECORD_COLLECTOR = 52, /* What measures from here on, newline, why */
     RECORD_REFUSED = 53, /* Nodes of a graph are not timed */
+    RECORD_CALIBRATION = 54, /* Time between two events around a node of a type beyond the node's own, on private chains */
     RECORD_PERIOD = 60, /* Recording begins or ends, and why */
     RECORD_GRAPH_ORIGIN = 70, /* The place where a graph's capture began, or where it was instantiated */
     RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
@@ -511,21 +511,19 @@ struct node_times_record {
 };
 _Static_assert(sizeof(struct node_times_record) == 40, "its size");
 
-/* The time that two events around a node of a type measure beyond the node's own */
+/* Time between two events around a node of a type beyond the node's own, on private chains */
 struct calibration_record {
     int32_t device_id;
     int32_t type;
-    int64_t bias_ns;
-    int64_t early_bias_ns;
-    int64_t spread_ns;
-    int64_t raw_ns;
-    int64_t reference_ns;
-    int64_t more_ns;
-    int64_t early_more_ns;
+    int64_t bias_ns; /* ``raw_ns - chain_ns`` */
+    int64_t early_bias_ns; /* of nodes that ran while the launch call had not returned */
+    int64_t spread_ns; /* median deviation from ``raw_ns`` */
+    int64_t raw_ns; /* median time between the two events */
+    int64_t chain_ns; /* time of a node and the way to the next, in the same chain without events */
     uint32_t samples;
     uint32_t early_samples;
 };
-_Static_assert(sizeof(struct calibration_record) == 72, "its size");
+_Static_assert(sizeof(struct calibration_record) == 56, "its size");
 
 /* Nodes of a graph are not timed */
 struct refused_record {

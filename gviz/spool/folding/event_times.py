@@ -1,14 +1,15 @@
 """Node times from events: what the instrumented copies measured, made into spans.
 
 A copy has an event before and one after each node (``csrc/events/copy.c``). What is between the
-two, less the bias of the node's type on that GPU, is the node's duration: measured, like the bias,
-which is another one while the host still writes the launch's commands. Where a node starts in its
-launch is derived: half of the bias after the event before it.
+two, less the bias of the node's type on that GPU and of the graph (:mod:`.event_bias`), is the
+node's time, with the way to the next node: derived from what was measured alone. Where a node
+starts in its launch is derived too: half of the bias after the event before it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,9 @@ import numpy.typing as npt
 from gviz.cuda import TIMED_IN_BODY, NodeType, node_type_name
 from gviz.recording import rows
 from gviz.runs import Rows, Spans
+from gviz.spool.folding.event_bias import ExtraBias, Reading, extra_biases
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
+from gviz.spool.folding.launch_cost import plain_times
 from gviz.spool.folding.launches import FoldedLaunches
 from gviz.spool.records import NO_STREAM, OWN_IDS, CalibrationRecord, NodeTimesRecord
 from gviz.spool.streams import Contents
@@ -75,29 +78,44 @@ def _reason(node: rows.Node, programmatic: set[int], refusal: str | None) -> str
     return None
 
 
-def add_event_times(contents: Contents, graphs: Graphs, folded: FoldedLaunches) -> FoldedLaunches:
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """One launch of a copy: its place among the launches, and its events."""
+
+    at: int
+    record: NodeTimesRecord
+    exec_node_id: IntArray
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class EventTimes:
+    """Launches with the spans of instrumented copies, and the biases of graphs that they had."""
+
+    launches: FoldedLaunches
+    extra: tuple[ExtraBias, ...] = ()
+
+
+def add_event_times(contents: Contents, graphs: Graphs, folded: FoldedLaunches) -> EventTimes:
     """Return the launches with the spans that instrumented copies measured."""
     if not contents.node_times:
-        return folded
+        return EventTimes(folded)
+    copies = _copies(contents, _nodes_by_cuda_id(graphs), folded.launches)
     launches = folded.launches.copy()
-    correlation = launches["correlation_id"]
-    own = np.flatnonzero(correlation >= 1 << 31)
-    by_correlation = dict(zip(correlation[own].tolist(), own.tolist(), strict=True))
-    biases = {(c.device_id, c.type): c for c in contents.calibrations}
-    nodes = _nodes_by_cuda_id(graphs)
+    readings: dict[int, list[Reading]] = defaultdict(list)
+    for copy in copies:
+        readings[int(launches[copy.at]["graph_exec_id"])].append(copy.reading)
+    extra = extra_biases(readings, plain_times(folded, contents.launch_stream, graphs))
     found: list[tuple[int, IntArray, IntArray, IntArray]] = []
-    for record in contents.node_times:
-        at = by_correlation.get(record.correlation)
-        if at is None:
-            continue
-        ids, start, duration = _measure(record, launches[at], nodes, biases)
-        if len(ids) == 0:
-            continue
+    for copy in copies:
+        own = extra.get(int(launches[copy.at]["graph_exec_id"]))
+        start, duration = _measure(copy.reading, 0 if own is None else own.each_ns)
         origin = int(start.min())
-        _fill_times(launches[at], record, origin, start, duration)
-        relative = start if record.slices > 1 else start - origin
-        found.append((at, ids, relative, duration))
-    return replace(folded, launches=launches, spans=_merge(folded.spans, found, launches))
+        _fill_times(launches[copy.at], copy.record, origin, start, duration)
+        relative = start if copy.record.slices > 1 else start - origin
+        found.append((copy.at, copy.exec_node_id, relative, duration))
+    spans = _merge(folded.spans, found, launches)
+    return EventTimes(replace(folded, launches=launches, spans=spans), tuple(extra.values()))
 
 
 def _nodes_by_cuda_id(graphs: Graphs) -> dict[int, FoldedGraph]:
@@ -108,13 +126,28 @@ def _nodes_by_cuda_id(graphs: Graphs) -> dict[int, FoldedGraph]:
     }
 
 
-def _measure(
+def _copies(contents: Contents, levels: dict[int, FoldedGraph], launches: Rows) -> list[_Copy]:
+    correlation = launches["correlation_id"]
+    own = np.flatnonzero(correlation >= 1 << 31)
+    by_correlation = dict(zip(correlation[own].tolist(), own.tolist(), strict=True))
+    biases = {(c.device_id, c.type): c for c in contents.calibrations}
+    found = []
+    for record in contents.node_times:
+        at = by_correlation.get(record.correlation)
+        copy = None if at is None else _read(record, at, launches[at], levels, biases)
+        if copy is not None:
+            found.append(copy)
+    return found
+
+
+def _read(
     record: NodeTimesRecord,
+    at: int,
     launch: Rows,
     levels: dict[int, FoldedGraph],
     biases: dict[tuple[int, int], CalibrationRecord],
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return exec_node_id, start after the start event, and duration of each timed node."""
+) -> _Copy | None:
+    """Return what a copy's events gave of the nodes that the graph has; None: of none."""
     keep, ids, bias = [], [], []
     places = zip(record.times["graph_id"].tolist(), record.times["node_id"].tolist(), strict=True)
     early = _are_early(record, launch).tolist()
@@ -125,13 +158,26 @@ def _measure(
             continue
         keep.append(i)
         ids.append(node.exec_node_id)
-        known = biases.get((record.device_id, node.type)) if node.type in _CALIBRATED else None
-        bias.append(0 if known is None else known.early_bias_ns if early[i] else known.bias_ns)
-    at = np.array(keep, np.intp)
-    subtracted = np.array(bias, np.int64)
-    start = record.times["start_ns"][at].astype(np.int64) + subtracted // 2
-    duration = np.maximum(record.times["between_ns"][at].astype(np.int64) - subtracted, 0)
-    return np.array(ids, np.int64), start, duration
+        own = biases.get((record.device_id, node.type)) if node.type in _CALIBRATED else None
+        bias.append(None if own is None else own.early_bias_ns if early[i] else own.bias_ns)
+    if not keep:
+        return None
+    kept = np.array(keep, np.intp)
+    reading = Reading(
+        extent_ns=record.extent_ns,
+        host_ns=int(launch["host_end_ns"] - launch["host_start_ns"]),
+        start_ns=record.times["start_ns"][kept].astype(np.int64),
+        between_ns=record.times["between_ns"][kept].astype(np.int64),
+        bias_ns=np.array([b or 0 for b in bias], np.int64),
+        is_calibrated=np.array([b is not None for b in bias], np.bool_),
+    )
+    return _Copy(at, record, np.array(ids, np.int64), reading)
+
+
+def _measure(reading: Reading, extra_ns: int) -> tuple[IntArray, IntArray]:
+    """Return start after the first event, and time, of each node."""
+    bias = reading.bias_ns + np.where(reading.is_calibrated, extra_ns, 0)
+    return reading.start_ns + bias // 2, np.maximum(reading.between_ns - bias, 0)
 
 
 def _are_early(record: NodeTimesRecord, launch: Rows) -> npt.NDArray[np.bool_]:
@@ -184,31 +230,6 @@ def _merge(
     )
     order = np.lexsort((columns[2], columns[1], columns[0]))
     return Spans(*(column[order] for column in columns))
-
-
-def bias_measurements(
-    calibrations: list[CalibrationRecord],
-) -> dict[str, tuple[float | None, str, str]]:
-    """Return the calibration as measurements of the run: (value, unit, method) by name."""
-    found: dict[str, tuple[float | None, str, str]] = {}
-    for c in calibrations:
-        kind = f"{node_type_name(c.type).lower()}_device_{c.device_id}_ns"
-        found[f"event_bias_{kind}"] = (
-            float(c.bias_ns),
-            "ns",
-            f"measured: median of {c.samples} readings between two events, {c.raw_ns} ns, less "
-            f"{c.reference_ns} ns that CUPTI gives for the same node, plus {c.more_ns} ns that "
-            f"nodes of programs have more, both of an H100; median deviation {c.spread_ns} ns",
-        )
-        found[f"event_early_bias_{kind}"] = (
-            float(c.early_bias_ns),
-            "ns",
-            f"measured: the same of {c.early_samples} readings before the launch call returned, "
-            f"plus {c.early_more_ns} ns"
-            if c.early_samples
-            else "estimated: as after the launch call returned, for no reading was earlier",
-        )
-    return found
 
 
 def collector_of(contents: Contents, attached: bool) -> tuple[str | None, str]:

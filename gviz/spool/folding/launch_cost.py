@@ -29,15 +29,57 @@ def launch_costs(
 
     Launches that are only binned do not count.
     """
+    for exec_id, found in _by_executable(launches, stream, graphs):
+        if (found.node_level == 1).any():
+            yield from (_cost(exec_id, level, found) for level in (0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTimes:
+    """Times of an executable's launches without node level, after its first.
+
+    Attributes
+    ----------
+    event_ns
+        Median between two events around the launch.
+    host_ns
+        Median of the call, of the same launches.
+    count
+        How many there are.
+    """
+
+    event_ns: float
+    host_ns: float
+    count: int
+
+
+def plain_times(
+    launches: FoldedLaunches, stream: LaunchStream, graphs: Graphs
+) -> dict[int, PlainTimes]:
+    """Return what each executable's launches take as they are, by ``graph_exec_id``."""
+    found = {}
+    for exec_id, own in _by_executable(launches, stream, graphs):
+        timed = (own.node_level == 0) & (own.event_ns >= 0)
+        if timed.any():
+            event_ns, host_ns = (float(np.median(x[timed])) for x in (own.event_ns, own.host_ns))
+            found[exec_id] = PlainTimes(event_ns, host_ns, int(timed.sum()))
+    return found
+
+
+def _by_executable(
+    launches: FoldedLaunches, stream: LaunchStream, graphs: Graphs
+) -> Iterator[tuple[int, _Launches]]:
     _, plain_exec = graphs.ids_of(stream.plain["exec_id"])
     own, plain = _by_exec(launches.launches["graph_exec_id"]), _by_exec(plain_exec)
     nothing = np.zeros(0, np.intp)
     for exec_id in sorted(own.keys() | plain.keys()):
-        found = _columns(
-            launches.launches[own.get(exec_id, nothing)], stream.plain[plain.get(exec_id, nothing)]
+        yield (
+            exec_id,
+            _columns(
+                launches.launches[own.get(exec_id, nothing)],
+                stream.plain[plain.get(exec_id, nothing)],
+            ),
         )
-        if (found.node_level == 1).any():
-            yield from (_cost(exec_id, level, found) for level in (0, 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from gviz.runs import IdCounter, RunBuilder, operation_name
 from gviz.spool.folding.agreement import give_up_contradicted
 from gviz.spool.folding.allocations import build_allocations, build_graph_memory
 from gviz.spool.folding.eager import fold_operations
+from gviz.spool.folding.event_bias import bias_measurements
 from gviz.spool.folding.event_times import (
     add_event_times,
-    bias_measurements,
     collector_of,
     fit_to_events,
     refusal_notes,
@@ -126,10 +126,12 @@ class _Fold:
         self.contradicted = give_up_contradicted(graphs, self.contents, self.kernels)
         launches = fold_launches(self.contents, activities.take_spans(), folder, self.kernels)
         fit_to_events(self.contents, graphs)
-        launches = add_event_times(self.contents, graphs, launches)
+        timed = add_event_times(self.contents, graphs, launches)
+        launches = timed.launches
         operations = fold_operations(self.contents, activities.operations(), self.kernels)
         self._name_graphs(graphs, folder.origins)
         life = fold_life(self.contents, folder)
+        self.measurements |= bias_measurements(self.contents.calibrations, timed.extra)
         self._measure(graphs, launches, folder.origins)
         self._write_run()
         self._write_graphs(graphs)
@@ -227,7 +229,6 @@ class _Fold:
                           "attach before the graph is made to see them")
             )  # fmt: skip
         homeless = launches.homeless_records + self.contents.activity_stream.homeless
-        self.measurements |= bias_measurements(self.contents.calibrations)
         self.notes += refusal_notes(self.contents, graphs)
         if homeless:
             self.measurements["records_without_launch"] = (

@@ -48,9 +48,20 @@ class NodeTimesRecord(NamedTuple):
 
 
 class CalibrationRecord(NamedTuple):
-    """The time that two events around a node of a type measure beyond the node's own.
+    """Time between two events around a node of a type beyond the node's own, on private chains.
 
-    ``early_bias_ns``: of nodes that ran while the launch call had not returned.
+    Attributes
+    ----------
+    bias_ns
+        ``raw_ns - chain_ns``
+    early_bias_ns
+        of nodes that ran while the launch call had not returned
+    spread_ns
+        median deviation from ``raw_ns``
+    raw_ns
+        median time between the two events
+    chain_ns
+        time of a node and the way to the next, in the same chain without events
     """
 
     device_id: I32
@@ -59,9 +70,7 @@ class CalibrationRecord(NamedTuple):
     early_bias_ns: I64
     spread_ns: I64
     raw_ns: I64
-    reference_ns: I64
-    more_ns: I64
-    early_more_ns: I64
+    chain_ns: I64
     samples: U32
     early_samples: U32
 

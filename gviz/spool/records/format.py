@@ -85,9 +85,9 @@ class RecordType(IntEnum):
     GRAPH_MEMORY = 42
     FREED = 43
     NODE_TIMES = 50
-    CALIBRATION = 51
     COLLECTOR = 52
     REFUSED = 53
+    CALIBRATION = 54
     PERIOD = 60
     GRAPH_ORIGIN = 70
     STOPPED = 75

@@ -10,7 +10,7 @@ from spool_writing import FoldRecords, graph_records, launch_record
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool.records import table
-from gviz.spool.records.format import OWN_IDS, RecordType
+from gviz.spool.records.format import LAUNCH_EVENTS, OWN_IDS, RecordType
 
 GRAPH, EXEC, BODY = OWN_IDS + 1, OWN_IDS + 2, OWN_IDS + 3
 FIRST = 1 << 31
@@ -35,7 +35,7 @@ def calibration(
     kind: int, bias: int, *, early: int | None = None, samples: int = 64
 ) -> tuple[int, bytes]:
     early = bias if early is None else early
-    values = (0, kind, bias, early, 30, bias + 300, 800, 500, 250, 64, samples)
+    values = (0, kind, bias, early, 30, bias + 800, 800, 64, samples)
     return RecordType.CALIBRATION, table.CALIBRATION.pack(*values)
 
 
@@ -122,6 +122,97 @@ def test_host_nodes_are_timed_and_get_an_id(folded: Fold) -> None:
     assert spans.duration_ns.tolist() == [9, 8, 7]
 
 
+def plain_launch(token: int, start: int, duration: int) -> list[tuple[int, bytes]]:
+    """Return the records of a launch without node times, timed by two events."""
+    call = table.LAUNCH.pack(
+        exec_id=EXEC, correlation=FIRST + token, start_ns=start, end_ns=start + 10, thread_id=1,
+        result=0, stream_id=7, flags=LAUNCH_EVENTS, token=token,
+    )  # fmt: skip
+    time = table.LAUNCH_TIME.pack(token, duration)
+    return [(RecordType.LAUNCH, call), (RecordType.LAUNCH_TIME, time)]
+
+
+def plain_launches(count: int, duration: int) -> list[tuple[int, bytes]]:
+    """Return the first, which uploads the graph and does not count, and others after it."""
+    uploading = plain_launch(90, 500_000, 7 * duration)
+    others = [plain_launch(i, 9_000_000 + 1_000 * i, duration) for i in range(1, count + 1)]
+    return [*uploading, *(record for launch in others for record in launch)]
+
+
+#: Durations of three kernels; what two events have beside one; from there to the next one's first.
+DURATIONS = (10_000, 4_000, 7_000)
+BIAS, EXTRA, STEP = 2_600, 350, 1_000
+CHAIN_OF_THREE = graph_records(GRAPH, EXEC, [NodeType.KERNEL] * 3, [(0, 1), (1, 2)])
+
+
+def copied(lead: int = STEP, untimed: int = 0) -> list[tuple[int, bytes]]:
+    """Return a launch of a copy of the chain.
+
+    ``lead``: before the first node; ``untimed``: time of a node without events after it.
+    """
+    readings, at = [], lead
+    for i, duration in enumerate(DURATIONS):
+        readings.append((GRAPH, i, at, duration + BIAS + EXTRA))
+        at += duration + BIAS + EXTRA + STEP + (untimed if i == 0 else 0)
+    called = 1_000_000
+    return [
+        launch_record(EXEC, FIRST, called),
+        times(FIRST, readings, position=called + 5_000, extent=at),
+    ]
+
+
+def timed_spans(recording: Recording) -> tuple[int, ...]:
+    (timed,) = [x for x in recording.fetch_launches(1) if x.node_level]
+    return tuple(recording.fetch_spans(timed.launch_id).duration_ns.tolist())
+
+
+@pytest.mark.parametrize(("lead", "untimed"), [(STEP, 0), (20_000, 0), (STEP, 9_000)])
+def test_times_of_a_chain_add_up_to_the_plain_launch(folded: Fold, lead: int, untimed: int) -> None:
+    plain = lead + sum(DURATIONS) + untimed
+    recording = folded(
+        [
+            *CHAIN_OF_THREE,
+            calibration(NodeType.KERNEL, BIAS),
+            *copied(lead, untimed),
+            *plain_launches(5, plain),
+        ]
+    )
+    assert timed_spans(recording) == DURATIONS
+    found = {m.name: m for m in recording.fetch_measurements(1)}["event_extra_bias_ns"]
+    assert found.value == EXTRA
+    assert found.method.endswith("median of 1 executables, 350 to 350 ns")
+
+
+def test_extra_bias_beside_branches_is_a_bound(folded: Fold) -> None:
+    readings = [(GRAPH, 0, 1_000, 9_000), (GRAPH, 1, 1_500, 8_000), (GRAPH, 2, 11_000, 5_000)]
+    recording = folded(
+        [
+            *graph_records(GRAPH, EXEC, [NodeType.KERNEL] * 3, [(0, 2), (1, 2)]),
+            calibration(NodeType.KERNEL, BIAS),
+            launch_record(EXEC, FIRST, 1_000_000),
+            times(FIRST, readings, position=1_005_000, extent=17_000),
+            *plain_launches(5, 99_000),  # branches hold the plain launch up
+        ]
+    )
+    found = {m.name: m for m in recording.fetch_measurements(1)}["event_extra_bias_ns"]
+    assert found.value == 0
+    assert "; at least so much for 1 with branches" in found.method
+    assert timed_spans(recording) == (9_000 - BIAS, 8_000 - BIAS, 5_000 - BIAS)
+
+
+def test_extra_bias_needs_three_plain_launches(folded: Fold) -> None:
+    recording = folded(
+        [
+            *CHAIN_OF_THREE,
+            calibration(NodeType.KERNEL, BIAS),
+            *copied(),
+            *plain_launches(2, STEP + sum(DURATIONS)),
+        ]
+    )
+    assert "event_extra_bias_ns" not in {m.name for m in recording.fetch_measurements(1)}
+    assert timed_spans(recording) == tuple(x + EXTRA for x in DURATIONS)
+
+
 def _columns(recording: Recording) -> tuple[list[int], list[int]]:
     spans = recording.fetch_spans(1)
     return spans.node_id.tolist(), spans.duration_ns.tolist()
@@ -177,8 +268,8 @@ def test_calibration_is_a_measurement(folded: Fold) -> None:
     bias = found["event_bias_kernel_device_0_ns"]
     assert bias.value == 2_600
     assert "64 readings" in bias.method
-    assert "2900 ns, less 800 ns that CUPTI gives" in bias.method
-    assert "plus 500 ns" in bias.method
+    assert "3400 ns, less 800 ns that a node and the way to the next take" in bias.method
+    assert "event_extra_bias_ns" not in found
 
 
 @pytest.mark.parametrize(("samples", "how"), [(20, "measured"), (0, "estimated")])
