@@ -165,6 +165,18 @@ def _forget(context: BrowserContext) -> None:
     context.clear_permissions()
 
 
+#: Waits until a canvas has painted nothing for two frames: what glides paints in each.
+_REST = """async id => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const paintings = () => document.querySelector(`#${id} canvas`).gvizState().paintings;
+  for (let still = 0, before = paintings(); still < 2; before = paintings()) {
+    await frame();
+    await frame();
+    still = paintings() === before ? still + 1 : 0;
+  }
+}"""
+
+
 @dataclass(frozen=True, slots=True)
 class GraphPage:
     """The graph page as its user sees it: each view's own selection, and how to change it."""
@@ -192,15 +204,31 @@ class GraphPage:
         )
         return found
 
-    def drawn(self, view: str) -> dict[str, Any]:
-        """Return what a canvas says about itself once it is drawn, as after its data came anew."""
+    def drawn(self, view: str, **wanted: Any) -> dict[str, Any]:
+        """Return what a canvas says about itself once it is drawn, with these of its values."""
+        wanted["ready"] = True
 
         def state() -> dict[str, Any] | None:
             found = self.state(view)
-            return found if found["ready"] else None
+            return found if wanted.items() <= found.items() else None
 
-        found: dict[str, Any] = self.wait_until(state, f"{view} drawn")
+        found: dict[str, Any] = self.wait_until(state, f"{view} drawn with {wanted}")
         return found
+
+    def at_rest(self, view: str) -> dict[str, Any]:
+        """Return what a canvas says about itself once it glides and paints no more."""
+        self.page.evaluate(_REST, view)
+        return self.drawn(view)
+
+    def choose(self, box: str, option: str | re.Pattern[str]) -> None:
+        """Choose from a list."""
+        self.page.locator(f"#{box}").click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+
+    def choose_layout(self, layout: str) -> None:
+        """Choose a layout and wait until it is drawn."""
+        self.page.locator("#layout").get_by_text(layout.capitalize(), exact=True).click()
+        self.drawn("dag", layout=layout)
 
     def wait_until(self, question: Callable[[], Any], what: str) -> Any:
         """Wait until a question has a true answer and return it."""

@@ -121,20 +121,6 @@ def pale_texts(graph_page: GraphPage, ground: str) -> Iterator[str]:
             yield f"{one['text']}: {found:.2f}"
 
 
-def await_drawn(graph_page: GraphPage, **wanted: Any) -> None:
-    """Wait until the DAG is drawn and says this of itself."""
-    wanted["ready"] = True
-    graph_page.wait_until(
-        lambda: wanted.items() <= graph_page.state("dag").items(), f"the DAG with {wanted}"
-    )
-
-
-def choose_layout(graph_page: GraphPage, layout: str) -> None:
-    """Choose a layout and wait until it is drawn."""
-    graph_page.page.locator("#layout").get_by_text(layout.capitalize(), exact=True).click()
-    await_drawn(graph_page, layout=layout)
-
-
 def choose_overlay(graph_page: GraphPage, overlay: Overlay) -> bool:
     """Choose a colour and wait until it is drawn; return False where it cannot be chosen."""
     page = graph_page.page
@@ -144,7 +130,7 @@ def choose_overlay(graph_page: GraphPage, overlay: Overlay) -> bool:
         page.keyboard.press("Escape")
         return False
     option.click()
-    await_drawn(graph_page, overlay=overlay.name)
+    graph_page.drawn("dag", overlay=overlay.name)
     return True
 
 
@@ -168,9 +154,9 @@ def test_every_text_drawn_can_be_read(graph_page: GraphPage, site: Site, scheme:
                 continue
             look(overlay.name, selected)
             if often:
-                choose_layout(graph_page, "time")
+                graph_page.choose_layout("time")
                 look(overlay.name, "time", selected)
-                choose_layout(graph_page, "structure")
+                graph_page.choose_layout("structure")
         if not selected:
             graph_page.click_node("dag", NODE)
             graph_page.expect_selected(NODE)

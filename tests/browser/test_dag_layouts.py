@@ -31,21 +31,13 @@ def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathF
     return serve(small_recording, long, plain)
 
 
-def choose_layout(page: GraphPage, name: str) -> None:
-    page.page.locator("#layout").get_by_text(name, exact=True).click()
-    page.page.wait_for_function(
-        "name => document.querySelector('#dag canvas').gvizState().layout === name",
-        arg=name.lower(),
-    )
-
-
 @pytest.mark.parametrize("name", ["Lanes", "Time", "Structure"])
 def test_layout_is_switched_and_the_selection_stays(
     graph_page: GraphPage, site: Site, name: str
 ) -> None:
     first = "structure" if name != "Structure" else "lanes"
     graph_page.open(site, f"{GRAPH}&node={NODE}&layout={first}")
-    choose_layout(graph_page, name)
+    graph_page.choose_layout(name.lower())
     state = graph_page.state("dag")
     assert state["selected"] == [NODE]
     assert state["nodeCount"] == len(SHAPE.works)

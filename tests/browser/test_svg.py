@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 from recordings import (
     FIRST_NODE_ID,
     Shape,
@@ -27,6 +28,8 @@ pytestmark = pytest.mark.browser
 
 SMALL = "graph?file=small&graph=1"
 NODE = FIRST_NODE_ID + 4
+#: Overlays and the titles of their legends, which are their names in the list of colours.
+LEGENDS = {"duration": "Median duration", "kernel": "Kernel name", "slack": "Slack"}
 HOSTILE = [
     "<script>alert(1)</script>",
     "a & b &lt; \"quoted\" 'too'",
@@ -53,21 +56,26 @@ def saved(graph_page: GraphPage, view: str, folder: Path) -> Picture:
     return Picture.read(save_view(graph_page.page, view, "SVG", folder))
 
 
-@pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
-@pytest.mark.parametrize("colour", ["duration", "kernel", "slack"])
 def test_every_visible_node_is_a_shape_with_its_words(
-    graph_page: GraphPage, site: Site, tmp_path: Path, layout: str, colour: str
+    graph_page: GraphPage, site: Site, tmp_path: Path
 ) -> None:
-    graph_page.open(site, f"{SMALL}&layout={layout}&colour={colour}")
-    state = graph_page.state("dag")
-    picture = saved(graph_page, "dag", tmp_path)
-    assert (state["layout"], state["overlay"]) == (layout, colour)
+    graph_page.open(site, f"{SMALL}&layout=structure")
+    for colour, label in LEGENDS.items():
+        graph_page.choose("colour", label)
+        for layout in ("structure", "lanes", "time"):
+            graph_page.choose_layout(layout)
+            expect_shapes(graph_page, tmp_path, layout, colour)
+
+
+def expect_shapes(graph_page: GraphPage, folder: Path, layout: str, colour: str) -> None:
+    """Expect a shape of each node, with its words, in the saved drawing."""
+    state = graph_page.drawn("dag", layout=layout, overlay=colour)
+    picture = saved(graph_page, "dag", folder)
     assert len(picture.titles()) == state["visible"] == 47
     assert set(picture.shapes()) <= {"rect", "path"}
     assert "branch0_step0 · KERNEL · " in "\n".join(picture.titles())
     assert not {"image", "foreignObject", "script", "style", "a"} & picture.tags()
-    legend = {"duration": "Median duration", "kernel": "Kernel name", "slack": "Slack"}
-    assert legend[colour] in picture.texts()
+    assert LEGENDS[colour] in picture.texts()
     # Nodes that were not timed are hatched by lines, not by an image.
     if layout != "time" and colour == "duration":
         assert any(fill.startswith("url(#p") for fill in picture.values("fill"))
@@ -77,8 +85,7 @@ def test_only_what_is_in_view_is_saved(graph_page: GraphPage, site: Site, tmp_pa
     graph_page.open(site, SMALL)
     for _ in range(6):
         graph_page.page.locator("#dag canvas").press("+")
-    graph_page.page.wait_for_timeout(300)
-    state = graph_page.state("dag")
+    state = graph_page.at_rest("dag")
     assert 0 < state["visible"] < 47
     picture = saved(graph_page, "dag", tmp_path)
     assert len(picture.titles()) == state["visible"]
@@ -120,16 +127,24 @@ def test_fold_is_saved_with_its_strip(graph_page: GraphPage, site: Site, tmp_pat
     assert "FOLD" in picture.texts()
 
 
-@pytest.mark.parametrize(
-    ("launch", "title"),
-    [("1", "Graph launch"), ("median", "Median launch"), ("all", "Graph launches")],
-)
 def test_timeline_is_saved_with_its_spans_and_axis(
-    graph_page: GraphPage, site: Site, tmp_path: Path, launch: str, title: str
+    graph_page: GraphPage, site: Site, tmp_path: Path
 ) -> None:
-    graph_page.open(site, f"{SMALL}&launch={launch}")
+    graph_page.open(site, f"{SMALL}&launch=1")
+    expect_spans(graph_page, tmp_path, "one", "Graph launch")
+    graph_page.choose("launch", "median of 20")
+    expect_spans(graph_page, tmp_path, "median", "Median launch")
+    graph_page.choose("launch", "all 20, stacked")
+    expect_spans(graph_page, tmp_path, "all", "Graph launches")
+
+
+def expect_spans(graph_page: GraphPage, folder: Path, mode: str, title: str) -> None:
+    """Expect the spans that are drawn, and the axis, in the saved timeline."""
+    graph_page.wait_until(
+        lambda: graph_page.drawn("timeline")["sides"]["graph"]["mode"] == mode, f"{mode} drawn"
+    )
     state = graph_page.state("timeline")
-    picture = saved(graph_page, "timeline", tmp_path)
+    picture = saved(graph_page, "timeline", folder)
     spans = sum(side["count"] for side in state["sides"].values())
     # Those closer than a pixel are drawn as one.
     assert 0.2 * spans < len(picture.titles()) <= spans
@@ -153,17 +168,15 @@ def test_names_of_any_characters_stay_text(
     assert "script" not in picture.tags()
 
 
-@pytest.mark.parametrize(("scheme", "ground"), [("dark", "#151a21"), ("light", "#ffffff")])
-def test_colours_are_those_of_the_theme(
-    graph_page: GraphPage, site: Site, tmp_path: Path, scheme: str, ground: str
-) -> None:
-    graph_page.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+def test_colours_are_those_of_the_theme(graph_page: GraphPage, site: Site, tmp_path: Path) -> None:
+    graph_page.page.emulate_media(color_scheme="dark")
     graph_page.open(site, SMALL)
-    graph_page.wait_until(lambda: graph_page.state("dag")["theme"] == scheme, scheme)
-    picture = saved(graph_page, "dag", tmp_path)
-    covering = picture.root.find(f"{SVG}rect")
-    assert covering is not None
-    assert covering.get("fill") == ground
+    for scheme, ground in (("dark", "#151a21"), ("light", "#ffffff")):
+        graph_page.drawn("dag", theme=scheme)
+        covering = saved(graph_page, "dag", tmp_path).root.find(f"{SVG}rect")
+        assert covering is not None
+        assert covering.get("fill") == ground
+        graph_page.page.get_by_role("button", name="Switch between dark and light").click()
 
 
 def test_key_saves_svg(graph_page: GraphPage, site: Site, tmp_path: Path) -> None:
@@ -192,7 +205,7 @@ COMPARE = """async sources => {
     return image;
   }));
   const [width, height] = [images[0].naturalWidth, images[0].naturalHeight];
-  const pixels = images.map((image) => {
+  const [png, svg] = images.map((image) => {
     const canvas = document.createElement("canvas");
     Object.assign(canvas, { width, height });
     const pen = canvas.getContext("2d", { willReadFrequently: true });
@@ -201,58 +214,65 @@ COMPARE = """async sources => {
   });
   let differ = 0;
   let drawn = 0;
-  for (let at = 0; at < pixels[0].length; at += 4) {
-    const apart = (a, b) => [0, 1, 2].some((c) => Math.abs(a[at + c] - b[c]) > 48);
-    if (apart(pixels[0], [pixels[1][at], pixels[1][at + 1], pixels[1][at + 2]])) differ += 1;
-    if (apart(pixels[0], pixels[0])) drawn += 1;
+  const [red, green, blue] = png;
+  for (let at = 0; at < png.length; at += 4) {
+    const [r, g, b] = [png[at], png[at + 1], png[at + 2]];
+    if (Math.abs(r - svg[at]) > 48 || Math.abs(g - svg[at + 1]) > 48
+      || Math.abs(b - svg[at + 2]) > 48) differ += 1;
+    if (Math.abs(r - red) > 48 || Math.abs(g - green) > 48 || Math.abs(b - blue) > 48) drawn += 1;
   }
   return { differ: differ / (width * height), drawn: drawn / (width * height) };
 }"""
 
 
-@pytest.mark.parametrize(
-    ("view", "query"),
-    [
-        ("dag", "layout=structure&colour=slack"),
-        ("dag", f"layout=lanes&node={NODE}"),
-        ("dag", "layout=time"),
-        ("timeline", f"launch=1&node={NODE}"),
-        ("timeline", "launch=all"),
-    ],
-)
 def test_svg_looks_like_the_png(
-    graph_page: GraphPage, site: Site, tmp_path: Path, browser: Browser, view: str, query: str
+    graph_page: GraphPage, site: Site, tmp_path: Path, browser: Browser
 ) -> None:
-    graph_page.open(site, f"{SMALL}&{query}")
-    graph_page.page.wait_for_timeout(400)
-    kinds = {"PNG": "image/png", "SVG": "image/svg+xml"}
-    sources = []
-    for kind, mime in kinds.items():
-        data = save_view(graph_page.page, view, kind, tmp_path).read_bytes()
-        sources.append(f"data:{mime};base64,{base64.b64encode(data).decode()}")
-    page = browser.new_page()  # without the viewer's policy
+    graph_page.open(site, f"{SMALL}&layout=structure&colour=slack&launch=all")
+    other = browser.new_page()  # without the viewer's policy
     try:
-        found = page.evaluate(COMPARE, sources)
+        for view in ("dag", "timeline"):
+            expect_alike(graph_page, view, tmp_path, other)
+        graph_page.choose("colour", "Median duration")
+        graph_page.choose_layout("time")
+        graph_page.drawn("dag", overlay="duration")
+        expect_alike(graph_page, "dag", tmp_path, other)
+        graph_page.choose_layout("lanes")
+        graph_page.choose("launch", re.compile("^#0 ·"))
+        graph_page.click_node("dag", NODE)
+        graph_page.expect_selected(NODE)
+        for view in ("dag", "timeline"):
+            expect_alike(graph_page, view, tmp_path, other)
     finally:
-        page.close()
+        other.close()
+
+
+def expect_alike(graph_page: GraphPage, view: str, folder: Path, other: Page) -> None:
+    """Expect a view's two pictures to be alike, drawn in another page, and not empty."""
+    graph_page.at_rest(view)
+    sources = []
+    for kind, mime in {"PNG": "image/png", "SVG": "image/svg+xml"}.items():
+        data = save_view(graph_page.page, view, kind, folder).read_bytes()
+        sources.append(f"data:{mime};base64,{base64.b64encode(data).decode()}")
+    found = other.evaluate(COMPARE, sources)
     assert found["drawn"] > 0.02
     assert found["differ"] < 0.01
 
 
-@pytest.mark.parametrize("view", ["dag", "timeline"])
 def test_file_opens_by_itself(
-    graph_page: GraphPage, site: Site, tmp_path: Path, browser: Browser, view: str
+    graph_page: GraphPage, site: Site, tmp_path: Path, browser: Browser
 ) -> None:
     graph_page.open(site, f"{SMALL}&node={NODE}")
-    path = save_view(graph_page.page, view, "SVG", tmp_path)
-    page = browser.new_page()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    try:
-        page.goto(path.as_uri())
-        box = page.evaluate("() => document.documentElement.getBBox().width")
-        assert page.evaluate("() => document.querySelector('parsererror')") is None
-    finally:
-        page.close()
-    assert box > 400
-    assert asked == [path.as_uri()]
+    for view in ("dag", "timeline"):
+        path = save_view(graph_page.page, view, "SVG", tmp_path)
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        try:
+            page.goto(path.as_uri())
+            box = page.evaluate("() => document.documentElement.getBBox().width")
+            assert page.evaluate("() => document.querySelector('parsererror')") is None
+        finally:
+            page.close()
+        assert box > 400
+        assert asked == [path.as_uri()]
