@@ -40,7 +40,6 @@ from gviz.analysis.soundness import doubts_of
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError, no_such_graph
-from gviz.model import OF_RUN, keeper
 from gviz.stats import NotComputed, figure, to_document
 
 if TYPE_CHECKING:
@@ -165,13 +164,13 @@ def _analyze_run(
         total = {g.graph_id: gpu_total_ns(run, g.graph_id) for g in chosen}
         chosen.sort(key=lambda g: (-total[g.graph_id], g.graph_id))
     chosen = chosen[:most_graphs]
-    keep = keeper(OF_RUN)
     devices = recording.fetch_devices(run.run.run_id)
     return RunAnalysis(
         run_id=run.run.run_id,
         name=run.run.name,
         graphs=tuple(
-            _analyze_graph(GraphSubject(recording, g, devices, keep), run, ignored) for g in chosen
+            _analyze_graph(GraphSubject(recording, g, devices, run.keep), run, ignored)
+            for g in chosen
         ),
         launch_costs=NotComputed("no recording holds any")
         if run.costs is None

@@ -12,8 +12,9 @@ from gviz.analysis.launch_costs import LaunchCosts, costs_for_run
 from gviz.analysis.own_time import OwnTime, own_time
 from gviz.analysis.sound_launches import SoundLaunches, join_launches, read_sound_launches
 from gviz.analysis.sound_times import span_ns
-from gviz.model import is_failed
-from gviz.recording import rows
+from gviz.analysis.stream_operations import STREAM_OPERATIONS, read_stream_operations
+from gviz.model import OF_RUN, is_failed, keeper
+from gviz.recording import Columns, rows
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -38,6 +39,8 @@ class RunSubject:
         self.recording = recording
         self.run = run
         self._costs_path = costs_path
+        #: Remembers what its graphs have in common.
+        self.keep = keeper(OF_RUN | {STREAM_OPERATIONS})
 
     @cached_property
     def costs(self) -> LaunchCosts | None:
@@ -78,6 +81,11 @@ class RunSubject:
     def own_time(self) -> OwnTime:
         """Return gviz's own part of captures and instantiations."""
         return own_time(self.recording, self.run.run_id)
+
+    @property
+    def stream_operations(self) -> Columns:
+        """The operations outside graphs, by number."""
+        return read_stream_operations(self.recording, self.run.run_id, self.keep)
 
     @cached_property
     def updates(self) -> list[rows.GraphUpdate]:

@@ -35,6 +35,7 @@ from gviz.analysis.launch import (
 )
 from gviz.analysis.sound_launches import SoundLaunches, read_sound_launches
 from gviz.analysis.sound_times import sound_launch
+from gviz.analysis.stream_operations import read_stream_operations
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, cover_series, rank_rows
 from gviz.errors import CycleError
@@ -52,7 +53,7 @@ from gviz.model import (
     read_tree,
     read_tree_edges,
 )
-from gviz.recording import rows
+from gviz.recording import Columns, rows
 from gviz.stats import IntArray, figure
 
 if TYPE_CHECKING:
@@ -125,10 +126,12 @@ class GraphSubject:
     ) -> None:
         self.recording = recording
         self.row = row
+        self._keep = keep
         self.graph: GraphTree = read_tree(recording, row.graph_id, keep, _COLUMNS)
         self.edges: TreeEdges = read_tree_edges(recording, self.graph, only_recorded=True)
         self._results: dict[Callable[[GraphSubject], Any], Any] = {}
         self._reachability: dict[int, Reachability] = {}
+        self._refs: dict[int, NodeRef] = {}
         self._devices = {d.device_id: d for d in devices}
         self._unroller = Unroller(self.graph, self.edges)
 
@@ -158,6 +161,11 @@ class GraphSubject:
         """The passes over its work by stream calls, in time order."""
         found = self.recording.fetch_launches(self.row.graph_id, "stream")
         return [sound_launch(x) for x in found]
+
+    @property
+    def stream_operations(self) -> Columns:
+        """The operations outside graphs of its run, by number."""
+        return read_stream_operations(self.recording, self.row.run_id, self._keep)
 
     @cached_property
     def timed_launches(self) -> list[TimedLaunch]:
@@ -437,12 +445,15 @@ class GraphSubject:
 
     def ref(self, node: int) -> NodeRef:
         """Return a node by its index."""
-        graph_ids, node_ids, names = self._names
-        return NodeRef(graph_ids[node], node_ids[node], names[node])
+        found = self._refs.get(node)
+        if found is None:
+            graph_ids, node_ids, names = self._names
+            found = self._refs[node] = NodeRef(graph_ids[node], node_ids[node], names[node])
+        return found
 
     @cached_property
     def _names(self) -> tuple[list[int], list[int], list[str]]:
-        """Graph, node id and name of each node, as lists: most nodes are named several times."""
+        """Graph, node id and name of each node, as lists."""
         graph, nodes = self.graph, self.graph.nodes
         of_level = np.array([level.graph.graph_id for level in graph.levels], np.int64)
         return of_level[graph.level].tolist(), nodes.listed("node_id"), nodes.listed("name")

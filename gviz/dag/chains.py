@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.dag.ranks import dependents_of
+from gviz.dag.ranks import neighbours_of
 from gviz.dag.series import SeriesGraph, series_graph
 from gviz.stats import IntArray
 
@@ -59,7 +59,7 @@ def cover_by_chains(row: IntArray, tail: IntArray, head: IntArray) -> IntArray:
     tail, head
         int64 node indices, one an edge.
     """
-    cover = _Cover(len(row), dependents_of(len(row), head, tail))
+    cover = _Cover(len(row), head, tail)
     for node in np.argsort(row, kind="stable").tolist():
         cover.add(node)
     return np.array(cover.chain, np.int64)
@@ -68,41 +68,46 @@ def cover_by_chains(row: IntArray, tail: IntArray, head: IntArray) -> IntArray:
 class _Cover:
     """Chains so far, and where those that ended at joins can be taken up again."""
 
-    def __init__(self, count: int, dependencies: list[list[int]]) -> None:
+    def __init__(self, count: int, node: IntArray, dependency: IntArray) -> None:
         self.chain = [-1] * count
-        self._dependencies = dependencies
+        self._first, self._dependencies = neighbours_of(count, node, dependency)
         self._last: list[int] = []
         self._length: list[int] = []
-        #: For each node the chains that ended in its dependencies and were not continued.
-        self._spare: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        #: By node the chains that ended in its dependencies and were not continued.
+        self._spare: dict[int, list[tuple[int, int]]] = {}
         #: The nearest node before it that may have spare chains; -1: none.
         self._above = [-1] * count
 
     def add(self, node: int) -> None:
         """Give a node its chain; all that it depends on have theirs."""
-        before = self._dependencies[node]
-        open_ends = [d for d in before if self._last[self.chain[d]] == d]
-        main = max(open_ends, key=lambda d: self._length[self.chain[d]], default=-1)
+        before = self._dependencies[self._first[node] : self._first[node + 1]]
+        chains, last = self.chain, self._last
+        open_ends = [d for d in before if last[chains[d]] == d]
+        if len(open_ends) > 1:
+            main = max(open_ends, key=lambda d: self._length[chains[d]])
+            self._spare[node] = [(chains[d], d) for d in open_ends if d != main]
+        else:
+            main = open_ends[0] if open_ends else -1
         if main >= 0:
-            chain = self.chain[main]
+            chain = chains[main]
+            self._above[node] = main
         else:
             chain = next((c for c in map(self._take_spare, before) if c >= 0), -1)
+            self._above[node] = before[0] if before else -1
         if chain < 0:
-            chain = len(self._last)
-            self._last.append(node)
+            chain = len(last)
+            last.append(node)
             self._length.append(0)
-        self.chain[node] = chain
-        self._last[chain] = node
+        chains[node] = chain
+        last[chain] = node
         self._length[chain] += 1
-        self._spare[node] = [(self.chain[d], d) for d in open_ends if d != main]
-        self._above[node] = main if main >= 0 else (before[0] if before else -1)
 
     def _take_spare(self, node: int) -> int:
         """Return a chain that ended above ``node`` and is still free; -1: there is none."""
         passed: list[int] = []
         found = -1
         while node >= 0 and found < 0:
-            spare = self._spare[node]
+            spare = self._spare.get(node)
             while spare and found < 0:
                 chain, end = spare.pop()
                 if self._last[chain] == end:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.dag.chains import SeriesCover
+from gviz.dag.ranks import neighbours_of
 from gviz.stats import BoolArray, IntArray
 
 #: Edges looked at before the search stops and gives bounds: some seconds of Python.
@@ -102,17 +103,23 @@ class _Flow:
         self._counted: list[bool] = counted.tolist()
         self._own, self._taken = [False] * count, [False] * count
         self._passing = [0] * count
-        self._out: list[list[int]] = [[] for _ in range(count)]
-        self._in: list[list[int]] = [[] for _ in range(count)]
+        edges = np.arange(len(series.tail))
+        self._out_first, self._out = neighbours_of(count, series.tail, edges)
+        self._in_first, self._in = neighbours_of(count, series.head, edges)
         self._head = series.head.tolist()
         self._tail = series.tail.tolist()
         self._flow = [0] * len(self._head)
-        for edge, (a, b) in enumerate(zip(self._tail, self._head, strict=True)):
-            self._out[a].append(edge)
-            self._in[b].append(edge)
         self._exit_seen, self._entry_seen = bytearray(count), bytearray(count)
         self._row = series.row.tolist()
         self._take_chains(cover)
+
+    def _leaving(self, node: int) -> list[int]:
+        """Return the edges that leave a node."""
+        return self._out[self._out_first[node] : self._out_first[node + 1]]
+
+    def _entering(self, node: int) -> list[int]:
+        """Return the edges that enter a node."""
+        return self._in[self._in_first[node] : self._in_first[node + 1]]
 
     def _take_chains(self, cover: SeriesCover) -> None:
         """Begin with a greedy cover: of neighbours in a chain the first sends to the second."""
@@ -133,11 +140,14 @@ class _Flow:
 
     def _path_back(self, source: int, target: int) -> list[int] | None:
         """Return the edges of a path, the last one first; None: not found nearby."""
+        for edge in self._entering(target):
+            if self._tail[edge] == source:
+                return [edge]
         via: dict[int, int] = {}
         stack, budget = [target], _NEARBY
         while stack and budget > 0:
             node = stack.pop()
-            for edge in self._in[node]:
+            for edge in self._entering(node):
                 before = self._tail[edge]
                 budget -= 1
                 if before == source:
@@ -187,11 +197,11 @@ class _Flow:
     def _next_of_exit(self, node: int) -> list[tuple[int, int]]:
         """Return the unseen entries that can be reached, each with edge + 1, or 0 for its own."""
         found, seen = [], self._entry_seen
-        self._steps -= len(self._out[node]) + 1
+        self._steps -= self._out_first[node + 1] - self._out_first[node] + 1
         if self._passing[node] and not seen[node]:
             seen[node] = 1
             found.append((node, 0))
-        for edge in self._out[node]:
+        for edge in self._leaving(node):
             target = self._head[edge]
             if not seen[target]:
                 seen[target] = 1
@@ -201,11 +211,11 @@ class _Flow:
     def _next_of_entry(self, node: int) -> list[tuple[int, int]]:
         """Return the unseen exits that can be reached, each with -edge - 1, or 0 for its own."""
         found, seen = [], self._exit_seen
-        self._steps -= len(self._in[node]) + 1
+        self._steps -= self._in_first[node + 1] - self._in_first[node] + 1
         if not seen[node]:
             seen[node] = 1
             found.append((node, 0))
-        for edge in self._in[node]:
+        for edge in self._entering(node):
             source = self._tail[edge]
             if self._flow[edge] and not seen[source]:
                 seen[source] = 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from gviz.recording import rows
-from gviz.recording.column_reading import ROWS_AT_ONCE, read_columns, read_page
+from gviz.recording.column_reading import read_columns, read_page, rows_of_page
 from gviz.recording.columns import Page, join_pages
 from gviz.recording.integrity import check_rows
 from gviz.recording.rows import table_of
@@ -101,17 +101,20 @@ def read_graph_spans(
     def read(execute: Execute, part: tuple[int, int]) -> Page:
         return read_page(execute, rows.Span, names, source, (*part, graph_id, *first, *last))
 
-    pages = [read(database.execute, part) for part in _page_launches(launches)]
+    most = rows_of_page(rows.Span, names)
+    pages = [read(database.execute, part) for part in _page_launches(launches, most)]
     found = join_pages(names, pages)
     return SpanArrays(*(found.integers(name) for name in names))
 
 
-def _page_launches(launches: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _page_launches(
+    launches: Sequence[tuple[int, int]], rows_at_once: int
+) -> Iterator[tuple[int, int]]:
     """Yield first and last id of launches (id, spans) whose spans make a page together."""
     page: list[int] = []
     count = 0
     for launch_id, span_count in launches:
-        if page and count + span_count > ROWS_AT_ONCE:
+        if page and count + span_count > rows_at_once:
             yield page[0], page[-1]
             page, count = [], 0
         page.append(launch_id)

@@ -26,7 +26,7 @@ from gviz.recording.arrays import (
     read_graph_spans,
     read_spans,
 )
-from gviz.recording.column_reading import ROWS_AT_ONCE, read_columns
+from gviz.recording.column_reading import read_columns
 from gviz.recording.columns import Columns
 from gviz.recording.database import Database
 from gviz.recording.integrity import DamagedError, check_rows
@@ -41,6 +41,8 @@ _NESTED = (
     "WITH RECURSIVE nested(id) AS (VALUES (?) UNION "
     "SELECT graph_id FROM graph JOIN nested ON parent_graph_id = id) SELECT id FROM nested"
 )
+#: Rows of a page of a whole table.
+_ROWS_AT_ONCE = 16_384
 _OF_GRAPH = "graph_exec_id IN (SELECT graph_exec_id FROM graph_exec WHERE graph_id=?)"
 
 
@@ -363,7 +365,7 @@ class Recording:
         sql = f"SELECT {', '.join(_names(row))} FROM {table.name} ORDER BY {by}"
         try:
             found = self._database.connection.execute(sql)
-            while page := found.fetchmany(ROWS_AT_ONCE):
+            while page := found.fetchmany(_ROWS_AT_ONCE):
                 yield page
         except sqlite3.Error as error:
             raise RecordingError(f"{self.path} is damaged: {error}") from error

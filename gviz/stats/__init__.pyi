@@ -16,6 +16,7 @@ from gviz.stats.figure_fields import fields_of as fields_of
 from gviz.stats.figure_fields import figure as figure
 from gviz.stats.figure_fields import to_document as to_document
 from gviz.stats.figure_fields import to_json as to_json
+from gviz.stats.grouping import group_rows as group_rows
 from gviz.stats.idle import Intervals as Intervals
 from gviz.stats.idle import gaps as gaps
 from gviz.stats.idle import union as union
@@ -26,6 +27,7 @@ from gviz.stats.merged_spans import MergedSpans as MergedSpans
 from gviz.stats.merged_spans import merge_gaps as merge_gaps
 from gviz.stats.merged_spans import merge_spans as merge_spans
 from gviz.stats.ordering import is_ascending as is_ascending
+from gviz.stats.ordering import order_of_rows as order_of_rows
 from gviz.stats.significance import FALSE_DISCOVERIES as FALSE_DISCOVERIES
 from gviz.stats.significance import LEAST_LAUNCHES as LEAST_LAUNCHES
 from gviz.stats.significance import adjusted as adjusted

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats.grouping import group_rows, sort_in_groups
+from gviz.stats.ordering import order_of_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +49,18 @@ def median_launch(
     start_ns, duration_ns
         int64; starts from the first node of the span's own launch.
     """
-    order = np.lexsort((iteration, node_id))
-    node, repeat = node_id[order], iteration[order]
-    new = np.ones(len(node), bool)
-    new[1:] = (node[1:] != node[:-1]) | (repeat[1:] != repeat[:-1])
-    first = np.flatnonzero(new)
-    group = np.cumsum(new) - 1
-    count = np.diff(np.append(first, len(node)))
-    start = _medians(start_ns[order], group, first, count)
-    duration = _medians(duration_ns[order], group, first, count)
-    by_start = np.lexsort((duration, start))
-    at = first[by_start]
+    nodes, node = group_rows(node_id)
+    repeats, repeat = group_rows(iteration)
+    many = max(len(repeats), 1)
+    keys, group = group_rows(node * many + repeat)
+    count = np.bincount(group, minlength=len(keys)).astype(np.int64)
+    first = np.cumsum(count) - count
+    start = _medians(sort_in_groups(group, start_ns, len(keys)), first, count)
+    duration = _medians(sort_in_groups(group, duration_ns, len(keys)), first, count)
+    order = order_of_rows((start, duration))
+    node_of, repeat_of = np.divmod(keys[order], many)
     return MedianLaunch(
-        node[at], repeat[at], start[by_start], duration[by_start], count[by_start].astype(np.int64)
+        nodes[node_of], repeats[repeat_of], start[order], duration[order], count[order]
     )
 
 
@@ -75,13 +76,8 @@ def join_medians(parts: Sequence[MedianLaunch]) -> MedianLaunch:
     return MedianLaunch(**{name: values[order] for name, values in whole.items()})
 
 
-def _medians(values: IntArray, group: IntArray, first: IntArray, count: IntArray) -> FloatArray:
-    each = int(count[0]) if len(count) else 0
-    if (count == each).all():
-        # As many of each group, the rule with graphs without loops: rows of a table sort faster.
-        ordered = np.sort(values.reshape(-1, each or 1), axis=1).reshape(-1)
-    else:
-        ordered = values[np.lexsort((values, group))]
+def _medians(ordered: IntArray, first: IntArray, count: IntArray) -> FloatArray:
+    """Return the median of each group of values that are in order inside it."""
     low, high = ordered[first + (count - 1) // 2], ordered[first + count // 2]
     middle: FloatArray = (low + high) / 2.0
     return middle

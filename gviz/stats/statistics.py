@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from gviz.stats.arrays import FloatArray, IntArray
-
-#: A sort key holds the group above the value in one signed 64-bit integer.
-_KEY_BITS = 63
+from gviz.stats.grouping import group_rows, sort_in_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +73,15 @@ def node_statistics(
             f"{len(node_id)} node ids, {len(duration_ns)} durations and {len(start_ns)} starts; "
             "give one of each for every span"
         )
-    nodes, group = _groups(node_id)
+    nodes, group = group_rows(node_id)
     count = np.bincount(group, minlength=len(nodes)).astype(np.int64)
     first = np.cumsum(count) - count
-    durations = _sort_in_groups(group, duration_ns, len(nodes))
+    durations = sort_in_groups(group, duration_ns, len(nodes))
     median = _quantile(durations, first, count, 0.5)
     # Twice the deviation from the median is an integer: the median is a mean of two at most.
     twice_median = np.rint(2 * median).astype(np.int64)
-    deviations = _sort_in_groups(group, np.abs(2 * duration_ns - twice_median[group]), len(nodes))
-    starts = _sort_in_groups(group, start_ns, len(nodes))
+    deviations = sort_in_groups(group, np.abs(2 * duration_ns - twice_median[group]), len(nodes))
+    starts = sort_in_groups(group, start_ns, len(nodes))
     return NodeStatisticsArrays(
         node_id=nodes,
         count=count,
@@ -96,35 +94,6 @@ def node_statistics(
         mad_ns=_quantile(deviations, first, count, 0.5) / 2,
         start_median_ns=_quantile(starts, first, count, 0.5),
     )
-
-
-def _groups(node_id: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct node ids, ascending, and the place of every span's node in them."""
-    if len(node_id) == 0:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    low = int(node_id.min())
-    reach = int(node_id.max()) - low + 1
-    if reach > 4 * len(node_id) + 1024:
-        nodes, group = np.unique(node_id, return_inverse=True)
-        return nodes, group.astype(np.int64)
-    # Node ids lie close together in practice: counting is several times faster than sorting.
-    present = np.bincount(node_id - low, minlength=reach) > 0
-    place = np.cumsum(present) - 1
-    return np.flatnonzero(present) + low, place[node_id - low].astype(np.int64)
-
-
-def _sort_in_groups(group: IntArray, values: IntArray, groups: int) -> IntArray:
-    """Return the values ordered by group, then by value."""
-    if len(values) == 0:
-        return values.astype(np.int64)
-    low = int(values.min())
-    bits = (int(values.max()) - low).bit_length()
-    if bits + max(groups - 1, 0).bit_length() > _KEY_BITS:
-        return values[np.lexsort((values, group))]
-    # One sort of plain integers takes a quarter of the time of lexsort.
-    key = (group << bits) | (values - low)
-    key.sort()
-    return (key & ((1 << bits) - 1)) + low
 
 
 def _quantile(ordered: IntArray, first: IntArray, count: IntArray, fraction: float) -> FloatArray:

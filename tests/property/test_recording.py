@@ -101,7 +101,7 @@ def test_rows_come_back_equal_as_columns_of_several_pages(
     written = data.draw(_rows_of(table))
     with (
         tempfile.TemporaryDirectory() as folder,
-        mock.patch.object(column_reading, "ROWS_AT_ONCE", 2),
+        mock.patch.object(column_reading, "VALUES_AT_ONCE", 16),
     ):
         path = Path(folder) / "r.gviz"
         with RecordingWriter(path) as writer:

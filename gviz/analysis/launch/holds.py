@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.analysis.launch.unrolled import Unrolled
 from gviz.model import LaunchSpans, TimeArray
-from gviz.stats import BoolArray, IntArray, Intervals, is_ascending, union
+from gviz.stats import BoolArray, IntArray, Intervals, group_rows, is_ascending, union
 
 #: Clock readings of different queues differ: 160 ns as a rule, now and then 2 µs (measured on an
 #: H100, docs/limits.md). Work of one queue that overlaps by more than this is not in one queue.
@@ -161,18 +161,18 @@ def _last_dependencies(
     count = len(timed)
     dependency, via = (np.full(count, NOTHING, np.int64) for _ in range(2))
     ready = np.zeros(count, end.dtype)
-    edge = unrolled.by_head
-    edge = edge[timed[unrolled.head[edge]] & (origin[unrolled.tail[edge]] >= 0)]
-    if not len(edge):
+    into = unrolled.into
+    into = into.take(timed[into.head] & (origin[into.tail] >= 0))
+    tail, head = into.tail, into.head
+    if not len(tail):
         return dependency, via, ready
-    tail, head = unrolled.tail[edge], unrolled.head[edge]
-    ended = effective_ends(unrolled, start, end)[edge]
+    ended = effective_ends(unrolled, start, end)[into.edge]
     is_first = np.append(True, head[1:] != head[:-1])
-    first = np.flatnonzero(is_first)
+    group = np.cumsum(is_first) - 1
     # Of one dependent the last to end, of equals that of the lowest index.
-    latest = np.maximum.reduceat(ended, first)[np.cumsum(is_first) - 1]
-    last = np.flatnonzero(ended == latest)
-    chosen = last[np.searchsorted(last, first)]
+    latest = np.maximum.reduceat(ended, np.flatnonzero(is_first))
+    last = np.flatnonzero(ended == latest[group])
+    chosen = last[np.append(True, head[last[1:]] != head[last[:-1]])]
     dependency[head[chosen]] = origin[tail[chosen]]
     via[head[chosen]] = np.where(timed[tail[chosen]], NOTHING, tail[chosen])
     ready[head[chosen]] = ended[chosen]
@@ -194,7 +194,10 @@ def _queue_before(vertex: IntArray, queue: IntArray, start: TimeArray, end: Time
     queued = vertex[queue[vertex] >= 0]
     if not is_ascending((start[queued], end[queued], queued)):
         queued = queued[np.lexsort((queued, end[queued], start[queued]))]
-    order = queued[np.argsort(queue[queued], kind="stable")]
+    # Numbers of one or two bytes are sorted by counting.
+    queues, place = group_rows(queue[queued])
+    place = place.astype(np.min_scalar_type(len(queues)))
+    order = queued[np.argsort(place, kind="stable")]
     before, after = order[:-1], order[1:]
     holds = (queue[before] == queue[after]) & (end[before] <= start[after] + CLOCK_SKEW_NS)
     found[after[holds]] = before[holds]

@@ -93,13 +93,16 @@ def path_steps(held: HeldLaunch, path: IntArray) -> PathSteps:
     reached = _reached(end)
     counted = np.maximum(end - np.maximum(start, reached), 0)
     gap_end = np.maximum(start, reached)
+    busy = np.zeros_like(reached)
+    waited = np.flatnonzero(gap_end > reached)
+    busy[waited] = _time_in(held.busy, gap_end[waited]) - _time_in(held.busy, reached[waited])
     return PathSteps(
         vertex=path,
         held_by=held.held_by[path],
         gap_ns=gap_end - reached,
         node_ns=counted,
         hidden_ns=end - start - counted,
-        busy_ns=_time_in(held.busy, gap_end) - _time_in(held.busy, reached),
+        busy_ns=busy,
     )
 
 
@@ -144,10 +147,12 @@ def _of_later_steps(steps: PathSteps, *kinds: Hold) -> list[BoolArray]:
 
 
 def _submitting(held: HeldLaunch, steps: PathSteps, returned_ns: float) -> float:
-    reached = np.minimum(_reached(held.end_ns[steps.vertex]), returned_ns)
-    stop = np.minimum(reached + steps.gap_ns, returned_ns)
+    reached = _reached(held.end_ns[steps.vertex])
+    early = np.flatnonzero((steps.gap_ns > 0) & (reached < returned_ns))
+    reached = reached[early]
+    stop = np.minimum(reached + steps.gap_ns[early], returned_ns)
     ran = _time_in(held.busy, stop) - _time_in(held.busy, reached)
-    return float((np.maximum(stop - reached, 0) - ran).sum())
+    return float((stop - reached - ran).sum())
 
 
 def _time_in(busy: Intervals, until: TimeArray) -> TimeArray:

@@ -19,6 +19,35 @@ from gviz.stats import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
+class EdgesInto:
+    """Edges by head, then tail; int64 arrays of one length.
+
+    Attributes
+    ----------
+    edge
+        Which edge it is.
+    tail, head
+        Its vertices.
+    """
+
+    edge: IntArray
+    tail: IntArray
+    head: IntArray
+
+    @classmethod
+    def of(cls, tail: IntArray, head: IntArray) -> EdgesInto:
+        """Return edges given in any order."""
+        edge = np.lexsort((tail, head))
+        return cls(edge, tail[edge], head[edge])
+
+    def take(self, chosen: BoolArray) -> EdgesInto:
+        """Return some of them."""
+        if chosen.all():
+            return self
+        return EdgesInto(self.edge[chosen], self.tail[chosen], self.head[chosen])
+
+
+@dataclass(frozen=True, slots=True)
 class Unrolled:
     """Executions as vertices; arrays of one length a vertex, then an edge.
 
@@ -42,8 +71,8 @@ class Unrolled:
         bool, one an edge: the dependent may start while the dependency runs.
     row
         int64, one a vertex: longest path from a root, in edges.
-    by_head
-        int64: the edges, by head, then tail.
+    into
+        The edges by what they lead to.
     """
 
     node: IntArray
@@ -55,7 +84,7 @@ class Unrolled:
     head: IntArray
     programmatic: BoolArray
     row: IntArray
-    by_head: IntArray
+    into: EdgesInto
 
     def __len__(self) -> int:
         return len(self.node)
@@ -279,7 +308,7 @@ class _Builder:
             head=head,
             programmatic=kind,
             row=rank_rows(count, tail, head),
-            by_head=np.lexsort((tail, head)),
+            into=EdgesInto.of(tail, head),
         )
 
     def _number_iterations(self, count: int) -> IntArray:

@@ -21,7 +21,7 @@ from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.cuda import NodeType, node_type_name
 from gviz.layout import Fold, compare_repeats, find_repeats
 from gviz.model import SHAPE, GraphTree, TimeArray, TreeLevel, distinct, nested_ranges
-from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure
+from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure, group_rows
 
 #: Rows of a table, at most; the others are counted and summed.
 _MOST_ROWS = 100
@@ -139,14 +139,16 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
     spans, graph = subject.spans, subject.graph
     duration = np.asarray(spans.end_ns - spans.start_ns, np.float64)
     path = _path_share(subject, duration)
-    names, kinds = graph.nodes.listed("name"), graph.types[spans.node].tolist()
+    names = graph.nodes.texts("name")
+    name = names.codes[spans.node].astype(np.int64)
+    kinds, kind = group_rows(graph.types[spans.node])
     each = _Totals(duration, path)
     by_range, by_nesting = _by_ranges(subject, each)
     why_no_layers = subject.why_no_edges or subject.why_contradicted
     return Dominance(
         node_ns=float(duration.sum()),
-        by_name=each.by([(names[n],) for n in spans.node.tolist()]),
-        by_kind=each.by([(node_type_name(kind),) for kind in kinds]),
+        by_name=each.by([(text,) for text in names.values], name),
+        by_kind=each.by([(node_type_name(number),) for number in kinds.tolist()], kind),
         by_range=by_range,
         by_nesting=by_nesting,
         layers=NotComputed(why_no_layers) if why_no_layers else _layers(subject, duration),
@@ -173,11 +175,30 @@ class _Totals:
     def __init__(self, duration: TimeArray, path: TimeArray | None) -> None:
         self._duration, self._path = duration, path
 
-    def by(self, keys: Sequence[Sequence[str]], *, overlap: bool = False) -> TimeShares:
-        """Return the table of spans by their keys; with several each, they overlap."""
+    def by(
+        self, keys: Sequence[Sequence[str]], kind: IntArray, *, overlap: bool = False
+    ) -> TimeShares:
+        """Return the table of spans by their keys; with several each, they overlap.
+
+        Parameters
+        ----------
+        keys
+            The keys of each kind of span.
+        kind
+            The kind of each span, an index into ``keys``.
+        """
         known: dict[str, int] = {}
-        pairs = [(i, known.setdefault(k, len(known))) for i, ks in enumerate(keys) for k in ks]
-        span, group = np.array(pairs, np.int64).reshape(-1, 2).T
+        codes = {
+            at: [known.setdefault(key, len(known)) for key in keys[at]]
+            for at in _in_order_of_appearance(kind)
+        }
+        sizes = np.array([len(codes.get(at, ())) for at in range(len(keys))], np.int64)
+        code = np.array([c for at in range(len(keys)) for c in codes.get(at, ())], np.int64)
+        count = sizes[kind]
+        span = np.repeat(np.arange(len(kind)), count)
+        # Where the keys of a span's kind begin, less the pairs before those of the span.
+        begin = (np.cumsum(sizes) - sizes)[kind] - (np.cumsum(count) - count)
+        group = code[np.arange(len(span)) + begin[span]]
         size = len(known)
         total = np.bincount(group, self._duration[span], minlength=size)
         count = np.bincount(group, minlength=size)
@@ -202,6 +223,15 @@ class _Totals:
         )
 
 
+def _in_order_of_appearance(kind: IntArray) -> list[int]:
+    """Return the different numbers of an array, in the order in which they first stand in it."""
+    found, place = group_rows(kind)
+    first = np.empty(len(found), np.int64)
+    first[place[::-1]] = np.arange(len(kind))[::-1]
+    kinds: list[int] = found[np.argsort(first)].tolist()
+    return kinds
+
+
 def _by_ranges(
     subject: GraphSubject, each: _Totals
 ) -> tuple[TimeShares, TimeShares] | tuple[NotComputed, NotComputed]:
@@ -211,14 +241,15 @@ def _by_ranges(
         missing = NotComputed(subject.why_contradicted)
         return missing, missing
     paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
-    of_node = subject.graph.nodes.listed("nvtx_path_id")
-    ids = [of_node[n] if of_node[n] in paths else None for n in subject.spans.node.tolist()]
+    no_path = min(paths, default=0) - 1
+    of_node = subject.graph.nodes.integers("nvtx_path_id", no_path)
+    found, kind = group_rows(of_node[subject.spans.node])
+    ids = [i if i in paths else None for i in found.tolist()]
     if all(i is None for i in ids):
         missing = NotComputed("no node was made inside an NVTX range that gviz saw")
         return missing, missing
-    nested = {i: nested_ranges(paths, i) for i in set(ids)}
-    innermost = each.by([(OUTSIDE if i is None else paths[i].text,) for i in ids])
-    return innermost, each.by([nested[i] for i in ids], overlap=True)
+    innermost = each.by([(OUTSIDE if i is None else paths[i].text,) for i in ids], kind)
+    return innermost, each.by([nested_ranges(paths, i) for i in ids], kind, overlap=True)
 
 
 def _layers(subject: GraphSubject, duration: TimeArray) -> tuple[LayerTime, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gviz.analysis.launch_costs import find_repetition
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.stream_operations import EQUAL
 from gviz.cuda import NodeType, is_collective
 from gviz.model import distinct
 from gviz.recording import rows
@@ -30,8 +31,6 @@ _FEWEST_OPERATIONS = 2
 #: pairs does, and no pair of four in a row.
 _FEWEST_TOGETHER = 8
 _COLUMNS = ("launch_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns", "thread_id")
-_EQUAL = ("type", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
-          "shared_mem_bytes", "bytes", "copy_kind")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +87,14 @@ class EagerIterations:
 
 def read_operations(run: RunSubject) -> Operations:
     """Return the operations outside graphs of a run."""
-    key = {"run_id": run.run.run_id}
-    names = (*_COLUMNS, "name", *_EQUAL)
-    found = run.recording.fetch_arrays(rows.StreamOperation, key, names)
+    found = run.stream_operations
     launch, start, duration, called, returned, thread = (
         found.integers(name, UNKNOWN) for name in _COLUMNS
     )
     name = found.texts("name")
     text = name.codes.astype(np.int64)
     collective = np.array([is_collective(value) for value in name.values], bool)[text]
-    first, which = distinct([text, *(found.integers(name, UNKNOWN) for name in _EQUAL)])
+    first, which = distinct([text, *(found.integers(name, UNKNOWN) for name in EQUAL)])
     token = np.argsort(np.argsort(first))[which]  # by what comes first
     grid = (np.maximum(found.integers(f"grid_{axis}", 1), 1) for axis in "xyz")
     blocks = np.where(found.integers("type") == NodeType.KERNEL, prod(grid), 0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from gviz.analysis.run_subject import RunSubject
 from gviz.model import launch_times, least_disturbed, read_total_ns
-from gviz.recording import Measure, rows
+from gviz.recording import Measure
 from gviz.stats import Evidence, NotComputed, figure, worst_of
 from gviz.text import duration
 
@@ -109,8 +109,6 @@ def _total_ns(run: RunSubject, graph_id: int, measure: Measure) -> float:
 
 
 def _recorded(run: RunSubject) -> float | None:
-    key = {"run_id": run.run.run_id}
-    eager = run.recording.fetch_arrays(rows.StreamOperation, key, ("duration_ns",))
-    outside = sum(eager.integers("duration_ns").tolist())
+    outside = sum(run.stream_operations.integers("duration_ns").tolist())
     inside = sum(read_total_ns(run.recording, g) for g in run.graphs)
     return inside / (inside + outside) if inside + outside else None

@@ -11,7 +11,7 @@ from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.dag import CriticalPath, structural_length_ns, structural_path
 from gviz.model import TimeArray
-from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure
+from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure, order_of_rows
 
 #: Nodes of the path whose speeding up is computed, the longest.
 _SPED_UP = 10
@@ -100,7 +100,7 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
     structural = structural_path_of(subject.held)
     observed = subject.why_no_times is None
     timed = np.flatnonzero(held.timed)
-    timed = timed[np.lexsort((timed, held.start_ns[timed]))]
+    timed = timed[order_of_rows((held.start_ns[timed],))]
     slack = subject.model_path.slack_ns[timed] if observed else np.full(len(timed), np.nan)
     nodes = unrolled.node[timed]
     levels = np.array([level.graph.graph_id for level in subject.graph.levels], np.int64)

@@ -274,10 +274,7 @@ class _Operations:
 
 
 def _fetch_operations(subject: GraphSubject) -> _Operations:
-    names = ("launch_id", "node_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns",
-             "name")  # fmt: skip
-    key = {"run_id": subject.row.run_id}
-    found = subject.recording.fetch_arrays(rows.StreamOperation, key, names)
+    found = subject.stream_operations
     start, duration = found.integers("start_ns"), found.integers("duration_ns")
     order = np.argsort(start, kind="stable")
     order = order[duration[order] >= 0]  # what ends before it starts is no record of anything

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats import IntArray, median_launch
+from gviz.stats import IntArray, group_rows, median_launch, order_of_rows
 
 if TYPE_CHECKING:
     from gviz.model.tree.graph_tree import GraphTree
@@ -82,7 +82,7 @@ def launch_spans(tree: GraphTree, spans: TreeSpans, *, has_queues: bool = True) 
         device = tree.nodes.integers("device_id", 0)
         queue = device[spans.node] * _DEVICE_STEP + spans.stream_id
     end = spans.end_ns
-    order = np.lexsort((spans.node, end, spans.start_ns))
+    order = order_of_rows((spans.start_ns, end, spans.node))
     return LaunchSpans(
         node=spans.node[order],
         iteration=spans.iteration[order],
@@ -101,32 +101,43 @@ def median_spans(launches: Iterable[LaunchSpans], *, least_share: float = 0.5) -
     one that it ran on most often, the least of equals.
     """
     parts = list(launches)
-    columns = ("node", "iteration", "start_ns", "end_ns", "queue")
-    node, iteration, start, end, queue = (
-        np.concatenate([np.zeros(0, np.int64), *(getattr(p, name) for p in parts)])
-        for name in columns
+    none = np.zeros(0, np.int64)
+    found = median_launch(
+        np.concatenate([none, *(part.node for part in parts)]),
+        np.concatenate([none, *(part.iteration for part in parts)]),
+        np.concatenate([none, *(part.start_ns for part in parts)]),
+        np.concatenate([none, *(part.end_ns - part.start_ns for part in parts)]),
     )
-    found = median_launch(node, iteration, start, end - start)
     chosen = np.flatnonzero(found.count >= least_share * len(parts))
     begin, stop = found.start_ns[chosen], (found.start_ns + found.duration_ns)[chosen]
     begin, stop = begin - begin.min(initial=np.inf), stop - begin.min(initial=np.inf)
-    order = np.lexsort((found.node_id[chosen], stop, begin))
+    order = order_of_rows((begin, stop, found.node_id[chosen]))
     chosen = chosen[order]
     return LaunchSpans(
         node=found.node_id[chosen],
         iteration=found.iteration[chosen],
         start_ns=begin[order],
         end_ns=stop[order],
-        queue=_usual_queue(node, queue, int(node.max(initial=-1)) + 1)[found.node_id[chosen]],
+        queue=_usual_queues(parts, int(found.node_id.max(initial=-1)) + 1)[found.node_id[chosen]],
         stray_count=max((p.stray_count for p in parts), default=0),
     )
 
 
-def _usual_queue(node: IntArray, queue: IntArray, count: int) -> IntArray:
-    """Return the queue that each node ran on most often."""
+def _usual_queues(launches: Sequence[LaunchSpans], count: int) -> IntArray:
+    """Return the queue that each of ``count`` nodes ran on most often."""
     usual = np.full(count, _UNKNOWN, np.int64)
-    names, place = np.unique(queue, return_inverse=True)
-    pairs, times = np.unique(node * max(len(names), 1) + place, return_counts=True)
+    for part in launches:
+        usual[part.node] = part.queue
+    changes = np.zeros(count, bool)
+    for part in launches:
+        changes[part.node[part.queue != usual[part.node]]] = True
+    if not changes.any():
+        return usual
+    chosen = [changes[part.node] for part in launches]
+    node = np.concatenate([p.node[some] for p, some in zip(launches, chosen, strict=True)])
+    queue = np.concatenate([p.queue[some] for p, some in zip(launches, chosen, strict=True)])
+    names, place = group_rows(queue)
+    pairs, times = np.unique(node * len(names) + place, return_counts=True)
     # Written from the rarest to the most frequent: the last one stays.
     order = np.lexsort((-pairs, times))
     usual[pairs[order] // len(names)] = names[pairs[order] % len(names)]

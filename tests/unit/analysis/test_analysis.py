@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
@@ -22,6 +23,8 @@ from gviz.assets import recordings as bundled
 from gviz.cuda.node_type import NodeType
 from gviz.dag.critical_path import structural_path
 from gviz.errors import RecordingError
+from gviz.recording import rows
+from gviz.recording.columns import Columns
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import NotComputed, fields_of, figure, result_classes
 
@@ -45,6 +48,23 @@ def ledgers(path: Path) -> LedgerResult:
     result = ledger_result(subject_of(path))
     assert isinstance(result, LedgerResult)
     return result
+
+
+def test_operations_outside_graphs_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(), launches=3)
+    read: list[type] = []
+    fetch = Recording.fetch_arrays
+
+    def counted(self: Recording, row: type, *rest: Any) -> Columns:
+        read.append(row)
+        return fetch(self, row, *rest)
+
+    monkeypatch.setattr(Recording, "fetch_arrays", counted)
+    result = only_graph(path)
+    assert not isinstance(result.stream_comparison, NotComputed)
+    assert read.count(rows.StreamOperation) == 1
 
 
 def test_residual_is_signed_and_names_the_call(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
 from gviz.errors import RecordingError
-from gviz.recording import arrays, column_reading, rows
+from gviz.recording import column_reading, rows
 from gviz.recording.reader import Recording
 
 #: Rows of a page here, so that small recordings have many.
@@ -23,7 +23,7 @@ NAMES = ("graph_id", "node_id", "iteration", "start_ns", "duration_ns", "stream_
 
 @pytest.fixture(autouse=True)
 def _small_pages() -> Iterator[None]:
-    with mock.patch.object(column_reading, "ROWS_AT_ONCE", PAGE):
+    with mock.patch.object(column_reading, "VALUES_AT_ONCE", PAGE * len(NAMES)):
         yield
 
 
@@ -92,7 +92,7 @@ def test_texts_numbers_and_bytes_are_joined_across_pages(tmp_path: Path) -> None
 @pytest.mark.parametrize("launches", [1, 2, 7])
 def test_spans_of_all_launches_are_joined_across_pages(tmp_path: Path, launches: int) -> None:
     path = write_recording(tmp_path / "x.gviz", fork_join_shape(2, 3, 2), launches=launches)
-    with mock.patch.object(arrays, "ROWS_AT_ONCE", PAGE), Recording(path) as recording:
+    with Recording(path) as recording:
         found = recording.fetch_graph_spans(1)
         one_by_one = [recording.fetch_spans(x.launch_id) for x in recording.fetch_launches(1)]
     assert found.launch_id.tolist() == [i for x in one_by_one for i in x.launch_id.tolist()]

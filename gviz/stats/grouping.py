@@ -1,0 +1,42 @@
+"""Rows of equal keys as groups, and values in order inside each group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gviz.stats.arrays import IntArray
+
+#: A sort key holds the group above the value in one signed 64-bit integer.
+_KEY_BITS = 63
+
+
+def group_rows(keys: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys, ascending, and the place of each row's key among them (int64)."""
+    if len(keys) == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    low = int(keys.min())
+    reach = int(keys.max()) - low + 1
+    if reach > 4 * len(keys) + 1024:
+        distinct, group = np.unique(keys, return_inverse=True)
+        return distinct, group.reshape(-1).astype(np.int64)
+    # Keys lie close together in practice: counting is several times faster than sorting.
+    shifted = keys - low
+    present = np.bincount(shifted, minlength=reach) > 0
+    if present.all():
+        return np.arange(low, low + reach), shifted
+    place = np.cumsum(present) - 1
+    return np.flatnonzero(present) + low, place[shifted].astype(np.int64)
+
+
+def sort_in_groups(group: IntArray, values: IntArray, groups: int) -> IntArray:
+    """Return the values ordered by group, then by value."""
+    if len(values) == 0:
+        return values.astype(np.int64)
+    low = int(values.min())
+    bits = (int(values.max()) - low).bit_length()
+    if bits + max(groups - 1, 0).bit_length() > _KEY_BITS:
+        return values[np.lexsort((values, group))]
+    # One sort of plain integers takes a quarter of the time of lexsort.
+    key = (group << bits) | (values - low)
+    key.sort()
+    return (key & ((1 << bits) - 1)) + low
