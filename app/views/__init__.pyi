@@ -6,9 +6,9 @@ from gviz.app.views.baseline.baseline_overlay import VERDICT_WORDS as VERDICT_WO
 from gviz.app.views.baseline.baseline_overlay import VERDICTS as VERDICTS
 from gviz.app.views.baseline.baseline_overlay import Verdict as Verdict
 from gviz.app.views.baseline.baseline_overlay import baseline_arrays as baseline_arrays
-from gviz.app.views.baseline.baseline_overlay import difference_words as difference_words
 from gviz.app.views.baseline.baseline_overlay import node_times as node_times
 from gviz.app.views.baseline.baseline_overlay import node_verdicts as node_verdicts
+from gviz.app.views.baseline.baseline_overlay import node_words as node_words
 from gviz.app.views.baseline.choice import baseline_choice as baseline_choice
 from gviz.app.views.baseline.tree_comparison import TreeComparison as TreeComparison
 from gviz.app.views.dag.body_facts import NestedBody as NestedBody

@@ -113,9 +113,7 @@ def trials(
                 yield Trial(after, what, allowed, None, (), why_not)
                 continue
             level = _compare(before, after)
-            titles = level.comparison.second.title
-            names = [titles[i] for i in level.comparison.pairs[:, 1].tolist()]
-            yield Trial(after, what, allowed, level.nodes, names)
+            yield Trial(after, what, allowed, level.nodes, level.comparison.pair_names())
 
 
 def _no_path(subject: GraphSubject) -> str:

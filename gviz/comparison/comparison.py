@@ -12,12 +12,15 @@ from gviz.comparison.changes import (
     Difference,
     EdgeChanges,
     NodeDurations,
+    Replacement,
     TimeChanges,
     add_up,
     compare_details,
     compare_durations,
     compare_edges,
+    find_replacements,
     moved_lanes,
+    paired_durations,
 )
 from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.pairing import ComparedGraph, pair_nodes
@@ -49,8 +52,13 @@ class GraphComparison:
         What became of the dependencies.
     before, after
         Durations of the nodes of the first and of the second.
+    replacements
+        Kernels that another took the place of, each with the nodes around it that have no partner.
+    paired
+        Durations before and after, one column a pair; of a pair that stands for a replacement the
+        sums of that, of further pairs in one none.
     times
-        What became of them, one value a pair.
+        What became of these, one value a pair.
     """
 
     first: ComparedGraph
@@ -63,12 +71,34 @@ class GraphComparison:
     edges: EdgeChanges
     before: NodeDurations
     after: NodeDurations
+    replacements: tuple[Replacement, ...]
+    paired: tuple[NodeDurations, NodeDurations]
     times: TimeChanges
 
     @property
     def changed(self) -> BoolArray:
         """Return which pairs have other work than before, not only other addresses."""
         return np.array([any(d.kind == "value" for d in found) for found in self.differences], bool)
+
+    def pair_names(self) -> list[str]:
+        """Return the name shown of each pair; of partners that differ in it both."""
+        before, after = self.first.title, self.second.title
+        names = [
+            after[b] if before[a] == after[b] else f"{before[a]} → {after[b]}"
+            for a, b in self.pairs.tolist()
+        ]
+        for replacement in self.replacements:
+            for pair in replacement.pairs.tolist():
+                names[pair] = replacement.name
+        return names
+
+    def in_replacements(self) -> tuple[IntArray, IntArray]:
+        """Return the nodes before and after that are in replacements (int64 indices)."""
+        none = np.zeros(0, np.int64)
+        return (
+            np.concatenate([none, *(r.before for r in self.replacements)]),
+            np.concatenate([none, *(r.after for r in self.replacements)]),
+        )
 
     @property
     def only_addresses(self) -> BoolArray:
@@ -107,6 +137,9 @@ def compare_graphs(
     details = first.details(first_graph_id), second.details(second_graph_id)
     differences = compare_details(*details, pairs.tolist())
     one_side, other = first.durations(first_graph_id), second.durations(second_graph_id)
+    replacements = find_replacements(before, after, pairs)
+    paired = paired_durations(one_side, other, pairs, replacements)
+    each = np.arange(len(pairs))
     return GraphComparison(
         first=before,
         second=after,
@@ -118,7 +151,9 @@ def compare_graphs(
         edges=compare_edges(before, after, partner),
         before=one_side,
         after=other,
-        times=compare_durations(one_side, other, one, two),
+        replacements=replacements,
+        paired=paired,
+        times=compare_durations(*paired, each, each),
     )
 
 

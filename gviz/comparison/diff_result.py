@@ -77,11 +77,15 @@ class EdgeRef:
 
 @dataclass(frozen=True, slots=True)
 class NodeTimes:
-    """Times of all partners; columns of one length, by the node before."""
+    """Times of all partners; columns of one length, by the node before.
+
+    Times are of the same kernel. Partners that run another one have the sums of their replacement
+    (``LevelDiff.replaced``), and null where another pair of it has them.
+    """
 
     before_node_id: IntArray = figure("stated", "the node before")
     after_node_id: IntArray = figure("derived", "its partner")
-    name: tuple[str, ...] = figure("stated", "the name shown, before")
+    name: tuple[str, ...] = figure("stated", "the name shown; of a replaced kernel what by what")
     before_ns: TimeArray = figure("derived", "median duration before; null: not timed")
     after_ns: TimeArray = figure("derived", "median duration after")
     rate: TimeArray = figure("derived", _RATE)
@@ -133,7 +137,14 @@ class LevelDiff:
     ranges: tuple[GroupTime, ...] = figure(
         "derived", "by NVTX range, those inside it included: ranges overlap where they nest"
     )
-    names: tuple[GroupTime, ...] = figure("derived", "by the name shown, mostly the kernel's")
+    names: tuple[GroupTime, ...] = figure(
+        "derived", "by the name shown, mostly the kernel's; nodes in ``replaced`` left out"
+    )
+    replaced: tuple[GroupTime, ...] = figure(
+        "derived",
+        "kernels that another took the place of, each with the nodes around it that have no "
+        "partner: what by what, such as four kernels by the one that they were fused into",
+    )
 
 
 @dataclass(frozen=True, slots=True)

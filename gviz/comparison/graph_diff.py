@@ -149,14 +149,17 @@ def _partners(
     after: dict[NodeKey, NodeKey] = {}
     changed: set[NodeKey] = set()
     contexts: tuple[dict[NodeKey, str], dict[NodeKey, str]] = ({}, {})
+    replaced: tuple[dict[NodeKey, str], dict[NodeKey, str]] = ({}, {})
     for level in levels:
         after |= level.partners()
         changed |= level.changed()
         for known, more in zip(contexts, level.contexts(), strict=True):
             known |= more
+        for known, more in zip(replaced, level.replaced_names(), strict=True):
+            known |= more
     for known, subject in zip(contexts, subjects, strict=True):
         _fill_contexts(known, subject)
-    return Partners(after, changed, contexts)
+    return Partners(after, changed, replaced, contexts)
 
 
 def _fill_contexts(known: dict[NodeKey, str], subject: GraphSubject) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gviz.analysis import NodeRef
-from gviz.comparison.changes import Groups, add_up, by_name, by_range
+from gviz.comparison.changes import Groups, add_up, by_name, by_range, replaced_by_name
 from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.comparison import GraphComparison, compare_graphs
 from gviz.comparison.diff_result import (
@@ -20,7 +20,7 @@ from gviz.comparison.diff_result import (
     NodeTimes,
 )
 from gviz.comparison.pairing import ComparedGraph
-from gviz.comparison.timed_pairs import TimedPairs, pair_all, pair_up
+from gviz.comparison.timed_pairs import TimedPairs, pair_all
 from gviz.stats import IntArray
 
 #: A node by graph_id and node_id.
@@ -37,8 +37,8 @@ class ComparedLevel:
         Before and after.
     comparison
         The two levels.
-    nodes, range_times, name_times
-        Times of partners, and of the groups in ``ranges`` and ``names``.
+    nodes, range_times, name_times, replaced_times
+        Times of partners, and of the groups in ``ranges``, ``names`` and ``replaced``.
     """
 
     graph_ids: tuple[int, int]
@@ -48,16 +48,40 @@ class ComparedLevel:
     range_times: TimedPairs
     names: Groups
     name_times: TimedPairs
+    replaced: Groups
+    replaced_times: TimedPairs
 
-    def families(self) -> tuple[TimedPairs, TimedPairs, TimedPairs]:
+    def families(self) -> tuple[TimedPairs, TimedPairs, TimedPairs, TimedPairs]:
         """Return what is judged together with the same of other levels."""
-        return self.nodes, self.range_times, self.name_times
+        return self.nodes, self.range_times, self.name_times, self.replaced_times
 
     def with_families(
-        self, nodes: TimedPairs, range_times: TimedPairs, name_times: TimedPairs
+        self,
+        nodes: TimedPairs,
+        range_times: TimedPairs,
+        name_times: TimedPairs,
+        replaced_times: TimedPairs,
     ) -> ComparedLevel:
         """Return the level with times judged anew."""
-        return replace(self, nodes=nodes, range_times=range_times, name_times=name_times)
+        return replace(
+            self,
+            nodes=nodes,
+            range_times=range_times,
+            name_times=name_times,
+            replaced_times=replaced_times,
+        )
+
+    def replaced_names(self) -> tuple[dict[NodeKey, str], dict[NodeKey, str]]:
+        """Return by node before, and by node after, the name of the replacement that it is in."""
+        found = self.comparison
+        known: tuple[dict[NodeKey, str], dict[NodeKey, str]] = ({}, {})
+        for one in found.replacements:
+            for side, (graph, nodes) in enumerate(
+                ((found.first, one.before), (found.second, one.after))
+            ):
+                for node_id in graph.node_id[nodes].tolist():
+                    known[side][self.graph_ids[side], node_id] = one.name
+        return known
 
     def partners(self) -> dict[NodeKey, NodeKey]:
         """Return the node after of each node before that has a partner."""
@@ -94,15 +118,19 @@ def compare_level(
         If edges form a cycle.
     """
     found = compare_graphs(first, first_graph_id, second, second_graph_id)
-    ranges, names = by_range(found.first, found.second), by_name(found.first, found.second)
+    ranges = by_range(found.first, found.second)
+    names = by_name(found.first, found.second, found.in_replacements())
+    replaced = replaced_by_name(found.replacements)
     return ComparedLevel(
         graph_ids=(first_graph_id, second_graph_id),
         comparison=found,
-        nodes=pair_up(found.before, found.after, found.pairs[:, 0], found.pairs[:, 1]),
+        nodes=pair_all(*found.paired),
         ranges=ranges,
         range_times=_group_times(found, ranges),
         names=names,
         name_times=_group_times(found, names),
+        replaced=replaced,
+        replaced_times=_group_times(found, replaced),
     )
 
 
@@ -137,6 +165,7 @@ def level_diff(level: ComparedLevel) -> LevelDiff:
         untested=level.nodes.changes.untested or None,
         ranges=_groups(level.ranges, level.range_times),
         names=_groups(level.names, level.name_times),
+        replaced=_groups(level.replaced, level.replaced_times),
     )
 
 
@@ -164,7 +193,7 @@ def _node_times(level: ComparedLevel) -> NodeTimes:
     return NodeTimes(
         before_node_id=found.first.node_id[found.pairs[:, 0]],
         after_node_id=found.second.node_id[found.pairs[:, 1]],
-        name=tuple(found.first.title[i] for i in found.pairs[:, 0].tolist()),
+        name=tuple(found.pair_names()),
         before_ns=times.before_ns,
         after_ns=times.after_ns,
         rate=times.rate,

@@ -40,6 +40,7 @@ class _Measured:
 
 @dataclass(slots=True)
 class _Series:
+    rank: int | None
     points: list[_Measured] = field(default_factory=list)
 
     @property
@@ -51,7 +52,9 @@ def build_trend(recordings: Sequence[Recording]) -> Trend:
     """Return how the graphs of several runs went on.
 
     A graph goes on in a run that has one of its shape, its name, or most of its work
-    (:func:`gviz.comparison.graph_pairs.pair_graphs`), taken from the last run that had it.
+    (:func:`gviz.comparison.graph_pairs.pair_graphs`), taken from the last run that had it. Ranks of
+    a job are no versions of each other: a rank's graph goes on in runs of that rank alone, of which
+    a run without a rank counts as rank 0.
 
     Parameters
     ----------
@@ -79,6 +82,7 @@ def build_trend(recordings: Sequence[Recording]) -> Trend:
     judged_series = [
         TrendSeries(
             one.last.name,
+            one.rank,
             tuple(
                 _point(point, one.points[i - 1] if i else None, next(judged) if i else None, gpus)
                 for i, point in enumerate(one.points)
@@ -91,7 +95,7 @@ def build_trend(recordings: Sequence[Recording]) -> Trend:
         trend_version=TREND_VERSION,
         order="recorded" if dated else "given",
         runs=tuple(
-            TrendRun(run_ref(recording, run), text)
+            TrendRun(run_ref(recording, run), text, run.rank)
             for (recording, run), text in zip(runs, gpus, strict=True)
         ),
         series=tuple(judged_series),
@@ -106,11 +110,14 @@ def _follow(runs: Sequence[tuple[Recording, rows.Run]]) -> list[_Series]:
         known = [
             GraphTraits(place, one.last.name, one.last.shape, one.last.work)
             for place, one in enumerate(series)
+            if (one.rank or 0) == (run.rank or 0)
         ]
         for pair in pair_graphs(known, list(graphs.values())):
             graph = graphs.pop(pair.second)
             series[pair.first].points.append(_measure(recording, at, graph, pair.how))
-        series += [_Series([_measure(recording, at, graph, None)]) for graph in graphs.values()]
+        series += [
+            _Series(run.rank, [_measure(recording, at, graph, None)]) for graph in graphs.values()
+        ]
     return series
 
 

@@ -51,6 +51,9 @@ class TrendSeries:
     """One graph through the runs."""
 
     name: str = figure("stated", "its name in the last run that has it")
+    rank: int | None = figure(
+        "stated", "rank of the runs that it is followed through; null: its first run has none"
+    )
     points: tuple[TrendPoint, ...] = figure("derived", "in order of runs; runs without it left out")
 
 
@@ -60,6 +63,7 @@ class TrendRun:
 
     run: RunRef = figure("stated", "the run")
     gpus: str = figure("measured", "its GPUs by name; empty: not known")
+    rank: int | None = figure("measured", "its rank in a distributed job; null: it has none")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from gviz.stats import NotComputed
 NodeKey = tuple[int, int]
 
 #: Causes that are about nodes, in the order of steps.
-REMOVED, ADDED, CHANGED, SAME, LEFT, CAME = (
+REPLACED, REMOVED, ADDED, CHANGED, SAME, LEFT, CAME = (
+    "kernels replaced",
     "nodes removed",
     "nodes added",
     "nodes changed",
@@ -48,12 +49,15 @@ class Partners:
         Partner of each node before that has one.
     changed
         Nodes before whose partner has another value of a parameter.
+    replaced
+        Of a node of either side (before, after) that is in a replacement, the name of that.
     context
         Of a node of either side, its NVTX path; ``context[0]`` before, ``context[1]`` after.
     """
 
     after: Mapping[NodeKey, NodeKey]
     changed: AbstractSet[NodeKey]
+    replaced: tuple[Mapping[NodeKey, str], Mapping[NodeKey, str]]
     context: tuple[Mapping[NodeKey, str], Mapping[NodeKey, str]]
 
 
@@ -121,13 +125,15 @@ def _node_steps(
     partners: Partners,
 ) -> list[WaterfallStep]:
     steps: dict[str, list[tuple[str, float]]] = {
-        cause: [] for cause in (REMOVED, ADDED, CHANGED, SAME, LEFT, CAME)
+        cause: [] for cause in (REPLACED, REMOVED, ADDED, CHANGED, SAME, LEFT, CAME)
     }
     met = set()
     for (key, iteration), step in before.items():
         partner = partners.after.get(key)
         there = None if partner is None else after.get((partner, iteration))
-        if partner is None:
+        if key in partners.replaced[0]:
+            steps[REPLACED].append((partners.replaced[0][key], -step.node_ns))
+        elif partner is None:
             steps[REMOVED].append((step.name, -step.node_ns))
         elif there is None:
             steps[LEFT].append((step.name, -step.node_ns))
@@ -138,7 +144,9 @@ def _node_steps(
             steps[cause].append((name, there.node_ns - step.node_ns))
     known = set(partners.after.values())
     for (key, iteration), step in after.items():
-        if (key, iteration) not in met:
+        if key in partners.replaced[1]:
+            steps[REPLACED].append((partners.replaced[1][key], step.node_ns))
+        elif (key, iteration) not in met:
             steps[CAME if key in known else ADDED].append((step.name, step.node_ns))
     return [_step(cause, found) for cause, found in steps.items()]
 

@@ -12,7 +12,7 @@ import numpy as np
 from gviz.analysis import NodeRef
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES
-from gviz.app.views import VERDICT_WORDS, difference_words, node_verdicts
+from gviz.app.views import VERDICT_WORDS, node_verdicts, node_words
 from gviz.comparison import ComparedLevel, GroupTime, NodeChange
 from gviz.cuda import node_type_name
 from gviz.model import GraphTree
@@ -104,10 +104,9 @@ def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -
     tree, body = places.tree(1), places.level(1, level.graph_ids[1])
     keys = places.keys(1, body)
     intervals = _intervals(level)
-    times = comparison.times
+    times, names, words = comparison.times, comparison.pair_names(), node_words(comparison)
     changed, only_addresses = comparison.changed, comparison.only_addresses
     for pair, (one, two) in enumerate(comparison.pairs.tolist()):
-        before, after = comparison.first.title[one], comparison.second.title[two]
         change = _known(times.change_ns[pair])
         was = _known(times.before_ns[pair])
         low, high = intervals.get(pair, (None, None))
@@ -115,7 +114,7 @@ def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -
             "key": keys[two],
             "node_a": int(comparison.first.node_id[one]),
             "node_b": int(comparison.second.node_id[two]),
-            "name": after if before == after else f"{before} → {after}",
+            "name": names[pair],
             "kind": node_type_name(int(comparison.second.type[two])),
             "body": tree.path_of(body) or None,
             "what": _became(changed[pair], only_addresses[pair]),
@@ -126,10 +125,7 @@ def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -
             "low_ns": low,
             "high_ns": high,
             "verdict": VERDICT_WORDS[verdicts[two]],
-            "difference": "; ".join([
-                *difference_words(comparison.differences[pair]),
-                *(["moved to another lane"] if comparison.moved[pair] else []),
-            ]),
+            "difference": words[two],
         }  # fmt: skip
 
 
@@ -146,6 +142,9 @@ def _alone(found: Comparison, places: _Places, level: ComparedLevel) -> Iterator
     for side, graph, nodes, durations, what in sides:
         body = places.level(side, level.graph_ids[side])
         keys = places.keys(side, body)
+        taken = {
+            n: r.name for r in comparison.replacements for n in (r.before, r.after)[side].tolist()
+        }
         for node in nodes.tolist():
             yield {
                 "key": keys[node],
@@ -156,7 +155,7 @@ def _alone(found: Comparison, places: _Places, level: ComparedLevel) -> Iterator
                 "what": what,
                 "b_ns" if side else "a_ns": _known(durations.typical[node]),
                 "verdict": what,
-                "difference": "",
+                "difference": f"in {taken[node]}" if node in taken else "",
             }
 
 
@@ -256,6 +255,7 @@ def _edges(found: Comparison) -> Iterator[Row]:
 
 
 def _names(found: Comparison) -> Iterator[Row]:
+    yield from _groups(found, "replaced")
     yield from _groups(found, "names")
 
 
@@ -266,7 +266,7 @@ def _ranges(found: Comparison) -> Iterator[Row]:
 def _groups(found: Comparison, which: str) -> Iterator[Row]:
     places = _Places.of(found)
     for at, level in enumerate(found.pair.levels):
-        groups = level.names if which == "names" else level.ranges
+        groups = {"names": level.names, "ranges": level.ranges, "replaced": level.replaced}[which]
         times: Sequence[GroupTime] = getattr(found.graph.levels[at], which)
         bodies = [places.level(side, level.graph_ids[side]) for side in (0, 1)]
         keys = [places.keys(side, body) for side, body in enumerate(bodies)]

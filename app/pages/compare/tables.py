@@ -116,7 +116,7 @@ def _choices(found: Comparison) -> list[dict[str, str]]:
             "value": "edges",
             "label": f"Edges ({count('edges_added')} added, {count('edges_removed')} removed)",
         },
-        {"value": "names", "label": f"By kernel name ({count('names')})"},
+        {"value": "names", "label": f"By kernel name ({count('replaced', 'names')})"},
         {"value": "ranges", "label": f"By NVTX range ({count('ranges')})"},
         {"value": "addresses", "label": f"Only addresses ({count('only_addresses')} nodes)"},
     ]

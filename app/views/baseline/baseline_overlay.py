@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gviz.app.views.wire import Arrays, Strings
 from gviz.comparison import Difference, GraphComparison, TimeChanges, compare_groups
 from gviz.layout import FoldedDag, FoldTree
-from gviz.stats import FALSE_DISCOVERIES, FloatArray
+from gviz.stats import FALSE_DISCOVERIES, FloatArray, IntArray
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -51,8 +51,8 @@ def node_verdicts(comparison: GraphComparison) -> list[Verdict]:
 def fold_verdicts(comparison: GraphComparison | None, tree: FoldTree) -> FoldVerdicts:
     """Return the verdict on each fold of a tree of the graph after, by the fold's id.
 
-    What is tested is the sum over its nodes that have a partner, launch by launch. None: the level
-    is not compared.
+    What is tested is the sum over its nodes that have a partner, launch by launch, with the nodes
+    that vanished around replaced kernels. None: the level is not compared.
     """
     if comparison is None:
         return {fold.id: "uncompared" for fold in tree.walk()}
@@ -60,11 +60,18 @@ def fold_verdicts(comparison: GraphComparison | None, tree: FoldTree) -> FoldVer
     partner[comparison.pairs[:, 1]] = comparison.pairs[:, 0]
     folds = list(tree.walk())
     after = [fold.nodes[partner[fold.nodes] >= 0] for fold in folds]
-    times = compare_groups(comparison, [partner[nodes] for nodes in after], after)
+    before = [_with_replaced(comparison, nodes, partner[nodes]) for nodes in after]
+    times = compare_groups(comparison, before, after)
     found: dict[str, Verdict] = {}
     for fold, nodes, verdict in zip(folds, after, _verdicts(times), strict=True):
         found[fold.id] = verdict if len(nodes) else "added"
     return found
+
+
+def _with_replaced(comparison: GraphComparison, after: IntArray, before: IntArray) -> IntArray:
+    """Return nodes before with all that replacements among those after took the place of."""
+    parts = [r.before for r in comparison.replacements if np.isin(r.after, after).any()]
+    return np.unique(np.concatenate([before, *parts])) if parts else before
 
 
 def _verdicts(times: TimeChanges) -> list[Verdict]:
@@ -94,14 +101,17 @@ def node_times(comparison: GraphComparison) -> tuple[FloatArray, FloatArray]:
 def node_words(comparison: GraphComparison) -> list[str]:
     """Return what else changed in each node after, in words; "" for nothing."""
     found = [""] * len(comparison.second)
+    stands_for = {int(r.pairs[0]): len(r.before) for r in comparison.replacements}
     for pair, node in enumerate(comparison.pairs[:, 1].tolist()):
-        words = difference_words(comparison.differences[pair])
+        words = _difference_words(comparison.differences[pair])
+        if stands_for.get(pair, 1) > 1:
+            words.insert(0, f"in place of {stands_for[pair]:,} nodes")
         moved = ["moved to another lane"] if comparison.moved[pair] else []
         found[node] = "; ".join([*words, *moved])
     return found
 
 
-def difference_words(differences: tuple[Difference, ...]) -> list[str]:
+def _difference_words(differences: tuple[Difference, ...]) -> list[str]:
     """Return what differs, addresses aside, each with what it was and is."""
     values = [d for d in differences if d.kind == "value"]
     words = [f"{d.what}: {d.before} → {d.after}" for d in values[:_MOST_LISTED]]

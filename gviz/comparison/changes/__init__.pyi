@@ -12,6 +12,10 @@ from gviz.comparison.changes.node_changes import Difference as Difference
 from gviz.comparison.changes.node_changes import LevelDetails as LevelDetails
 from gviz.comparison.changes.node_changes import compare_details as compare_details
 from gviz.comparison.changes.node_changes import read_details as read_details
+from gviz.comparison.changes.replacements import Replacement as Replacement
+from gviz.comparison.changes.replacements import find_replacements as find_replacements
+from gviz.comparison.changes.replacements import paired_durations as paired_durations
+from gviz.comparison.changes.replacements import replaced_by_name as replaced_by_name
 from gviz.comparison.changes.time_changes import TimeChanges as TimeChanges
 from gviz.comparison.changes.time_changes import adjust_together as adjust_together
 from gviz.comparison.changes.time_changes import compare_durations as compare_durations

@@ -30,9 +30,15 @@ class Groups:
     after: tuple[IntArray, ...]
 
 
-def by_name(first: ComparedGraph, second: ComparedGraph) -> Groups:
-    """Return the nodes of each name shown."""
-    return _group([[title] for title in first.title], [[title] for title in second.title])
+def by_name(
+    first: ComparedGraph, second: ComparedGraph, left_out: tuple[IntArray, IntArray]
+) -> Groups:
+    """Return the nodes of each name shown, some of either graph left out (int64 indices)."""
+    sides = []
+    for graph, nodes in zip((first, second), left_out, strict=True):
+        without = set(nodes.tolist())
+        sides.append([[] if i in without else [title] for i, title in enumerate(graph.title)])
+    return _group(*sides)
 
 
 def by_range(first: ComparedGraph, second: ComparedGraph) -> Groups:

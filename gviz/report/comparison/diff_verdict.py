@@ -19,7 +19,7 @@ from gviz.report.document import (
     say,
 )
 from gviz.stats import NotComputed
-from gviz.text import counted, percent
+from gviz.text import counted, percent, shorten
 
 #: Where a smaller share of the work is the same, graphs are hardly two versions of one.
 _HARDLY_ALIKE = 0.5
@@ -27,6 +27,8 @@ _HARDLY_ALIKE = 0.5
 _CAUSES = 3
 #: Circumstances that are named.
 _CIRCUMSTANCES = 4
+#: Characters of what was replaced, and of what by.
+_END = 40
 
 
 def diff_verdict(graph: GraphDiff, circumstances: Sequence[Circumstance]) -> Verdict:
@@ -53,6 +55,11 @@ def names_of(graph: GraphDiff) -> str:
 def group_change(group: GroupTime) -> float:
     """Return by how much the time of nodes changed; those of one side come or go as a whole."""
     return (group.time.after_ns or 0.0) - (group.time.before_ns or 0.0)
+
+
+def replacement_name(name: str) -> str:
+    """Return the name of a replacement with both of its ends shortened."""
+    return " → ".join(shorten(end, _END) for end in name.split(" → "))
 
 
 def has_changed(group: GroupTime) -> bool:
@@ -108,7 +115,8 @@ def _where(graph: GraphDiff) -> Sentence:
 
 
 def _largest(graph: GraphDiff) -> Sentence:
-    groups = [g for level in graph.levels for g in level.names]
+    replaced = [g for level in graph.levels for g in level.replaced]
+    groups = [g for level in graph.levels for g in level.names] + replaced
     timed = [g for g in groups if has_changed(g) and group_change(g)]
     if not timed:
         reasons = dict.fromkeys(g.time.untested for g in groups if g.time.untested)
@@ -121,7 +129,10 @@ def _largest(graph: GraphDiff) -> Sentence:
             "No kernel or other work changed its time by more than noise; ", _counts(graph), "."
         )
     largest = max(timed, key=lambda g: abs(group_change(g)))
-    return say("Largest single change: ", AlikeLink("name", largest.name), ", ", _went(largest))
+    name: Content = AlikeLink("name", largest.name)
+    if any(largest is group for group in replaced):
+        name = replacement_name(largest.name)
+    return say("Largest single change: ", name, ", ", _went(largest))
 
 
 def _went(group: GroupTime) -> Content:

@@ -9,8 +9,15 @@ import numpy as np
 
 from gviz.analysis import NodeRef
 from gviz.comparison import EdgeRef, GraphDiff, GroupTime, LevelDiff, LoneBody, NodeChange
-from gviz.report.comparison.diff_verdict import group_change, has_changed
-from gviz.report.comparison.time_changes import after, before, shift, shift_of
+from gviz.report.comparison.diff_verdict import group_change, has_changed, replacement_name
+from gviz.report.comparison.time_changes import (
+    after,
+    before,
+    change_verdict,
+    shift,
+    shift_of,
+    sign,
+)
 from gviz.report.document import (
     AlikeLink,
     Block,
@@ -44,6 +51,7 @@ def level_section(level: LevelDiff, key: str, heading: str, *notes: Sentence) ->
     return section(
         key,
         heading,
+        _replaced(level.replaced),
         _groups("By kernel or kind", "name", level.names),
         _groups("By NVTX range", "nesting", level.ranges),
         _single(level),
@@ -130,14 +138,46 @@ def _groups(heading: str, by: Grouping, groups: Sequence[GroupTime]) -> Section 
     )  # fmt: skip
 
 
+def _replaced(groups: Sequence[GroupTime]) -> Section | None:
+    """Return the kernels that others took the place of; the largest change first."""
+    if not groups:
+        return None
+    heading = "Kernels replaced, with the nodes that vanished around them"
+    columns = [
+        column("What by what"), numbers("Nodes"), numbers("Before"), numbers("After"),
+        numbers("Change"), column("Verdict"),
+    ]  # fmt: skip
+    found = sorted(groups, key=lambda g: -abs(group_change(g)))
+    rows: list[list[Content]] = [
+        [
+            replacement_name(group.name), _node_count(group), before(group.time),
+            after(group.time), shift(group.time), f"{sign(group.time)}{change_verdict(group.time)}",
+        ]
+        for group in found[:_MOST]
+    ]  # fmt: skip
+    return section(
+        "replaced", heading,
+        table(heading, columns, rows, brief=_BRIEF, left_out=len(found[_MOST:])),
+    )  # fmt: skip
+
+
+def _node_count(group: GroupTime) -> str:
+    if group.nodes_after == group.nodes_before:
+        return f"{group.nodes_before:,}"
+    return f"{group.nodes_before:,} → {group.nodes_after:,}"
+
+
 def _group_row(group: GroupTime, by: Grouping) -> list[Content]:
-    count = f"{group.nodes_before:,}"
-    if group.nodes_after != group.nodes_before:
-        count += f" → {group.nodes_after:,}"
     change: Content = shift(group.time)
     if not group.nodes_before or not group.nodes_after:
         change = "gone" if group.nodes_before else "new"
-    return [AlikeLink(by, group.name), count, before(group.time), after(group.time), change]
+    return [
+        AlikeLink(by, group.name),
+        _node_count(group),
+        before(group.time),
+        after(group.time),
+        change,
+    ]
 
 
 def _single(level: LevelDiff) -> Section:
@@ -147,6 +187,7 @@ def _single(level: LevelDiff) -> Section:
             "single", heading, say(f"Noise was not tested: {level.untested}.", note=True)
         )
     found = level.node_times
+    replaced = {group.name for group in level.replaced}
     tested, beyond = int((~np.isnan(found.rate)).sum()), np.flatnonzero(found.significant)
     words = say(
         number(len(beyond), "derived"), " of ", number(tested, "derived"),
@@ -160,7 +201,9 @@ def _single(level: LevelDiff) -> Section:
     rows: list[list[Content]] = [
         [
             f"{int(found.before_node_id[i])} → {int(found.after_node_id[i])}",
-            AlikeLink("name", found.name[i]),
+            replacement_name(found.name[i])
+            if found.name[i] in replaced
+            else AlikeLink("name", found.name[i]),
             ns(found.before_ns[i]),
             ns(found.after_ns[i]),
             shift_of(float(change[i]), float(found.before_ns[i])),

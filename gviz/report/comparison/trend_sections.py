@@ -32,16 +32,23 @@ from gviz.text import MISSING, counted
 MOST_SERIES = 5
 #: Hexadecimal digits of a commit that are shown.
 _COMMIT = 10
+#: Ranks that are named.
+_RANKS = 8
 
 
 def trend_document(trend: Trend, most_series: int | None = MOST_SERIES) -> Document:
     """Return the document of a trend; ``most_series`` None: of all graphs."""
     shown = trend.series[:most_series]
-    verdicts = [_verdict(series, trend.runs) for series in shown]
+    ranks = sorted({run.rank for run in trend.runs if run.rank is not None})
+    verdicts = [_verdict(series, trend.runs, named=len(ranks) > 1) for series in shown]
+    if len(ranks) > 1:
+        verdicts.insert(0, Verdict("", (_of_ranks(trend, ranks),)))
     if not verdicts:
         nothing = say("None of these runs has a graph that was instantiated while gviz watched.")
         verdicts = [Verdict("", (nothing,))]
-    sections = [_series(at, series, trend.runs) for at, series in enumerate(shown)]
+    sections = [
+        _series(at, series, trend.runs, named=len(ranks) > 1) for at, series in enumerate(shown)
+    ]
     left = len(trend.series) - len(shown)
     if left:
         more = say(f"{counted(left, 'more graph')} (gviz trend --all).")
@@ -55,8 +62,27 @@ def trend_document(trend: Trend, most_series: int | None = MOST_SERIES) -> Docum
     return Document(counted(len(trend.runs), "run"), tuple(verdicts), tuple(sections))
 
 
-def _verdict(series: TrendSeries, runs: Sequence[TrendRun]) -> Verdict:
-    return Verdict(series.name, (_first_to_last(series), _largest(series, runs), _beyond(series)))
+def _of_ranks(trend: Trend, ranks: Sequence[int]) -> Sentence:
+    """Return that ranks are not versions, and what is done about it."""
+    listed = ", ".join(map(str, ranks[:_RANKS])) + (", ..." if len(ranks) > _RANKS else "")
+    if all(len(series.points) == 1 for series in trend.series):
+        return say(
+            f"These runs are ranks {listed} of a job, not versions of a program: nothing is "
+            "compared across ranks. 'gviz skew' compares the ranks of a job."
+        )
+    return say(
+        f"The runs are of ranks {listed}: each rank is followed through the runs of that rank, and "
+        "nothing is compared across ranks."
+    )
+
+
+def _name(series: TrendSeries, *, named: bool) -> str:
+    return f"{series.name}, rank {series.rank or 0}" if named else series.name
+
+
+def _verdict(series: TrendSeries, runs: Sequence[TrendRun], *, named: bool) -> Verdict:
+    name = _name(series, named=named)
+    return Verdict(name, (_first_to_last(series), _largest(series, runs), _beyond(series)))
 
 
 def _first_to_last(series: TrendSeries) -> Sentence:
@@ -105,7 +131,7 @@ def _beyond(series: TrendSeries) -> Sentence:
     )
 
 
-def _series(at: int, series: TrendSeries, runs: Sequence[TrendRun]) -> Section:
+def _series(at: int, series: TrendSeries, runs: Sequence[TrendRun], *, named: bool) -> Section:
     columns = [
         column("Run"), column("Recording"), column("Commit"), numbers("Nodes"),
         numbers("Launch", "Median on the GPU, least disturbed launches"), numbers("Host call"),
@@ -132,7 +158,7 @@ def _series(at: int, series: TrendSeries, runs: Sequence[TrendRun]) -> Section:
     methods = "; ".join(dict.fromkeys(point.method for point in series.points))
     return section(
         f"trend-{at}",
-        series.name,
+        _name(series, named=named),
         Drawing(f"trend-{at}", bars) if len(bars) > 1 else None,
         table("The graph run by run", columns, rows),
         say(f"Launch: {methods}.", note=True),
@@ -165,13 +191,15 @@ def _words(point: TrendPoint, last: TrendPoint | None) -> str:
 def _runs(runs: Sequence[TrendRun]) -> TableBlock:
     columns = [
         column("Run"), column("File"), column("Recorded"),
-        column("Commit", "+: with changes that were not committed"), column("GPU"),
+        column("Commit", "+: with changes that were not committed"), column("GPU"), column("Rank"),
     ]  # fmt: skip
     rows = [
         [f"{at}", Path(run.run.path).name, _date(run.run.started_ns), _commit(run),
-         run.gpus or MISSING]
+         run.gpus or MISSING, "" if run.rank is None else f"{run.rank}"]
         for at, run in enumerate(runs, start=1)
     ]  # fmt: skip
+    if all(run.rank is None for run in runs):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
     return table("Runs by number", columns, rows)
 
 

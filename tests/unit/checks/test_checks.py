@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 from noisy_recordings import SHAPE, Write, alter, writer_into
+from places import ROOT
 from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import (
     Shape,
@@ -32,6 +33,8 @@ from gviz.recording.reader import Recording
 from gviz.report.checks_document import check_document
 from gviz.report.renderers.markdown_form import render_markdown
 from gviz.stats.figure_fields import fields_of, result_classes
+
+BUNDLED = ROOT / "assets" / "recordings"
 
 
 @pytest.fixture
@@ -211,6 +214,17 @@ def test_median_above_the_limit_within_noise_passes(write: Write) -> None:
     assert found.status == PASSED
     assert found.value > (found.limit or 0)  # type: ignore[operator]
     assert found.reason == "above the limit, but not by more than noise"
+
+
+def test_fused_kernel_is_judged_with_what_it_took_the_place_of() -> None:
+    four, one = (BUNDLED / f"decode_step_h200{name}.gviz" for name in ("", "_fused"))
+    table = {"regression": {"node": "25%"}}
+    # 10.4% faster; the fused kernel takes 80% longer than the one of the four that it resembles.
+    found = only(check(one, table, four))
+    assert (found.status, found.value) == (PASSED, 0)
+    back = only(check(four, table, one))
+    assert (back.status, back.value) == (FAILED, 16)
+    assert re.search(r"16 × cudnn_\S+ → nvjet_\S+ \+ 3 more up to \+75", back.reason)
 
 
 def test_slower_node_is_named(write: Write) -> None:

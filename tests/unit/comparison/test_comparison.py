@@ -160,7 +160,7 @@ def test_groups_are_summed_launch_by_launch(write: Write) -> None:
     times = compare_groups(found, ranges.before, ranges.after)
     assert times.significant.tolist() == [False, True, False, False]
     assert np.isnan(times.before_ns[3])
-    names = by_name(found.first, found.second)
+    names = by_name(found.first, found.second, found.in_replacements())
     gemv = names.name.index("gemv_bf16_gate_proj")
     assert [len(names.before[gemv]), len(names.after[gemv])] == [3, 4]
     by_kernel = compare_groups(found, names.before, names.after)

@@ -33,6 +33,10 @@ from gviz.recording.reader import Recording
 
 ADDRESSES = Addresses("/")
 BEFORE, AFTER = "decode_step_again", "decode_step_fused"
+FUSED = (
+    "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35_16x128x64_1x4x1_"
+    "cga1x1x1_kernel0_0"
+)
 PATIENCE_S = 60.0
 
 
@@ -230,21 +234,28 @@ def test_table_of_nodes_has_every_node_of_both_once(found: Comparison) -> None:
     assert nodes["what"].count("changed") == 16
     assert sum(n is not None for n in nodes["node_a"]) == 320
     assert sum(n is not None for n in nodes["node_b"]) == 272
-    # What matters most stands first.
-    assert nodes["what"][0] == "removed"
+    # What matters most stands first: the fused kernel, with the four that it took the place of.
+    assert (nodes["what"][0], nodes["verdict"][0]) == ("changed", "faster")
+    assert nodes["name"][0].endswith(" + 3 more → " + FUSED)
+    assert nodes["difference"][0].startswith("in place of 4 nodes; kernel: ")
+    removed = [d for w, d in zip(nodes["what"], nodes["difference"], strict=True) if w == "removed"]
+    assert all(difference == f"in {nodes['name'][0]}" for difference in removed)
 
 
 def test_interval_holds_the_change_and_agrees_with_the_verdict(found: Comparison) -> None:
     nodes = table(found, "nodes")
-    slower = [at for at, v in enumerate(nodes["verdict"]) if v == "slower"]
-    assert slower
-    for at in slower:
-        assert 0 < nodes["low_ns"][at] <= nodes["change_ns"][at] <= nodes["high_ns"][at]
+    beyond = [at for at, v in enumerate(nodes["verdict"]) if v in ("slower", "faster")]
+    assert beyond
+    for at in beyond:
+        low, change, high = (nodes[name][at] for name in ("low_ns", "change_ns", "high_ns"))
+        assert low > 0 or high < 0
+        # The interval is of the shift of ranks, the change of medians: a step of CUPTI's clock.
+        assert low - 32 <= change <= high + 32
 
 
 def test_tables_have_what_gviz_diff_lists(found: Comparison) -> None:
     (level,) = found.graph.levels
-    assert len(table(found, "names")["id"]) == len(level.names)
+    assert len(table(found, "names")["id"]) == len(level.replaced) + len(level.names)
     assert len(table(found, "ranges")["id"]) == len(level.ranges)
     edges = table(found, "edges")
     assert edges["what"].count("removed") == len(level.edges_removed)

@@ -36,11 +36,22 @@ def test_launch_then_where_then_the_largest_single_change(fused: GraphDiff) -> N
         "after (95% interval −112 µs to −106 µs) [derived]."
     )
     assert where == (
-        "Where the time changed: nodes removed −124 µs, nodes changed +46.6 µs, gaps after a "
-        "dependency ended −22.5 µs, other causes −8.92 µs [derived]."
+        "Where the time changed: kernels replaced −77.7 µs, gaps after a dependency ended "
+        "−22.5 µs, outside of the median launch's nodes −11.0 µs, other causes +2.09 µs [derived]."
     )
-    assert largest.startswith("Largest single change: cudnn_generated_fort_native_sdpa")
-    assert largest.endswith(", 108 µs in 16 nodes that are new [derived].")
+    # One fused kernel in each layer, for four: not new, and not slower than one of the four.
+    assert largest == (
+        "Largest single change: nvjet_sm90_hsh_64x8_64x16...NNT + 3 more → "
+        "cudnn_generated_fort_nati...x1_kernel0_0, −77.7 µs (−41.8%) in 64 → 16 nodes [derived]."
+    )
+
+
+def test_replaced_kernels_are_in_no_sum_by_name(fused: GraphDiff) -> None:
+    (level,) = fused.levels
+    (replaced,) = level.replaced
+    assert (replaced.nodes_before, replaced.nodes_after) == (64, 16)
+    assert all(group.nodes_before == group.nodes_after for group in level.names)
+    assert sum(group.nodes_before for group in level.names) == 256
 
 
 def test_change_within_noise_is_no_gain(fused: GraphDiff) -> None:
@@ -78,7 +89,7 @@ def test_without_a_waterfall_the_reason_stands_in_its_place(fused: GraphDiff) ->
 
 
 def test_nothing_beyond_noise_leaves_counts_of_nodes(fused: GraphDiff) -> None:
-    levels = tuple(replace(level, names=()) for level in fused.levels)
+    levels = tuple(replace(level, names=(), replaced=()) for level in fused.levels)
     assert sentences(replace(fused, levels=levels))[2] == (
         "No kernel or other work changed its time by more than noise; 48 removed, 0 added, "
         "16 changed."
@@ -93,7 +104,7 @@ def test_largest_change_of_untested_times_is_the_reason(fused: GraphDiff) -> Non
         for group in level.names
         if group.nodes_before and group.nodes_after
     )
-    levels = (replace(level, names=names),)
+    levels = (replace(level, names=names, replaced=()),)
     assert sentences(replace(fused, levels=levels))[2] == (
         "Whether the time of a kernel or other work changed was not tested: 1 and 1 launches were "
         "timed; 48 removed, 0 added, 16 changed."

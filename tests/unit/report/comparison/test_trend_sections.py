@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,3 +98,51 @@ def test_each_run_leads_to_its_graph(trend: Trend) -> None:
         f"token_step_{n}.gviz" for n in range(1, 6)
     ]
     assert {link.graph_id for link in links} == {1}
+
+
+# -- ranks of a job ------------------------------------------------------------------------
+
+
+def of_ranks(*paths: Path) -> Trend:
+    with ExitStack() as stack:
+        return build_trend([stack.enter_context(Recording(path)) for path in paths])
+
+
+def test_ranks_of_one_job_are_no_versions() -> None:
+    found = of_ranks(ASSETS / "ranks_h200.gviz")
+    assert [(series.rank, len(series.points)) for series in found.series] == [(1, 1), (0, 1)]
+    assert all(p.change_ns is None for series in found.series for p in series.points)
+    first, *others = trend_document(found).verdicts
+    assert [plain(marked(s.content)) for s in first.sentences] == [
+        "These runs are ranks 0, 1 of a job, not versions of a program: nothing is compared across "
+        "ranks. 'gviz skew' compares the ranks of a job."
+    ]
+    assert [v.subject for v in others] == ["ranks.py:50 work, rank 1", "ranks.py:50 work, rank 0"]
+
+
+def test_each_rank_is_followed_through_the_versions_of_a_job(tmp_path: Path) -> None:
+    job = ASSETS / "ranks_h200.gviz"
+    later = shutil.copy(job, tmp_path / "later.gviz")
+    later.chmod(0o644)
+    with closing(sqlite3.connect(later)) as database, database:
+        database.execute("UPDATE run SET started_ns = started_ns + 1000000000000")
+    found = of_ranks(job, later)
+    # In the order of recording: rank 0 and 1 of the first version, then of the second.
+    assert sorted((s.rank, [p.run for p in s.points]) for s in found.series) == [
+        (0, [0, 2]), (1, [1, 3]),
+    ]  # fmt: skip
+    assert [p.change_ns for s in found.series for p in s.points] == [None, 0, None, 0]
+    (said,) = trend_document(found).verdicts[0].sentences
+    assert "each rank is followed through the runs of that rank" in plain(marked(said.content))
+
+
+def test_run_without_a_rank_goes_on_as_rank_0(tmp_path: Path) -> None:
+    job = ASSETS / "ranks_h200.gviz"
+    alone = shutil.copy(job, tmp_path / "alone.gviz")
+    alone.chmod(0o644)
+    with closing(sqlite3.connect(alone)) as database, database:
+        database.execute("UPDATE run SET rank = NULL, started_ns = started_ns - 1000000000000 "
+                         "WHERE run_id = 1")  # fmt: skip
+        database.execute("UPDATE run SET rank = 7 WHERE run_id = 2")
+    found = of_ranks(alone, job)
+    assert (None, 2) in [(series.rank, len(series.points)) for series in found.series]
