@@ -83,11 +83,11 @@ def test_executions_are_those_of_the_same_turn(tmp_path: Path) -> None:
     graph, _ = compared(tmp_path, EVEN, EVEN)
     executions = graph.levels[1].executions
     assert executions.launch.tolist() == [i for i in range(12) for _ in range((3, 5, 4)[i % 3])]
-    assert executions.turn.tolist()[:8] == [0, 1, 2, 0, 1, 2, 3, 4]
+    assert executions.iteration.tolist()[:8] == [0, 1, 2, 0, 1, 2, 3, 4]
     # Starts grow with the turns of a launch, on every rank.
     starts = executions.starts[:, executions.of(1), 0]
     assert (np.diff(starts, axis=1) > 0).all()
-    assert executions.turns[0].tolist() == [3, 5, 4] * 4
+    assert executions.iterations[0].tolist() == [3, 5, 4] * 4
 
 
 def test_turns_of_a_launch_do_not_count_as_launches_against_noise(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_node_with_a_lost_record_is_left_out_alone() -> None:
     assert found.durations[:, :, 1].tolist() == [[7, 8], [70, 80]]
     assert (found.uneven.tolist(), found.launch.tolist()) == ([True, False], [0, 0])
     # The middle one of a level's nodes tells its turns, the lower of two.
-    assert found.turns.tolist() == [[2, 0], [1, 0]]
+    assert found.iterations.tolist() == [[2, 0], [1, 0]]
 
 
 def test_mean_of_a_launch_is_over_its_turns() -> None:
@@ -245,8 +245,8 @@ def shown(path: Path) -> Any:
     library = Library([path])
     file = library.file(path.stem)
     comparisons = RankComparisons(library)
-    comparisons.find(file.edition, PATIENCE_S)
-    view = {"file": file.edition}
+    comparisons.find(file.versioned_key, PATIENCE_S)
+    view = {"file": file.versioned_key}
     return show_ranks(comparisons, library, view, 0, f"?file={path.stem}", Addresses("/"))[0]
 
 

@@ -141,7 +141,7 @@ def test_facts_say_what_was_measured(memory: Path) -> None:
     assert "3.00 MiB used of 32.0 MiB reserved" in text
     assert "the last of 3 samples" in text
     assert "5 allocations" in text
-    assert "memory not asked" in text
+    assert "memory not queried" in text
     assert "No node of this graph" not in text
 
 
@@ -156,7 +156,7 @@ def test_graph_without_memory_nodes_says_what_was_looked_at(tmp_path: Path) -> N
     shape = fork_join_shape()
     bare = facts(write_recording(tmp_path / "bare.gviz", shape, launches=1, eager=False))
     assert "No node of this graph allocates or frees memory (MEM_ALLOC, MEM_FREE)." in bare
-    assert "was not asked" in bare
+    assert "was not queried" in bare
     assert "No kernel arguments were recorded" in bare
     given = with_buffers(shape)
     path = write_recording(tmp_path / "given.gviz", given, launches=1, eager=False)

@@ -54,7 +54,7 @@ def test_graph_without_collectives_or_slow_nodes_says_so(skew: Skew) -> None:
 def test_too_few_launches_are_no_verdict(skew: Skew) -> None:
     few = replace(skew.graphs[0], rate=None, launch_count=2)
     assert sentences(replace(skew, graphs=(few,)))[0].endswith(
-        "2 launches on every rank are too few to tell a slow rank from noise."
+        "2 launches on every rank are too few to distinguish a slow rank from noise."
     )
 
 
