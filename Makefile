@@ -12,7 +12,8 @@
 #
 # PYTHON   the interpreter to build on (default: the newest of 3.13, 3.12, 3.11 that works)
 # VENV     where the developer's environment is made (default: .venv)
-# WORKERS  how many processes run tests (default: one a core, 8 at most)
+# WORKERS  how many processes run tests (default: one a core, 8 at most; where most tests are the
+#          browser's, test-all and test-rest, one more: they wait for Chromium)
 # PYTEST_FLAGS  more for pytest, as PYTEST_FLAGS="-k doctor"
 # GVIZ_NO_INSTALL=1  make gpu-test: take PYTHON's own packages and download nothing
 
@@ -22,9 +23,13 @@ SHELL := /bin/bash
 VENV ?= .venv
 CHECK_VENV := build/check-venv
 PYTEST_FLAGS ?=
-WORKERS ?= auto
+CORES := $(shell nproc)
+# A worker takes 0.5 GB with its Chromium, 1 GB at most. One more than the cores takes 7 % off
+# test-all on 2 cores; test computes, and would only be collected once more.
+test test-wheel: WORKERS ?= $(CORES)
+test-rest test-all: WORKERS ?= $(shell echo $$(($(CORES) + 1)))
 # Files stay whole, for their fixtures; in order, for the browser's begin, which take longest.
-PARALLEL := -n $(WORKERS) --maxprocesses=8 --dist=loadfile --no-loadscope-reorder --timeout=300
+PARALLEL = -n $(WORKERS) --maxprocesses=8 --dist=loadfile --no-loadscope-reorder --timeout=300
 PIP := -m pip --disable-pip-version-check install --quiet
 PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 # What goes into the wheel: a change of any of it makes `make check` build anew.

@@ -1,7 +1,8 @@
 """Times of the suites of tests, and their longest tests.
 
-Each suite runs as its make target does; what its target installs must be there. With --rounds the
-best of several is kept: a machine that does something else makes a suite slower, never faster.
+Each suite runs as its make target does, by as many workers as that takes (one a core for test, one
+more for test-all); what its target installs must be there. With --rounds the best of several is
+kept: a machine that does something else makes a suite slower, never faster.
 Run: python -P bench/suite.py [--suite NAME]... [--rounds N] [--slowest N]
 Needs pytest: make .venv/.gviz-test
 """
