@@ -344,8 +344,8 @@ def test_brush_filters_table_and_graph(opened: OpenFile, small: Path) -> None:
 
 
 def test_only_rows_in_view_are_drawn_and_keys_reach_all(opened: OpenFile, tmp_path: Path) -> None:
-    shape = transformer_shape(layers=120)
-    path = written(write_recording(tmp_path / "large.gviz", shape, launches=1))
+    shape = transformer_shape(layers=30)
+    path = written(write_recording(tmp_path / "long.gviz", shape, launches=1))
     opened.open(path)
     page = opened.page
     table = page.get_by_role("grid", name="Nodes")

@@ -100,8 +100,7 @@ def test_tooltip_of_the_keyboard_covers_nothing_told_of_and_leaves_with_the_focu
     tip = graph_page.page.locator(f"#{view} .gviz-canvas-tooltip")
     for _ in range(8):
         press(graph_page, view, key)
-        graph_page.page.wait_for_timeout(300)
-        (node,) = graph_page.state(view)["selected"]
+        (node,) = graph_page.at_rest(view)["selected"]
         spot, box = locate(graph_page.page, node, view), tip.bounding_box()
         assert box is not None
         beside = not box["x"] < spot["x"] < box["x"] + box["width"]
@@ -114,7 +113,7 @@ def test_tooltip_of_the_keyboard_moves_with_its_span(graph_page: GraphPage, site
     graph_page.open(site, GRAPH)
     press(graph_page, "timeline", *"nnn")
     tip = graph_page.page.locator("#timeline .gviz-canvas-tooltip")
-    graph_page.page.wait_for_timeout(300)
+    graph_page.at_rest("timeline")
     before = tip.bounding_box()
     press(graph_page, "timeline", "Shift+ArrowRight")
     graph_page.wait_until(lambda: tip.bounding_box() != before, "the tooltip moved")
