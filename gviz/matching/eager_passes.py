@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gviz.cuda import TIMED_TYPES
 from gviz.dag import find_cycle
@@ -20,15 +21,31 @@ class CapturedWork:
 
     Attributes
     ----------
-    nodes
-        In order of creation, or any topological order.
+    node_id
+        Of the nodes (int64), in order of creation, or any topological order.
+    work
+        What they do.
     edges
         int64, shape (n, 2): node ids.
     """
 
     graph_id: int
-    nodes: Sequence[rows.Node]
+    node_id: IntArray
+    work: Work
     edges: IntArray
+
+    @classmethod
+    def from_rows(cls, graph_id: int, nodes: Sequence[rows.Node], edges: IntArray) -> CapturedWork:
+        """Build from rows of a recording."""
+        node_id = np.array([node.node_id for node in nodes], np.int64)
+        return cls(graph_id, node_id, Work.from_rows(nodes), edges)
+
+    @classmethod
+    def from_columns(
+        cls, graph_id: int, nodes: npt.NDArray[np.void], edges: IntArray
+    ) -> CapturedWork:
+        """Build from the columns of rows.Node (a structured array)."""
+        return cls(graph_id, nodes["node_id"], Work.from_columns(nodes), edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +136,14 @@ def match_eager(
     order = np.where(eager.called_ns > 0, eager.called_ns, eager.start_ns)
     for graph in graphs:
         free = np.flatnonzero(found.launch_id == UNKNOWN)
-        nodes = [n for n in graph.nodes if n.type in TIMED_TYPES]
-        if not nodes or len(free) < len(nodes) // 2:
+        timed = np.flatnonzero(np.isin(graph.work.type, sorted(TIMED_TYPES)))
+        if not len(timed) or len(free) < len(timed) // 2:
             continue
         if _has_cycle(graph.edges):
             continue  # damaged input: there is no order to look for
         occurrences = match_occurrences(
-            Work.from_rows(nodes),
-            np.array([n.node_id for n in nodes], np.int64),
+            graph.work.take(timed),
+            graph.node_id[timed],
             graph.edges,
             eager.work.take(free),
             order[free],

@@ -35,6 +35,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
+import numpy.typing as npt
 
 from gviz.cuda import NodeType
 from gviz.matching.token_search import TokenSearch, window_overlaps
@@ -95,7 +96,15 @@ class Work:
             bytes=column("bytes")[:, 0],
         )
 
-    def take(self, at: IntArray) -> Work:
+    @classmethod
+    def from_columns(cls, work: npt.NDArray[np.void]) -> Work:
+        """Build from a structured array with the columns of rows.Node or rows.StreamOperation."""
+        grid, block = (
+            np.stack([work[f"{of}_{axis}"] for axis in "xyz"], axis=1) for of in ("grid", "block")
+        )
+        return cls(work["type"], work["function_id"], grid, block, work["bytes"])
+
+    def take(self, at: npt.NDArray[np.intp]) -> Work:
         """Return some of it, by index."""
         return Work(*(getattr(self, f.name)[at] for f in fields(self)))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +27,17 @@ class NodeKeys:
     node_id: IntArray
 
     @classmethod
-    def of(cls, top_id: int, keys: Mapping[int, tuple[int, int]]) -> NodeKeys:
-        """Return those of a graph; ``keys``: graph_id and node_id by id in the executable."""
-        table = np.array([(i, *keys[i]) for i in sorted(keys)], np.int64).reshape(len(keys), 3)
-        return cls(top_id, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
+    def of(
+        cls, top_id: int, exec_node_id: IntArray, graph_id: IntArray, node_id: IntArray
+    ) -> NodeKeys:
+        """Return those of a graph, of nodes in any order.
+
+        Nodes without an id in the executable are left out. Executables of one graph may each have
+        a body that is known from records only: the first of equal ids stands for all.
+        """
+        ids, first = np.unique(exec_node_id, return_index=True)
+        first = first[ids != UNKNOWN]
+        return cls(top_id, exec_node_id[first], graph_id[first], node_id[first])
 
     def find(self, exec_node_id: IntArray) -> tuple[IntArray, IntArray]:
         """Return graph_id and node_id of each of these nodes (int64).

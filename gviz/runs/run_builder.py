@@ -56,6 +56,10 @@ class RunBuilder:
         """Write rows that have their numbers."""
         self._writer.insert(*found)
 
+    def add_columns(self, row: type, columns: Rows) -> None:
+        """Write rows of one class that have their numbers, given as columns."""
+        self._writer.insert_tuples(row, row_values(row, columns))
+
     def add_run(self, **columns: Any) -> None:
         """Write the run's row."""
         self.add(rows.Run(run_id=self.run_id, **columns))
@@ -80,7 +84,7 @@ class RunBuilder:
     # -- graphs -----------------------------------------------------------------------------
 
     def topology(
-        self, types: Sequence[int], symbols: Sequence[str], edges: Sequence[Sequence[int]]
+        self, types: Sequence[int], symbols: Sequence[str], edges: IntArray
     ) -> rows.Topology:
         """Return the topology of nodes and edges; equal ones have one number.
 
@@ -89,9 +93,9 @@ class RunBuilder:
         types, symbols
             Of the nodes, in order of their ids; the symbols are those of kernels.
         edges
-            (from, to, type, from_port, to_port) each.
+            int64, shape (n, 5): from, to, type, from_port, to_port.
         """
-        digest = topology_hash(types, symbols, edges)
+        digest = topology_hash(types, symbols, edges.tolist())
         number = self._topologies.get(digest)
         if number is None:
             number = self._topologies[digest] = self.numbers.take("topology")
@@ -102,18 +106,27 @@ class RunBuilder:
     def add_graph(
         self,
         graph: rows.Graph,
-        nodes: Iterable[rows.Node],
+        nodes: Rows,
         topology: rows.Topology | None,
-        edges: Iterable[Sequence[int]],
+        edges: IntArray,
     ) -> None:
-        """Write a graph level with its nodes; its topology, unless it is written already."""
-        self.add(graph, *nodes)
+        """Write a graph level with its nodes; its topology, unless it is written already.
+
+        Parameters
+        ----------
+        nodes
+            Columns of rows.Node.
+        edges
+            As in :meth:`topology`.
+        """
+        self.add(graph)
+        self.add_columns(rows.Node, nodes)
         if topology is None or topology.topology_id in self._written:
             return
         self._written.add(topology.topology_id)
         self.add(topology)
-        number = topology.topology_id
-        self._writer.insert_tuples(rows.Edge, ((number, *edge) for edge in edges))
+        number = np.full(len(edges), topology.topology_id)
+        self._writer.insert_columns(rows.Edge, (number, *edges.T))
 
     # -- launches ---------------------------------------------------------------------------
 
@@ -122,7 +135,7 @@ class RunBuilder:
         first = self.numbers.take("launch", len(launches))
         launches["launch_id"] = np.arange(first, first + len(launches))
         launches["run_id"] = self.run_id
-        self._writer.insert_tuples(rows.Launch, row_values(rows.Launch, launches))
+        self.add_columns(rows.Launch, launches)
 
     def add_spans(
         self,

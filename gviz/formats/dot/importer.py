@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,7 +16,8 @@ from gviz.errors import DotError, UsageError
 from gviz.formats.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.formats.dot.parse import read_dot
 from gviz.recording import RecordingWriter, number_range, rows
-from gviz.runs import IdCounter, RunBuilder
+from gviz.runs import IdCounter, RunBuilder, integers, pack_rows
+from gviz.stats import IntArray
 
 _NOT_TIMED = "imported from DOT: no times"
 _LIMIT = (
@@ -211,9 +213,7 @@ class DotWriter:
         first_top = next(graph.number for graph in graphs if graph.number not in parents)
         for graph in graphs:
             parent = parents.get(graph.number)
-            edges = sorted(
-                {(e.from_node, e.to_node, e.type, e.from_port, e.to_port) for e in graph.edges}
-            )
+            edges = _edge_columns(graph)
             topology = self._topology(graph, edges) if graph.edges_known else None
             row = rows.Graph(
                 graph_id=graph_ids[graph.number],
@@ -230,10 +230,10 @@ class DotWriter:
             for node in graph.nodes:
                 found = build_node_row(node, row.graph_id, self._function(node))
                 nodes.append(found if node_row is None else node_row(graph, node, found))
-            self._builder.add_graph(row, nodes, topology, edges)
+            self._builder.add_graph(row, pack_rows(rows.Node, nodes), topology, edges)
         return graph_ids
 
-    def _topology(self, graph: DotGraph, edges: Sequence[Sequence[int]]) -> rows.Topology:
+    def _topology(self, graph: DotGraph, edges: IntArray) -> rows.Topology:
         names = [node.kernel.mangled_name if node.kernel else "" for node in graph.nodes]
         return self._builder.topology([node.type for node in graph.nodes], names, edges)
 
@@ -241,6 +241,12 @@ class DotWriter:
         if node.kernel is None or not node.kernel.mangled_name:
             return None
         return self._builder.kernels.number_of_symbol(node.kernel.mangled_name)
+
+
+def _edge_columns(graph: DotGraph) -> IntArray:
+    """Return the edges of a level, each once, as RunBuilder takes them."""
+    edges = {(e.from_node, e.to_node, e.type, e.from_port, e.to_port) for e in graph.edges}
+    return integers(chain.from_iterable(sorted(edges))).reshape(-1, 5)
 
 
 def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> rows.Node:

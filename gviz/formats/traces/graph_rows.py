@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from gviz.cuda import EdgeType, NodeType, short_name
 from gviz.formats.traces.inferred_edges import infer_edges
 from gviz.formats.traces.launches import FoldedTrace
+from gviz.formats.traces.operations import told
 from gviz.formats.traces.trace import Trace
 from gviz.recording import rows
-from gviz.runs import KernelFunctions, NodeKeys, RunBuilder, operation_name
+from gviz.runs import (
+    Activities,
+    KernelFunctions,
+    NodeKeys,
+    Rows,
+    RunBuilder,
+    blank_rows,
+    operation_name,
+    shape_columns,
+    unpack_rows,
+)
 from gviz.spool import OWN_IDS
 from gviz.stats import UNKNOWN, IntArray
 
@@ -46,8 +57,9 @@ class TraceGraph:
 
     exec_id: int  # above OWN_IDS one that gviz numbers
     name: str
-    nodes: dict[int, rows.Node]  # by exec_node_id
-    symbols: dict[int, str]  # kernel names, likewise
+    #: By id (columns of rows.Node); it is that in the executable.
+    columns: Rows = field(default_factory=lambda: blank_rows(rows.Node, 0))
+    symbols: dict[int, str] = field(default_factory=dict)  # kernel names, by node
     edges: IntArray = field(default_factory=lambda: np.zeros((0, 5), np.int64))
     #: CUDA's id of the graph that it was made of; None: not told.
     cuda_graph_id: int | None = None
@@ -57,6 +69,14 @@ class TraceGraph:
     graph_exec_id: int = 0
     #: By exec_node_id, graph_id and node_id of the node's row where these are others.
     joined: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _nodes: dict[int, rows.Node] | None = None
+
+    @property
+    def nodes(self) -> dict[int, rows.Node]:
+        """Return the nodes one by one, by id: for joining with a dump, of which each is text."""
+        if self._nodes is None:
+            self._nodes = {node.node_id: node for node in unpack_rows(rows.Node, self.columns)}
+        return self._nodes
 
     def graph_row(self, run_id: int, topology: rows.Topology | None) -> rows.Graph:
         """Return its row."""
@@ -71,22 +91,18 @@ class TraceGraph:
 
     def topology(self, builder: RunBuilder) -> rows.Topology | None:
         """Return its topology; None: only launches as a whole are known."""
-        if not self.nodes:
+        if not len(self.columns):
             return None
-        nodes = sorted(self.nodes)
-        types = [self.nodes[node].type for node in nodes]
-        symbols = [self.symbols.get(node, "") for node in nodes]
-        return builder.topology(types, symbols, self.edges.tolist())
+        symbols = [self.symbols.get(node, "") for node in self.columns["node_id"].tolist()]
+        return builder.topology(self.columns["type"].tolist(), symbols, self.edges)
 
     def keys(self) -> NodeKeys:
         """Return the keys of its nodes."""
-        own = {node_id: (self.graph_id, node_id) for node_id in self.nodes}
-        return NodeKeys.of(self.graph_id, self.joined or own)
-
-    def node_rows(self) -> Iterator[rows.Node]:
-        """Yield the rows of its nodes."""
-        for node in self.nodes.values():
-            yield replace(node, graph_id=self.graph_id)
+        if self.joined:
+            table = np.array([(i, *key) for i, key in self.joined.items()], np.int64)
+            return NodeKeys.of(self.graph_id, *table.T)
+        ids = self.columns["node_id"]
+        return NodeKeys.of(self.graph_id, ids, np.full_like(ids, self.graph_id), ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +110,15 @@ class GraphRows:
     """The graphs of a trace, by executable."""
 
     levels: dict[int, TraceGraph]
+
+    def find(self, exec_id: int, node_id: int) -> Rows | None:
+        """Return the row of an executable's node, which may be changed; None: there is none."""
+        level = self.levels.get(exec_id)
+        if level is None:
+            return None
+        ids = level.columns["node_id"]
+        at = int(np.searchsorted(ids, node_id))
+        return level.columns[at] if at < len(ids) and ids[at] == node_id else None
 
 
 def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) -> GraphRows:
@@ -108,7 +133,7 @@ def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
         levels[exec_id] = _graph(exec_id, trace, folded, mine, kernels)
     for exec_id in folded.launches["exec_id"].tolist():  # of which only the whole is known
         if exec_id not in levels:
-            levels[exec_id] = TraceGraph(exec_id, _name(exec_id), {}, {})
+            levels[exec_id] = TraceGraph(exec_id, _name(exec_id))
     for exec_id in folded.numbered:
         levels[exec_id].ids_reported = False
     for exec_id, level in levels.items():
@@ -129,22 +154,18 @@ def add_creations(graphs: GraphRows, trace: Trace, path_of: PathOf) -> None:
     for (exec_id, node_id), time_ns, thread_id, path in zip(
         trace.created, time.tolist(), thread.tolist(), paths.tolist(), strict=True
     ):
-        level = graphs.levels.get(exec_id)
-        if level is not None and node_id in level.nodes:
-            level.nodes[node_id] = replace(
-                level.nodes[node_id],
-                created_ns=time_ns,
-                created_thread_id=thread_id,
-                nvtx_path_id=None if path == UNKNOWN else path,
-            )
+        node = graphs.find(exec_id, node_id)
+        if node is not None:
+            node["created_ns"], node["created_thread_id"] = time_ns, thread_id
+            node["nvtx_path_id"] = path
 
 
 def add_annotations(graphs: GraphRows, trace: Trace, paths: Mapping[int, int]) -> None:
     """Give nodes the paths of what programs said of them; ``paths``: ids, by number of a name."""
     for (exec_id, node_id), name in trace.annotations.items():
-        level = graphs.levels.get(exec_id)
-        if level is not None and node_id in level.nodes:
-            level.nodes[node_id] = replace(level.nodes[node_id], nvtx_path_id=paths[name])
+        node = graphs.find(exec_id, node_id)
+        if node is not None:
+            node["nvtx_path_id"] = paths[name]
 
 
 def _name(exec_id: int) -> str:
@@ -159,12 +180,12 @@ def _graph(
     """Build a graph from the executions of its nodes (indices into ``folded.span``)."""
     work = folded.work[folded.span[mine]]
     _, sample = np.unique(work["node_id"], return_index=True)
-    graph = TraceGraph(exec_id, _name(exec_id), {}, {})
-    for record in work[sample]:
-        node_id = int(record["node_id"])
-        graph.nodes[node_id] = _node(record, trace, kernels)
-        if record["type"] == NodeType.KERNEL:
-            graph.symbols[node_id] = trace.names[int(record["name"])]
+    nodes = work[sample]
+    is_kernel = nodes["type"] == NodeType.KERNEL
+    symbols = {
+        node: trace.names[name] for node, name in nodes[["node_id", "name"]][is_kernel].tolist()
+    }
+    graph = TraceGraph(exec_id, _name(exec_id), _node_columns(nodes, symbols, kernels), symbols)
     once = folded.span_iteration[mine] == 0
     pairs = infer_edges(
         folded.span_launch[mine][once],
@@ -176,35 +197,35 @@ def _graph(
     return graph
 
 
-def _node(record: np.void, trace: Trace, kernels: KernelFunctions) -> rows.Node:
-    def told(name: str) -> int | None:
-        value = int(record[name])
-        return None if value == UNKNOWN else value
-
-    kind = int(record["type"])
-    is_kernel = kind == NodeType.KERNEL
-    grid, block = (
-        [None if size == UNKNOWN else size for size in record[name].tolist()]
-        for name in ("grid", "block")
-    )
-    symbol = trace.names[int(record["name"])] if is_kernel else ""
-    copy_kind = told("copy_kind")
-    return rows.Node(
-        graph_id=0,
-        node_id=int(record["node_id"]),
-        exec_node_id=int(record["node_id"]),
-        type=kind,
-        name=short_name(symbol) if is_kernel else operation_name(kind, copy_kind),
-        function_id=kernels.number(symbol, told("registers")) if is_kernel else None,
-        device_id=told("device_id"),
-        grid_x=grid[0],
-        grid_y=grid[1],
-        grid_z=grid[2],
-        block_x=block[0],
-        block_y=block[1],
-        block_z=block[2],
-        shared_mem_bytes=told("shared_mem_bytes") if is_kernel else None,
-        bytes=None if is_kernel else told("bytes"),
-        copy_kind=copy_kind,
+def _node_columns(
+    records: Activities, symbols: Mapping[int, str], kernels: KernelFunctions
+) -> Rows:
+    """Return nodes as one record of each reports them, as columns of rows.Node."""
+    is_kernel = records["type"] == NodeType.KERNEL
+    names: list[str] = []
+    functions: list[int] = []
+    for node_id, kind, registers, direction in records[
+        ["node_id", "type", "registers", "copy_kind"]
+    ].tolist():
+        symbol = symbols.get(node_id)
+        if symbol is None:
+            names.append(operation_name(kind, told(direction)))
+            functions.append(UNKNOWN)
+        else:
+            names.append(short_name(symbol))
+            functions.append(kernels.number(symbol, told(registers)))
+    return blank_rows(
+        rows.Node,
+        len(records),
+        node_id=records["node_id"],
+        exec_node_id=records["node_id"],
+        type=records["type"],
+        name=names,
+        function_id=functions,
+        device_id=records["device_id"],
+        **shape_columns(records["grid"], records["block"]),
+        shared_mem_bytes=np.where(is_kernel, records["shared_mem_bytes"], UNKNOWN),
+        bytes=np.where(is_kernel, UNKNOWN, records["bytes"]),
+        copy_kind=records["copy_kind"],
         stack_reason="imported from a trace, which tells no Python lines of graph nodes",
     )

@@ -135,7 +135,7 @@ class Joining:
                 free += 1
         pairs = [(edge.from_node, edge.to_node) for edge in top.edges]
         edges = np.array(pairs, np.int64).reshape(-1, 2)
-        return CapturedWork(graph_id, outermost, edges)
+        return CapturedWork.from_rows(graph_id, outermost, edges)
 
     def _joined_row(self, row: rows.Node, timed: rows.Node) -> rows.Node:
         """Return the row of a dump's node with what the trace's tells."""

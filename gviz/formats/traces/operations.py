@@ -21,7 +21,7 @@ MOST_OPERATIONS = 500_000
 
 def are_too_many(operations: OutsideOperations, graphs: Sequence[CapturedWork]) -> bool:
     """Return whether the operations and the nodes of graphs are too many to be compared."""
-    nodes = sum(len(graph.nodes) for graph in graphs)
+    nodes = sum(len(graph.node_id) for graph in graphs)
     count = len(operations)
     return nodes > 0 and (count > MOST_OPERATIONS or nodes * count > MOST_COMPARED)
 

@@ -167,11 +167,11 @@ class RunWriter:
             if work is None:
                 level.graph_id = self._builder.numbers.take("graph")
                 inferred |= len(level.edges) > 0
-                nodes = list(level.node_rows())
+                level.columns["graph_id"] = level.graph_id
                 topology = level.topology(self._builder)
                 row = level.graph_row(self._builder.run_id, topology)
-                self._builder.add_graph(row, nodes, topology, level.edges.tolist())
-                work = CapturedWork(level.graph_id, nodes, level.edges[:, :2])
+                self._builder.add_graph(row, level.columns, topology, level.edges)
+                work = CapturedWork.from_columns(level.graph_id, level.columns, level.edges[:, :2])
             level.graph_id = work.graph_id
             works.append(work)
             self._write_exec(trace, level, launched[level.exec_id])
@@ -181,7 +181,7 @@ class RunWriter:
             self._note("limit", INFERRED_NOTE)
         if folded.numbered:
             self._note("limit", NUMBERED_NOTE)
-        if any(not level.nodes for level in graphs.levels.values()):
+        if any(not len(level.columns) for level in graphs.levels.values()):
             self._note("limit", WHOLE_NOTE)
         return works
 

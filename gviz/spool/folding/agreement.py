@@ -6,15 +6,17 @@ numbers otherwise shows here: its records would be of other kernels.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 
 import numpy as np
 
 from gviz.cuda import NodeType
-from gviz.recording import rows
-from gviz.runs import KernelFunctions
+from gviz.runs import Activities, KernelFunctions, Rows
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
-from gviz.spool.streams import Contents
+from gviz.spool.streams import Contents, Samples
+from gviz.stats import UNKNOWN
+
+_GRID = ["grid_x", "grid_y", "grid_z"]
 
 #: node.not_timed_reason of nested nodes whose records contradict them.
 CONTRADICTED = "its recorded times could not be told from those of other nodes"
@@ -47,8 +49,7 @@ def give_up_contradicted(
         count = sum(
             not check.agrees(node, record)
             for level in levels
-            for number, node in _numbered(level)
-            if (record := seen.get(exec_id, number)) is not None
+            for node, record in _recorded(level, exec_id, seen)
         )
         if count:
             top = graphs.execs[exec_id].graph_id
@@ -69,8 +70,13 @@ def _updated(contents: Contents) -> set[int]:
     return lives | {update.exec_id for update in contents.life.updates if update.result == 0}
 
 
-def _numbered(level: FoldedGraph) -> list[tuple[int, rows.Node]]:
-    return [(level.exec_ids[n], node) for n, node in level.nodes.items() if n in level.exec_ids]
+def _recorded(
+    level: FoldedGraph, exec_id: int, samples: Samples
+) -> Iterator[tuple[Rows, Activities]]:
+    """Yield the numbered nodes of a level that have a record, with that, one by one."""
+    numbered = np.flatnonzero(level.numbers != UNKNOWN)
+    records, has_one = samples.of(exec_id, level.numbers[numbered])
+    yield from zip(level.nodes[numbered[has_one]], records, strict=True)
 
 
 class _Check:
@@ -87,32 +93,29 @@ class _Check:
         self._contents = contents
         self._kernels = kernels
         self._updated = updated
-        self._grids = {_grid(node) for level in levels for node in level.nodes.values()}
+        self._grids = {grid for level in levels for grid in level.nodes[_GRID].tolist()}
 
-    def agrees(self, node: rows.Node, record: np.void) -> bool:
-        kind = int(record["type"])
-        if node.exec_node_id is None:
+    def agrees(self, node: Rows, record: Activities) -> bool:
+        kind, expected = int(record["type"]), int(node["type"])
+        if node["exec_node_id"] == UNKNOWN:
             return False  # a node of this kind gets no record
-        if kind != node.type:
+        if kind != expected:
             # The driver may run copies and memsets as kernels.
-            return kind == NodeType.KERNEL and node.type in (NodeType.MEMCPY, NodeType.MEMSET)
+            return kind == NodeType.KERNEL and expected in (NodeType.MEMCPY, NodeType.MEMSET)
         if kind != NodeType.KERNEL or self._updated:
             return True
         name = self._contents.strings.get(int(record["name"]))
-        known = self._kernels.symbol(node.function_id)
+        function = int(node["function_id"])
+        known = None if function == UNKNOWN else self._kernels.symbol(function)
         if name is not None and known not in (None, "?", name):
             return False
         # Another grid may come from an update that was not seen; one of another nested node's
         # comes from that node.
         grid = tuple(record["grid"].tolist())
-        return grid == _grid(node) or grid not in self._grids
-
-
-def _grid(node: rows.Node) -> tuple[int | None, ...]:
-    return node.grid_x, node.grid_y, node.grid_z
+        return grid == node[_GRID].item() or grid not in self._grids
 
 
 def _forget(level: FoldedGraph) -> None:
-    for node_id, node in level.nodes.items():
-        if node.exec_node_id is not None:
-            level.nodes[node_id] = replace(node, exec_node_id=None, not_timed_reason=CONTRADICTED)
+    timed = level.nodes["exec_node_id"] != UNKNOWN
+    level.nodes["exec_node_id"][timed] = UNKNOWN
+    level.nodes["not_timed_reason"][timed] = CONTRADICTED

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from gviz.cuda import NodeType
 from gviz.recording import rows
-from gviz.spool.folding.graphs import FAILED_CAPTURE, FAILED_INSTANTIATION, Graphs
+from gviz.runs import Rows
+from gviz.spool.folding.graphs import (
+    FAILED_CAPTURE,
+    FAILED_INSTANTIATION,
+    FoldedGraph,
+    Graphs,
+)
 from gviz.spool.streams import Contents
+from gviz.stats import UNKNOWN
 
 FREED_IN_GRAPH = "in the same graph"
 FREED_IN_OTHER = "in another graph"
@@ -21,40 +28,46 @@ def build_allocations(graphs: Graphs, contents: Contents) -> list[rows.Allocatio
     executable instantiated with AUTO_FREE_ON_LAUNCH), outside the recording, or never.
     """
     tops = {graph_id: graphs.top_id(graph_id) for graph_id in graphs.levels}
-    nodes = [
-        (tops[graph_id], graph_id, node)
+    levels = [
+        (tops[graph_id], graph_id, level)
         for graph_id, level in graphs.levels.items()
         if graphs.levels[tops[graph_id]].row.origin not in (FAILED_CAPTURE, FAILED_INSTANTIATION)
-        for node in level.nodes.values()
     ]
     frees: dict[int, list[tuple[int, int, int]]] = {}
-    for top, graph_id, node in nodes:
-        if node.type == NodeType.MEM_FREE and node.destination_address is not None:
-            place = top, graph_id, node.node_id
-            frees.setdefault(node.destination_address, []).append(place)
+    for top, graph_id, level in levels:
+        for node in _with_address(level, NodeType.MEM_FREE):
+            place = top, graph_id, int(node["node_id"])
+            frees.setdefault(int(node["destination_address"]), []).append(place)
     found = []
-    for top, graph_id, node in nodes:
-        if node.type != NodeType.MEM_ALLOC or node.destination_address is None:
-            continue
-        places = frees.get(node.destination_address, [])
-        own = [place for place in places if place[0] == top]
-        freed = next(iter(own or places), None)
-        found.append(
-            rows.Allocation(
-                graph_id=graph_id,
-                node_id=node.node_id,
-                address=node.destination_address,
-                bytes=node.bytes or 0,
-                device_id=node.device_id,
-                free_graph_id=freed[1] if freed else None,
-                free_node_id=freed[2] if freed else None,
-                freed=FREED_IN_GRAPH
-                if own
-                else FREED_IN_OTHER
-                if places
-                else _freed_by_call(contents, node.destination_address),
+    for top, graph_id, level in levels:
+        for node in _with_address(level, NodeType.MEM_ALLOC):
+            address, device_id = int(node["destination_address"]), int(node["device_id"])
+            places = frees.get(address, [])
+            own = [place for place in places if place[0] == top]
+            freed = next(iter(own or places), None)
+            found.append(
+                rows.Allocation(
+                    graph_id=graph_id,
+                    node_id=int(node["node_id"]),
+                    address=address,
+                    bytes=max(int(node["bytes"]), 0),
+                    device_id=None if device_id == UNKNOWN else device_id,
+                    free_graph_id=freed[1] if freed else None,
+                    free_node_id=freed[2] if freed else None,
+                    freed=FREED_IN_GRAPH
+                    if own
+                    else FREED_IN_OTHER
+                    if places
+                    else _freed_by_call(contents, address),
+                )
             )
-        )
+    return found
+
+
+def _with_address(level: FoldedGraph, kind: NodeType) -> Rows:
+    """Return the nodes of a type whose address is known."""
+    is_known = level.nodes["destination_address"] != UNKNOWN
+    found: Rows = level.nodes[is_known & (level.nodes["type"] == kind)]
     return found
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import TIMED_IN_BODY, NodeType, node_type_name
-from gviz.recording import rows
 from gviz.runs import Rows, Spans
 from gviz.spool.folding.event_bias import ExtraBias, Reading, extra_biases
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
@@ -46,36 +45,47 @@ def fit_to_events(contents: Contents, graphs: Graphs) -> None:
             continue
         family = graphs.family(level.row.graph_id)
         refusal = contents.refusals.get(level.row.cuda_graph_id or 0)
-        following = 1 + max(
-            (n.exec_node_id or n.node_id for f in family for n in f.nodes.values()), default=-1
-        )
+        following = 1 + max(int(_numbers(member.nodes).max(initial=-1)) for member in family)
         for member in family:
-            programmatic = set(member.edges[member.edges[:, 2] != 0][:, :2].ravel().tolist())
-            for node_id, node in member.nodes.items():
-                reason = _reason(node, programmatic, refusal)
-                exec_node_id = node.exec_node_id
-                if reason is None and exec_node_id is None:
-                    exec_node_id = node_id if member is level else following
-                    following += member is not level
-                member.nodes[node_id] = replace(
-                    node,
-                    not_timed_reason=reason,
-                    exec_node_id=exec_node_id if reason is None else None,
-                    stack_reason=node.stack_reason
-                    and "the creation of nodes is not seen without CUPTI",
-                )
+            missing = _fit_nodes(member, refusal)
+            exec_node_id = member.nodes["exec_node_id"]
+            if member is level:
+                exec_node_id[missing] = member.nodes["node_id"][missing]
+            else:
+                exec_node_id[missing] = following + np.arange(len(missing))
+                following += len(missing)
 
 
-def _reason(node: rows.Node, programmatic: set[int], refusal: str | None) -> str | None:
-    if node.type in _UNTIMEABLE:
-        return _UNTIMEABLE[NodeType(node.type)]
-    if node.type in _NEVER:
-        return f"events do not time {node_type_name(node.type)} nodes"
+def _numbers(nodes: Rows) -> IntArray:
+    """Return the ids of nodes in the executable, or, where there is none, in the graph."""
+    exec_node_id = nodes["exec_node_id"]
+    return np.where(exec_node_id > 0, exec_node_id, nodes["node_id"])
+
+
+def _fit_nodes(level: FoldedGraph, refusal: str | None) -> npt.NDArray[np.intp]:
+    """Fill in why nodes are not timed; return the places of timed ones that have no number."""
+    nodes = level.nodes
+    programmatic = set(level.edges[level.edges[:, 2] != 0][:, :2].ravel().tolist())
+    reasons = [
+        _reason(kind, refusal, is_programmatic=node_id in programmatic)
+        for kind, node_id in nodes[["type", "node_id"]].tolist()
+    ]
+    is_timed = np.array([reason is None for reason in reasons], bool)
+    nodes["not_timed_reason"] = reasons
+    nodes["exec_node_id"][~is_timed] = UNKNOWN
+    has_no_stack = nodes["stack_reason"].astype(bool)
+    nodes["stack_reason"][has_no_stack] = "the creation of nodes is not seen without CUPTI"
+    return np.flatnonzero(is_timed & (nodes["exec_node_id"] == UNKNOWN))
+
+
+def _reason(kind: int, refusal: str | None, *, is_programmatic: bool) -> str | None:
+    if kind in _UNTIMEABLE:
+        return _UNTIMEABLE[NodeType(kind)]
+    if kind in _NEVER:
+        return f"events do not time {node_type_name(kind)} nodes"
     if refusal is not None:
         return refusal
-    if node.node_id in programmatic:
-        return "events around it would break its programmatic edge"
-    return None
+    return "events around it would break its programmatic edge" if is_programmatic else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,36 +158,50 @@ def _read(
     biases: dict[tuple[int, int], CalibrationRecord],
 ) -> _Copy | None:
     """Return what a copy's events gave of the nodes that the graph has; None: of none."""
-    keep, ids, bias = [], [], []
-    places = zip(record.times["graph_id"].tolist(), record.times["node_id"].tolist(), strict=True)
-    early = _are_early(record, launch).tolist()
-    for i, (graph, node_id) in enumerate(places):
-        level = levels.get(graph)
-        node = level.nodes.get(node_id) if level is not None else None
-        if node is None or node.exec_node_id is None:
-            continue
-        keep.append(i)
-        ids.append(node.exec_node_id)
-        own = biases.get((record.device_id, node.type)) if node.type in _CALIBRATED else None
-        bias.append(None if own is None else own.early_bias_ns if early[i] else own.bias_ns)
-    if not keep:
+    kind, exec_node_id = _find_nodes(record, levels)
+    early = _are_early(record, launch)
+    bias = np.zeros(len(kind), np.int64)
+    is_calibrated = np.zeros(len(kind), bool)
+    for calibrated in _CALIBRATED:
+        own = biases.get((record.device_id, calibrated))
+        if own is not None:
+            mine = kind == calibrated
+            is_calibrated |= mine
+            bias[mine] = np.where(early[mine], own.early_bias_ns, own.bias_ns)
+    kept = np.flatnonzero(exec_node_id != UNKNOWN)
+    if not len(kept):
         return None
-    kept = np.array(keep, np.intp)
     reading = Reading(
         extent_ns=record.extent_ns,
         host_ns=int(launch["host_end_ns"] - launch["host_start_ns"]),
         start_ns=record.times["start_ns"][kept].astype(np.int64),
         between_ns=record.times["between_ns"][kept].astype(np.int64),
-        bias_ns=np.array([b or 0 for b in bias], np.int64),
-        is_calibrated=np.array([b is not None for b in bias], np.bool_),
+        bias_ns=bias[kept],
+        is_calibrated=is_calibrated[kept],
     )
-    return _Copy(at, record, np.array(ids, np.int64), reading)
+    return _Copy(at, record, exec_node_id[kept], reading)
 
 
 def _measure(reading: Reading, extra_ns: int) -> tuple[IntArray, IntArray]:
     """Return start after the first event, and time, of each node."""
     bias = reading.bias_ns + np.where(reading.is_calibrated, extra_ns, 0)
     return reading.start_ns + bias // 2, np.maximum(reading.between_ns - bias, 0)
+
+
+def _find_nodes(
+    record: NodeTimesRecord, levels: dict[int, FoldedGraph]
+) -> tuple[IntArray, IntArray]:
+    """Return the type and the id in the executable of each node with times; UNKNOWN: none."""
+    graph_ids, node_ids = record.times["graph_id"], record.times["node_id"].astype(np.int64)
+    kind, exec_node_id = np.full((2, len(node_ids)), UNKNOWN)
+    for graph_id in np.unique(graph_ids).tolist():
+        level = levels.get(graph_id)
+        if level is not None:
+            mine = np.flatnonzero(graph_ids == graph_id)
+            places, is_node = level.places(node_ids[mine])
+            kind[mine[is_node]] = level.nodes["type"][places[is_node]]
+            exec_node_id[mine[is_node]] = level.nodes["exec_node_id"][places[is_node]]
+    return kind, exec_node_id
 
 
 def _are_early(record: NodeTimesRecord, launch: Rows) -> npt.NDArray[np.bool_]:

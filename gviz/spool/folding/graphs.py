@@ -7,44 +7,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.cuda import (
-    CopyKind,
     NodeType,
     conditional_type_name,
-    not_timed_reason,
-    short_name,
 )
 from gviz.errors import SpoolError
 from gviz.recording import rows
-from gviz.runs import NodeKeys, RunBuilder, operation_name
+from gviz.runs import Activities, NodeKeys, Rows, RunBuilder, blank_rows, integers
+from gviz.spool.folding.nodes import NodeColumns
 from gviz.spool.folding.origins import Origins
 from gviz.spool.records import (
     NO_STREAM,
-    STACK_REASONS,
-    FunctionRecord,
     GraphWalk,
     LifeRecord,
-    NodeRecord,
 )
 from gviz.spool.streams import Contents, Numbering, body_name
-from gviz.stats import IntArray
-
-#: CUmemorytype: host, device, array, unified. Unified addresses leave the direction open.
-_HOST, _DEVICE, _ARRAY = 1, 2, 3
-_COPY_KINDS = {
-    (_HOST, _DEVICE): CopyKind.HTOD,
-    (_DEVICE, _HOST): CopyKind.DTOH,
-    (_DEVICE, _DEVICE): CopyKind.DTOD,
-    (_HOST, _HOST): CopyKind.HTOH,
-    (_HOST, _ARRAY): CopyKind.HTOA,
-    (_ARRAY, _HOST): CopyKind.ATOH,
-    (_DEVICE, _ARRAY): CopyKind.DTOA,
-    (_ARRAY, _DEVICE): CopyKind.ATOD,
-    (_ARRAY, _ARRAY): CopyKind.ATOA,
-}
-
+from gviz.stats import UNKNOWN, BoolArray, IntArray
 
 #: Levels of graphs inside graphs; the collector follows 16 child graphs into each other.
 _MOST_NESTED = 64
@@ -54,15 +33,43 @@ FAILED_CAPTURE, FAILED_INSTANTIATION = "failed capture", "failed instantiation"
 
 @dataclass(slots=True)
 class FoldedGraph:
-    """One graph level: its rows, and the executables that were made of it."""
+    """One graph level: its rows, and the executables that were made of it.
+
+    Attributes
+    ----------
+    nodes, arguments
+        Columns of rows.Node, by node_id, and of rows.Argument.
+    edges
+        As RunBuilder takes them.
+    numbers
+        The number of each node in the executable (int64), also of nodes that are not timed;
+        UNKNOWN where the driver's numbering is not known.
+    """
 
     row: rows.Graph
-    nodes: dict[int, rows.Node]
-    edges: npt.NDArray[np.int64]
-    arguments: list[rows.Argument] = field(default_factory=list)
+    nodes: Rows
+    edges: IntArray
+    numbers: IntArray
+    arguments: Rows = field(default_factory=lambda: blank_rows(rows.Argument, 0))
     topology: rows.Topology | None = None
-    exec_ids: dict[int, int] = field(default_factory=dict)  # by node id, also of untimed nodes
     parameters: list[rows.NodeParameter] = field(default_factory=list)
+
+    def find(self, node_id: int) -> Rows | None:
+        """Return the row of a node, which may be changed; None: there is none of this id."""
+        (at,), (is_node,) = self.places(np.array([node_id]))
+        return self.nodes[at] if is_node else None
+
+    def places(self, node_ids: IntArray) -> tuple[IntArray, BoolArray]:
+        """Return where nodes stand, and which of these ids are those of nodes."""
+        ids = self.nodes["node_id"]
+        if not len(ids):
+            return np.zeros(len(node_ids), np.int64), np.zeros(len(node_ids), bool)
+        at = np.minimum(np.searchsorted(ids, node_ids), len(ids) - 1)
+        return at, ids[at] == node_ids
+
+    def has_type(self, kind: NodeType) -> bool:
+        """Return whether a node is of a type."""
+        return bool((self.nodes["type"] == kind).any())
 
 
 @dataclass(slots=True)
@@ -115,14 +122,12 @@ class Graphs:
 
     def keys_of(self, graph_id: int) -> NodeKeys:
         """Return the keys of the nodes of a top-level graph and of its bodies."""
-        keys: dict[int, tuple[int, int]] = {}
-        for level in self.family(graph_id):
-            for node_id, node in level.nodes.items():
-                if node.exec_node_id is not None:
-                    # Executables of one graph may each have a body that is known from records
-                    # only: the first stands for all.
-                    keys.setdefault(node.exec_node_id, (level.row.graph_id, node_id))
-        return NodeKeys.of(graph_id, keys)
+        levels = self.family(graph_id)
+        columns = (
+            np.concatenate([level.nodes[name] for level in levels])
+            for name in ("exec_node_id", "graph_id", "node_id")
+        )
+        return NodeKeys.of(graph_id, *columns)
 
 
 class GraphFolder:
@@ -133,7 +138,7 @@ class GraphFolder:
         self._builder = builder
         self._spool = spool
         self._captures = _captures(contents)
-        self._cupti_version = contents.cupti_version
+        self._nodes = NodeColumns(contents, builder.kernels)
         self.origins = Origins(contents)
         self._lives: dict[int, list[LifeRecord]] = {}  # by executable
         for life in contents.lives:
@@ -171,15 +176,12 @@ class GraphFolder:
         levels = []
         for walk in walks:
             graph_id = ids[walk.graph_id]
-            nodes = {
-                n.node_id: self._node(n, graph_id, walk, exec_ids.get((walk.graph_id, n.node_id)))
-                for n in sorted(walk.nodes)
-            }
+            records = list({n.node_id: n for n in sorted(walk.nodes)}.values())
+            numbers = integers(exec_ids.get((walk.graph_id, n.node_id), UNKNOWN) for n in records)
+            nodes = self._nodes.of_walk(walk, records, graph_id, numbers)
             holder = holders.get(walk.parent_graph_id)
-            level = FoldedGraph(self._graph(walk, graph_id, ids, holder), nodes, walk.edges)
-            level.exec_ids = {
-                n: exec_ids[walk.graph_id, n] for n in nodes if (walk.graph_id, n) in exec_ids
-            }
+            row = self._graph(walk, graph_id, ids, holder)
+            level = FoldedGraph(row, nodes, walk.edges, numbers)
             level.parameters = _parameters(walk, graph_id)
             level.topology = self._topology(walk)
             level.row = replace(level.row, topology_id=level.topology.topology_id)
@@ -228,86 +230,7 @@ class GraphFolder:
         nodes = sorted(walk.nodes)
         found = [self._contents.functions.get(n.function) for n in nodes]
         names = [function.name if function else "" for function in found]
-        return self._builder.topology([n.type for n in nodes], names, walk.edges.tolist())
-
-    def _node(
-        self, node: NodeRecord, graph_id: int, walk: GraphWalk, exec_node_id: int | None
-    ) -> rows.Node:
-        kernel = node.type == NodeType.KERNEL
-        function = self._contents.functions.get(node.function)
-        copy_kind = _COPY_KINDS.get((node.source_type, node.destination_type))
-        moves = node.type in (NodeType.MEMCPY, NodeType.MEMSET, NodeType.MEM_ALLOC)
-        reason = not_timed_reason(node.type, self._cupti_version)
-        conditional = walk.conditionals.get(node.node_id)
-        row = rows.Node(
-            graph_id=graph_id,
-            node_id=node.node_id,
-            exec_node_id=exec_node_id if reason is None else None,
-            type=node.type,
-            name=short_name(function.name)
-            if function
-            else operation_name(node.type, copy_kind)
-            + (f" {conditional_type_name(conditional.type).upper()}" if conditional else ""),
-            function_id=self._function(function) if function else None,
-            device_id=None if node.device_id < 0 else node.device_id,
-            priority=node.priority if kernel and node.priority != -(2**31) else None,
-            cooperative=node.cooperative if kernel and node.cooperative >= 0 else None,
-            copy_kind=copy_kind if node.type == NodeType.MEMCPY else None,
-            bytes=node.bytes if moves else None,
-            source_address=node.source or None,
-            destination_address=node.destination or None,
-            memset_value=node.value if node.type == NodeType.MEMSET else None,
-            memset_element_bytes=node.element_bytes if node.type == NodeType.MEMSET else None,
-            not_timed_reason=reason,
-            conditional_type=conditional_type_name(conditional.type) if conditional else None,
-        )
-        row = self._with_launch_shape(row, node) if kernel else row
-        return self._with_creation(row, walk.graph_id)
-
-    def _function(self, function: FunctionRecord) -> int:
-        values = (
-            function.registers, function.static_shared_bytes, function.local_bytes,
-            function.max_threads,
-        )  # fmt: skip
-        registers, static_shared, local, threads = (None if n < 0 else n for n in values)
-        return self._builder.kernels.describe(
-            function.name,
-            registers=registers,
-            static_shared_mem_bytes=static_shared,
-            local_mem_bytes=local,
-            max_threads_per_block=threads,
-        )
-
-    def _with_launch_shape(self, row: rows.Node, node: NodeRecord) -> rows.Node:
-        blocks = node.max_blocks if node.max_blocks >= 0 else None
-        threads = node.block[0] * node.block[1] * node.block[2]
-        device = next((d for d in self._contents.devices if d.ordinal == node.device_id), None)
-        occupancy = None
-        if blocks is not None and device and device.max_threads > 0:
-            occupancy = blocks * threads / device.max_threads
-        return replace(
-            row,
-            grid_x=node.grid[0], grid_y=node.grid[1], grid_z=node.grid[2],
-            block_x=node.block[0], block_y=node.block[1], block_z=node.block[2],
-            shared_mem_bytes=node.shared_mem_bytes,
-            max_blocks_per_multiprocessor=blocks,
-            occupancy_fraction=occupancy,
-        )  # fmt: skip
-
-    def _with_creation(self, row: rows.Node, cuda_graph_id: int) -> rows.Node:
-        created = self._contents.created.get(cuda_graph_id << 32 | row.node_id)
-        if created is None:
-            return replace(row, stack_reason="created before gviz attached, or by cloning")
-        has_stack = created.stack in self._contents.stacks
-        return replace(
-            row,
-            created_ns=created.time_ns,
-            created_thread_id=created.thread_id,
-            capture_stream_id=None if created.stream_id == NO_STREAM else created.stream_id,
-            nvtx_path_id=created.nvtx_path or None,
-            stack_id=created.stack if has_stack else None,
-            stack_reason=None if has_stack else STACK_REASONS.get(created.stack, "unknown"),
-        )
+        return self._builder.topology([n.type for n in nodes], names, walk.edges)
 
     def _exec(self, exec_id: int, graph_id: int) -> rows.GraphExec:
         row = rows.GraphExec(
@@ -325,15 +248,21 @@ class GraphFolder:
         levels = self._levels(walks)
         levels[0].row = replace(levels[0].row, origin=origin)
         for level in levels:
-            level.nodes = {i: replace(n, exec_node_id=None) for i, n in level.nodes.items()}
+            level.nodes["exec_node_id"] = UNKNOWN
             if not edges_known:
                 level.topology = None
                 level.row = replace(level.row, topology_id=None)
             self.graphs.add(level)
         return levels[0].row.graph_id
 
-    def add_late(self, exec_id: int, nodes: dict[int, rows.Node]) -> None:
-        """Add a graph that was instantiated before gviz attached; ``nodes`` come from its times."""
+    def add_late(self, exec_id: int, records: Activities) -> None:
+        """Add a graph that was instantiated before gviz attached.
+
+        Parameters
+        ----------
+        records
+            One of each of its nodes, by id (dtype ACTIVITY).
+        """
         graph_id = max(self.graphs.levels, default=0) + 1
         row = rows.Graph(
             graph_id=graph_id,
@@ -341,26 +270,28 @@ class GraphFolder:
             name="",
             origin="late",
         )
-        self._add_known_by_records(row, nodes)
+        self._add_known_by_records(row, records)
         self.graphs.execs[exec_id] = self._exec(exec_id, graph_id)
 
-    def add_unknown_body(self, parent: FoldedGraph, nodes: dict[int, rows.Node]) -> None:
+    def add_unknown_body(self, parent: FoldedGraph, records: Activities) -> None:
         """Add nodes that ran inside ``parent``'s executables but stand in no known level."""
         graph_id = max(self.graphs.levels) + 1
-        conditional = [n for n in parent.nodes.values() if n.type == NodeType.CONDITIONAL]
+        conditional = parent.nodes["node_id"][parent.nodes["type"] == NodeType.CONDITIONAL]
         row = rows.Graph(
             graph_id=graph_id,
             run_id=self.graphs.run_id,
             name="nodes of bodies",
             origin="body",
             parent_graph_id=parent.row.graph_id,
-            parent_node_id=conditional[0].node_id if len(conditional) == 1 else None,
+            parent_node_id=int(conditional[0]) if len(conditional) == 1 else None,
         )
-        self._add_known_by_records(row, nodes)
+        self._add_known_by_records(row, records)
 
-    def _add_known_by_records(self, row: rows.Graph, nodes: dict[int, rows.Node]) -> None:
-        mine = {k: replace(n, graph_id=row.graph_id) for k, n in nodes.items()}
-        self.graphs.add(FoldedGraph(row, mine, np.zeros((0, 5), np.int64)))
+    def _add_known_by_records(self, row: rows.Graph, records: Activities) -> None:
+        nodes = self._nodes.of_records(records)
+        nodes["graph_id"] = row.graph_id
+        no_edges, no_numbers = np.zeros((0, 5), np.int64), np.full(len(nodes), UNKNOWN)
+        self.graphs.add(FoldedGraph(row, nodes, no_edges, no_numbers))
 
 
 def _check_nesting(walks: list[GraphWalk]) -> None:
@@ -398,20 +329,27 @@ def _parameters(walk: GraphWalk, graph_id: int) -> list[rows.NodeParameter]:
     ]
 
 
-def _arguments(walk: GraphWalk, graph_id: int) -> list[rows.Argument]:
-    return [
-        rows.Argument(
-            graph_id=graph_id,
-            node_id=node.node_id,
-            position=position,
-            size_bytes=argument.size,
-            value=argument.value,
-            allocation_address=argument.allocation or None,
-            allocation_bytes=argument.allocation_bytes if argument.allocation else None,
-        )
+def _arguments(walk: GraphWalk, graph_id: int) -> Rows:
+    """Return the arguments of a level's kernels as columns of rows.Argument."""
+    found = [
+        (node.node_id, position, argument)
         for node in walk.nodes
         for position, argument in enumerate(node.arguments)
     ]
+    arguments = [argument for *_, argument in found]
+    return blank_rows(
+        rows.Argument,
+        len(found),
+        graph_id=graph_id,
+        node_id=integers(node_id for node_id, *_ in found),
+        position=integers(position for _, position, _ in found),
+        size_bytes=integers(argument.size for argument in arguments),
+        value=[argument.value for argument in arguments],
+        allocation_address=integers(a.allocation or UNKNOWN for a in arguments),
+        allocation_bytes=integers(
+            a.allocation_bytes if a.allocation else UNKNOWN for a in arguments
+        ),
+    )
 
 
 def _captures(contents: Contents) -> dict[int, tuple[LifeRecord | None, LifeRecord]]:

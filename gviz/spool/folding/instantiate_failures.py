@@ -60,15 +60,17 @@ def _node_in_words(folder: GraphFolder, graph_id: int | None, node_id: int | Non
     if node_id is None:
         return None
     level = folder.graphs.levels.get(graph_id) if graph_id is not None else None
-    node = level.nodes.get(node_id) if level else None
-    return f"node {node_id}" + (f" ({node_type_name(node.type)} {node.name})" if node else "")
+    node = level.find(node_id) if level else None
+    if node is None:
+        return f"node {node_id}"
+    return f"node {node_id} ({node_type_name(int(node['type']))} {node['name']})"
 
 
 def _types(folder: GraphFolder, graph_id: int | None, walks: list[GraphWalk]) -> frozenset[int]:
     types = {node.type for walk in walks for node in walk.nodes}
     if graph_id is not None:
         family = folder.graphs.family(graph_id)
-        types |= {node.type for level in family for node in level.nodes.values()}
+        types |= {kind for level in family for kind in level.nodes["type"].tolist()}
     return frozenset(types)
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.cuda import NodeType, short_name
+from gviz.cuda import NodeType
 from gviz.recording import rows
-from gviz.runs import Activities, KernelFunctions, Rows, Spans, blank_rows, operation_name
+from gviz.runs import Activities, Rows, Spans, blank_activities, blank_rows
 from gviz.spool.folding.bodies import BodyOwners
 from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH
@@ -47,7 +47,6 @@ def fold_launches(
     contents: Contents,
     activities: Activities,
     folder: GraphFolder,
-    kernels: KernelFunctions,
 ) -> FoldedLaunches:
     """Give every graph activity to its launch.
 
@@ -62,11 +61,11 @@ def fold_launches(
     launches, exec_id = _calls(contents.launch_stream)
     owner = _owners(launches, exec_id, activities)
     ambiguous = BodyOwners(launches, exec_id, activities, contents.fences_of).fill(owner)
-    _add_unknown(contents, contents.activity_stream.samples, folder, kernels)
+    _add_unknown(contents.activity_stream.samples, folder)
     graphs = folder.graphs
     seen = set(exec_id.tolist()) | set(contents.launch_stream.counts)
     for late in sorted(seen - set(graphs.execs)):
-        folder.add_late(late, {})  # launches of a late graph without any record
+        folder.add_late(late, blank_activities(0))  # launches without any record
     launches["graph_id"], launches["graph_exec_id"] = graphs.ids_of(exec_id)
     _count_launches(contents.launch_stream, exec_id, graphs)
     spans, times = _spans(activities, owner)
@@ -140,7 +139,7 @@ def _exec_of_complete(
     branching = [
         graphs.top_id(graph_id)
         for graph_id, level in graphs.levels.items()
-        if any(node.type == NodeType.CONDITIONAL for node in level.nodes.values())
+        if level.has_type(NodeType.CONDITIONAL)
     ]
     may_lack = np.isin(exec_id, switched) | np.isin(graph_of, branching)
     return np.where(may_lack, UNKNOWN, exec_id)
@@ -288,60 +287,16 @@ def _launch_ordinals(
 # -- nodes that are known from their records only ---------------------------------------------
 
 
-def _add_unknown(
-    contents: Contents, samples: Samples, folder: GraphFolder, kernels: KernelFunctions
-) -> None:
-    """Add the nodes of these records that no walk read."""
-    unknown: dict[int, dict[int, rows.Node]] = {}
-    known = {
-        exec_id: {
-            n.exec_node_id
-            for level in folder.graphs.family(row.graph_id)
-            for n in level.nodes.values()
-        }
-        for exec_id, row in folder.graphs.execs.items()
-    }
-    for record in samples.records:
-        exec_id, node_id = int(record["exec_id"]), int(record["node_id"])
-        if node_id not in known.get(exec_id, ()):
-            node = node_from_activity(contents, record, node_id, kernels)
-            unknown.setdefault(exec_id, {})[node_id] = node
-    for exec_id, nodes in unknown.items():
-        if exec_id in folder.graphs.execs:
-            folder.add_unknown_body(folder.graphs.top_of(exec_id), nodes)
-        else:
-            folder.add_late(exec_id, nodes)
-
-
-def node_from_activity(
-    contents: Contents, record: np.void, node_id: int, kernels: KernelFunctions
-) -> rows.Node:
-    """Return what an activity record reports of its node."""
-    kind = int(record["type"])
-    kernel = kind == NodeType.KERNEL
-    mangled = contents.strings.get(int(record["name"]), "?") if kernel else ""
-    grid, block = record["grid"].tolist(), record["block"].tolist()
-    copy_kind, size = int(record["copy_kind"]), int(record["bytes"])
-    return rows.Node(
-        graph_id=0,
-        node_id=node_id,
-        exec_node_id=node_id,
-        type=kind,
-        name=short_name(mangled) if kernel else operation_name(kind, max(copy_kind, 0)),
-        function_id=kernels.number(
-            mangled, int(record["registers"]), int(record["static_shared_mem_bytes"])
-        )
-        if kernel
-        else None,
-        device_id=int(record["device_id"]),
-        grid_x=grid[0] if kernel else None,
-        grid_y=grid[1] if kernel else None,
-        grid_z=grid[2] if kernel else None,
-        block_x=block[0] if kernel else None,
-        block_y=block[1] if kernel else None,
-        block_z=block[2] if kernel else None,
-        shared_mem_bytes=int(record["shared_mem_bytes"]) if kernel else None,
-        copy_kind=None if copy_kind == UNKNOWN else copy_kind,
-        bytes=None if size == UNKNOWN else size,
-        stack_reason="the node was created before gviz attached",
-    )
+def _add_unknown(samples: Samples, folder: GraphFolder) -> None:
+    """Add the nodes that have a record and that no walk read."""
+    graphs = folder.graphs
+    for exec_id in np.unique(samples.records["exec_id"]).tolist():
+        records = samples.records[samples.records["exec_id"] == exec_id]
+        if exec_id not in graphs.execs:
+            folder.add_late(exec_id, records)
+            continue
+        levels = graphs.family(graphs.execs[exec_id].graph_id)
+        known = np.concatenate([level.nodes["exec_node_id"] for level in levels])
+        records = records[~np.isin(records["node_id"], known)]
+        if len(records):
+            folder.add_unknown_body(graphs.top_of(exec_id), records)

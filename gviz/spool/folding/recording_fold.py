@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +123,7 @@ class _Fold:
         if len(self.contents.devices) > 1:
             take_recorded_devices(graphs, activities.samples)
         self.contradicted = give_up_contradicted(graphs, self.contents, self.kernels)
-        launches = fold_launches(self.contents, activities.take_spans(), folder, self.kernels)
+        launches = fold_launches(self.contents, activities.take_spans(), folder)
         fit_to_events(self.contents, graphs)
         timed = add_event_times(self.contents, graphs, launches)
         launches = timed.launches
@@ -319,7 +318,7 @@ class _Fold:
             graph_id
             for graph_id in {row.graph_id for row in graphs.execs.values()}
             for level in graphs.family(graph_id)
-            if any(node.not_timed_reason is None for node in level.nodes.values())
+            if any(reason is None for reason in level.nodes["not_timed_reason"].tolist())
         }
         rows_ = launches.launches
         bare = (rows_["node_level"] != 0) & (rows_["span_count"] == 0)
@@ -358,10 +357,9 @@ class _Fold:
 
     def _write_graphs(self, graphs: Graphs) -> None:
         for level in graphs.levels.values():
-            self.builder.add_graph(
-                level.row, level.nodes.values(), level.topology, level.edges.tolist()
-            )
-            self.builder.add(*level.arguments, *level.parameters)
+            self.builder.add_graph(level.row, level.nodes, level.topology, level.edges)
+            self.builder.add_columns(rows.Argument, level.arguments)
+            self.builder.add(*level.parameters)
         self.builder.add(*graphs.execs.values(), *build_allocations(graphs, self.contents))
         self.builder.add(*build_graph_memory(self.contents, self.builder.run_id))
 
@@ -433,7 +431,7 @@ class _Fold:
 def _works(graphs: Graphs) -> list[CapturedWork]:
     """Return what each graph does, in order of creation."""
     return [
-        CapturedWork(level.row.graph_id, list(level.nodes.values()), level.edges[:, :2])
+        CapturedWork.from_columns(level.row.graph_id, level.nodes, level.edges[:, :2])
         for level in graphs.levels.values()
         if level.row.origin != "body"
     ]
@@ -443,15 +441,18 @@ def _fill_copy_kinds(graphs: Graphs, samples: Samples) -> None:
     """Take the direction of copies between unified addresses from records of them."""
     for exec_id, execution in graphs.execs.items():
         for level in graphs.family(execution.graph_id):
-            for node_id, node in level.nodes.items():
-                if node.type != NodeType.MEMCPY or node.copy_kind is not None:
-                    continue
-                record = samples.get(exec_id, node.exec_node_id or 0)
-                kind = UNKNOWN if record is None else int(record["copy_kind"])
-                if kind != UNKNOWN:
-                    level.nodes[node_id] = replace(
-                        node, copy_kind=kind, name=operation_name(node.type, kind)
-                    )
+            nodes = level.nodes
+            at = np.flatnonzero(
+                (nodes["type"] == NodeType.MEMCPY)
+                & (nodes["copy_kind"] == UNKNOWN)
+                & (nodes["exec_node_id"] != UNKNOWN)
+            )
+            records, has_one = samples.of(exec_id, nodes["exec_node_id"][at])
+            kinds = records["copy_kind"]
+            is_known = kinds != UNKNOWN
+            at, kinds = at[has_one][is_known], kinds[is_known]
+            nodes["copy_kind"][at] = kinds
+            nodes["name"][at] = [operation_name(NodeType.MEMCPY, kind) for kind in kinds.tolist()]
 
 
 def _last_moment(contents: Contents) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gviz.errors import RecordingError
 from gviz.recording import rows, table_of
-from gviz.runs import blank_rows, pack_rows, row_dtype
+from gviz.runs import blank_rows, pack_rows, row_dtype, unpack_rows
 from gviz.runs.row_columns import row_values
 from gviz.stats import UNKNOWN
 
@@ -44,6 +45,12 @@ def test_column_that_no_row_has_is_an_error() -> None:
 def test_values_of_columns_are_those_of_the_rows(row: rows.Node) -> None:
     (values,) = row_values(rows.Node, pack_rows(rows.Node, [row]))
     assert values == tuple(getattr(row, c.name) for c in table_of(rows.Node).columns)
+    assert unpack_rows(rows.Node, pack_rows(rows.Node, [row])) == [row]
+
+
+def test_number_of_a_damaged_file_is_refused_in_words() -> None:
+    with pytest.raises(RecordingError, match="cannot be stored"):
+        pack_rows(rows.Node, [node(bytes=2**63)])
 
 
 def test_rows_of_several_pieces_come_in_order() -> None:

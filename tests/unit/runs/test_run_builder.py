@@ -17,6 +17,7 @@ from gviz.runs import (
     IdCounter,
     NodeKeys,
     OutsideOperations,
+    Rows,
     RunBuilder,
     Spans,
     blank_rows,
@@ -64,21 +65,24 @@ def ints(*values: int) -> IntArray:
 def add_graph(builder: RunBuilder, edges: list[tuple[int, ...]], symbol: str = "_Z1av") -> int:
     """Write a graph of two kernels; return its id."""
     graph_id = builder.numbers.take("graph")
-    topology = builder.topology([KERNEL, KERNEL], [symbol, symbol], edges)
+    table = np.array(edges, np.int64).reshape(-1, 5)
+    topology = builder.topology([KERNEL, KERNEL], [symbol, symbol], table)
     graph = rows.Graph(
         graph_id=graph_id, run_id=builder.run_id, name=f"graph {graph_id}", origin="trace",
         topology_id=topology.topology_id,
     )  # fmt: skip
-    function = builder.kernels.number(symbol, 32)
-    nodes = [
-        rows.Node(
-            graph_id=graph_id, node_id=n, exec_node_id=n + 10, type=KERNEL, name="a",
-            function_id=function, grid_x=1, grid_y=1, grid_z=1, block_x=32, block_y=1, block_z=1,
-        )
-        for n in (0, 1)
-    ]  # fmt: skip
-    builder.add_graph(graph, nodes, topology, edges)
+    nodes = two_kernels(graph_id, builder.kernels.number(symbol, 32))
+    builder.add_graph(graph, nodes, topology, table)
     return graph_id
+
+
+def two_kernels(graph_id: int, function: int) -> Rows:
+    """Return the nodes of a graph of two equal kernels."""
+    return blank_rows(
+        rows.Node, 2, graph_id=graph_id, node_id=[0, 1], exec_node_id=[10, 11], type=KERNEL,
+        name="a", function_id=function, grid_x=1, grid_y=1, grid_z=1, block_x=32, block_y=1,
+        block_z=1,
+    )  # fmt: skip
 
 
 def operations(count: int, function: int) -> OutsideOperations:
@@ -128,7 +132,7 @@ def test_spans_and_statistics_carry_the_keys_of_their_nodes(built: Built) -> Non
     )  # fmt: skip
     built.builder.add_launches(launches)
     spans = Spans(ints(1, 1), ints(10, 11), ints(0, 0), ints(0, 4), ints(3, 5), ints(7, 7))
-    keys = NodeKeys.of(graph_id, {10: (graph_id, 0), 11: (graph_id, 1)})
+    keys = NodeKeys.of(graph_id, ints(10, 11), ints(graph_id, graph_id), ints(0, 1))
     counted = DurationSketch()
     counted.add(ints(11), ints(9))
     built.builder.add_spans(spans, launches, {graph_id: keys}, {graph_id: counted})
@@ -160,14 +164,8 @@ def test_operations_that_did_a_graphs_work_belong_to_a_launch_of_the_stream_side
 ) -> None:
     graph_id = add_graph(built.builder, [(0, 1, 0, 0, 0)])
     function = built.builder.kernels.number("_Z1av", None)
-    with_nodes = [
-        rows.Node(
-            graph_id=graph_id, node_id=n, exec_node_id=n, type=KERNEL, name="a",
-            function_id=function, grid_x=1, grid_y=1, grid_z=1, block_x=32, block_y=1, block_z=1,
-        )
-        for n in (0, 1)
-    ]  # fmt: skip
-    work = CapturedWork(graph_id, with_nodes, np.array([[0, 1]], np.int64))
+    nodes = two_kernels(graph_id, function)
+    work = CapturedWork.from_columns(graph_id, nodes, np.array([[0, 1]], np.int64))
     match = built.builder.add_operations(operations(2, function), [work])
     with built.read() as recording:
         found = recording.fetch_run_stream_operations(1)
@@ -211,7 +209,13 @@ def test_driver_says_what_an_activity_record_did_not(built: Built) -> None:
 
 
 def test_node_without_a_key_gets_one_that_no_node_has() -> None:
-    keys = NodeKeys.of(3, {5: (4, 1)})
+    keys = NodeKeys.of(3, ints(5), ints(4), ints(1))
     graph_id, node_id = keys.find(ints(5, 6))
     assert (graph_id.tolist(), node_id.tolist()) == ([4, 3], [1, -7])
-    assert NodeKeys.of(3, {}).find(ints(2))[1].tolist() == [-3]
+    assert NodeKeys.of(3, ints(), ints(), ints()).find(ints(2))[1].tolist() == [-3]
+
+
+def test_first_of_nodes_of_one_id_stands_for_all_and_nodes_without_an_id_have_no_key() -> None:
+    keys = NodeKeys.of(3, ints(9, UNKNOWN, 5, 9), ints(3, 3, 4, 6), ints(0, 1, 2, 3))
+    assert keys.exec_node_id.tolist() == [5, 9]
+    assert (keys.graph_id.tolist(), keys.node_id.tolist()) == ([4, 3], [2, 0])
