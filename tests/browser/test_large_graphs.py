@@ -74,12 +74,6 @@ def graph_page(graph_page: GraphPage) -> GraphPage:
     return replace(graph_page, patience_s=PATIENCE_S)
 
 
-def choose(graph_page: GraphPage, box: str, option: str) -> None:
-    """Choose from a list."""
-    graph_page.page.locator(f"#{box}").click()
-    graph_page.page.get_by_role("option", name=option, exact=True).click()
-
-
 @pytest.mark.parametrize("size", ["large", "smaller"])
 def test_layouts_colours_and_folds(
     graph_page: GraphPage, request: pytest.FixtureRequest, size: str
@@ -101,21 +95,76 @@ def test_layouts_colours_and_folds(
         )
         assert graph_page.state("dag")["nodeCount"] == large.count
     for label, overlay in (("Slack", "slack"), ("NVTX range", "nvtx"), ("Kernel name", "kernel")):
-        choose(graph_page, "colour", label)
+        graph_page.choose("colour", label)
         graph_page.wait_until(
             lambda overlay=overlay: graph_page.state("dag").get("overlay") == overlay, label
         )
-    choose(graph_page, "folding", "Fold repeats")
+    graph_page.choose("folding", "Fold repeats")
     graph_page.wait_until(lambda: graph_page.state("dag").get("nodeCount", 1e9) < 20, "folded")
     assert graph_page.state("dag")["foldCount"] == 1
-    choose(graph_page, "folding", "Fold NVTX")
+    graph_page.choose("folding", "Fold NVTX")
     graph_page.wait_until(
         lambda: graph_page.state("dag").get("foldCount") == large.layers, "a fold each layer"
     )
 
 
-def test_selection_goes_round_all_views_and_back(graph_page: GraphPage, large: Large) -> None:
-    graph_page.open(large.site, large.path)
+def test_nodes_are_selected_and_filtered_in_every_view(graph_page: GraphPage, large: Large) -> None:
+    graph_page.open(large.site, f"{large.path}&node={large.middle}")
+    graph_page.expect_selected(large.middle)
+    expect_ancestors_to_be_drawn(graph_page, large)
+    expect_brush_and_groups(graph_page, large)
+    graph_page.page.get_by_text("One by one", exact=True).click()
+    expect_selection_to_go_round(graph_page, large)
+
+
+def expect_ancestors_to_be_drawn(graph_page: GraphPage, large: Large) -> None:
+    """Select all that the selected node waits for, and move the drawing meanwhile."""
+    page = graph_page.page
+    page.locator("#dag canvas").press("u")
+    # All that were created before it: every node of a layer leads to the next.
+    wanted = large.middle - FIRST_NODE_ID + 1
+    graph_page.wait_until(
+        lambda: len(graph_page.state("dag")["selected"]) == wanted, "all it waits for"
+    )
+    page.locator("#inspector", has_text="nodes selected").wait_for()
+    for key in ("f", "+", "+", "-"):
+        painted = graph_page.state("dag")["paintings"]
+        page.locator("#dag canvas").press(key)
+        graph_page.wait_until(
+            lambda before=painted: graph_page.state("dag")["paintings"] > before,
+            f"drawn after {key}, all selected",
+        )
+    page.locator("#dag canvas").press("Escape")
+    graph_page.wait_until(lambda: "No node selected" in graph_page.inspected(), "nothing selected")
+
+
+def expect_brush_and_groups(graph_page: GraphPage, large: Large) -> None:
+    """Keep the nodes of a stretch of the timeline, and select those of a kernel among them."""
+    page = graph_page.page
+    total = graph_page.state("timeline")["sides"]["graph"]["total_ns"]
+    first, last = time_spot(page, 0.2 * total), time_spot(page, 0.4 * total)
+    page.mouse.move(*first)
+    page.keyboard.down("Alt")
+    page.mouse.down()
+    page.mouse.move(*last, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"], "the brush")
+    found = len(graph_page.state("dag")["filtered"])
+    assert 0.15 * large.count < found < 0.25 * large.count
+    page.get_by_text("By kernel name", exact=True).click()
+    counts = page.locator("#kernels .ag-row [col-id=count]")
+    graph_page.wait_until(lambda: counts.count() == LAYER, "a row each kernel of a layer")
+    assert sum(int(text.replace(",", "")) for text in counts.all_inner_texts()) == found
+    page.locator("#kernels .ag-row [col-id=name]").first.click()
+    graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "nodes of a kernel")
+    page.locator("#inspector", has_text="nodes selected").wait_for()
+    page.locator("#filter-clear").click()
+    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"] is None, "all nodes again")
+
+
+def expect_selection_to_go_round(graph_page: GraphPage, large: Large) -> None:
+    """Select from the table, the inspector, the graph and the timeline: all views follow."""
     page = graph_page.page
     page.locator("#search").fill("lm_head")
     rows = page.locator("#nodes .ag-center-cols-container .ag-row")
@@ -148,50 +197,3 @@ def test_selection_goes_round_all_views_and_back(graph_page: GraphPage, large: L
     page.locator("#timeline canvas").press("Shift+N")
     page.locator("#timeline canvas").press("Shift+N")
     graph_page.wait_until(lambda: graph_page.state("dag")["selected"] == [last], "one span back")
-
-
-def test_ancestors_are_all_selected_and_drawn_in_time(graph_page: GraphPage, large: Large) -> None:
-    graph_page.open(large.site, f"{large.path}&node={large.middle}")
-    graph_page.expect_selected(large.middle)
-    page = graph_page.page
-    page.locator("#dag canvas").press("u")
-    # All that were created before it: every node of a layer leads to the next.
-    wanted = large.middle - FIRST_NODE_ID + 1
-    graph_page.wait_until(
-        lambda: len(graph_page.state("dag")["selected"]) == wanted, "all it waits for"
-    )
-    page.locator("#inspector", has_text="nodes selected").wait_for()
-    for key in ("f", "+", "+", "-"):
-        painted = graph_page.state("dag")["paintings"]
-        page.locator("#dag canvas").press(key)
-        graph_page.wait_until(
-            lambda before=painted: graph_page.state("dag")["paintings"] > before,
-            f"drawn after {key}, all selected",
-        )
-    page.locator("#dag canvas").press("Escape")
-    graph_page.wait_until(lambda: "No node selected" in graph_page.inspected(), "nothing selected")
-
-
-def test_brush_and_groups(graph_page: GraphPage, large: Large) -> None:
-    graph_page.open(large.site, large.path)
-    page = graph_page.page
-    total = graph_page.state("timeline")["sides"]["graph"]["total_ns"]
-    first, last = time_spot(page, 0.2 * total), time_spot(page, 0.4 * total)
-    page.mouse.move(*first)
-    page.keyboard.down("Alt")
-    page.mouse.down()
-    page.mouse.move(*last, steps=4)
-    page.mouse.up()
-    page.keyboard.up("Alt")
-    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"], "the brush")
-    found = len(graph_page.state("dag")["filtered"])
-    assert 0.15 * large.count < found < 0.25 * large.count
-    page.get_by_text("By kernel name", exact=True).click()
-    counts = page.locator("#kernels .ag-row [col-id=count]")
-    graph_page.wait_until(lambda: counts.count() == LAYER, "a row each kernel of a layer")
-    assert sum(int(text.replace(",", "")) for text in counts.all_inner_texts()) == found
-    page.locator("#kernels .ag-row [col-id=name]").first.click()
-    graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "nodes of a kernel")
-    page.locator("#inspector", has_text="nodes selected").wait_for()
-    page.locator("#filter-clear").click()
-    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"] is None, "all nodes again")
