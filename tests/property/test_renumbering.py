@@ -1,4 +1,4 @@
-"""Numbers of graphs say nothing: with other ones every output stays the same but for them."""
+"""Numbers of graphs and nodes mean nothing: with other ones every output is equal but for them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Literal
 
+import polars
 import pytest
-from app_tree import texts
+from app_tree import by_id, texts
 from nested_recordings import NESTED, NESTED_CHANGED, write_nested_recording
 from places import ROOT
 from rank_recordings import step_with_loop, write_nested_ranks
@@ -23,15 +24,25 @@ from recordings import write_loop_recording
 from renumbered import new_numbers, renumber, with_old_numbers
 
 import gviz
-from gviz.app.components.addresses import Addresses
+from gviz.app.components.addresses import Addresses, parse_query, parse_sides
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
+from gviz.app.pages.compare.body import compare_body
+from gviz.app.pages.compare.comparison import compare_sides
+from gviz.app.pages.compare.table_rows import TABLES
+from gviz.app.pages.compare.table_rows import table_payload as compared_table
+from gviz.app.pages.compare.timeline import both_timelines
+from gviz.app.pages.compare.trend import trend_body
+from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
+from gviz.app.pages.report.page import report_body
+from gviz.app.pages.report.reports import build_report
 from gviz.app.server.application import render_page
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
 from gviz.app.views.table.table import table_payload
 from gviz.app.views.wire import unpack
 from gviz.cli.command_line import main
+from gviz.comparison.trend import build_trend
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 
@@ -135,6 +146,10 @@ def exported(*arguments: str, suffix: str = "") -> Output:
 
 def _rows(file: Path, numbers: Numbers) -> str:
     """Return a table's rows in an order without numbers: tables are by their keys."""
+    if file.suffix == ".parquet":
+        table = polars.read_parquet(file)
+        lines = with_old_numbers("\n".join(map(repr, table.rows())), numbers).splitlines()
+        return "\n".join([file.name, repr(table.schema), *sorted(lines)])
     lines = with_old_numbers(file.read_text(), numbers).splitlines()
     return "\n".join([file.name, *sorted(lines)])
 
@@ -159,6 +174,56 @@ def pages(path: Path, numbers: Numbers) -> str:
     return "\n".join(found).replace(str(path), "FILE").replace(library.file(file).version, "V")
 
 
+def reports(path: Path, numbers: Numbers) -> str:
+    """Return the Report page of each graph that is launched."""
+    library = Library([path])
+    (opened,) = library.files()
+    launched = (g.graph_id for g in opened.recording.fetch_graphs() if g.parent_graph_id is None)
+    found = [
+        str(report_body(build_report(opened, number), opened.key, Addresses("/")))
+        for number in launched
+    ]
+    return "\n".join(found).replace(str(path), "FILE")
+
+
+def compare_page(path: Path, numbers: Numbers) -> str:
+    """Return the Compare page of another recording and this one, with all that it loads."""
+    other, _ = other_files()
+    library, addresses = Library([Path(other), path]), Addresses("/")
+    before, after = library.files()
+    search = f"?a={before.key}&b={after.key}"
+    head = render_page(library, addresses, "/compare", search)[0]
+    view = by_id(head, "compare-view").data
+    sides = parse_sides({k: v for k, v in view.items() if v is not None})
+    assert sides is not None
+    found = compare_sides(library, sides)
+    recordings = before.recording, after.recording
+    shown = [str(head), str(compare_body(found, sides, parse_query(search), addresses))]
+    shown += [compared_table(found, name).decode() for name in TABLES]
+    keys = ",".join(f"n{key}" for key in found.page.bodies)
+    requests = [UnionRequest(level) for level in range(len(found.page))]
+    requests.append(UnionRequest(opened=frozenset(keys.split(","))))
+    loaded = [union_dag(found, recordings, (before.key, after.key), one) for one in requests]
+    loaded.append(both_timelines(found, recordings, sides, None, (before.keep, after.keep)))
+    shown += map(_unpacked, loaded)
+    return "\n".join(shown).replace(str(path), "FILE").replace(after.version, "V")
+
+
+def trend_page(path: Path, numbers: Numbers) -> str:
+    """Return the Trend page of another recording and this one."""
+    other, _ = other_files()
+    library = Library([Path(other), path])
+    found = build_trend([file.recording for file in library.files()])
+    keys = {str(file.recording.path): file.key for file in library.files()}
+    return str(trend_body(found, keys, Addresses("/"))).replace(str(path), "FILE")
+
+
+def _unpacked(payload: bytes) -> str:
+    """Return a payload as text."""
+    header, arrays = unpack(payload)
+    return repr(header) + repr({name: array.tolist() for name, array in arrays.items()})
+
+
 def payloads(path: Path, numbers: Numbers) -> str:
     """Return what pages of a file ask for, as text."""
     library = Library([path])
@@ -175,8 +240,7 @@ def payloads(path: Path, numbers: Numbers) -> str:
                 ),
                 level_memory_payload(recording, graph_id, None),
             ):
-                header, arrays = unpack(payload)
-                found.append(repr(header) + repr({k: v.tolist() for k, v in arrays.items()}))
+                found.append(_unpacked(payload))
     return "\n".join(found)
 
 
@@ -208,7 +272,13 @@ OUTPUTS: dict[str, Output] = {
     "perfetto": exported("--format", "perfetto", suffix=".json"),
     "html": exported("--format", "html"),
     "csv": exported("--format", "csv"),
+    "parquet": exported("--format", "parquet"),
+    "trend": compared("trend"),
+    "trend --json": compared("trend", "--json"),
     "pages": pages,
+    "Report page": reports,
+    "Compare page": compare_page,
+    "Trend page": trend_page,
     "payloads": payloads,
     "gviz.open": opened,
 }
