@@ -57,9 +57,9 @@ def measure(paths: tuple[Path, Path]) -> dict[str, float]:
     """Ask a fresh server once, and the command once; seconds and MiB."""
     found: dict[str, float] = {}
 
-    def timed(name: str, ask: Callable[[], object]) -> None:
+    def timed(name: str, request: Callable[[], object]) -> None:
         start = time.perf_counter()
-        ask()
+        request()
         found[name] = time.perf_counter() - start
 
     command = ["-m", "gviz", "view", *map(str, paths), "--no-browser", "--port", "0"]

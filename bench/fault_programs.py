@@ -29,7 +29,7 @@ BRANCHES, BRANCH_KERNELS = 3, 4
 HOST_NODES, MEMSETS, TINY_KERNELS, REBUILT_KERNELS, UPLOADED_KERNELS = 3, 24, 60, 40, 200
 COPIED_BYTES, FILLED_BYTES = 64 << 20, 128 << 20
 BARRIER_STEPS_US = ((20, 5), (5, 20), (20, 5), (5, 20))
-NARROW_BLOCKS, NARROW_SHARE, NARROW_TURNS = 11, 12, 2_000
+NARROW_BLOCKS, NARROW_SHARE, NARROW_ITERATIONS = 11, 12, 2_000
 WARM_UP_US = 50_000
 
 _HEAD = ".version 7.0\n.target sm_50\n.address_size 64\n"
@@ -163,7 +163,7 @@ class Laboratory:
         self.copied = [self.cuda.allocate(COPIED_BYTES) for _ in range(2)]
         self.filled = self.cuda.allocate(FILLED_BYTES)
         #: Which rebuild this is; the arguments of :func:`chain` follow it.
-        self.turn = 0
+        self.iteration = 0
         self._free = ctypes.cast(ctypes.CDLL(None).free, c_void_p)
 
     def warm_up(self) -> None:
@@ -183,17 +183,17 @@ class Laboratory:
         """Launch a kernel that spins on one buffer."""
         self.spin(f"work_{us}us", [buffer], us, stream)
 
-    def add(self, name: str, turns: int) -> None:
+    def add(self, name: str, iterations: int) -> None:
         """Launch a kernel that adds 1 so many times."""
-        self._launch(name, Arguments(c_ulonglong(self.buffers[0]), c_uint(turns)), BLOCKS)
+        self._launch(name, Arguments(c_ulonglong(self.buffers[0]), c_uint(iterations)), BLOCKS)
 
     def fill(self, value: int) -> None:
         """Launch a kernel that fills what :meth:`memset` fills."""
         self._launch("fill_1us", Arguments(c_ulonglong(self.buffers[0]), c_uint(value)), BLOCKS)
 
-    def polynomial(self, name: str, turns: int, blocks: int) -> None:
+    def polynomial(self, name: str, iterations: int, blocks: int) -> None:
         """Launch a kernel that computes on one buffer."""
-        values = (c_ulonglong(self.buffers[0]), c_float(0.5), c_uint(turns))
+        values = (c_ulonglong(self.buffers[0]), c_float(0.5), c_uint(iterations))
         self._launch(name, Arguments(*values), blocks)
 
     def _launch(
@@ -347,9 +347,9 @@ def narrow(lab: Laboratory, repaired: bool) -> None:
     for _ in range(2):
         lab.work(5, lab.buffers[0])
     if repaired:
-        lab.polynomial("polynomial_8us", NARROW_TURNS, NARROW_BLOCKS * NARROW_SHARE)
+        lab.polynomial("polynomial_8us", NARROW_ITERATIONS, NARROW_BLOCKS * NARROW_SHARE)
     else:
-        lab.polynomial("polynomial_90us", NARROW_TURNS * NARROW_SHARE, NARROW_BLOCKS)
+        lab.polynomial("polynomial_90us", NARROW_ITERATIONS * NARROW_SHARE, NARROW_BLOCKS)
     for _ in range(2):
         lab.work(5, lab.buffers[0])
 
@@ -359,7 +359,7 @@ def chain(count: int) -> Work:
 
     def work(lab: Laboratory, repaired: bool) -> None:
         for _ in range(count):
-            lab.work(5, lab.buffers[lab.turn % BRANCHES])
+            lab.work(5, lab.buffers[lab.iteration % BRANCHES])
 
     return work
 

@@ -105,7 +105,7 @@ def build(folder: Path) -> None:
         subprocess.run(command, check=True)
 
 
-def ask(folder: Path, question: list[str]) -> dict[str, Any]:
+def request(folder: Path, question: list[str]) -> dict[str, Any]:
     """Run a program; return what it printed and how it ended."""
     try:
         done = subprocess.run(
@@ -148,7 +148,7 @@ def main() -> int:
         build(folder)
         for question in questions():
             for _ in range(arguments.times if question[0] in only else 0):
-                answers.append(ask(folder, question))
+                answers.append(request(folder, question))
                 print(json.dumps(answers[-1]), flush=True)
                 if arguments.output:
                     arguments.output.write_text(json.dumps(answers, indent=0) + "\n")

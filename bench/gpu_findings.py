@@ -90,8 +90,8 @@ def _record_launches(lab: Laboratory, fault: Fault, repaired: bool) -> None:
 def _record_rebuilds(lab: Laboratory, fault: Fault, repaired: bool) -> dict[str, list[int]]:
     rebuilder = Rebuilder(lab, fault, repaired)
     steps: dict[str, list[int]] = {}
-    for turn in range(REBUILDS):
-        rebuilder.turn(turn)
+    for iteration in range(REBUILDS):
+        rebuilder.iterate(iteration)
         for name, ns in rebuilder.steps.items():
             steps.setdefault(name, []).append(ns)
         time.sleep(PAUSE_S)
@@ -107,10 +107,10 @@ class Rebuilder:
         #: Host time of each step of the last turn, ns.
         self.steps: dict[str, int] = {}
 
-    def turn(self, turn: int) -> int:
+    def iterate(self, iteration: int) -> int:
         """Do one turn; return its host time in ns, waiting included."""
         cuda, lab, fault = self._lab.cuda, self._lab, self._fault
-        lab.turn = turn if fault.changes else 0
+        lab.iteration = iteration if fault.changes else 0
         clock = [time.perf_counter_ns()]
         self.steps = {}
 
@@ -228,30 +228,30 @@ def _measure_launches(lab: Laboratory, fault: Fault) -> Facts:
         return launch(graph_exec, 1, 0)
 
     idle, paused, queued = (np.zeros((ROUNDS, 2)) for _ in range(3))
-    for turn in range(ROUNDS):
-        for side in (0, 1) if turn % 2 else (1, 0):
+    for iteration in range(ROUNDS):
+        for side in (0, 1) if iteration % 2 else (1, 0):
             alone = [launch(execs[side], 1, 0) for _ in range(IDLE_LAUNCHES)]
-            idle[turn, side] = np.median(alone)
-            paused[turn, side] = np.median([rested(execs[side]) for _ in range(IDLE_LAUNCHES)])
-            queued[turn, side] = launch(execs[side], QUEUED_LAUNCHES, QUEUE_US)
+            idle[iteration, side] = np.median(alone)
+            paused[iteration, side] = np.median([rested(execs[side]) for _ in range(IDLE_LAUNCHES)])
+            queued[iteration, side] = launch(execs[side], QUEUED_LAUNCHES, QUEUE_US)
     return {"idle": compared(idle), "paused": compared(paused), "queued": compared(queued)}
 
 
 def _measure_rebuilds(lab: Laboratory, fault: Fault) -> Facts:
     sides = [Rebuilder(lab, fault, repaired) for repaired in (False, True)]
     for rebuilder in sides:
-        for turn in range(HOST_REPEATS):
-            rebuilder.turn(turn)
+        for iteration in range(HOST_REPEATS):
+            rebuilder.iterate(iteration)
     total = np.zeros((HOST_ROUNDS, 2))
     steps: list[dict[str, list[int]]] = [{}, {}]
-    for turn in range(HOST_ROUNDS):
-        for side in (0, 1) if turn % 2 else (1, 0):
+    for iteration in range(HOST_ROUNDS):
+        for side in (0, 1) if iteration % 2 else (1, 0):
             times = []
             for repeat in range(HOST_REPEATS):
-                times.append(sides[side].turn(repeat) / 1e3)
+                times.append(sides[side].iterate(repeat) / 1e3)
                 for name, ns in sides[side].steps.items():
                     steps[side].setdefault(name, []).append(ns)
-            total[turn, side] = np.median(times)
+            total[iteration, side] = np.median(times)
     parts = [{n: float(np.median(v)) / 1e3 for n, v in side.items()} for side in steps]
     return {"idle": compared(total), "steps_us": dict(zip(SIDES, parts, strict=True))}
 
@@ -259,7 +259,7 @@ def _measure_rebuilds(lab: Laboratory, fault: Fault) -> Facts:
 def _measure_first_launches(lab: Laboratory, fault: Fault) -> Facts:
     graph = lab.capture(lambda: fault.work(lab, False))
     first, uploads = np.zeros((HOST_ROUNDS, 2)), []
-    for turn in range(-1, HOST_ROUNDS):
+    for iteration in range(-1, HOST_ROUNDS):
         for side in (0, 1):
             graph_exec = lab.cuda.instantiate(graph)
             clock = time.perf_counter_ns()
@@ -270,8 +270,8 @@ def _measure_first_launches(lab: Laboratory, fault: Fault) -> Facts:
             lab.cuda.wait(lab.stream)
             clock = time.perf_counter_ns()
             lab.cuda.launch_graph(graph_exec, lab.stream)
-            if turn >= 0:
-                first[turn, side] = (time.perf_counter_ns() - clock) / 1e3
+            if iteration >= 0:
+                first[iteration, side] = (time.perf_counter_ns() - clock) / 1e3
             lab.cuda.wait(lab.stream)
             lab.cuda.destroy_exec(graph_exec)
     return {"idle": compared(first), "upload_us": float(np.median(uploads))}

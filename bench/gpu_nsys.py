@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TURNS = 3
+ITERATIONS = 3
 WAYS = ("plain", "gviz", "nsys-node", "nsys-graph")
 WORKLOADS = {"encoder": 400, "training": 100}
 #: Launches before those that are timed: gviz's windows are closed then.
@@ -42,9 +42,9 @@ def program(output: Path) -> None:
     output.write_text(json.dumps(found))
 
 
-def command(way: str, turn: int, folder: Path, nsys: str) -> list[str]:
+def command(way: str, iteration: int, folder: Path, nsys: str) -> list[str]:
     """Return how the program is run."""
-    stem = folder / f"{way}-{turn}"
+    stem = folder / f"{way}-{iteration}"
     own = ["-P", str(Path(__file__).resolve()), "program", f"{stem}.json"]
     if way == "plain":
         return [sys.executable, *own]
@@ -58,11 +58,11 @@ def command(way: str, turn: int, folder: Path, nsys: str) -> list[str]:
 def run(folder: Path, nsys: str) -> None:
     """Run the program in all ways, in turn."""
     failed = set()
-    for turn in range(TURNS):
+    for iteration in range(ITERATIONS):
         for way in WAYS:
             if way in failed:
                 continue
-            words = command(way, turn, folder, nsys)
+            words = command(way, iteration, folder, nsys)
             done = subprocess.run(words, check=False, stdout=subprocess.DEVNULL)
             # Under a release that is older than the driver the program may end by a signal.
             if done.returncode:
@@ -74,11 +74,13 @@ def costs(folder: Path) -> dict[str, dict[str, list[float]]]:
     """Return medians of GPU and host us a launch, by workload and way."""
     found: dict[str, dict[str, list[float]]] = {}
     for way in WAYS:
-        if not (folder / f"{way}-{TURNS - 1}.json").exists():
+        if not (folder / f"{way}-{ITERATIONS - 1}.json").exists():
             continue
-        turns = [json.loads((folder / f"{way}-{i}.json").read_text()) for i in range(TURNS)]
+        iterations = [
+            json.loads((folder / f"{way}-{i}.json").read_text()) for i in range(ITERATIONS)
+        ]
         for name in WORKLOADS:
-            times = list(zip(*(turn[name] for turn in turns), strict=True))
+            times = list(zip(*(iteration[name] for iteration in iterations), strict=True))
             found.setdefault(name, {})[way] = [statistics.median(one) for one in times]
     return found
 

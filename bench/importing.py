@@ -42,9 +42,9 @@ def eager_pieces() -> Iterator[str]:
     """Yield the events of a real trace over and over, each time later, with other ids."""
     text = lzma.decompress(EAGER.read_bytes()).decode()
     events = text[text.index('"traceEvents": [') + 16 : text.rindex("]")].strip()
-    turn = 0
+    iteration = 0
     while True:
-        shift, ids = turn * 10_000, turn * 10_000
+        shift, ids = iteration * 10_000, iteration * 10_000
 
         def moved(match: re.Match[str], shift: int = shift, ids: int = ids) -> str:
             if match[1] is not None:
@@ -52,7 +52,7 @@ def eager_pieces() -> Iterator[str]:
             return f'"correlation": {int(match[2]) + ids}'
 
         yield re.sub(r'"ts": (\d+)|"correlation": (\d+)', moved, events)
-        turn += 1
+        iteration += 1
 
 
 def graph_pieces() -> Iterator[str]:
@@ -63,9 +63,9 @@ def graph_pieces() -> Iterator[str]:
         launch = next(x for x in recording.fetch_launches(1) if x.span_count)
         spans = recording.fetch_spans(launch.launch_id)
     columns = (spans.node_id, spans.start_ns, spans.duration_ns, spans.stream_id)
-    turn = 0
+    iteration = 0
     while True:
-        origin, correlation = 20_000_000 * turn, turn + 1
+        origin, correlation = 20_000_000 * iteration, iteration + 1
         call = (
             f'{{"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 9, "tid": 9, '
             f'"ts": {origin / 1000}, "dur": 100.5, "args": {{"cbid": 311, '
@@ -88,7 +88,7 @@ def graph_pieces() -> Iterator[str]:
                 "  }"
             )
         yield ",\n".join(found)
-        turn += 1
+        iteration += 1
 
 
 def write(path: Path, pieces: Iterator[str], size: int) -> None:

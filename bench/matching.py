@@ -83,17 +83,20 @@ def main() -> None:
     arguments = parser.parse_args()
     source = random.Random(0)
     nodes, count = arguments.nodes, arguments.operations
-    passes = count // nodes
+    iterations = count // nodes
     model = build_model(nodes)
     equal = [LAYER[i % len(LAYER)] for i in range(nodes)]
     small = [[1000 * (g + 1) + f for f in [1, *LAYER * 3, 2]] for g in range(GRAPHS)]
     many = [f for _ in range(count // (GRAPHS * len(small[0])) + 1) for g in small for f in g]
-    shuffled = model * passes
+    shuffled = model * iterations
     source.shuffle(shuffled)
     cases = {
-        "exact passes": ([model], model * passes),
-        "2% noise": ([model], [f for _ in range(passes) for f in add_noise(model, 0.02, source)]),
-        "equal layers, 1 spare": ([equal], LAYER + equal * passes),
+        "exact passes": ([model], model * iterations),
+        "2% noise": (
+            [model],
+            [f for _ in range(iterations) for f in add_noise(model, 0.02, source)],
+        ),
+        "equal layers, 1 spare": ([equal], LAYER + equal * iterations),
         "one kernel": ([[7] * nodes], [7] * count),
         f"{GRAPHS} small graphs": (small, many[:count]),
         "same kernels shuffled": ([model], shuffled),

@@ -37,8 +37,8 @@ def _level(
             (body.branch, _level(recording, body, bodies))
             for body in bodies.get((graph.graph_id, node.node_id), [])
         ]
-        told = tuple(getattr(node, name) for name in NODE_COLUMNS)
-        nodes.append((told, symbol or None, sorted(inside, key=repr)))
+        reported = tuple(getattr(node, name) for name in NODE_COLUMNS)
+        nodes.append((reported, symbol or None, sorted(inside, key=repr)))
     edges = None
     if graph.topology_id is not None:
         found = recording.fetch_edges(graph.topology_id)

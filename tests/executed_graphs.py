@@ -126,8 +126,8 @@ def _write_level(
 def spans_of(found: Sequence[tuple[int, int, int, int, int]]) -> LaunchSpans:
     """Return spans given as (node, iteration, start, duration, queue), in any order."""
     ordered = sorted(found, key=lambda s: (s[2], s[2] + s[3], s[0]))
-    node, turn, start, duration, queue = np.array(ordered, np.int64).reshape(-1, 5).T
-    return LaunchSpans(node, turn, start, start + duration, queue)
+    node, iteration, start, duration, queue = np.array(ordered, np.int64).reshape(-1, 5).T
+    return LaunchSpans(node, iteration, start, start + duration, queue)
 
 
 def held_launch(graph: PlayedGraph, spans: LaunchSpans) -> HeldLaunch:

@@ -24,7 +24,7 @@ from gviz.recording.writer import RecordingWriter
 from gviz.stats.statistics import node_statistics
 
 #: From a dependency's end to a dependent's start, and between two turns of a loop (ns).
-GAP_NS, TURN_NS = 1_000, 400
+GAP_NS, ITERATION_NS = 1_000, 400
 _NAMES = {"child": "GRAPH", "if": "IF", "while": "WHILE", "switch": "SWITCH"}
 
 
@@ -192,15 +192,15 @@ class _Run:
         if part.kind == "kernel":
             exec_id = level.exec_ids[index]
             length = int(part.duration_ns * self._rng.lognormal(0.0, 0.03))
-            turn = self._counts.get(exec_id, 0)
-            self._counts[exec_id] = turn + 1
-            self.spans.append((exec_id, turn, start, length))
+            iteration = self._counts.get(exec_id, 0)
+            self._counts[exec_id] = iteration + 1
+            self.spans.append((exec_id, iteration, start, length))
             return start + length
         bodies = level.bodies[index]
         taken = part.taken[self._launch % len(part.taken)] if part.taken else 0
         if part.kind == "while":
             for _ in range(taken):
-                start = self.level(bodies[0], start + TURN_NS)
+                start = self.level(bodies[0], start + ITERATION_NS)
         elif bodies and taken >= 0:
             start = self.level(bodies[taken], start)
         return start

@@ -98,11 +98,11 @@ class Plan:
             self._write_run(writer)
             self._write_graph(writer)
             self._write_launches(writer)
-            self._write_passes(writer)
+            self._write_iterations(writer)
             self._write_statistics(writer)
         return path
 
-    def _write_passes(self, writer: RecordingWriter) -> None:
+    def _write_iterations(self, writer: RecordingWriter) -> None:
         """Write the stream side: each call returns, and 2 us later its node may start."""
         timed = [(i, n) for i, n in enumerate(self.nodes) if n.duration_ns is not None]
         timed.sort(key=lambda item: (item[1].start_ns, item[0]))

@@ -193,7 +193,7 @@ def plant_duplicate(program: Program) -> set[str]:
     return {"duplicate-node"}
 
 
-def plant_turns(program: Program) -> set[str]:
+def plant_iterations(program: Program) -> set[str]:
     program.stretch(1)
     root, ends = program.tail(), []
     start = None
@@ -265,7 +265,7 @@ def plant_late_fork(program: Program) -> set[str]:
 FAULTS: tuple[Fault, ...] = (
     plant_memset, plant_memcpy, plant_copy, plant_untimed(NodeType.HOST, "host-node-on-path"),
     plant_untimed(NodeType.MEM_ALLOC, "allocation-on-path"), plant_tiny, plant_small_grid,
-    plant_overwritten, plant_duplicate, plant_turns, plant_barrier, plant_small_fork,
+    plant_overwritten, plant_duplicate, plant_iterations, plant_barrier, plant_small_fork,
     plant_priorities, plant_late_fork,
 )  # fmt: skip
 

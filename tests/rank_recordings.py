@@ -48,7 +48,7 @@ def write_ranks(folder: Path, planted: Sequence[Planted], launches: int = 20) ->
 
 
 def step_with_loop(
-    turns: Sequence[int], *, slow_ns: int = 0, arrival_ns: int = 0, last: bool = False
+    iterations: Sequence[int], *, slow_ns: int = 0, arrival_ns: int = 0, last: bool = False
 ) -> tuple[Part, ...]:
     """Return the nodes of a step with a loop, whose turns end in a collective, and a child graph.
 
@@ -71,7 +71,9 @@ def step_with_loop(
     loop += (Part("extra", 3_000, (2,)),) if last else ()
     return (
         Part("load", 3_000),
-        Part("CONDITIONAL WHILE", after=(0,), kind="while", bodies=(loop,), taken=tuple(turns)),
+        Part(
+            "CONDITIONAL WHILE", after=(0,), kind="while", bodies=(loop,), taken=tuple(iterations)
+        ),
         Part("GRAPH", after=(1,), kind="child", bodies=(chain("pack", "send"),)),
         Part("store", 2_500, (2,)),
     )

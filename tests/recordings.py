@@ -756,10 +756,10 @@ def write_loop_recording(path: Path, *, iterations: int = 5, overwrite: bool = F
         clock = STARTED_NS + 50_000_000
         write_exec(writer, clock, 1, 0)
         spans = [(1, 1001, 0, 0, 3_000)]
-        for turn in range(iterations):
+        for iteration in range(iterations):
             spans += [
-                (2, 2001, turn, 4_200 + 9_000 * turn, 5_000),
-                (2, 2002, turn, 9_900 + 9_000 * turn, 1_800),
+                (2, 2001, iteration, 4_200 + 9_000 * iteration, 5_000),
+                (2, 2002, iteration, 9_900 + 9_000 * iteration, 1_800),
             ]
         end = 4_200 + 9_000 * iterations
         spans.append((1, 1003, 0, end, 2_500))

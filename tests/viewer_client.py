@@ -55,8 +55,8 @@ class Client:
         view = json.loads(re.search(r'"compare-view", "data": (\{.*?\})', shown)[1])  # type: ignore[index]
         outputs = (("compare-body", "children"), ("compare-wait", "max_intervals"))
         state = (("compare-view", "data", view), ("location", "search", search))
-        for asked in itertools.count():
-            answer = self._callback(outputs, (("compare-wait", "n_intervals", asked),), state)
+        for requested in itertools.count():
+            answer = self._callback(outputs, (("compare-wait", "n_intervals", requested),), state)
             if "compare-body" in answer["response"]:
                 return answer["response"]["compare-body"]["children"]
             time.sleep(0.5)  # app/pages/compare/page.py
@@ -69,14 +69,14 @@ class Client:
     ) -> Any:
         names = [f"{name}.{prop}" for name, prop in outputs]
         made = [{"id": name, "property": prop} for name, prop in outputs]
-        asked = {
+        requested = {
             "output": names[0] if len(names) == 1 else f"..{'...'.join(names)}..",
             "outputs": made[0] if len(made) == 1 else made,
             "inputs": [{"id": n, "property": p, "value": v} for n, p, v in inputs],
             "changedPropIds": [f"{inputs[0][0]}.{inputs[0][1]}"],
             "state": [{"id": n, "property": p, "value": v} for n, p, v in state],
         }
-        return self._post("_dash-update-component", json.dumps(asked).encode())
+        return self._post("_dash-update-component", json.dumps(requested).encode())
 
     def _post(self, path: str, body: bytes) -> Any:
         request = urllib.request.Request(
@@ -133,7 +133,7 @@ def use_everything(
     yield "memory along two launches"
     client.get(f"payload/miniature/{end}")
     yield "small picture"
-    for asked in (
+    for requested in (
         "edges=data",
         "layout=lanes",
         "layout=time",
@@ -141,8 +141,8 @@ def use_everything(
         "fold=ranges",
         "layout=structure",
     ):
-        client.get(f"payload/dag/{end}?{asked}&launch={launches[-1]}")
-        yield f"DAG, {asked}"
+        client.get(f"payload/dag/{end}?{requested}&launch={launches[-1]}")
+        yield f"DAG, {requested}"
     for launch_id in launches:
         client.get(f"payload/dag/{end}?launch={launch_id}")
     yield "DAG coloured by each launch"

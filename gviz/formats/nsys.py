@@ -63,7 +63,7 @@ _MOST_STRINGS = 2_000_000
 _MOST_STRING_CHARACTERS = 512 << 20
 #: Warps of a multiprocessor and threads of a warp are far fewer.
 _MOST_THREADS = (1 << 15) - 1
-_TOLD_EVERY = 16_384
+_PROGRESS_EVERY = 16_384
 
 
 def read_nsys(path: Path, *, progress: Progress | None = None) -> list[Trace]:
@@ -74,7 +74,7 @@ def read_nsys(path: Path, *, progress: Progress | None = None) -> list[Trace]:
     path
         What ``nsys export --type sqlite`` wrote.
     progress
-        Is told how much was read.
+        Called with the share that was read.
 
     Raises
     ------
@@ -163,7 +163,7 @@ class _Reading:
     def _each(self, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         for row in self.tables.rows(table, columns):
             self._done += 1
-            if self.progress is not None and self._done % _TOLD_EVERY == 0:
+            if self.progress is not None and self._done % _PROGRESS_EVERY == 0:
                 self.progress(min(1.0, self._done / self._rows))
             yield row
 
@@ -309,12 +309,12 @@ class _Reading:
                 if time is not None and _is_time(time + self._base):
                     node, of, graph, execution = ids
                     self._origins.add_event(_thread_of(thread), time, (node, of, graph, execution))
-        self._origins.tell(self.traces)
+        self._origins.add_to(self.traces)
 
     def _read_driver(self) -> None:
-        told = dict(self.tables.rows("TARGET_INFO_SYSTEM_ENV", ("name", "value")))
+        environment = dict(self.tables.rows("TARGET_INFO_SYSTEM_ENV", ("name", "value")))
         for trace in self.traces.values():
-            trace.driver_version = cuda_version(told.get("CudaDriverVersion"))
+            trace.driver_version = cuda_version(environment.get("CudaDriverVersion"))
 
     def _read_devices(self) -> None:
         gpus = {
@@ -328,16 +328,16 @@ class _Reading:
         ordinals = list(self.tables.rows("TARGET_INFO_CUDA_DEVICE", ("gpuId", "cudaId", "pid")))
         for pid, trace in self.traces.items():
             mine = [(g, c) for g, c, process in ordinals if process in (None, pid, 0)]
-            # Without that table each GPU tells CUDA's ordinal, as all see it that see every GPU.
-            told = [(g, g if row[-1] is None else row[-1]) for g, row in gpus.items()]
-            for gpu, ordinal in mine or told:
+            # Without that table each GPU has CUDA's ordinal, as all see it that see every GPU.
+            by_gpu = [(g, g if row[-1] is None else row[-1]) for g, row in gpus.items()]
+            for gpu, ordinal in mine or by_gpu:
                 number = size(ordinal, MOST_INT)
                 if number is not None and gpu in gpus:
                     trace.devices.setdefault(number, _device(number, gpus[gpu][:-1]))
 
 
 def _process_of(global_id: Any) -> int:
-    """Return the process of a "Serialized GlobalId"; 0: none is told."""
+    """Return the process of a "Serialized GlobalId"; 0: none is recorded."""
     return (integer(global_id) or 0) >> _ID_BITS & _ID_MASK
 
 
@@ -350,8 +350,8 @@ def _is_time(ns: int) -> bool:
     return 0 <= ns < LATEST_NS
 
 
-def _device(number: int, told: tuple[Any, ...]) -> DeviceFacts:
-    name, major, minor, multiprocessors, memory, warps, threads, bus = told
+def _device(number: int, row: tuple[Any, ...]) -> DeviceFacts:
+    name, major, minor, multiprocessors, memory, warps, threads, bus = row
     resident = size(warps, _MOST_THREADS), size(threads, _MOST_THREADS)
     return DeviceFacts(
         device_id=number,

@@ -9,8 +9,8 @@ from typing import Any
 
 from gviz.formats.traces import NODE_BITS, NODE_MASK, ExecFacts, Trace, integer, size
 
-#: Columns of the tables that tell it. Releases until 2023 have those of nodes in the table that
-#: tells of graphs since.
+#: Columns of the tables that have it. Releases until 2023 have those of nodes in the table that
+#: later ones have for graphs.
 GRAPH_EVENTS = ("CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS")
 GRAPH_COLUMNS = (
     "start", "globalTid", "graphNodeId", "originalGraphNodeId", "graphId", "graphExecId",
@@ -22,7 +22,7 @@ _Thread = tuple[int, int]
 
 
 class GraphOrigins:
-    """Takes creations of nodes and executables in, of all processes, and tells traces of them."""
+    """Takes creations of nodes and executables in, of all processes, and adds them to traces."""
 
     def __init__(self) -> None:
         self._original: dict[tuple[int, int], int] = {}
@@ -54,8 +54,8 @@ class GraphOrigins:
         elif made := size(exec_id, NODE_MASK):
             self._execs.setdefault((process, made), (time, thread, size(graph_id, NODE_MASK)))
 
-    def tell(self, traces: Mapping[int, Trace]) -> None:
-        """Tell the traces, by process, of their nodes and executables."""
+    def add_to(self, traces: Mapping[int, Trace]) -> None:
+        """Add to the traces, by process, the creations of their nodes and executables."""
         for process, number in self._original:
             at = number
             for _ in range(_MOST_CLONES):

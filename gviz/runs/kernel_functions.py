@@ -1,4 +1,4 @@
-"""The kernel functions of a run: drivers and dumps tell symbols, traces demangled names too."""
+"""The kernel functions of a run: drivers and dumps have symbols, traces demangled names too."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class KernelFunctions:
         local_mem_bytes: int | None,
         max_threads_per_block: int | None,
     ) -> int:
-        """Return the function_id of a kernel whose resources the driver told."""
+        """Return the function_id of a kernel whose resources the driver reported."""
         found = self.number(name, registers, static_shared_mem_bytes)
         self._functions[found] = replace(
             self._functions[found],
@@ -67,7 +67,7 @@ class KernelFunctions:
     def number_of_symbol(self, symbol: str) -> int:
         """Return the function_id of a dump's kernel.
 
-        A trace that tells demangled names gets the symbol, for the first of several that
+        A trace that has demangled names gets the symbol, for the first of several that
         demangle alike: kernels of one name in the anonymous namespaces of two files do.
         """
         found = self._ids.get(symbol)

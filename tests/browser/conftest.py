@@ -130,17 +130,17 @@ def page(
     if TRACE:
         context.tracing.start(screenshots=True, snapshots=True)
     opened = context.new_page()
-    said: list[str] = []
+    stated: list[str] = []
 
     def hear(text: str) -> None:
         # Here: what is said while the page is closed may be said as well.
         if not any(part in text for part in console_may_say):
-            said.append(text)
+            stated.append(text)
 
     opened.on("console", lambda message: hear(f"{message.type}: {message.text}"))
     opened.on("pageerror", lambda error: hear(f"error: {error}"))
     yield opened
-    failed = request.node.stash.get(_FAILED, True) or bool(said)
+    failed = request.node.stash.get(_FAILED, True) or bool(stated)
     name = re.sub(r"\W+", "_", request.node.name)
     if failed:
         KEPT.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def page(
         _forget(window)
     else:
         context.close()
-    assert said == [], "the console is not empty"
+    assert stated == [], "the console is not empty"
 
 
 def _forget(context: BrowserContext) -> None:

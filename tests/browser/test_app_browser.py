@@ -75,7 +75,7 @@ def test_node_picked_in_the_inspector_is_selected_everywhere(
     graph_page.expect_selected(OTHER)
 
 
-def test_selections_in_turn_from_every_view_end_with_the_last(
+def test_selections_alternately_from_every_view_end_with_the_last(
     graph_page: GraphPage, site: Site
 ) -> None:
     graph_page.open(site, GRAPH)

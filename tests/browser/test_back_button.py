@@ -119,7 +119,7 @@ def test_layouts_are_steps(opened: GraphPage) -> None:
     expect_runs(page)
 
 
-def test_what_dash_tells_before_it_hears_of_going_back_is_no_choice(
+def test_what_dash_shows_before_it_hears_of_going_back_is_no_choice(
     graph_page: GraphPage, site: Site
 ) -> None:
     page = graph_page.page

@@ -82,14 +82,14 @@ def test_changes_are_drawn_with_marks(graph_page: GraphPage, site: Site) -> None
     assert change(graph_page, NODE) == {"verdict": "slower", "arrow": "▲", "calm": False}
     quiet = change(graph_page, FIRST_NODE_ID + 3)
     assert quiet == {"verdict": "noise", "arrow": "", "calm": True}
-    said = graph_page.page.locator("#dag-legend").text_content() or ""
-    assert "Change against before" in said
-    assert "15 added" in said
-    assert "Arrows mark changes by more than noise" in said
+    stated = graph_page.page.locator("#dag-legend").text_content() or ""
+    assert "Change against before" in stated
+    assert "15 added" in stated
+    assert "Arrows mark changes by more than noise" in stated
 
 
 @pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
-def test_tooltip_tells_the_change(graph_page: GraphPage, site: Site, layout: str) -> None:
+def test_tooltip_shows_the_change(graph_page: GraphPage, site: Site, layout: str) -> None:
     graph_page.open(site, f"{AGAINST}&colour=change&layout={layout}&node={NODE}")
     spot = graph_page.wait_until(lambda: locate(graph_page.page, NODE), "the node on screen")
     graph_page.page.mouse.move(spot["x"], spot["y"])
@@ -113,8 +113,8 @@ def test_relative_change_is_chosen(graph_page: GraphPage, site: Site) -> None:
     graph_page.wait_until(lambda: graph_page.state("dag")["overlay"] == "ratio", "the overlay")
     assert "colour=ratio" in graph_page.page.url
     assert "baseline=before" in graph_page.page.url
-    said = graph_page.page.locator("#dag-legend").text_content() or ""
-    assert "%" in said
+    stated = graph_page.page.locator("#dag-legend").text_content() or ""
+    assert "%" in stated
 
 
 def test_baseline_stays_while_other_choices_change(graph_page: GraphPage, site: Site) -> None:
@@ -129,7 +129,7 @@ def test_baseline_stays_while_other_choices_change(graph_page: GraphPage, site: 
     assert "baseline=before&baseline_graph=1" in page.url
 
 
-def test_table_and_inspector_tell_the_change(graph_page: GraphPage, site: Site) -> None:
+def test_table_and_inspector_show_the_change(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{AGAINST}&colour=change")
     page = graph_page.page
     assert "Slower by more than noise (1)" in graph_page.inspected()
@@ -144,7 +144,7 @@ def test_table_and_inspector_tell_the_change(graph_page: GraphPage, site: Site) 
     )
 
 
-def test_baseline_that_is_not_open_is_said(graph_page: GraphPage, site: Site) -> None:
+def test_baseline_that_is_not_open_is_reported(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=after&graph=1&baseline=nowhere&colour=change")
     note = graph_page.page.locator("#baseline-note")
     assert note.inner_text() == "No open recording is called nowhere: no baseline."

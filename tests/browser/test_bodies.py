@@ -21,7 +21,7 @@ GRAPH = "graph?file=nested&graph=1"
 #: Numbers on the page of nodes of NESTED; STEP and CLIP are inside WHILE, CLIP inside INNER_IF.
 LOAD, CHILD, WHILE, REDUCE, IF, STORE = 0, 1, 2, 4, 5, 6
 STEP, INNER_IF, CHECK, CLIP = 12, 13, 15, 16
-NODES, TURNS = 27, 3
+NODES, ITERATIONS = 27, 3
 LAYERS = 12
 DRAWINGS = re.compile("payload/dag")
 
@@ -115,7 +115,7 @@ def test_node_of_a_body_is_shown_by_every_view(graph_page: GraphPage, site: Site
     graph_page.wait_until(lambda: graph_page.selected_rows() == [STEP], "row selected")
     assert graph_page.state("timeline")["selected"] == [STEP]
     boxes = graph_page.page.evaluate("document.querySelector('#timeline canvas').gvizState()")
-    assert boxes["spansOfSelected"] == TURNS
+    assert boxes["spansOfSelected"] == ITERATIONS
 
 
 def test_node_of_a_closed_body_is_found_at_the_node_that_holds_it(
@@ -181,27 +181,27 @@ def test_open_node_selects_all_its_spans_and_says_what_is_in_it(
     graph_page.open(site, f"{GRAPH}&open=n{WHILE}&node={WHILE}")
     state = graph_page.state("timeline")
     # Of three turns two with both nodes of the first branch, and none of the other.
-    assert state["spansOfSelected"] > 3 * TURNS
+    assert state["spansOfSelected"] > 3 * ITERATIONS
     shown = graph_page.inspected()
     assert "body 0 of node 2" in shown
     assert "4 iterations a launch (3 to 5)" in shown
     assert "6 of 6 launches" in shown
 
 
-def test_tooltips_tell_sum_spread_and_turns(graph_page: GraphPage, site: Site) -> None:
+def test_tooltips_show_sum_spread_and_iterations(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     page = graph_page.page
     tip = page.locator("#dag .gviz-canvas-tooltip")
     spot = locate(page, WHILE)
     page.mouse.move(spot["x"], spot["y"])
     closed = tip.inner_text()
-    for said in (
+    for stated in (
         "1 body, 7 nodes",
         "4 iterations a launch (3 to 5)",
         "5th to 95th percentile",
         "opens",
     ):
-        assert said in closed
+        assert stated in closed
     double(graph_page, WHILE)
     opens(graph_page, WHILE)
     spot = locate(page, WHILE)

@@ -39,7 +39,7 @@ def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathF
     return serve(small_recording, loop, alone, wide, bundled / "training_step.gviz")
 
 
-def test_slow_loading_is_said(graph_page: GraphPage, site: Site) -> None:
+def test_slow_loading_is_reported(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=small&graph=1")
     held: list[Route] = []
     graph_page.page.route("**/payload/timeline/**", lambda route: held.append(route))
@@ -117,7 +117,7 @@ def test_hover_explains_a_span_and_its_stream_operation(graph_page: GraphPage, s
     assert graph_page.state("dag")["hovered"] == NODE
 
 
-def test_hover_tells_the_operator_that_eager_work_was_called_in(
+def test_hover_shows_the_operator_that_eager_work_was_called_in(
     graph_page: GraphPage, site: Site, serve: Serve, tmp_path: Path
 ) -> None:
     traces = Path(__file__).parents[1] / "golden" / "traces"
@@ -169,7 +169,7 @@ def test_loop_node_owns_the_spans_of_every_iteration(graph_page: GraphPage, site
     assert graph_page.state("timeline")["spansOfSelected"] == 2 * 4
 
 
-def test_missing_eager_side_is_said_in_words(graph_page: GraphPage, site: Site) -> None:
+def test_missing_eager_side_is_reported_in_words(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=alone&graph=1")
     label = graph_page.page.locator("#timeline canvas").get_attribute("aria-label") or ""
     assert f"{TIMED} graph spans" in label

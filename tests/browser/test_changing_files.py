@@ -49,7 +49,7 @@ def transform(graph_page: GraphPage, view: str) -> Any:
 # -- replaced ----------------------------------------------------------------------------
 
 
-def test_replaced_file_is_said_and_reloaded_on_demand(
+def test_replaced_file_is_reported_and_reloaded_on_demand(
     graph_page: GraphPage, site: Site, path: Path
 ) -> None:
     page = graph_page.page
@@ -101,7 +101,7 @@ def test_runs_page_follows_a_replaced_file(
 # -- deleted and spoilt ------------------------------------------------------------------
 
 
-def test_deleted_file_is_said_on_every_page(
+def test_deleted_file_is_reported_on_every_page(
     graph_page: GraphPage,
     site: Site,
     path: Path,
@@ -295,7 +295,7 @@ def test_waiting_for_the_server_is_shown_after_half_a_second(page: Page, site: S
     expect(page.locator("#progress")).to_be_hidden()
 
 
-def test_server_that_ended_is_said(page: Page, path: Path, console_may_say: list[str]) -> None:
+def test_server_that_ended_is_reported(page: Page, path: Path, console_may_say: list[str]) -> None:
     console_may_say.append("net::ERR_")
     command = [sys.executable, "-P", "-m", "gviz", "view", str(path), "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:

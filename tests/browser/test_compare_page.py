@@ -185,15 +185,15 @@ def test_a_double_click_opens_a_body_in_place_and_closes_it_again(
     ready(state)
     before = state("dag")["nodeCount"]
     ways = ways_of(page)
-    (holder,) = (int(key) for key, found in ways["inside"].items() if found[0][0] == 1)
+    (parent,) = (int(key) for key, found in ways["inside"].items() if found[0][0] == 1)
     ((first, last),) = ways["nodes"]["1"]
-    spot = locate(page, holder, "compare-dag")
+    spot = locate(page, parent, "compare-dag")
     page.mouse.dblclick(spot["x"], spot["y"])
     eventually(lambda: state("dag").get("nodeCount", 0) > before, "the body in the graph")
     (frame,) = state("dag")["frames"]
-    assert frame["node"] == holder
+    assert frame["node"] == parent
     assert frame["nodes"] == list(range(first, last + 1))
-    expect(page).to_have_url(re.compile(f"open=n{holder}"))
+    expect(page).to_have_url(re.compile(f"open=n{parent}"))
     # The selection is one of frame and launches.
     graph_page.click_node("compare-timeline", first)
     eventually(lambda: state("dag")["selected"] == [first], "a node of the body selected")
@@ -201,7 +201,7 @@ def test_a_double_click_opens_a_body_in_place_and_closes_it_again(
     page.reload()
     page.locator("#compare-table .ag-row").first.wait_for()
     eventually(lambda: len(state("dag").get("frames", [])) == 1, "opened by the address")
-    graph_page.click_node("compare-dag", holder)
+    graph_page.click_node("compare-dag", parent)
     page.get_by_role("button", name="Close its bodies").click()
     eventually(lambda: state("dag").get("nodeCount") == before, "closed again")
     assert "open=" not in page.url
@@ -286,7 +286,7 @@ def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:
     verdict_says(page, "The launch ")
 
 
-def test_no_launch_on_one_side_is_said_in_the_timeline(
+def test_no_launch_on_one_side_is_reported_in_the_timeline(
     page: Page, site: Site, state: Callable[[str], dict[str, Any]]
 ) -> None:
     open_page(page, site, "compare?a=decode_step_again&b=untimed&graph=1:1")

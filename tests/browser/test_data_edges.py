@@ -50,7 +50,7 @@ def links(buffer: dict[str, Any]) -> set[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
-def test_edges_are_told_apart_in_every_layout(
+def test_edges_are_distinguished_in_every_layout(
     graph_page: GraphPage, site: Site, layout: str
 ) -> None:
     graph_page.open(site, f"{GRAPH}&layout={layout}")
@@ -162,7 +162,7 @@ def test_keys_faster_than_the_screen_are_taken_one_by_one(
     assert seen == [[[IDS[name]], own] for name, own in zip(names, letters, strict=True)]
 
 
-def test_follow_button_turns_data_on(graph_page: GraphPage, site: Site) -> None:
+def test_follow_button_switches_data_on(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&node={IDS['copy in']}")
     graph_page.page.locator("#inspector .gv-follow").first.click()
     graph_page.wait_until(lambda: data(graph_page), "data")

@@ -211,7 +211,7 @@ def test_malformed_address_says_what_is_missing_or_shows_the_page(
 
 
 @pytest.mark.parametrize("more", ["", "&layout=lanes", "&layout=time", "&fold=repeats"])
-def test_cycle_is_told_with_its_nodes_and_the_table_stays(
+def test_cycle_is_reported_with_its_nodes_and_the_table_stays(
     browser: Browser, site: Site, more: str
 ) -> None:
     # The browser's console tells of the refused payloads: not the fixture's page.
@@ -224,9 +224,9 @@ def test_cycle_is_told_with_its_nodes_and_the_table_stays(
             f"{name} (node {FIRST_NODE_ID + at})"
             for at, name in ((3, "split_kernel"), (4, "branch0_step0"), (5, "branch0_step1"))
         ]
-        told = f"fork-join 3x4 has a cycle of dependencies: {' → '.join([*names, names[0]])}."
+        reported = f"fork-join 3x4 has a cycle of dependencies: {' → '.join([*names, names[0]])}."
         for view in ("dag", "timeline"):
-            page.locator(f"#{view} .gviz-canvas-message", has_text=told).wait_for()
+            page.locator(f"#{view} .gviz-canvas-message", has_text=reported).wait_for()
         row = page.locator("#nodes .ag-row").first
         row.locator("[col-id=name]").click()
         page.locator("#inspector h2", has_text="branch").wait_for()

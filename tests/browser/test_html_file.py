@@ -42,7 +42,7 @@ class OpenFile:
     """A page that shows an exported file, and the addresses it has asked for."""
 
     page: Page
-    asked: list[str]
+    requested: list[str]
 
     def open(self, path: Path, fragment: str = "") -> None:
         """Open a file and wait until what it shows is drawn."""
@@ -161,16 +161,16 @@ def test_views_fill_their_pane(opened: OpenFile, small_recording: Path, panel: s
 @pytest.fixture
 def opened(page: Page) -> Iterator[OpenFile]:
     """A page without a network: whatever is asked for but files of this disk is refused."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     def refuse(route: Route) -> None:
         route.continue_() if route.request.url.startswith("file:") else route.abort()
 
     page.context.set_offline(True)
     page.route("**/*", refuse)
-    page.on("request", lambda request: asked.append(request.url))
-    yield OpenFile(page, asked)
-    files = {url for url in asked if not url.startswith(("data:", "blob:", "about:"))}
+    page.on("request", lambda request: requested.append(request.url))
+    yield OpenFile(page, requested)
+    files = {url for url in requested if not url.startswith(("data:", "blob:", "about:"))}
     assert all(url.startswith("file:") and ".html" in url for url in files), files
 
 

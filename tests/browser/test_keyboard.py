@@ -29,7 +29,7 @@ def site(serve: Serve, small_recording: Path) -> Site:
     return serve(small_recording, RECORDINGS / "training_step.gviz")
 
 
-def said(page: Page) -> str:
+def stated(page: Page) -> str:
     """Return what the live region says."""
     return page.locator("#said").inner_text()
 
@@ -74,7 +74,7 @@ def test_every_node_is_reached_by_next_node(graph_page: GraphPage, site: Site, m
     assert {node for step in steps for node in step["selected"]} == set(SHAPE.node_ids)
 
 
-def test_what_the_keyboard_reaches_is_told_like_what_is_pointed_at(
+def test_what_the_keyboard_reaches_is_reported_like_what_is_pointed_at(
     graph_page: GraphPage, site: Site
 ) -> None:
     graph_page.open(site, f"{GRAPH}&colour=slack&node={NODE}")
@@ -84,16 +84,18 @@ def test_what_the_keyboard_reaches_is_told_like_what_is_pointed_at(
     tip.wait_for(state="visible")
     assert "branch0_step1" in tip.inner_text()
     assert "slack" in tip.inner_text()
-    graph_page.wait_until(lambda: "branch0_step1" in said(page), "the node said")
-    assert "slack" in said(page)
-    assert "waits for 1 node" in said(page)
+    graph_page.wait_until(lambda: "branch0_step1" in stated(page), "the node said")
+    assert "slack" in stated(page)
+    assert "waits for 1 node" in stated(page)
     page.keyboard.press("Escape")
     assert not tip.is_visible()
-    graph_page.wait_until(lambda: said(page) == "Nothing selected.", "nothing said to be selected")
+    graph_page.wait_until(
+        lambda: stated(page) == "Nothing selected.", "nothing said to be selected"
+    )
 
 
 @pytest.mark.parametrize(("view", "key"), [("dag", "n"), ("timeline", "n")])
-def test_tooltip_of_the_keyboard_covers_nothing_told_of_and_leaves_with_the_focus(
+def test_tooltip_of_the_keyboard_covers_nothing_reported_of_and_leaves_with_the_focus(
     graph_page: GraphPage, site: Site, view: str, key: str
 ) -> None:
     graph_page.open(site, GRAPH)
@@ -119,17 +121,17 @@ def test_tooltip_of_the_keyboard_moves_with_its_span(graph_page: GraphPage, site
     graph_page.wait_until(lambda: tip.bounding_box() != before, "the tooltip moved")
 
 
-def test_selection_from_table_and_address_is_said(graph_page: GraphPage, site: Site) -> None:
+def test_selection_from_table_and_address_is_reported(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     row = graph_page.page.locator(f"#nodes [row-id='{NODE}'] [col-id=name]")
     graph_page.page.locator("#search").fill("branch0_step0")
     row.click()
-    graph_page.wait_until(lambda: "branch0_step0" in said(graph_page.page), "the node said")
+    graph_page.wait_until(lambda: "branch0_step0" in stated(graph_page.page), "the node said")
     graph_page.page.locator("#dag canvas").press("u")
-    graph_page.wait_until(lambda: "nodes selected" in said(graph_page.page), "several said")
+    graph_page.wait_until(lambda: "nodes selected" in stated(graph_page.page), "several said")
 
 
-def test_colours_are_told_in_words(graph_page: GraphPage, site: Site) -> None:
+def test_colours_are_reported_in_words(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     legend = graph_page.page.locator("#dag-legend")
     described = graph_page.page.locator("#dag canvas").get_attribute("aria-describedby")
@@ -174,7 +176,7 @@ def test_arrows_reach_calls_lanes_gaps_and_the_eager_side(
     assert kinds["graph", "busy"].startswith("GPU idle, for")
     tip = graph_page.page.locator("#timeline .gviz-canvas-tooltip")
     assert tip.inner_text().startswith("GPU idle")
-    graph_page.wait_until(lambda: said(graph_page.page).startswith("GPU idle"), "the gap said")
+    graph_page.wait_until(lambda: stated(graph_page.page).startswith("GPU idle"), "the gap said")
 
 
 def test_arrows_go_along_a_row_and_home_and_end_to_its_ends(
@@ -220,8 +222,8 @@ def test_launches_of_a_stack_and_their_spans_are_reached(graph_page: GraphPage, 
     press(graph_page, "timeline", "Home")
     depth = graph_page.state("timeline")["sides"]["graph"]["lanes"] // 20
     steps = visit(graph_page, "timeline", "ArrowDown", 20 * depth - 1)
-    told = " ".join(step["walk"]["words"] for step in steps)
-    assert all(f"launch #{n}" in told for n in range(1, 20))
+    reported = " ".join(step["walk"]["words"] for step in steps)
+    assert all(f"launch #{n}" in reported for n in range(1, 20))
 
 
 def test_measure_and_brush_by_keyboard_alone(graph_page: GraphPage, site: Site) -> None:

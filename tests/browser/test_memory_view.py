@@ -121,13 +121,13 @@ def test_keys_go_from_bar_to_bar_and_say_what_it_is(graph_page: GraphPage, site:
     graph_page.page.keyboard.press("ArrowDown")
     graph_page.page.keyboard.press("ArrowDown")
     graph_page.wait_until(lambda: memory(graph_page)["current"] == 1, "second bar")
-    said = graph_page.page.locator("#said")
+    stated = graph_page.page.locator("#said")
     first = "2 of 5: 1.00 MiB at 0x302000000, allocated by node 1001"
-    graph_page.wait_until(lambda: said.inner_text().startswith(first), "bar said")
+    graph_page.wait_until(lambda: stated.inner_text().startswith(first), "bar said")
     assert graph_page.page.locator("#memory .gviz-canvas-tooltip").is_visible()
     graph_page.page.keyboard.press("Escape")
     graph_page.wait_until(lambda: memory(graph_page)["current"] == -1, "nothing")
-    graph_page.wait_until(lambda: said.inner_text() == "Nothing selected.", "nothing said")
+    graph_page.wait_until(lambda: stated.inner_text() == "Nothing selected.", "nothing said")
     assert not graph_page.page.locator("#memory .gviz-canvas-tooltip").is_visible()
 
 
@@ -188,7 +188,7 @@ def test_graph_without_memory_nodes_shows_what_its_nodes_are_given(
     graph_page.wait_until(lambda: facts.inner_text(), "facts")
     text = facts.inner_text()
     assert "No node of this graph allocates or frees memory" in text
-    assert "was not asked" in text
+    assert "was not queried" in text
     assert "4.00 MiB" in text
     # More rows than fit: they are scrolled to.
     graph_page.page.locator("#memory canvas").focus()

@@ -139,7 +139,7 @@ def test_perfetto_shows_what_was_exported(
     assert main(["export", str(source), "--format", "perfetto", "-o", str(output)]) == 0
     expected = read_trace(output)
 
-    def told(found: Slice) -> tuple[object, ...]:
+    def reported(found: Slice) -> tuple[object, ...]:
         process, thread = found.thread
         names = expected.process_names[process], expected.thread_names[found.thread]
         when = found.start_ns, found.end_ns
@@ -156,7 +156,7 @@ def test_perfetto_shows_what_was_exported(
     assert query(perfetto, FAULTS) == []
     assert len(expected.slices) > 0
     assert len(expected.arrows) > 0
-    assert Counter(slices.values()) == Counter(map(told, expected.slices))
+    assert Counter(slices.values()) == Counter(map(reported, expected.slices))
     assert Counter((slices[out], slices[into]) for out, into in arrows) == Counter(
-        (told(out), told(into)) for _, out, into in expected.arrows
+        (reported(out), reported(into)) for _, out, into in expected.arrows
     )

@@ -139,6 +139,6 @@ def test_dash_keeps_few_components_of_a_report(page: Page, site: Site) -> None:
     assert page.locator("#report-body *").count() > 1000
 
 
-def test_graph_that_is_none_is_said(page: Page, site: Site) -> None:
+def test_graph_that_is_none_is_reported(page: Page, site: Site) -> None:
     site.open(page, "report?file=loop&graph=2")
     expect(page.get_by_role("alert")).to_contain_text("There is no report.")

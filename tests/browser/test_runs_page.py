@@ -294,7 +294,7 @@ def bare(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
     return serve(*paths, write_imported_recording(folder / "dump.gviz"))
 
 
-SAID: dict[str, tuple[str, ...]] = {
+STATED: dict[str, tuple[str, ...]] = {
     "never launched": ("0 launches", "no times"),
     "no node times": ("4 launches", "no times"),
     "attached late": ("2 launches", "7.50 µs node time"),
@@ -306,7 +306,7 @@ SAID: dict[str, tuple[str, ...]] = {
 
 def test_cards_say_what_is_missing(page: Page, bare: Site) -> None:
     page.goto(bare.start)
-    for name, words in SAID.items():
+    for name, words in STATED.items():
         for text in words:
             expect(card(page, name).first).to_contain_text(text)
     page.get_by_text("This recording has no runs").wait_for()
@@ -317,7 +317,7 @@ def test_table_has_a_row_for_runs_without_graphs(page: Page, bare: Site) -> None
     page.goto(bare.address("?view=table"))
     page.locator("#runs-table .ag-row").first.wait_for()
     runs = column(page, "run")
-    assert set(SAID) <= set(runs)
+    assert set(STATED) <= set(runs)
     assert column(page, "graph")[runs.index("streams only")] == "no graph"
 
 

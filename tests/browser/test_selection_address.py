@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 #: Nodes one after the other, then nodes of two names in turn.
-ROW, TURNS = 400, 1_300
+ROW, ITERATIONS = 400, 1_300
 IN_A_ROW = list(range(FIRST_NODE_ID, FIRST_NODE_ID + ROW))
-IN_TURN = list(range(FIRST_NODE_ID + ROW, FIRST_NODE_ID + ROW + 2 * TURNS, 2))
+ALTERNATELY = list(range(FIRST_NODE_ID + ROW, FIRST_NODE_ID + ROW + 2 * ITERATIONS, 2))
 #: What 6,000 characters have room for: four digits and a comma each.
-KEPT = IN_TURN[:1_200]
+KEPT = ALTERNATELY[:1_200]
 KERNELS = "graph?file=chain&graph=1&table=kernels"
 
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    names = ["row_kernel"] * ROW + ["even_kernel", "odd_kernel"] * TURNS
+    names = ["row_kernel"] * ROW + ["even_kernel", "odd_kernel"] * ITERATIONS
     works = [Work(name, 2_000, (at - 1,) if at else ()) for at, name in enumerate(names)]
     path = tmp_path_factory.mktemp("selection") / "chain.gviz"
     return write_recording(path, Shape("chain", tuple(works)), launches=1)
@@ -69,7 +69,7 @@ def test_selection_of_hundreds_is_there_after_a_reload(graph_page: GraphPage, si
 def test_page_says_how_much_of_a_selection_its_address_holds(
     graph_page: GraphPage, site: Site
 ) -> None:
-    select(graph_page, site, "even_kernel", IN_TURN)
+    select(graph_page, site, "even_kernel", ALTERNATELY)
     page = graph_page.page
     page.locator("#selection-note", has_text="room for 1,200 nodes of 1,300 nodes").wait_for()
     page.reload()
@@ -89,8 +89,8 @@ def test_saved_file_keeps_them_too(page: Page, chain: Path) -> None:
     page.goto(f"{output.as_uri()}#graph=1&node={IN_A_ROW[0]}-{IN_A_ROW[-1]}")
     eventually(lambda: selected() == IN_A_ROW, "a run of nodes selected")
     page.goto("about:blank")
-    page.goto(f"{output.as_uri()}#graph=1&node={','.join(map(str, IN_TURN))}")
-    eventually(lambda: selected() == IN_TURN, "a long list of nodes selected")
+    page.goto(f"{output.as_uri()}#graph=1&node={','.join(map(str, ALTERNATELY))}")
+    eventually(lambda: selected() == ALTERNATELY, "a long list of nodes selected")
     page.locator("#selection-note", has_text="room for 1,200 nodes of 1,300 nodes").wait_for()
     page.reload()
     eventually(lambda: selected() == KEPT, "what the address holds selected")

@@ -266,8 +266,8 @@ def test_file_opens_by_itself(
     for view in ("dag", "timeline"):
         path = save_view(graph_page.page, view, "SVG", tmp_path)
         page = browser.new_page()
-        asked: list[str] = []
-        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        requested: list[str] = []
+        page.on("request", lambda request, requested=requested: requested.append(request.url))
         try:
             page.goto(path.as_uri())
             box = page.evaluate("() => document.documentElement.getBBox().width")
@@ -275,4 +275,4 @@ def test_file_opens_by_itself(
         finally:
             page.close()
         assert box > 400
-        assert asked == [path.as_uri()]
+        assert requested == [path.as_uri()]

@@ -55,7 +55,7 @@ def zoom_in(graph_page: GraphPage, times: int) -> None:
     page.wait_for_timeout(50)
 
 
-def test_zoom_asks_for_detail_until_spans_are_as_recorded(
+def test_zoom_requests_detail_until_spans_are_as_recorded(
     graph_page: GraphPage, site: Site
 ) -> None:
     graph_page.open(site, STACK)
@@ -86,15 +86,15 @@ def test_merged_spans_say_how_many_they_are(graph_page: GraphPage, site: Site) -
     assert "spans closer than a pixel" in tip.inner_text()
 
 
-def test_several_zooms_in_a_row_ask_once_they_rest(graph_page: GraphPage, site: Site) -> None:
+def test_several_zooms_in_a_row_request_once_they_rest(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, STACK)
     wait_for_detail(graph_page)
-    asked: list[str] = []
-    graph_page.page.on("request", lambda r: asked.append(r.url) if "from=" in r.url else None)
+    requested: list[str] = []
+    graph_page.page.on("request", lambda r: requested.append(r.url) if "from=" in r.url else None)
     zoom_in(graph_page, 6)
     wait_for_detail(graph_page)
     # Once; a slow machine may come to rest between two of the six.
-    assert 1 <= len(asked) <= 3
+    assert 1 <= len(requested) <= 3
 
 
 def test_node_selected_in_the_graph_is_found_though_it_was_merged(

@@ -37,7 +37,7 @@ def choose(graph_page: GraphPage, name: str, option: str) -> None:
     graph_page.page.get_by_role("option", name=option).click()
 
 
-def test_median_is_chosen_said_in_words_and_survives_reload_and_back(
+def test_median_is_chosen_reported_in_words_and_survives_reload_and_back(
     graph_page: GraphPage, site: Site
 ) -> None:
     graph_page.open(site, DECODE)
@@ -79,7 +79,7 @@ def test_launches_are_stacked_and_sorted_by_length(graph_page: GraphPage, site: 
     assert graph_side(graph_page)["launches"][:2] == [0, 2]
 
 
-def test_stacked_launches_fill_the_view_though_the_eager_pass_is_longer(
+def test_stacked_launches_fill_the_view_though_the_eager_iteration_is_longer(
     graph_page: GraphPage, site: Site
 ) -> None:
     graph_page.open(site, f"{DECODE}&launch=all")

@@ -157,8 +157,8 @@ def _add_batch_mem_op(cuda: Driver, graph: Handle, after: Handle) -> Facts:
     operations = (BatchMemOp * 1)(operation)
     params = BatchMemOpParams(ctx=cuda.context, count=1, operations=operations)
     cuda.add("BatchMemOpNode", graph, [after], byref(params))
-    told = {"operations": "1", "operation 0": f"WRITE_VALUE_32 {hex(address)} = 0x1"}
-    return {"parameters": told}
+    reported = {"operations": "1", "operation 0": f"WRITE_VALUE_32 {hex(address)} = 0x1"}
+    return {"parameters": reported}
 
 
 def _add_semaphore(kind: str) -> Callable[[Driver, Handle, Handle], Facts]:

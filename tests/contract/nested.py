@@ -250,9 +250,9 @@ def template_gone(cuda: Driver, profile: Profile) -> Facts:
     """Graphs with bodies made, launched and destroyed again and again."""
     stream = cuda.stream()
     with profile():
-        for turn in range(4):
+        for iteration in range(4):
             graph = cuda.graph()
-            _node, bodies = cuda.add_conditional(graph, [], SWITCH, turn % 2, 2)
+            _node, bodies = cuda.add_conditional(graph, [], SWITCH, iteration % 2, 2)
             for i, body in enumerate(bodies):
                 _chain(cuda, body, 10 + i)
             graph_exec = _launch(cuda, graph, 1, stream)

@@ -27,7 +27,7 @@ def launch(graph_exec, times):
         cuda.wait(stream)
 """
 #: What the fake CUPTI says of itself (only on the fake).
-ASK_FAKE = """
+QUERY_FAKE = """
 import ctypes
 fake = ctypes.CDLL(os.environ["GVIZ_CUPTI"])
 def enabled():

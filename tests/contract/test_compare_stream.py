@@ -172,7 +172,7 @@ class TestCompareStream:
         with Recording(path) as recording:
             assert [g.name for g in top_graphs(recording)] == ["work"]
 
-    def test_different_results_are_told_not_raised(self, compare: Compare) -> None:
+    def test_different_results_are_reported_not_raised(self, compare: Compare) -> None:
         found = compare("differing", launches=2)
         assert found["agrees"] is False
         (sentence,) = found["differences"]

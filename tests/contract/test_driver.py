@@ -48,7 +48,7 @@ def by_node(seen: dict[str, Any], correlation_id: int) -> dict[int, dict[str, An
 class TestDriver:
     """Callbacks, ids and records of CUPTI 13.0."""
 
-    def test_instantiation_tells_of_every_template_node_once(self, backend: Backend) -> None:
+    def test_instantiation_shows_of_every_template_node_once(self, backend: Backend) -> None:
         _, seen = observed(backend, "repeated")
         (created,) = resources(seen, "GRAPHEXEC_CREATED")
         template = created["graph_id"]
@@ -75,7 +75,7 @@ class TestDriver:
         assert created["exec_id"] > created["graph_id"] > 0
         assert {r["exec_id"] for r in seen["records"]} == {created["exec_id"]}
 
-    def test_dependencies_are_told(self, backend: Backend) -> None:
+    def test_dependencies_are_reported(self, backend: Backend) -> None:
         _, seen = observed(backend, "queued")
         (created,) = resources(seen, "GRAPHEXEC_CREATED")
         found = {

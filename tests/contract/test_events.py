@@ -71,9 +71,9 @@ class TestEvents:
 
     def test_run_says_what_measured(self, record: Record) -> None:
         (run,) = record("watched", measured_by="events").fetch_runs()
-        assert (run.collector, run.collector_reason) == ("events", "asked for")
+        assert (run.collector, run.collector_reason) == ("events", "requested")
         (run,) = record("watched", measured_by="topology").fetch_runs()
-        assert (run.collector, run.collector_reason) == ("topology", "asked for")
+        assert (run.collector, run.collector_reason) == ("topology", "requested")
         (run,) = record("watched").fetch_runs()
         assert run.collector == "cupti"
 
@@ -118,8 +118,8 @@ class TestEvents:
             if node.name == "spin":
                 assert node.grid_x is not None
                 typical = float(np.median(durations_us(recording, node, graph.graph_id)))
-                asked = spins[node.grid_x]
-                assert asked - SLACK_NS / 1e3 < typical < asked + SLACK_NS / 1e3
+                requested = spins[node.grid_x]
+                assert requested - SLACK_NS / 1e3 < typical < requested + SLACK_NS / 1e3
             elif node.type == NodeType.EMPTY:
                 assert node.not_timed_reason == "events do not time EMPTY nodes"
             else:
@@ -287,8 +287,8 @@ class TestEvents:
                     typical = float(np.median(durations_us(recording, node, graph.graph_id)))
                     found[str(node.grid_x)] = typical
         assert set(found) == set(facts["spins"])
-        for grid, asked in facts["spins"].items():
-            assert found[grid] == pytest.approx(asked, abs=SLACK_NS / 1e3)
+        for grid, requested in facts["spins"].items():
+            assert found[grid] == pytest.approx(requested, abs=SLACK_NS / 1e3)
         for launch in copies(recording, graph):
             assert launch.span_count == 4
 
@@ -300,13 +300,15 @@ class TestEvents:
         nodes = [recording.fetch_spans(x.launch_id).node_id.tolist() for x in timed]
         cycle = [[0, 1, 2], [3, 4, 5], [6, 7]]
         assert nodes == [cycle[i % 3] for i in range(LAUNCHES - 1)]
-        for node, asked in zip(recording.fetch_nodes(graph.graph_id), facts["spins"], strict=True):
+        for node, requested in zip(
+            recording.fetch_nodes(graph.graph_id), facts["spins"], strict=True
+        ):
             typical = float(np.median(durations_us(recording, node, graph.graph_id)))
-            assert typical == pytest.approx(asked, abs=SLACK_NS / 1e3)
+            assert typical == pytest.approx(requested, abs=SLACK_NS / 1e3)
         for launch in timed:  # a slice's place is the whole launch's
             assert (launch.gpu_end_ns or 0) - (launch.gpu_start_ns or 0) == launch.event_duration_ns
 
-    def test_each_node_of_slices_is_timed_as_often_as_asked(self, record: Record) -> None:
+    def test_each_node_of_slices_is_timed_as_often_as_requested(self, record: Record) -> None:
         recording = record("watched_slices", measured_by="events", node_launches=4)
         (graph,) = top_graphs(recording)
         assert [s.count for s in recording.fetch_statistics(graph.graph_id)] == [4] * 8

@@ -40,7 +40,7 @@ def without_cupti(fakes: Fakes, folder: Path, setting: str, value: str) -> dict[
 
 
 @_WITHOUT_CUPTI
-def test_no_cupti_is_said_once_and_events_take_over(
+def test_no_cupti_is_reported_once_and_events_take_over(
     fake: Backend, fakes: Fakes, tmp_path: Path, setting: str, value: str, reason: str
 ) -> None:
     environment = without_cupti(fakes, tmp_path, setting, value)
@@ -58,7 +58,7 @@ def test_no_cupti_is_said_once_and_events_take_over(
 
 
 @_WITHOUT_CUPTI
-def test_cupti_asked_for_and_not_there_is_said_once_and_nothing_is_recorded(
+def test_cupti_requested_and_not_there_is_reported_once_and_nothing_is_recorded(
     fake: Backend, fakes: Fakes, tmp_path: Path, setting: str, value: str, reason: str
 ) -> None:
     environment = without_cupti(fakes, tmp_path, setting, value)

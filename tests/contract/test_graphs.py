@@ -137,11 +137,11 @@ class TestGraphs:
             assert shape_of(node) == (expected.pop("grid"), expected.pop("block"))
         arguments = recording.fetch_arguments(graph.graph_id, node.node_id)
         assert [a.value.hex() for a in arguments] == expected.pop("arguments", [])
-        told = {
+        reported = {
             p.name: p.value for p in recording.fetch_node_parameters(graph.graph_id, node.node_id)
         }
         wanted = expected.pop("parameters", {})
-        assert {name: told.get(name) for name in wanted} == wanted
+        assert {name: reported.get(name) for name in wanted} == wanted
         assert {key: getattr(node, key) for key in expected} == expected
         assert (node.not_timed_reason is None) == kind.timed
         assert (node.exec_node_id is not None) == kind.timed

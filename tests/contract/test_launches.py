@@ -188,7 +188,7 @@ class TestLaunches:
             assert set(span_counts(recording, graph).values()) == {1}
             assert len(recording.fetch_devices(RUN)) == 1
 
-    def test_life_of_an_executable_is_told_in_order(self, record: Record) -> None:
+    def test_life_of_an_executable_is_reported_in_order(self, record: Record) -> None:
         recording = record("captured")
         (graph,) = top_graphs(recording)
         (execution,) = recording.fetch_graph_execs(graph.graph_id)
@@ -207,7 +207,7 @@ class TestLaunches:
             execution.instantiate_start_ns < execution.instantiate_end_ns < execution.destroyed_ns
         )
 
-    def test_updates_are_told_with_their_results(self, record: Record) -> None:
+    def test_updates_are_reported_with_their_results(self, record: Record) -> None:
         recording = record("updated")
         found = [
             c.result

@@ -18,7 +18,7 @@ def measured(recording: Recording) -> dict[str, float | None]:
 
 
 class TestLongRun:
-    def test_every_launch_is_told(self, record: Record, backend: Backend) -> None:
+    def test_every_launch_is_reported(self, record: Record, backend: Backend) -> None:
         recording = record("many")
         facts = backend.run("many").facts
         (graph,) = top_graphs(recording)
@@ -64,7 +64,7 @@ class TestLongRun:
         )
         assert rule.method.startswith("rule:")
 
-    def test_a_few_launches_are_left_plain_when_all_are_asked_for(self, record: Record) -> None:
+    def test_a_few_launches_are_left_plain_when_all_are_requested(self, record: Record) -> None:
         recording = record("dozens", node_launches="all", eager_operations=0)
         (graph,) = top_graphs(recording)
         launches = recording.fetch_launch_arrays(graph.graph_id)

@@ -167,14 +167,14 @@ class TestBodies:
                 clusters = parse_dot(zlib.decompress(graph.dot).decode())
                 parents = find_parents(clusters)
                 cuda_id = {g.graph_id: g.cuda_graph_id for g in (graph, *bodies(recording, graph))}
-                told = {
+                reported = {
                     number: (p.graph_number, p.node_id, p.branch) for number, p in parents.items()
                 }
                 recorded = {
                     g.cuda_graph_id: (cuda_id[g.parent_graph_id or 0], g.parent_node_id, g.branch)
                     for g in bodies(recording, graph)
                 }
-                assert recorded == told
+                assert recorded == reported
                 sizes = {c.number: [n.node_id for n in c.nodes] for c in clusters}
                 for level in (graph, *bodies(recording, graph)):
                     nodes = recording.fetch_nodes(level.graph_id)
@@ -249,9 +249,9 @@ class TestBodies:
         recording = record("template_gone")
         found = top_graphs(recording)
         assert len(found) == backend.run("template_gone").facts["graphs"]
-        for turn, graph in enumerate(found):
+        for iteration, graph in enumerate(found):
             assert [grids(recording, g) for g in bodies(recording, graph)] == [[10], [11]]
-            assert runs(recording, graph) == [Counter({10 + turn % 2: 1})]
+            assert runs(recording, graph) == [Counter({10 + iteration % 2: 1})]
 
 
 class TestEdges:
@@ -297,7 +297,7 @@ class TestMemory:
         assert last.reserved_high_bytes >= last.used_high_bytes
         assert all(s.used_bytes <= s.used_high_bytes for s in samples)
 
-    def test_graphs_without_allocations_are_not_asked_about(self, record: Record) -> None:
+    def test_graphs_without_allocations_are_not_queried(self, record: Record) -> None:
         assert record("shapes").fetch_graph_memory(RUN) == []
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from contract.backend import Backend
-from contract.scripts import ASK_FAKE, PREAMBLE, run_script
+from contract.scripts import PREAMBLE, QUERY_FAKE, run_script
 
 from gviz.collectors.others import cupti_user
 from gviz.recording.reader import Recording
@@ -99,7 +99,7 @@ def folder(tmp_path: Path) -> Path:
 
 def script(text: str) -> str:
     """Return a script that finds the stand-ins."""
-    return "import os, sys\nsys.path.insert(0, os.getcwd())\n" + PREAMBLE + ASK_FAKE + text
+    return "import os, sys\nsys.path.insert(0, os.getcwd())\n" + PREAMBLE + QUERY_FAKE + text
 
 
 def counts(path: Path) -> list[int]:

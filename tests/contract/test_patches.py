@@ -63,7 +63,7 @@ def test_torch_graphs_that_may_not_be_copied_say_why(torch_recording: Recording)
         }
 
 
-def test_torch_lives_are_told(torch_recording: Recording) -> None:
+def test_torch_lives_are_reported(torch_recording: Recording) -> None:
     with torch_recording as recording:
         names = [c.name for c in recording.fetch_api_calls(RUN)]
         assert names.count("cuStreamBeginCapture (torch.cuda.CUDAGraph.capture_begin)") == 5

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from contract.backend import Backend
-from contract.scripts import ASK_FAKE, PREAMBLE, environment, run_script
+from contract.scripts import PREAMBLE, QUERY_FAKE, environment, run_script
 
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -191,7 +191,7 @@ with gviz.profile("x.gviz") as profile:
 seen.append(enabled())
 print(json.dumps(seen))
 """
-    process = done(run_script(fake, tmp_path, PREAMBLE + ASK_FAKE + text))
+    process = done(run_script(fake, tmp_path, PREAMBLE + QUERY_FAKE + text))
     on, stopped, later, again, over = json.loads(process.stdout)
     assert on == again
     assert on["launches"] == 2
@@ -218,7 +218,7 @@ with gviz.profile("x.gviz", duration_s=0.3, eager_operations=0):
     time.sleep(1.2)
     print(json.dumps([before, between, enabled()]))
 """
-    text = PREAMBLE + ASK_FAKE + "from contract.driver import Arguments\n" + text
+    text = PREAMBLE + QUERY_FAKE + "from contract.driver import Arguments\n" + text
     before, between, after = json.loads(done(run_script(fake, tmp_path, text)).stdout)
     assert (before["kinds"], before["operations"], before["launches"]) == (4, 0, 2)
     assert (between["kinds"], between["operations"], between["launches"]) == (4, 1, 2)
@@ -267,7 +267,7 @@ signal.signal(signal.SIGUSR2, lambda number, frame: got.append(number))
         assert any("itself" in note.text for note in recording.fetch_notes(RUN))
 
 
-def test_signal_taken_over_later_is_said(backend: Backend, tmp_path: Path) -> None:
+def test_signal_taken_over_later_is_reported(backend: Backend, tmp_path: Path) -> None:
     text = """
 with gviz.profile("x.gviz", toggle_signal="SIGUSR2"):
     launch(chain(), 1)

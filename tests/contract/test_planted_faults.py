@@ -50,7 +50,7 @@ def test_a_fault_is_found_until_it_is_repaired(
     assert repaired["findings"] == []
 
 
-def test_own_part_of_making_graphs_is_told(backend: Backend, tmp_path: Path) -> None:
+def test_own_part_of_making_graphs_is_reported(backend: Backend, tmp_path: Path) -> None:
     """Gviz's own part of captures and instantiations is recorded, and advice subtracts it."""
     found = _record(backend, "rebuilt, unchanged", "faulty", tmp_path / "x.gviz")
     with Recording(tmp_path / "x.gviz") as recording:

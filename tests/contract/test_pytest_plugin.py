@@ -74,7 +74,7 @@ def baseline(tmp_path: Path) -> Path:
     return tmp_path / "kept" / baseline_name("test_it.py::test_chain")
 
 
-def test_test_asks_what_it_recorded(backend: Backend, run: Pytest) -> None:
+def test_test_reads_what_it_recorded(backend: Backend, run: Pytest) -> None:
     done = run(
         backend,
         RECORDED,

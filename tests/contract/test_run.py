@@ -304,7 +304,7 @@ def test_program_ends_as_it_does_also_where_no_recording_can_be_written(
 @pytest.mark.parametrize(
     ("collector", "environment", "reason"),
     [
-        ("events", {}, "asked for"),
+        ("events", {}, "requested"),
         ("auto", {"FAKE_CUPTI_TAKEN": "1"}, "CUPTI cannot be used"),
     ],
 )

@@ -82,9 +82,9 @@ def test_architecture_has_900_words_at_most() -> None:
 
 def test_modules_begin_with_what_they_are() -> None:
     lines = (DOCS / "modules.md").read_text().splitlines()
-    said = [line.partition("`: ")[2] or line for line in lines]
+    stated = [line.partition("`: ")[2] or line for line in lines]
     assert sum("`: " in line for line in lines) > 400
-    assert [words for words in said if _QUESTION.match(words)] == []
+    assert [words for words in stated if _QUESTION.match(words)] == []
 
 
 def test_readme_starts_with_the_two_commands() -> None:

@@ -48,7 +48,7 @@ def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return folder / "imported.gviz"
 
 
-def ask(path: Path, sql: str) -> list[dict[str, Any]]:
+def request(path: Path, sql: str) -> list[dict[str, Any]]:
     """Return the rows of a query as sqlite3 users get them."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         found = database.execute(sql)
@@ -57,7 +57,7 @@ def ask(path: Path, sql: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def said(path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+def stated(path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     """Return a function that gives the graphs of what a command of gviz says."""
 
     def of(command: str) -> list[dict[str, Any]]:
@@ -74,17 +74,21 @@ def said(path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
 def test_spans_and_statistics_join_nodes_by_equal_names(path: Path) -> None:
     for table in ("span", "node_statistics"):
         joined = f"SELECT count(*) AS n FROM {table} JOIN node USING (graph_id, node_id)"
-        assert ask(path, joined) == ask(path, f"SELECT count(*) AS n FROM {table}") != [{"n": 0}]
+        assert (
+            request(path, joined)
+            == request(path, f"SELECT count(*) AS n FROM {table}")
+            != [{"n": 0}]
+        )
 
 
-def test_joined_by_equal_names_times_are_those_that_analysis_names(path: Path, said: Any) -> None:
-    spans = ask(
+def test_joined_by_equal_names_times_are_those_that_analysis_names(path: Path, stated: Any) -> None:
+    spans = request(
         path,
         "SELECT graph_id, node_id, iteration, node.name, span.duration_ns AS ns "
         "FROM span JOIN node USING (graph_id, node_id)",
     )
     compared = 0
-    for graph in said("analyze"):
+    for graph in stated("analyze"):
         for step in graph["critical_path"].get("faster") or ():
             wanted = step["node"] | {"iteration": step["iteration"]}
             mine = [span for span in spans if wanted.items() <= span.items()]
@@ -95,7 +99,7 @@ def test_joined_by_equal_names_times_are_those_that_analysis_names(path: Path, s
 
 def test_most_nodes_of_the_imported_trace_have_another_id_in_the_executable(path: Path) -> None:
     differ = "SELECT count(*) AS n FROM node WHERE exec_node_id <> node_id"
-    (found,) = ask(path, differ)
+    (found,) = request(path, differ)
     assert found["n"] > (200 if path.stem == "imported" else -1)
 
 
@@ -105,16 +109,16 @@ def test_stream_operations_are_matched_to_nodes_of_their_launchs_graph(path: Pat
         f"SELECT count(*) AS n {matched} JOIN node ON node.graph_id = launch.graph_id "
         "AND node.node_id = work.node_id AND node.type = work.type"
     )
-    assert ask(path, same) == ask(path, f"SELECT count(*) AS n {matched}")
+    assert request(path, same) == request(path, f"SELECT count(*) AS n {matched}")
 
 
 # -- the document's queries ------------------------------------------------------------------------
 
 
-def test_slowest_nodes_are_those_of_gviz_info(path: Path, said: Any) -> None:
-    told = [node for graph in said("info") for node in graph["slowest_nodes"]]
-    by_node = {(node["graph_id"], node["node_id"]): node for node in told}
-    found = ask(path, NODES)
+def test_slowest_nodes_are_those_of_gviz_info(path: Path, stated: Any) -> None:
+    reported = [node for graph in stated("info") for node in graph["slowest_nodes"]]
+    by_node = {(node["graph_id"], node["node_id"]): node for node in reported}
+    found = request(path, NODES)
     assert len(found) == 10
     assert found[0]["total_us"] == max(row["total_us"] for row in found)
     known = [row for row in found if (row["graph_id"], row["node_id"]) in by_node]
@@ -125,28 +129,28 @@ def test_slowest_nodes_are_those_of_gviz_info(path: Path, said: Any) -> None:
         assert row["median_us"] * 1e3 == pytest.approx(node["median_ns"])
 
 
-def test_kernels_take_together_what_gviz_info_says(path: Path, said: Any) -> None:
-    (total,) = ask(path, "SELECT sum(total_us) AS us FROM v_node")
-    told = [graph["node_time_ns"] or 0 for graph in said("info")]
-    assert total["us"] * 1e3 == pytest.approx(sum(told))
+def test_kernels_take_together_what_gviz_info_says(path: Path, stated: Any) -> None:
+    (total,) = request(path, "SELECT sum(total_us) AS us FROM v_node")
+    reported = [graph["node_time_ns"] or 0 for graph in stated("info")]
+    assert total["us"] * 1e3 == pytest.approx(sum(reported))
     of_kernels = "SELECT sum(total_us) AS us FROM v_node WHERE kernel IS NOT NULL"
-    found = ask(path, KERNELS.replace("LIMIT 10", "LIMIT -1"))
+    found = request(path, KERNELS.replace("LIMIT 10", "LIMIT -1"))
     assert sum(row["total_ms"] for row in found) * 1e3 == pytest.approx(
-        ask(path, of_kernels)[0]["us"]
+        request(path, of_kernels)[0]["us"]
     )
 
 
-def test_node_medians_are_those_that_analysis_computes_with(path: Path, said: Any) -> None:
+def test_node_medians_are_those_that_analysis_computes_with(path: Path, stated: Any) -> None:
     medians: dict[tuple[int, int], float] = {}
-    for graph in said("analyze"):
+    for graph in stated("analyze"):
         slack = graph["critical_path"].get("slack")
         if slack is not None:
             # Statistics are over all executions of a node, the slack over each by itself.
-            once = [turn == 0 for turn in slack["iteration"]]
+            once = [iteration == 0 for iteration in slack["iteration"]]
             keys = list(zip(slack["graph_id"], slack["node_id"], strict=True))
-            told = zip(keys, slack["duration_ns"], once, strict=True)
-            medians |= {key: ns for key, ns, first in told if first and keys.count(key) == 1}
-    found = ask(path, NODES.replace("LIMIT 10", "LIMIT 100"))
+            reported = zip(keys, slack["duration_ns"], once, strict=True)
+            medians |= {key: ns for key, ns, first in reported if first and keys.count(key) == 1}
+    found = request(path, NODES.replace("LIMIT 10", "LIMIT 100"))
     known = {(r["graph_id"], r["node_id"]): r["median_us"] for r in found}
     compared = medians.keys() & known.keys()
     assert len(compared) >= min(len(medians), len(known), 10)
@@ -154,29 +158,29 @@ def test_node_medians_are_those_that_analysis_computes_with(path: Path, said: An
         assert known[key] * 1e3 == pytest.approx(medians[key])
 
 
-def test_mean_launches_are_those_that_gviz_analyze_compares(path: Path, said: Any) -> None:
-    told = {
+def test_mean_launches_are_those_that_gviz_analyze_compares(path: Path, stated: Any) -> None:
+    reported = {
         (graph["graph_id"], side): (graph["stream_comparison"][side]["gpu_ns"]["count"],
                                     graph["stream_comparison"][side]["gpu_ns"]["mean"])
-        for graph in said("analyze")
+        for graph in stated("analyze")
         for side in ("graph", "stream")
         if side in graph["stream_comparison"]
     }  # fmt: skip
     found = {
         (row["graph_id"], row["side"]): (row["launches"], row["mean_gpu_us"] * 1e3)
-        for row in ask(path, LAUNCHES)
+        for row in request(path, LAUNCHES)
     }
-    assert {key: found[key] for key in told} == {
-        key: (count, pytest.approx(ns)) for key, (count, ns) in told.items()
+    assert {key: found[key] for key in reported} == {
+        key: (count, pytest.approx(ns)) for key, (count, ns) in reported.items()
     }
-    assert len(told) == (0 if path.stem in WITHOUT_EAGER else 2)
+    assert len(reported) == (0 if path.stem in WITHOUT_EAGER else 2)
 
 
-def test_timeline_is_the_first_launch_with_node_times(path: Path, said: Any) -> None:
-    found = ask(path, TIMELINE)
+def test_timeline_is_the_first_launch_with_node_times(path: Path, stated: Any) -> None:
+    found = request(path, TIMELINE)
     lengths = {
         launch["launch_id"]: launch["ledger"]["total_ns"]
-        for graph in said("analyze")
+        for graph in stated("analyze")
         for launch in graph["ledger"].get("launches", ())
     }
     with Recording(path) as recording:
@@ -196,28 +200,30 @@ def test_timeline_is_the_first_launch_with_node_times(path: Path, said: Any) -> 
 
 def test_edges_have_the_names_of_their_nodes(path: Path) -> None:
     names = {
-        row["node_id"]: row["name"] for row in ask(path, "SELECT * FROM node WHERE graph_id=1")
+        row["node_id"]: row["name"] for row in request(path, "SELECT * FROM node WHERE graph_id=1")
     }
-    found = ask(path, EDGES)
-    (graph,) = ask(path, "SELECT topology_id FROM graph WHERE graph_id=1")
+    found = request(path, EDGES)
+    (graph,) = request(path, "SELECT topology_id FROM graph WHERE graph_id=1")
     edges = f"SELECT 1 FROM edge WHERE topology_id={graph['topology_id']}"
-    assert len(found) == len(ask(path, edges)) > 0
+    assert len(found) == len(request(path, edges)) > 0
     for row in found:
         assert row["from_name"] == names[row["from_node"]]
         assert row["to_name"] == names[row["to_node"]]
         assert row["type"] in ("default", "programmatic")
 
 
-def test_graphs_are_counted_as_gviz_info_counts_them(path: Path, said: Any) -> None:
-    found = [row for row in ask(path, GRAPHS) if not row["origin"].startswith("failed")]
-    told = said("info")
-    assert sum(row["nodes"] for row in found) == sum(graph["node_count"] for graph in told)
+def test_graphs_are_counted_as_gviz_info_counts_them(path: Path, stated: Any) -> None:
+    found = [row for row in request(path, GRAPHS) if not row["origin"].startswith("failed")]
+    reported = stated("info")
+    assert sum(row["nodes"] for row in found) == sum(graph["node_count"] for graph in reported)
     times = sum(row["node_time_us"] or 0 for row in found) * 1e3
-    assert times == pytest.approx(sum(graph["node_time_ns"] or 0 for graph in told))
+    assert times == pytest.approx(sum(graph["node_time_ns"] or 0 for graph in reported))
     launched = {row["graph_id"]: row["launches"] for row in found if row["launches"]}
-    sides = {g["graph_id"]: s["count"] for g in told for s in g["launches"] if s["side"] == "graph"}
+    sides = {
+        g["graph_id"]: s["count"] for g in reported for s in g["launches"] if s["side"] == "graph"
+    }
     assert launched == sides
-    analyzed = {g["graph_id"]: (g["node_count"], g["launch_count"]) for g in said("analyze")}
+    analyzed = {g["graph_id"]: (g["node_count"], g["launch_count"]) for g in stated("analyze")}
     for graph_id, (_, launches) in analyzed.items():
         assert launched.get(graph_id, 0) == launches
     assert sum(nodes for nodes, _ in analyzed.values()) == sum(row["nodes"] for row in found)
@@ -227,7 +233,7 @@ def test_graphs_are_counted_as_gviz_info_counts_them(path: Path, said: Any) -> N
 
 
 def test_ranges_and_lines_of_nodes_are_those_that_gviz_shows(path: Path) -> None:
-    found = {(r["graph_id"], r["node_id"]): r for r in ask(path, "SELECT * FROM v_node")}
+    found = {(r["graph_id"], r["node_id"]): r for r in request(path, "SELECT * FROM v_node")}
     with Recording(path) as recording:
         for graph in recording.fetch_graphs():
             texts = nvtx_texts(recording.fetch_nvtx_paths(graph.run_id))
@@ -250,19 +256,19 @@ def test_views_have_the_columns_that_the_document_says(path: Path) -> None:
 
 def test_loop_bodies_count_each_execution(tmp_path: Path) -> None:
     path = write_loop_recording(tmp_path / "loop.gviz", iterations=5)
-    found = ask(path, NODES)
+    found = request(path, NODES)
     assert {row["name"]: row["executions"] for row in found} == {
         "init_kernel": 1, "finish_kernel": 1, "step_kernel": 5, "check_kernel": 5,
     }  # fmt: skip
     spans = "SELECT count(*) AS n, max(iteration) AS last FROM v_span WHERE name = 'step_kernel'"
-    assert ask(path, spans) == [{"n": 5, "last": 4}]
+    assert request(path, spans) == [{"n": 5, "last": 4}]
 
 
 # -- sqlite's own checks ---------------------------------------------------------------------------
 
 
 def test_sqlite_finds_the_file_whole(path: Path) -> None:
-    assert ask(path, "PRAGMA integrity_check") == [{"integrity_check": "ok"}]
+    assert request(path, "PRAGMA integrity_check") == [{"integrity_check": "ok"}]
 
 
 @pytest.mark.parametrize("table", all_tables(), ids=lambda table: table.name)

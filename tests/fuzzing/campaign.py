@@ -107,17 +107,17 @@ def _fuzz_in_process(
     theirs.close()
     for done, seed in enumerate(seeds):
         try:
-            said = ours.recv() if ours.poll(LIMIT_S) else f"took more than {LIMIT_S} s"
+            stated = ours.recv() if ours.poll(LIMIT_S) else f"took more than {LIMIT_S} s"
         except EOFError:
             process.join()
-            said = f"the process ended with code {process.exitcode}"
-        if said == "taken":
+            stated = f"the process ended with code {process.exitcode}"
+        if stated == "taken":
             outcome.taken += 1
-        elif said == "refused":
+        elif stated == "refused":
             outcome.refused += 1
         else:
-            outcome.faults.append(Fault(target, seed, said))
-            if not said.startswith("Traceback"):
+            outcome.faults.append(Fault(target, seed, stated))
+            if not stated.startswith("Traceback"):
                 process.kill()
                 process.join()
                 ours.close()

@@ -246,7 +246,7 @@ def test_results_are_those_without_gviz(
 def test_nodes_are_timed(record: Record, name: str) -> None:
     recording = record(name)
     (run,) = recording.fetch_runs()
-    assert (run.collector, run.collector_reason) == ("events", "asked for")
+    assert (run.collector, run.collector_reason) == ("events", "requested")
     graphs = tops(recording)
     assert graphs
     assert any(timed(recording, graph) for graph in graphs)
@@ -308,9 +308,9 @@ def test_node_times_come_near_cupti(record: Record) -> None:
     assert len(medians[0]) >= 60
     error = np.array([medians[0][n] - medians[1][n] for n in medians[0]]) / 1e3
     # Two processes, whose clocks differ: the bound is held where both measure one process's graphs.
-    said = f"offset {np.median(error):+.3f} us, errors {np.sort(np.abs(error)).round(2).tolist()}"
-    assert np.median(np.abs(error)) <= 0.75, said
-    assert np.percentile(np.abs(error), 95) <= 1.75, said
+    stated = f"offset {np.median(error):+.3f} us, errors {np.sort(np.abs(error)).round(2).tolist()}"
+    assert np.median(np.abs(error)) <= 0.75, stated
+    assert np.percentile(np.abs(error), 95) <= 1.75, stated
 
 
 def test_calibration_is_quick_and_even(record: Record) -> None:

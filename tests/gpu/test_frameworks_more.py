@@ -320,7 +320,7 @@ torch.cuda.synchronize()
 
 
 @pytest.mark.parametrize("how", ["profile", "run"])
-def test_only_the_graph_asked_for_gets_node_times(tmp_path: Path, how: str) -> None:
+def test_only_the_graph_requested_gets_node_times(tmp_path: Path, how: str) -> None:
     pytest.importorskip("torch")
     output = tmp_path / "out.gviz"
     if how == "profile":

@@ -151,8 +151,8 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     def run(name: str, text: str) -> Recording:
         if name not in opened:
             opened[name] = run_profiled(tmp_path_factory.mktemp("life"), text)
-        recording, said = opened[name]
-        assert "failed:" in said, "the capture did not break"
+        recording, stated = opened[name]
+        assert "failed:" in stated, "the capture did not break"
         return recording
 
     yield run

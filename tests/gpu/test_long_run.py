@@ -36,7 +36,7 @@ with gviz.profile(sys.argv[1], node_launches=sys.argv[2], eager_operations=0):
 
 @pytest.mark.quick
 @pytest.mark.parametrize("policy", ["all", "every:100", "20"])
-def test_every_launch_and_node_is_told(tmp_path: Path, policy: str) -> None:
+def test_every_launch_and_node_is_reported(tmp_path: Path, policy: str) -> None:
     pytest.importorskip("torch")
     output = tmp_path / "x.gviz"
     done = subprocess.run(

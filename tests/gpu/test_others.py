@@ -273,7 +273,7 @@ def test_jax_profiler_around_gviz_is_named_and_undisturbed(tmp_path: Path) -> No
     assert "jax.profiler is recording" in process.stderr
 
 
-def test_jax_profiler_before_gviz_lets_go_or_is_said(tmp_path: Path) -> None:
+def test_jax_profiler_before_gviz_releases_it_or_is_reported(tmp_path: Path) -> None:
     pytest.importorskip("jax")
     text = JAX + (
         "with jax.profiler.trace('traced'):\n    run(6)\nwith gviz.profile('x.gviz'):\n"
@@ -299,15 +299,15 @@ def test_program_under_nsight_compute_goes_on(tmp_path: Path) -> None:
     command = [ncu, "--target-processes", "all", "--launch-count", "2", "--metrics"]
     command += ["gpu__time_duration.sum", sys.executable, "-P"]
     process = run_python(tmp_path, text, *command)
-    said = process.stdout + process.stderr
-    if "ERR_NVGPUCTRPERM" in said or "No kernels were profiled" in said:
-        pytest.skip(f"ncu may not profile here: {said[-300:]}")
-    assert process.returncode == 0, said
+    stated = process.stdout + process.stderr
+    if "ERR_NVGPUCTRPERM" in stated or "No kernels were profiled" in stated:
+        pytest.skip(f"ncu may not profile here: {stated[-300:]}")
+    assert process.returncode == 0, stated
     assert "value 25.0" in process.stdout
-    held = "another profiler holds CUPTI" in said
-    assert held or "nothing is recorded" in said or timed_launches(tmp_path / "x.gviz")
+    held = "another profiler holds CUPTI" in stated
+    assert held or "nothing is recorded" in stated or timed_launches(tmp_path / "x.gviz")
     if held:
-        assert "Nsight Compute" in said
+        assert "Nsight Compute" in stated
 
 
 # -- nothing stays behind ------------------------------------------------------------------------

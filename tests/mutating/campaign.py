@@ -120,8 +120,8 @@ class Campaign:
     def _keep(self, verdict: Verdict) -> None:
         self._verdicts[verdict.number] = verdict
         self._write(asdict(verdict))
-        told = f"caught by {verdict.by}: {verdict.error}" if verdict.caught else "not caught"
-        _report(f"{verdict.number + 1} of {len(self._chosen)}, {verdict.stage}, {told[:150]}")
+        reported = f"caught by {verdict.by}: {verdict.error}" if verdict.caught else "not caught"
+        _report(f"{verdict.number + 1} of {len(self._chosen)}, {verdict.stage}, {reported[:150]}")
 
     def _leave_out(self, test: str, why: str) -> None:
         """Note a test whose failure says nothing of a mutation."""

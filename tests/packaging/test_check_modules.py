@@ -36,9 +36,9 @@ def plant(web: Path, name: str, line: str) -> None:
 
 
 def test_modules_import_as_they_may(web: Path) -> None:
-    code, said = check(web)
+    code, stated = check(web)
     assert code == 0
-    assert said.startswith("modules: ")
+    assert stated.startswith("modules: ")
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_import_over_a_wall_is_refused(web: Path, name: str, line: str, fault: s
 
 def test_circle_is_refused(web: Path) -> None:
     plant(web, "core/format.js", 'import {\n  ticks,\n} from "./axis.js";')
-    code, said = check(web)
+    code, stated = check(web)
     assert code == 1
-    assert said.startswith("modules import each other: core/axis.js > core/format.js > core/axis")
+    assert stated.startswith("modules import each other: core/axis.js > core/format.js > core/axis")
 
 
 def test_types_of_a_folder_may_name_each_other(web: Path) -> None:
@@ -106,6 +106,6 @@ def test_folder_with_too_many_modules_is_refused(web: Path) -> None:
 def test_folder_without_a_place_among_the_others_is_refused(web: Path) -> None:
     (web / "attic").mkdir()
     (web / "attic" / "old.js").write_text("export const old = 1;\n", encoding="utf-8")
-    code, said = check(web)
+    code, stated = check(web)
     assert code == 1
-    assert said.startswith("attic: no folder of modules; ALLOWED in ")
+    assert stated.startswith("attic: no folder of modules; ALLOWED in ")

@@ -81,7 +81,7 @@ chmod +x "${0%/*}/chromium"
 
 
 @pytest.mark.parametrize(
-    ("programs", "said", "installed"),
+    ("programs", "stated", "installed"),
     [
         ({"id": "#!/bin/sh\necho 0\n"}, "There is no Chromium", False),
         ({"id": "#!/bin/sh\necho 1000\n", "apt-get": APT}, "There is no Chromium", False),
@@ -92,7 +92,7 @@ chmod +x "${0%/*}/chromium"
     ids=["no apt", "not root", "root", "snap stub", "chrome is there"],
 )
 def test_install_chromium_installs_where_allowed_else_says_what_to_do(
-    tmp_path: Path, programs: dict[str, str], said: str, installed: bool
+    tmp_path: Path, programs: dict[str, str], stated: str, installed: bool
 ) -> None:
     for name in ("bash", "chmod", "mktemp", "rm", "sh", "tail"):
         (tmp_path / name).symlink_to(f"/bin/{name}")
@@ -109,7 +109,7 @@ def test_install_chromium_installs_where_allowed_else_says_what_to_do(
         check=False,
     )
     assert done.returncode == 0
-    assert (said in done.stderr) if said else done.stderr == ""
+    assert (stated in done.stderr) if stated else done.stderr == ""
     assert log.exists() is installed
 
 

@@ -86,7 +86,7 @@ def test_any_recording_is_analyzed_and_its_ledgers_add_up(plan: Plan) -> None:
         text = render_texts(analysis_documents(found), width)
         assert max(map(len, text.splitlines()[1:])) <= width
     (graph,) = found.runs[0].graphs
-    assert not any("\n" in doubt for doubt in graph.doubts)
+    assert not any("\n" in caveat for caveat in graph.doubts)
     check_dominance(graph.dominance)
     check_forecast(found.runs[0].forecast)
     if isinstance(graph.ledger, NotComputed):

@@ -17,12 +17,12 @@ Span = tuple[int, int, int, int]
 def nestings(draw: st.DrawFn) -> Nesting:
     """Levels of a few nodes each; a level's holder is a node of an earlier one."""
     sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=6))
-    holder, level = [-1], [0] * sizes[0]
+    parent, level = [-1], [0] * sizes[0]
     for number, size in enumerate(sizes[1:], start=1):
-        holder.append(draw(st.integers(0, len(level) - 1)))
+        parent.append(draw(st.integers(0, len(level) - 1)))
         level += [number] * size
     once = draw(st.lists(st.booleans(), min_size=len(level), max_size=len(level)))
-    return Nesting(np.array(level), np.array(holder), np.array(once), True)
+    return Nesting(np.array(level), np.array(parent), np.array(once), True)
 
 
 def around(nesting: Nesting, node: int) -> list[int]:
@@ -45,13 +45,13 @@ def test_bodies_are_summed_by_launch(nesting: Nesting, data: st.DataObject) -> N
     columns = [np.array(c, np.int64) for c in zip(*spans, strict=True)] or [
         np.zeros(0, np.int64)
     ] * 4
-    times, turns = measure_bodies(nesting, BodySpans(*columns))
+    times, iterations = measure_bodies(nesting, BodySpans(*columns))
     sums: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     ran: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     for launch, node, start, length in spans:
-        for holder in around(nesting, node):
-            sums[holder][launch] += length
-            ran[holder][launch] |= set(range(start, start + length))
+        for parent in around(nesting, node):
+            sums[parent][launch] += length
+            ran[parent][launch] |= set(range(start, start + length))
     for node in range(len(nesting.level)):
         found = list(sums[node].values())
         assert times.launches[node] == len(found)
@@ -65,7 +65,7 @@ def test_bodies_are_summed_by_launch(nesting: Nesting, data: st.DataObject) -> N
             whole = [len(ns) for ns in ran[node].values()]
             assert times.running_ns[node] == np.median(whole)
             assert times.running_ns[node] <= times.max_ns[node]
-    assert (turns.launches <= 3).all()
-    known = ~np.isnan(turns.median)
-    assert (turns.least[known] <= turns.median[known]).all()
-    assert (turns.median[known] <= turns.most[known]).all()
+    assert (iterations.launches <= 3).all()
+    known = ~np.isnan(iterations.median)
+    assert (iterations.least[known] <= iterations.median[known]).all()
+    assert (iterations.median[known] <= iterations.most[known]).all()

@@ -72,10 +72,10 @@ def test_dependence_is_reachability(graph: LabelledGraph, data: st.DataObject) -
     if not count:
         return
     place = st.integers(0, count - 1)
-    asked = data.draw(st.lists(st.tuples(place, place), min_size=1, max_size=20))
-    before, after = (np.array(x, np.int64) for x in zip(*asked, strict=True))
+    requested = data.draw(st.lists(st.tuples(place, place), min_size=1, max_size=20))
+    before, after = (np.array(x, np.int64) for x in zip(*requested, strict=True))
     digraph = graph.digraph()
-    expected = [nx.has_path(digraph, a, b) for a, b in asked]
+    expected = [nx.has_path(digraph, a, b) for a, b in requested]
     assert depends(compared(graph), before, after).tolist() == expected
 
 

@@ -202,14 +202,14 @@ def runs(draw: st.DrawFn) -> tuple[list[Graph], list[TimeLevel]]:
         timed = np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool)
         again = draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
         holds = {g.parent[1] for g in nest if g.parent is not None and g.parent[0] == number}
-        turns = [
+        iterations = [
             (node, begin[node] + k * (length[node] + 3.0))
             for node in range(count)
             if number and timed[node] and again[node] and node not in holds
             for k in range(again[node] + 1)
         ]
-        nodes = np.array([node for node, _ in turns], np.int64)
-        starts = np.array([start for _, start in turns], float)
+        nodes = np.array([node for node, _ in iterations], np.int64)
+        starts = np.array([start for _, start in iterations], float)
         bars = Bars(nodes, starts, starts + length[nodes] if len(nodes) else starts)
         end = begin + length
         np.maximum.at(end, bars.node, bars.end_ns)

@@ -53,9 +53,9 @@ class Page:
             self._kept[key] = build()
         return self._kept[key]  # type: ignore[return-value]
 
-    def shown(self, asked: DagRequest) -> tuple[dict[str, object], Arrays]:
+    def shown(self, requested: DagRequest) -> tuple[dict[str, object], Arrays]:
         """Return the DAG as it is asked for."""
-        return unpack(dag_payload(self._recording, 1, asked, self._keep))
+        return unpack(dag_payload(self._recording, 1, requested, self._keep))
 
 
 @given(parts=levels(), data=st.data())
@@ -71,11 +71,11 @@ def test_no_node_is_lost_and_closing_undoes_opening(
             layout = data.draw(st.sampled_from([None, "structure", "lanes", "time"]))
             folding = data.draw(st.sampled_from([None, "repeats", "ranges"]))
             opened = data.draw(st.sets(st.sampled_from(parents))) if parents else set()
-            asked = DagRequest(layout, None, folding, frozenset(f"n{key}" for key in opened))
+            requested = DagRequest(layout, None, folding, frozenset(f"n{key}" for key in opened))
             closed = DagRequest(layout, None, folding)
             page = Page(recording)
             before = page.shown(closed)
-            _, a = page.shown(asked)
+            _, a = page.shown(requested)
             check(tree.key, a)
             frames = set(a["within"].tolist()) - {-1} if "within" in a else set()
             assert {int(a["node_id"][i]) for i in frames} <= opened

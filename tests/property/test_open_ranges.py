@@ -31,9 +31,9 @@ def test_the_innermost_range_is_the_shortest_around_a_moment(trees: list, random
     ranges = [(t, *r) for t, tree in enumerate(trees) for r in laid_out(tree, 10)[0]]
     random.shuffle(ranges)
     thread, start, end = np.array(ranges, np.int64).T
-    asked = [(t, time) for t in range(len(trees) + 1) for time in range(8, int(end.max()) + 2)]
-    found = OpenRanges(thread, start, end).innermost(*np.array(asked, np.int64).T)
-    for (t, time), at in zip(asked, found.tolist(), strict=True):
+    requested = [(t, time) for t in range(len(trees) + 1) for time in range(8, int(end.max()) + 2)]
+    found = OpenRanges(thread, start, end).innermost(*np.array(requested, np.int64).T)
+    for (t, time), at in zip(requested, found.tolist(), strict=True):
         around = [i for i, r in enumerate(ranges) if r[0] == t and r[1] <= time < r[2]]
         expected = min(around, key=lambda i: ranges[i][2] - ranges[i][1], default=-1)
         assert at == expected

@@ -57,7 +57,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def test_a_module_is_loaded_when_its_name_is_asked_for(package: str) -> None:
+def test_a_module_is_loaded_when_its_name_is_requested(package: str) -> None:
     module = import_module(package)
     assert f"{package}.inner" not in sys.modules
     assert module.one == 1

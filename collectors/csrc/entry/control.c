@@ -117,7 +117,7 @@ static int attach_locked(bool again) {
     if (again)
         return attach_cupti(true);
     if (watch_wanted()) {
-        start_watching("asked for", true);
+        start_watching("requested", true);
         return 0;
     }
     if (attach_cupti(false) == 0)

@@ -35,7 +35,7 @@ class Args(msgspec.Struct, gc=False):
     graph_node_id: Any = msgspec.field(name="graph node id", default=None)
     registers: Any = msgspec.field(name="registers per thread", default=None)
     shared_memory: Any = msgspec.field(name="shared memory", default=None)
-    #: Direction, where the event's name does not tell it (PyTorch's CUPTI monitor).
+    #: Direction, where the event's name does not have it (PyTorch's CUPTI monitor).
     copy_kind: Any = msgspec.field(name="copy kind", default=None)
     #: Where it ran, if ``stream`` is a lane that an annotation names.
     original_stream: Any = None
@@ -108,9 +108,9 @@ class EventParser:
 def _event(value: dict[str, Any]) -> Event:
     args = value.get("args")
     known = args if isinstance(args, dict) else {}
-    told = {name: value.get(name) for name in ("ph", "cat", "name", "pid", "tid")}
+    fields_given = {name: value.get(name) for name in ("ph", "cat", "name", "pid", "tid")}
     return Event(
-        **told,
+        **fields_given,
         ts=_raw(value.get("ts")),
         dur=_raw(value.get("dur")),
         args=Args(**{f.name: known.get(f.encode_name) for f in msgspec.structs.fields(Args)}),
@@ -123,7 +123,7 @@ def _raw(value: Any) -> msgspec.Raw:
 
 
 def annotation(args: Args) -> str | None:
-    """Return what a program said of a graph's node as it captured it; None: nothing."""
+    """Return a program's annotation of a graph's node at capture; None: it made none."""
     for value in (args.name, args.module_fqn, args.legacy_name):
         if isinstance(value, str) and value:
             return value

@@ -62,7 +62,7 @@ _NO_ARGS = Args()
 LANES_NOTE = (
     "The trace does not say whether the streams of its annotated graphs are CUDA's: before "
     "PyTorch's exporter wrote annotations, torch.cuda._annotate_cuda_graph_trace added them and "
-    "moved nodes to lanes. Inferred edges follow what the trace says."
+    "moved nodes to lanes. Inferred edges follow the trace."
 )
 
 
@@ -76,7 +76,7 @@ def read_kineto(
     path
         What ``torch.profiler``'s ``export_chrome_trace`` wrote.
     progress
-        Is told how much was read.
+        Called with the share that was read.
     most_bytes
         Bytes that are unpacked at most; None: any number.
 
@@ -203,9 +203,9 @@ class _Reading:
             rows["copy_kind"][i] = _copy_kind(texts[i], args[i].copy_kind)
         trace.add_activities(rows)
         for i in np.flatnonzero(rows["node_id"] != UNKNOWN).tolist():
-            said = annotation(args[i])
-            if said is not None:
-                trace.annotate(int(rows["exec_id"][i]), int(rows["node_id"][i]), said)
+            annotated = annotation(args[i])
+            if annotated is not None:
+                trace.annotate(int(rows["exec_id"][i]), int(rows["node_id"][i]), annotated)
 
     def _add_calls(self, events: list[Event]) -> None:
         events = [event for event in events if isinstance(event.name, str)]
@@ -295,28 +295,30 @@ def _domain(event: Event) -> str | None:
     return domain if isinstance(domain, str) and domain else None
 
 
-def _copy_kind(name: str, told: Any) -> int:
+def _copy_kind(name: str, recorded: Any) -> int:
     """Return the direction out of a name such as ``Memcpy HtoD (Pinned -> Device)``."""
     words = name.split()
     if len(words) > 1:
         return COPY_KINDS.get(words[1].lower(), UNKNOWN)
-    return COPY_KINDS.get(told.lower(), UNKNOWN) if isinstance(told, str) else UNKNOWN
+    return COPY_KINDS.get(recorded.lower(), UNKNOWN) if isinstance(recorded, str) else UNKNOWN
 
 
-def _device(told: dict[str, Any]) -> DeviceFacts | None:
-    number = integer(told.get("id"))
+def _device(properties: dict[str, Any]) -> DeviceFacts | None:
+    number = integer(properties.get("id"))
     if number is None or not 0 <= number < 1 << 31:
         return None
-    major, minor = integer(told.get("computeMajor")), integer(told.get("computeMinor"))
-    name = told.get("name")
+    major, minor = integer(properties.get("computeMajor")), integer(properties.get("computeMinor"))
+    name = properties.get("name")
     return DeviceFacts(
         device_id=number,
         name=storable(name) if isinstance(name, str) else f"GPU {number}",
         compute_capability=None if major is None else f"{major}.{minor or 0}",
-        multiprocessor_count=size(told.get("numSms"), MOST_INT),
-        memory_bytes=size(told.get("totalGlobalMem")),
+        multiprocessor_count=size(properties.get("numSms"), MOST_INT),
+        memory_bytes=size(properties.get("totalGlobalMem")),
         max_threads_per_multiprocessor=size(
-            told.get("maxThreadsPerMultiprocessor", told.get("maxThreadsPerMultiProcessor")),
+            properties.get(
+                "maxThreadsPerMultiprocessor", properties.get("maxThreadsPerMultiProcessor")
+            ),
             MOST_INT,
         ),
     )

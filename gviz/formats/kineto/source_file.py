@@ -23,7 +23,7 @@ class SourceFile:
     Parameters
     ----------
     path
-        The file. It is asked for its content, not for its name's suffix.
+        The file. Its content decides, not its name's suffix.
     most_bytes
         Unpacked bytes that are given out at most; None: any number.
 

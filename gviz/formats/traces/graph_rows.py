@@ -10,7 +10,7 @@ import numpy as np
 from gviz.cuda import EdgeType, NodeType, short_name
 from gviz.formats.traces.inferred_edges import infer_edges
 from gviz.formats.traces.launches import FoldedTrace
-from gviz.formats.traces.operations import told
+from gviz.formats.traces.operations import optional
 from gviz.formats.traces.trace import Trace
 from gviz.recording import rows
 from gviz.runs import (
@@ -31,13 +31,13 @@ from gviz.stats import UNKNOWN, IntArray
 PathOf = Callable[[IntArray, IntArray], IntArray]
 
 INFERRED_NOTE = (
-    "The trace tells no dependencies. The edges of its graphs are inferred: each joins two nodes "
+    "The trace has no dependencies. The edges of its graphs are inferred: each joins two nodes "
     "that ran one right after the other on a stream in every launch. Dependencies between streams "
     "are missing, and analyses that need real ones are left out; import the driver's DOT dump of "
     "the graph together with the trace to have them."
 )
 WHOLE_NOTE = (
-    "The trace tells of launches as a whole only: graphs have no nodes. Profile with nsys profile "
+    "The trace records launches as a whole only: graphs have no nodes. Profile with nsys profile "
     "--cuda-graph-trace=node to have them."
 )
 NO_DEVICE_NOTE = (
@@ -45,7 +45,7 @@ NO_DEVICE_NOTE = (
     "full it was is not computed."
 )
 NUMBERED_NOTE = (
-    "The trace tells no graph node ids: launches that ran the same kernels in the same order are "
+    "The trace has no graph node ids: launches that ran the same kernels in the same order are "
     "taken as of one graph, and nodes are numbered in that order. Profile with PyTorch 2.12 or "
     "newer, or Nsight Systems with --cuda-graph-trace=node, to have CUDA's own ids."
 )
@@ -53,7 +53,7 @@ NUMBERED_NOTE = (
 
 @dataclass(slots=True)
 class TraceGraph:
-    """One executable, as its records tell of it."""
+    """One executable, as its records have it."""
 
     exec_id: int  # above OWN_IDS one that gviz numbers
     name: str
@@ -61,7 +61,7 @@ class TraceGraph:
     columns: Rows = field(default_factory=lambda: blank_rows(rows.Node, 0))
     symbols: dict[int, str] = field(default_factory=dict)  # kernel names, by node
     edges: IntArray = field(default_factory=lambda: np.zeros((0, 5), np.int64))
-    #: CUDA's id of the graph that it was made of; None: not told.
+    #: CUDA's id of the graph that it was made of; None: not recorded.
     cuda_graph_id: int | None = None
     #: Whether the ids of its nodes are the trace's; else gviz numbered them.
     ids_reported: bool = True
@@ -137,15 +137,15 @@ def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
     for exec_id in folded.numbered:
         levels[exec_id].ids_reported = False
     for exec_id, level in levels.items():
-        told = trace.execs.get(exec_id)
-        if told is not None and told.graph_id is not None:
-            level.cuda_graph_id = told.graph_id
-            level.name = f"graph {told.graph_id} (executable {exec_id})"
+        facts = trace.execs.get(exec_id)
+        if facts is not None and facts.graph_id is not None:
+            level.cuda_graph_id = facts.graph_id
+            level.name = f"graph {facts.graph_id} (executable {exec_id})"
     return GraphRows(levels)
 
 
 def add_creations(graphs: GraphRows, trace: Trace, path_of: PathOf) -> None:
-    """Say of nodes when, where and in which ranges they were made, as far as the trace tells."""
+    """Add to nodes when, where and in which ranges they were made, as far as recorded."""
     if not trace.created:
         return
     time, thread = np.array(list(trace.created.values()), np.int64).T
@@ -161,7 +161,7 @@ def add_creations(graphs: GraphRows, trace: Trace, path_of: PathOf) -> None:
 
 
 def add_annotations(graphs: GraphRows, trace: Trace, paths: Mapping[int, int]) -> None:
-    """Give nodes the paths of what programs said of them; ``paths``: ids, by number of a name."""
+    """Give nodes the paths of programs' annotations; ``paths``: ids, by number of a name."""
     for (exec_id, node_id), name in trace.annotations.items():
         node = graphs.find(exec_id, node_id)
         if node is not None:
@@ -209,11 +209,11 @@ def _node_columns(
     ].tolist():
         symbol = symbols.get(node_id)
         if symbol is None:
-            names.append(operation_name(kind, told(direction)))
+            names.append(operation_name(kind, optional(direction)))
             functions.append(UNKNOWN)
         else:
             names.append(short_name(symbol))
-            functions.append(kernels.number(symbol, told(registers)))
+            functions.append(kernels.number(symbol, optional(registers)))
     return blank_rows(
         rows.Node,
         len(records),
@@ -227,5 +227,5 @@ def _node_columns(
         shared_mem_bytes=np.where(is_kernel, records["shared_mem_bytes"], UNKNOWN),
         bytes=np.where(is_kernel, UNKNOWN, records["bytes"]),
         copy_kind=records["copy_kind"],
-        stack_reason="imported from a trace, which tells no Python lines of graph nodes",
+        stack_reason="imported from a trace, which has no Python lines of graph nodes",
     )

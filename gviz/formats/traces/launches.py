@@ -43,9 +43,9 @@ class FoldedTrace:
     operation_call
         Index of the call of each of them; -1: none.
     duplicates, homeless
-        Records left out: told twice, and of graph nodes without a launch.
+        Records left out: recorded twice, and of graph nodes without a launch.
     numbered
-        Executables that gviz told apart by what they ran.
+        Executables that gviz distinguished by what they ran.
     calls_without_work
         Launch calls of which nothing is known on the GPU.
     """
@@ -70,9 +70,9 @@ def fold_trace(trace: Trace) -> FoldedTrace:
     calls = _one_call_each(trace)
     call = _call_of(calls, work["correlation_id"])
     launched = (call >= 0) & (calls["is_graph_launch"][call] > 0) if len(calls) else call >= 0
-    told = work["node_id"] >= 0
-    numbered = _number_nodes(work, np.flatnonzero(launched & ~told))
-    inside = np.flatnonzero(told | launched)
+    has_id = work["node_id"] >= 0
+    numbered = _number_nodes(work, np.flatnonzero(launched & ~has_id))
+    inside = np.flatnonzero(has_id | launched)
     group, ambiguous = _group(work, inside)
     homeless = int((group < 0).sum())
     inside, ambiguous, group = inside[group >= 0], ambiguous[group >= 0], group[group >= 0]
@@ -80,7 +80,7 @@ def fold_trace(trace: Trace) -> FoldedTrace:
     launch = rank[group]
     order = np.lexsort((work["start_ns"][inside], work["node_id"][inside], launch))
     span, launch = inside[order], launch[order]
-    operations = np.flatnonzero(~(told | launched))
+    operations = np.flatnonzero(~(has_id | launched))
     unseen = np.setdiff1d(np.flatnonzero(calls["is_graph_launch"]), launches["call"])
     return FoldedTrace(
         work=work,
@@ -99,7 +99,7 @@ def fold_trace(trace: Trace) -> FoldedTrace:
 
 
 def _sorted_work(trace: Trace) -> tuple[Activities, int]:
-    """Return the work by start, without what is told twice, and how much that was."""
+    """Return the work by start, without what is recorded twice, and how much that was."""
     work = trace.activities.to_array()
     keys = ("name", "stream_id", "node_id", "exec_id", "correlation_id", "end_ns", "start_ns")
     work = work[np.lexsort([work[key] for key in keys])]
@@ -206,7 +206,7 @@ def _launches(
     """Return the launches in order of time, and the place of each group among them."""
     count = int(group.max()) + 1 if len(group) else 0
     size = np.bincount(group, minlength=count)
-    doubts = np.bincount(group[ambiguous], minlength=count)
+    ambiguous_counts = np.bincount(group[ambiguous], minlength=count)
     first = np.full(count, np.iinfo(np.int64).max)
     last = np.zeros(count, np.int64)
     np.minimum.at(first, group, work["start_ns"][inside])
@@ -220,7 +220,7 @@ def _launches(
         found[name] = work[name][sample] if count else 0
     found["call"] = _call_of(calls, found["correlation_id"])
     found["gpu_start_ns"], found["gpu_end_ns"] = first, last
-    found["span_count"], found["ambiguous_count"] = size, doubts
+    found["span_count"], found["ambiguous_count"] = size, ambiguous_counts
     found = np.concatenate((found, _whole_launches(trace, calls)))
     order = np.argsort(found["gpu_start_ns"], kind="stable")
     rank = np.empty(len(found), np.int64)

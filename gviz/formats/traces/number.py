@@ -62,8 +62,8 @@ def graph_node(node: Any, above: Any) -> tuple[int, int]:
         return UNKNOWN, UNKNOWN
     exec_id = number >> NODE_BITS
     if not exec_id:
-        told = integer(above)
-        exec_id = told if told is not None and 0 < told <= NODE_MASK else 0
+        recorded = integer(above)
+        exec_id = recorded if recorded is not None and 0 < recorded <= NODE_MASK else 0
     # All 0: outside of graphs. Node 0 of a graph is 0 where the id does not hold the graph.
     return (exec_id, number & NODE_MASK) if number or exec_id else (UNKNOWN, UNKNOWN)
 

@@ -53,7 +53,7 @@ def outside_work(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
     return OutsideOperations(
         type=work["type"],
         names=[
-            shown[name] if kernel else operation_name(kind, told(direction))
+            shown[name] if kernel else operation_name(kind, optional(direction))
             for name, kernel, kind, direction in zip(
                 *(x.tolist() for x in (work["name"], is_kernel, work["type"], copy_kind)),
                 strict=True,
@@ -79,12 +79,12 @@ def outside_work(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
 def _functions(
     trace: Trace, work: Activities, is_kernel: BoolArray, kernels: KernelFunctions
 ) -> IntArray:
-    """Return the function of each kernel, with the registers that its first record tells."""
+    """Return the function of each kernel, with the registers of its first record."""
     found = np.full(len(work), UNKNOWN, np.int64)
     names, first, place = np.unique(work["name"][is_kernel], return_index=True, return_inverse=True)
     registers = work["registers"][is_kernel][first]
     numbers = [
-        kernels.number(trace.names[name], told(count))
+        kernels.number(trace.names[name], optional(count))
         for name, count in zip(names.tolist(), registers.tolist(), strict=True)
     ]
     found[is_kernel] = np.array(numbers, np.int64)[place]
@@ -97,6 +97,6 @@ def _static_shared(function: IntArray, kernels: KernelFunctions) -> IntArray:
     return np.array(sizes, np.int64)[place]
 
 
-def told(number: int) -> int | None:
+def optional(number: int) -> int | None:
     """Return a number of a trace; None: it is not known."""
     return None if number == UNKNOWN else number

@@ -130,7 +130,7 @@ class RunWriter:
             ("activity_records_invalid", trace.invalid,
              "measured: records without a usable time or number, left out"),
             ("activity_records_duplicate", folded.duplicates,
-             "measured: records that the trace tells twice, left out"),
+             "measured: records that the trace has twice, left out"),
             ("activity_records_homeless", folded.homeless,
              "derived: records of graph nodes without a launch, left out"),
             ("nvtx_ranges_left_out", trace.ranges_left_out,
@@ -147,7 +147,7 @@ class RunWriter:
             self._note(
                 "warning",
                 f"{folded.calls_without_work:,} graph launches were called of which the trace has "
-                "no work on the GPU: it does not tell which graphs they were of.",
+                "no work on the GPU: it does not record which graphs they were of.",
             )
 
     # -- graphs -----------------------------------------------------------------------------
@@ -186,8 +186,8 @@ class RunWriter:
         return works
 
     def _write_exec(self, trace: Trace, level: TraceGraph, launches: int) -> None:
-        told = trace.execs.get(level.exec_id)
-        call = None if told is None or told.instantiated is None else told.instantiated
+        facts = trace.execs.get(level.exec_id)
+        call = None if facts is None or facts.instantiated is None else facts.instantiated
         self._builder.add(
             rows.GraphExec(
                 graph_exec_id=level.graph_exec_id,
@@ -196,7 +196,7 @@ class RunWriter:
                 cuda_exec_id=level.exec_id,
                 instantiate_start_ns=None if call is None else call[0] + trace.base_ns,
                 instantiate_end_ns=None if call is None else call[1] + trace.base_ns,
-                instantiate_thread_id=None if told is None else told.thread_id,
+                instantiate_thread_id=None if facts is None else facts.thread_id,
                 launch_count=launches,
             )
         )
@@ -254,8 +254,8 @@ class RunWriter:
 
         def path_of(thread_id: IntArray, time_ns: IntArray) -> IntArray:
             found = nested.ranges
-            asked = OpenRanges(*(found[n] for n in ("thread_id", "start_ns", "end_ns")))
-            at = asked.innermost(thread_id, time_ns)
+            ranges = OpenRanges(*(found[n] for n in ("thread_id", "start_ns", "end_ns")))
+            at = ranges.innermost(thread_id, time_ns)
             if not len(nested.path):
                 return at
             return np.where(at >= 0, nested.path[at] + first_path, UNKNOWN)

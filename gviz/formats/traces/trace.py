@@ -49,7 +49,7 @@ COPY_KINDS = {name.lower(): int(kind) for name, kind in CopyKind.__members__.ite
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """A GPU; None: not told."""
+    """A GPU; None: not recorded."""
 
     device_id: int
     name: str
@@ -116,7 +116,7 @@ class Trace:
     invalid
         GPU work that was left out because its times or numbers are none.
     host_events
-        Events of the host that were seen, whatever they tell.
+        Events of the host that were seen, whatever they are.
     """
 
     profiler: str
@@ -144,9 +144,9 @@ class Trace:
     shared_memory_is_total: bool = False
     #: When a node's original was made (ns) and on which thread, by (executable, node).
     created: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
-    #: What is told of executables, by their ids.
+    #: Facts about executables, by their ids.
     execs: dict[int, ExecFacts] = field(default_factory=dict)
-    #: What programs said of a node as they captured it: number of a range's name, likewise.
+    #: A program's annotation of a node at capture: number of a range's name, likewise.
     annotations: dict[tuple[int, int], int] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
 
@@ -240,7 +240,7 @@ class Trace:
         self.ranges.extend(rows)
 
     def annotate(self, exec_id: int, node_id: int, text: str) -> None:
-        """Take in what a program said of a node; of nodes beyond MOST_RANGES it is counted."""
+        """Take in a program's annotation of a node; of nodes beyond MOST_RANGES it is counted."""
         if (exec_id, node_id) in self.annotations:
             return
         if len(self.annotations) >= MOST_RANGES:

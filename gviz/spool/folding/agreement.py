@@ -19,7 +19,7 @@ from gviz.stats import UNKNOWN
 _GRID = ["grid_x", "grid_y", "grid_z"]
 
 #: node.not_timed_reason of nested nodes whose records contradict them.
-CONTRADICTED = "its recorded times could not be told from those of other nodes"
+CONTRADICTED = "its recorded times could not be distinguished from those of other nodes"
 
 
 def give_up_contradicted(

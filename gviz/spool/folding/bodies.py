@@ -137,7 +137,7 @@ class BodyOwners:
         return (launches[found], doubtful) if first == len(start) else None
 
     def _cut_by_calls(self, bodies: IntArray, launches: IntArray) -> tuple[IntArray, BoolArray]:
-        """Give each record to the launch called last before it, with doubt where it was queued."""
+        """Give each record to the launch called last before it, ambiguous where it was queued."""
         start, end, called = self._start[bodies], self._end[bodies], self._called[launches]
         at = np.maximum(np.searchsorted(called, start, "right") - 1, 0)
         # A launch called while work before it went on, or just after, may have been queued: then

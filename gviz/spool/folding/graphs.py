@@ -144,14 +144,14 @@ class GraphFolder:
         for life in contents.lives:
             if life.result == 0:
                 self._lives.setdefault(life.exec_id, []).append(life)
-        self._unknown: dict[int, list[tuple[int, int]]] = {}  # holders, by top graph_id
+        self._unknown: dict[int, list[tuple[int, int]]] = {}  # parent nodes, by top graph_id
         self.graphs = Graphs(builder.run_id)
 
     def fold(self) -> Graphs:
         """Return the graphs of every walk, in order of instantiation."""
         by_exec: dict[int, dict[int, GraphWalk]] = {}
         for walk in self._contents.walks:
-            # A level that is told twice of one executable is one level.
+            # A level that is recorded twice of one executable is one level.
             by_exec.setdefault(walk.exec_id, {}).setdefault(walk.graph_id, walk)
         known: dict[tuple[int, str], int] = {}
         for exec_id, found in by_exec.items():
@@ -172,15 +172,15 @@ class GraphFolder:
         ids = {walk.graph_id: first + i for i, walk in enumerate(walks)}
         numbering = Numbering(walks)
         exec_ids = numbering.exec_ids
-        holders = {walk.graph_id: walk for walk in walks}
+        by_id = {walk.graph_id: walk for walk in walks}
         levels = []
         for walk in walks:
             graph_id = ids[walk.graph_id]
             records = list({n.node_id: n for n in sorted(walk.nodes)}.values())
             numbers = integers(exec_ids.get((walk.graph_id, n.node_id), UNKNOWN) for n in records)
             nodes = self._nodes.of_walk(walk, records, graph_id, numbers)
-            holder = holders.get(walk.parent_graph_id)
-            row = self._graph(walk, graph_id, ids, holder)
+            parent = by_id.get(walk.parent_graph_id)
+            row = self._graph(walk, graph_id, ids, parent)
             level = FoldedGraph(row, nodes, walk.edges, numbers)
             level.parameters = _parameters(walk, graph_id)
             level.topology = self._topology(walk)
@@ -191,7 +191,7 @@ class GraphFolder:
         return levels
 
     def _graph(
-        self, walk: GraphWalk, graph_id: int, ids: dict[int, int], holder: GraphWalk | None
+        self, walk: GraphWalk, graph_id: int, ids: dict[int, int], parent: GraphWalk | None
     ) -> rows.Graph:
         begin, end = self._captures.get(walk.graph_id, (None, None))
         nested = walk.parent_graph_id != 0
@@ -202,13 +202,13 @@ class GraphFolder:
             name=body_name(
                 walk.parent_node_id,
                 walk.branch,
-                holder.conditionals.get(walk.parent_node_id) if holder else None,
+                parent.conditionals.get(walk.parent_node_id) if parent else None,
             ),
             origin=origin,
             cuda_graph_id=walk.graph_id,
             parent_graph_id=ids.get(walk.parent_graph_id) if nested else None,
             parent_node_id=walk.parent_node_id if nested else None,
-            branch=walk.branch if holder and _is_conditional(holder, walk) else None,
+            branch=walk.branch if parent and _is_conditional(parent, walk) else None,
             capture_start_ns=begin.start_ns if begin else None,
             capture_end_ns=end.end_ns if end else None,
             capture_mode=begin.mode if begin else None,
@@ -310,10 +310,10 @@ def _check_nesting(walks: list[GraphWalk]) -> None:
             )
 
 
-def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:
+def _is_conditional(parent: GraphWalk, body: GraphWalk) -> bool:
     """Return whether the parent node of a body is a conditional one, not a child graph."""
     return any(
-        n.node_id == body.parent_node_id and n.type == NodeType.CONDITIONAL for n in holder.nodes
+        n.node_id == body.parent_node_id and n.type == NodeType.CONDITIONAL for n in parent.nodes
     )
 
 

@@ -78,8 +78,8 @@ def fold_launches(
     ordinals, plain_ordinals = _launch_ordinals(contents.launch_stream, launches, graphs)
     launches["ordinal"] = ordinals
     times.fill(launches)
-    doubts = np.bincount(owner[ambiguous], minlength=len(launches))
-    launches["ambiguous_count"] = np.where(launches["span_count"] > 0, doubts, 0)
+    ambiguous_counts = np.bincount(owner[ambiguous], minlength=len(launches))
+    launches["ambiguous_count"] = np.where(launches["span_count"] > 0, ambiguous_counts, 0)
     homeless = int((owner < 0).sum())
     return FoldedLaunches(launches, plain_ordinals, spans, homeless, len(impossible))
 

@@ -39,7 +39,7 @@ class Origins:
         )
 
     def complaint(self, names: list[str]) -> str | None:
-        """Return what to tell when none of the graphs' base names matches the pattern given."""
+        """Return the message for when none of the graphs' base names matches the pattern given."""
         pattern = self._contents.metadata.get("graph_pattern")
         if not pattern or any(graph_name.matches(name, str(pattern)) for name in names):
             return None

@@ -1,4 +1,4 @@
-"""Periods: when gviz recorded, as the user asked for, and when it did not."""
+"""Periods: when gviz recorded, as the user requested, and when it did not."""
 
 from __future__ import annotations
 

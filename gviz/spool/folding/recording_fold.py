@@ -280,7 +280,7 @@ class _Fold:
             )  # fmt: skip
 
     def _measure_nesting(self, graphs: Graphs, launches: FoldedLaunches) -> None:
-        """Say what is not known about nodes inside nodes, and in doubt."""
+        """Note what is not known about nodes inside nodes, and what is ambiguous."""
         names = {i: level.row.name for i, level in graphs.levels.items()}
         for top, count in self.contradicted.items():
             self.notes.append(
@@ -309,7 +309,7 @@ class _Fold:
             self.notes.append(
                 ("limit", f"{doubtful} spans of conditional bodies may belong to a neighbouring "
                           "launch: they carry no launch's id, and nothing else in their graph "
-                          "has a time; wait between launches to tell them apart")
+                          "has a time; wait between launches to distinguish them")
             )  # fmt: skip
 
     def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches, unwanted: set[int]) -> None:
@@ -456,7 +456,7 @@ def _fill_copy_kinds(graphs: Graphs, samples: Samples) -> None:
 
 
 def _last_moment(contents: Contents) -> int:
-    """Return the latest host time that the spool tells, in nanoseconds."""
+    """Return the latest host time in the spool, in nanoseconds."""
     ended = [int(value) for name, value, _, _ in contents.counters if name == "ended_ns"]
     times = [c.time_ns for c in contents.created.values()]
     return max([*ended, *times, contents.launch_stream.last_call_ns], default=0)

@@ -61,11 +61,11 @@ class _Updates:
     def rows(self) -> list[GraphUpdate]:
         """Return the rows, not yet numbered."""
         summed = _sum(self._contents.life.updates)
-        told = self._told()
-        for key, rows in told.items():
+        failed = self._failed()
+        for key, rows in failed.items():
             summed[key] = _without(summed.get(key), rows)
         rest = [self._row(record) for record in summed.values() if record and record.calls > 0]
-        return [*rest, *(row for rows in told.values() for row in rows)]
+        return [*rest, *(row for rows in failed.values() for row in rows)]
 
     def _row(self, record: UpdatesRecord) -> GraphUpdate:
         execution = self._graphs.execs.get(record.exec_id)
@@ -96,8 +96,8 @@ class _Updates:
 
     # -- failed ones -----------------------------------------------------------------------
 
-    def _told(self) -> dict[_Key, list[GraphUpdate]]:
-        """Return the failed updates about which the driver was asked, equal ones summed."""
+    def _failed(self) -> dict[_Key, list[GraphUpdate]]:
+        """Return the failed updates on which the driver reported, equal ones summed."""
         found: dict[_Key, dict[object, GraphUpdate]] = {}
         for record, new in self._contents.life.updates_failed:
             value = record.detail if record.detail >= 0 else 0xFFFFFFFF
@@ -184,13 +184,13 @@ def _sum(records: Iterable[UpdatesRecord]) -> dict[_Key, UpdatesRecord | None]:
     return found
 
 
-def _without(summed: UpdatesRecord | None, told: list[GraphUpdate]) -> UpdatesRecord | None:
+def _without(summed: UpdatesRecord | None, failed: list[GraphUpdate]) -> UpdatesRecord | None:
     """Take away from a sum the calls that have rows of their own."""
     if summed is None:
         return None
     return summed._replace(
-        calls=summed.calls - sum(row.count for row in told),
-        total_ns=max(0, summed.total_ns - sum(row.total_ns for row in told)),
+        calls=summed.calls - sum(row.count for row in failed),
+        total_ns=max(0, summed.total_ns - sum(row.total_ns for row in failed)),
     )
 
 

@@ -85,8 +85,8 @@ class ProcessSpool:
         if not written and not self.is_top:  # just made: named <process id>-<start>
             named = self.directory.name.partition("-")[0]
             return SpoolOwner(int(named) if named.isdecimal() else 0)
-        told = int(self.contents.metadata.get("process_id") or written)
-        return SpoolOwner(told, header.process_start if told == written else 0)
+        process_id = int(self.contents.metadata.get("process_id") or written)
+        return SpoolOwner(process_id, header.process_start if process_id == written else 0)
 
     @property
     def bytes_read(self) -> int:
@@ -138,12 +138,12 @@ class JobSpools:
         """The spools found so far: the first process, then by rank, then in order of start."""
 
         def order(process: ProcessSpool) -> tuple[bool, float, int]:
-            told = process.contents.metadata
-            rank = told.get("rank")
+            metadata = process.contents.metadata
+            rank = metadata.get("rank")
             return (
                 not process.is_top,
                 float("inf") if rank is None else rank,
-                int(told.get("started_ns") or 0),
+                int(metadata.get("started_ns") or 0),
             )
 
         return sorted(self._known.values(), key=order)
@@ -161,7 +161,7 @@ class JobSpools:
         """Read until ``over`` says that the program has ended."""
         last = False
         while not last:
-            # Asked before reading: what a process that is gone now wrote is there to be read.
+            # Checked before reading: what a process that is gone now wrote is there to be read.
             last = over()
             self.read()
             if not last:
@@ -246,11 +246,11 @@ class JobSpools:
         Returns
         -------
         bool
-            False when there is no process yet that told its name: nothing is written.
+            False when no process has written its name yet: nothing is written.
         """
         growing = self.growing()
-        told = [p for p in self._known.values() if p.failure is None and p.contents.metadata]
-        folded = [p for p in told if p.is_of_use()] or told[:1]
+        named = [p for p in self._known.values() if p.failure is None and p.contents.metadata]
+        folded = [p for p in named if p.is_of_use()] or named[:1]
         if not folded:
             return False
         name_runs(folded, several=len(folded) > 1)
@@ -365,15 +365,15 @@ def _started(process: ProcessSpool) -> int:
 
 
 def name_runs(processes: Sequence[ProcessSpool], *, several: bool) -> None:
-    """Tell runs of one recording apart: "train rank 3", "serve pid 4711"."""
+    """Name the runs of one recording differently: "train rank 3", "serve pid 4711"."""
     if not several:
         return
     names = []
     for process in processes:
-        told = process.contents.metadata
-        name = str(told.get("name", "run"))
-        if told.get("rank") is not None:
-            name += f" rank {told['rank']}"
+        metadata = process.contents.metadata
+        name = str(metadata.get("name", "run"))
+        if metadata.get("rank") is not None:
+            name += f" rank {metadata['rank']}"
         elif not process.is_top:
             name += f" pid {process.owner.process_id}"
         names.append(name)

@@ -1,7 +1,7 @@
 """Presence of a gviz that will make a recording of a spool, known by a lock on its folder.
 
-A spool tells of the processes that write it only once they have used CUDA; before, and while the
-recording is made, only this lock tells it from one that was left behind.
+A spool names the processes that write it only once they have used CUDA; before, and while the
+recording is made, only this lock distinguishes it from one that was left behind.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def attend(spool: Path) -> Iterator[None]:
-    """Hold the lock; the system lets go of it when this process ends in any way.
+    """Hold the lock; the system releases it when this process ends in any way.
 
     Where the file system has no locks (some of the network) nothing is held: then a spool may be
     taken for one that was left behind, as before.

@@ -29,7 +29,7 @@ def gather(reader: SpoolReader, over: Callable[[Contents], bool]) -> Contents:
     contents = Contents()
     last = False
     while not last:
-        # Asked before reading: what a process that is gone now wrote is there to be read.
+        # Checked before reading: what a process that is gone now wrote is there to be read.
         last = over(contents)
         for record in reader.records():
             contents.add(record)
@@ -39,7 +39,7 @@ def gather(reader: SpoolReader, over: Callable[[Contents], bool]) -> Contents:
 
 
 def follow(
-    spool: Path, output: Path, *, overwrite: bool, watched: int, told: Callable[[], bool]
+    spool: Path, output: Path, *, overwrite: bool, watched: int, end_requested: Callable[[], bool]
 ) -> Path:
     """Read the spool until it is closed or its process is gone, fold it, and remove it.
 
@@ -47,22 +47,22 @@ def follow(
     ----------
     watched
         Process id of the parent that appends; when it is no longer our parent it has ended.
-    told
-        Whether the parent has said that it appends no more. A spool that could not grow, on a
+    end_requested
+        Whether the parent has announced that it appends no more. A spool that could not grow, on a
         full disk, never says so itself.
     """
     reader = SpoolReader(spool)
     with attend(spool):
         contents = gather(
             reader,
-            lambda contents: contents.ended or os.getppid() != watched or told(),
+            lambda contents: contents.ended or os.getppid() != watched or end_requested(),
         )
         fold(contents, spool, output, overwrite=overwrite)
         discard(spool)
     return output
 
 
-def _told() -> bool:
+def _end_requested() -> bool:
     return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
@@ -71,7 +71,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m gviz.spool.processes.follow")
     parser.add_argument("spool", type=Path)
     parser.add_argument("output", type=Path)
-    # Given, not asked for here: the parent may be gone before this process could ask.
+    # Given, not looked up here: the parent may be gone before this process could look.
     parser.add_argument("--watched", type=int, required=True)
     parser.add_argument("--overwrite", action="store_true")
     arguments = parser.parse_args()
@@ -81,7 +81,7 @@ def main() -> int:
             arguments.output,
             overwrite=arguments.overwrite,
             watched=arguments.watched,
-            told=_told,
+            end_requested=_end_requested,
         )
     except GvizError as error:
         print(f"gviz: {error}", file=sys.stderr)

@@ -50,17 +50,17 @@ def fold_left_over(path: str | Path) -> Path:
     if job.is_recorded and output.exists():
         job.add_to(output)
         return output
-    told = [p for p in job.processes if p.contents.metadata or p.failure is not None]
-    for process in (p for p in job.growing() if p in told):
+    found = [p for p in job.processes if p.contents.metadata or p.failure is not None]
+    for process in (p for p in job.growing() if p in found):
         raise StillRunningError(
             spool,
             f"belongs to process {process.owner.process_id}, which is still running: the "
             "recording appears when that ends",
         )
     if is_attended(spool):
-        why = "is being made a recording" if told else "waits for its program to use CUDA"
+        why = "is being made a recording" if found else "waits for its program to use CUDA"
         raise StillRunningError(spool, why)
-    if not told:
+    if not found:
         raise SpoolError(f"{spool} holds no records of gviz; remove it")
     job.write(output)
     return output

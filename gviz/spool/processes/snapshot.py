@@ -1,7 +1,7 @@
 """A recording of a program that still runs: what its spools hold so far, made anew on demand.
 
 Run as ``python -m gviz.spool.processes.snapshot SPOOL OUTPUT`` beside the program, at low
-priority. Each line on standard input asks for a snapshot; the answer is a line of JSON, see
+priority. Each line on standard input requests a snapshot; the answer is a line of JSON, see
 :class:`Answer`. It ends with its standard input. The spools are read on, never from their
 beginning again, and never changed.
 """
@@ -70,7 +70,7 @@ class Snapshots:
 
     def _take(self) -> Answer:
         attended = is_attended(self._job.directory)
-        # Asked before reading: what a process that is gone now wrote is there to be read.
+        # Checked before reading: what a process that is gone now wrote is there to be read.
         before = self._job.growing()
         self._job.read()
         after = self._job.growing()
@@ -102,9 +102,9 @@ class Snapshots:
                 os._exit(status)
         os.close(writing)
         with os.fdopen(reading, "rb") as pipe:
-            said = pipe.read().decode()
+            message = pipe.read().decode()
         _, status = os.waitpid(child, 0)
-        return said or ("the snapshot could not be made" if status else "")
+        return message or ("the snapshot could not be made" if status else "")
 
 
 def main() -> int:

@@ -48,7 +48,7 @@ class StackReason(IntEnum):
 
 #: In words, of a node.
 STACK_REASONS: dict[int, str] = {
-    StackReason.NOT_REQUESTED: "Python stacks were not asked for",
+    StackReason.NOT_REQUESTED: "Python stacks were not requested",
     StackReason.NO_PYTHON_THREAD: (
         "created on a thread without Python frames, such as autograd's backward thread"
     ),

@@ -18,7 +18,7 @@ _META_TYPES = {
 
 
 def check_time(*times_ns: int) -> None:
-    """Raise ValueError for a time that no clock can have told."""
+    """Raise ValueError for a time that no clock can have had."""
     if not all(0 <= time_ns <= LATEST_NS for time_ns in times_ns):
         raise ValueError(f"{max(times_ns, key=abs)} is no time")
 
@@ -59,19 +59,19 @@ def _storable(value: Any) -> Any:
 
 
 def read_metadata(payload: bytes) -> dict[str, Any]:
-    """Return what is told of the process; ValueError for values of other types than a run has."""
-    told = _json(payload)
-    if not isinstance(told, dict):
-        raise ValueError(f"it is {told!r:.40}")
-    for name, value in told.items():
+    """Return a process's metadata; ValueError for values of other types than a run has."""
+    metadata = _json(payload)
+    if not isinstance(metadata, dict):
+        raise ValueError(f"it is {metadata!r:.40}")
+    for name, value in metadata.items():
         kind = _META_TYPES.get(name)
         if kind is not None and value is not None and type(value) is not kind:
             raise ValueError(f"{name} is {value!r:.40}")
         if kind is int and value is not None:
             check_time(value)
-    if not all(isinstance(version, str) for version in (told.get("libraries") or {}).values()):
+    if not all(isinstance(version, str) for version in (metadata.get("libraries") or {}).values()):
         raise ValueError("a library's version is no text")
-    return told
+    return metadata
 
 
 def read_stack(payload: bytes) -> tuple[int, list[list[Any]]]:

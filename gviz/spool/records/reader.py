@@ -46,7 +46,7 @@ class SpoolReader:
             path = self._path(self._index)
             if not path.exists():
                 return
-            # Asked before reading: once a next segment exists, this one no longer grows.
+            # Checked before reading: once a next segment exists, this one no longer grows.
             complete = self._path(self._index + 1).exists()
             yield from self._segment(path)
             if not complete:

@@ -89,7 +89,7 @@ class ActivityStream:
         self._operation_count = 0
         self._bodies_kept: Counter[int] = Counter()
         self._bodies = BodyStream(self._fences_of)
-        self._waiting = _Held.none()  # for their launch, or for what tells it
+        self._waiting = _Held.none()  # for their launch, or for the record of it
         self._split = _Held.none()  # for the other nodes of their launch
 
     def add(self, records: Activities) -> None:

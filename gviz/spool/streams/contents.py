@@ -52,7 +52,7 @@ MOST_NVTX_RANGES = 100_000
 
 @dataclass(slots=True)
 class Contents:
-    """Everything a spool told, in order of arrival; of long runs what ``limits`` keep.
+    """All records of a spool, in order of arrival; of long runs what ``limits`` keep.
 
     Call :meth:`finish` after the last record.
     """
@@ -117,7 +117,7 @@ class Contents:
             self.nvtx_paths.pop(path, None)
         paths = self.nvtx_paths
         for path, (parent, domain, text) in paths.items():
-            # A range is told after those around it.
+            # A range is recorded after those around it.
             if parent and (parent not in paths or parent >= path):
                 paths[path] = (0, domain, text)
         self.nvtx_ranges = [found for found in self.nvtx_ranges if found.path_id in paths]

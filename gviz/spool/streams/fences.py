@@ -38,7 +38,7 @@ class Fence:
     after: IntArray
 
 
-#: For records of nodes that no walk told.
+#: For records of nodes that no walk recorded.
 NO_FENCE = Fence(_NONE, _NONE, _NONE)
 
 
@@ -77,7 +77,7 @@ def fences_of(walks: Sequence[GraphWalk]) -> Fences | None:
     top = walks[0]
     steps = {walk.graph_id: walk for walk in walks}
     exec_ids = Numbering(walks).exec_ids
-    holder_of = {node.node_id: node.node_id for node in top.nodes}
+    top_of = {node.node_id: node.node_id for node in top.nodes}
     holding: set[int] = set()
     loops = False
     for walk in walks:
@@ -87,15 +87,15 @@ def fences_of(walks: Sequence[GraphWalk]) -> Fences | None:
         for node in walk.nodes:
             number = exec_ids.get((walk.graph_id, node.node_id))
             if walk is not top and number is not None:
-                holder_of[number] = step.parent_node_id
+                top_of[number] = step.parent_node_id
             if node.type == NodeType.CONDITIONAL:
                 holding.add(node.node_id if walk is top else step.parent_node_id)
                 known = walk.conditionals.get(node.node_id)
                 loops |= known is None or known.type not in _AT_MOST_ONCE
-    return Fences(tuple(_fence(top, holder_of, holder) for holder in sorted(holding)), loops)
+    return Fences(tuple(_fence(top, top_of, conditional) for conditional in sorted(holding)), loops)
 
 
-def _fence(top: GraphWalk, holder_of: dict[int, int], holder: int) -> Fence:
+def _fence(top: GraphWalk, top_of: dict[int, int], conditional: int) -> Fence:
     full = top.edges[top.edges[:, 2] == 0]
     forward: dict[int, list[int]] = {}
     backward: dict[int, list[int]] = {}
@@ -103,15 +103,15 @@ def _fence(top: GraphWalk, holder_of: dict[int, int], holder: int) -> Fence:
         forward.setdefault(source, []).append(target)
         backward.setdefault(target, []).append(source)
     return Fence(
-        _held_by({holder}, holder_of),
-        _held_by(_reach(backward, holder), holder_of),
-        _held_by(_reach(forward, holder), holder_of),
+        _inside({conditional}, top_of),
+        _inside(_reach(backward, conditional), top_of),
+        _inside(_reach(forward, conditional), top_of),
     )
 
 
-def _held_by(holders: Iterable[int], holder_of: dict[int, int]) -> IntArray:
-    wanted = set(holders)
-    return np.array([n for n, holder in holder_of.items() if holder in wanted], np.int64)
+def _inside(top_nodes: Iterable[int], top_of: dict[int, int]) -> IntArray:
+    wanted = set(top_nodes)
+    return np.array([n for n, top in top_of.items() if top in wanted], np.int64)
 
 
 def _reach(edges: dict[int, list[int]], start: int) -> set[int]:

@@ -229,7 +229,7 @@ class LaunchStream:
             one = (found.exec_id, found.node_level, found.start_ns, duration_ns)
             self.bins.add("event", *np.array(one, np.int64).reshape(4, 1))
 
-    # -- what the activities tell --------------------------------------------------------------
+    # -- facts from activities -----------------------------------------------------------------
 
     def keys(self) -> tuple[IntArray, IntArray]:
         """Return executable << 32 | correlation of every row and open launch, and its place.

@@ -42,18 +42,18 @@ class Numbering:
         self._following = max((n.node_id for n in top.nodes), default=-1) + 1
         self._bodies: dict[tuple[int, int], list[GraphWalk]] = {}
         for walk in sorted(nested, key=lambda w: w.branch):
-            holder = walk.parent_graph_id, walk.parent_node_id
-            self._bodies.setdefault(holder, []).append(walk)
+            parent = walk.parent_graph_id, walk.parent_node_id
+            self._bodies.setdefault(parent, []).append(walk)
         self._descend(top)
 
     def _descend(self, level: GraphWalk) -> None:
         for node in sorted(level.nodes):
             if node.type not in (NodeType.GRAPH, NodeType.CONDITIONAL):
                 continue
-            holder = level.graph_id, node.node_id
-            bodies = self._bodies.get(holder, [])
+            parent = level.graph_id, node.node_id
+            bodies = self._bodies.get(parent, [])
             if len(bodies) < _body_count(level.conditionals.get(node.node_id)):
-                self.unknown.append(holder)
+                self.unknown.append(parent)
             for body in bodies:
                 self._number(body)
             for body in bodies:

@@ -37,7 +37,7 @@ class Retention:
     block_launches
         Launches that are sorted together.
     open_blocks
-        The newest blocks, which CUPTI's records and the events may still add to: what is told
+        The newest blocks, which CUPTI's records and the events may still add to: what is reported
         of a launch comes up to a second after its call.
     operations
         Kernels, copies and memsets outside graphs that have a row.

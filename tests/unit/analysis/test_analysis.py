@@ -137,7 +137,7 @@ def test_faster_node_is_worth_no_more_than_the_next_path(tmp_path: Path) -> None
     assert slack == {0: 0, 1: 0, 2: 2_000, 3: 0}
 
 
-def test_reasons_are_given_where_nothing_can_be_said(tmp_path: Path) -> None:
+def test_reasons_are_given_where_nothing_can_be_reported(tmp_path: Path) -> None:
     silent = only_graph(chain(launches=0, plain_launches=0).write(tmp_path / "a.gviz"))
     assert silent.noise_ns is None
     for part in (silent.ledger, silent.critical_path):

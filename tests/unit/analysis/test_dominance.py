@@ -141,7 +141,7 @@ def test_waves_and_their_tail(tmp_path: Path) -> None:
     assert tail.filled_fraction == pytest.approx(2.5 / 3)
 
 
-def test_what_is_not_known_is_said_and_the_rest_comes(tmp_path: Path) -> None:
+def test_what_is_not_known_is_reported_and_the_rest_comes(tmp_path: Path) -> None:
     nodes = [Planned("k", 0, 1_000, columns={"max_blocks_per_multiprocessor": None})]
     nodes.append(Planned("MEMSET", 0, 1_000, kind=NodeType.MEMSET))
     result = found(chain(*nodes, graph={"topology_id": None}).write(tmp_path / "x.gviz"))

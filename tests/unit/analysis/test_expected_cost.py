@@ -81,7 +81,7 @@ def test_graph_longer_than_what_was_measured_is_extrapolated(tmp_path: Path) -> 
     assert all(c.is_extrapolated for c in result.calls)
 
 
-def test_launches_with_node_times_only_are_said_to_be_such(tmp_path: Path) -> None:
+def test_launches_with_node_times_only_are_marked_as_such(tmp_path: Path) -> None:
     calls = found(plan(plain_launches=0).write(tmp_path / "x.gviz")).calls
     assert calls[-1].with_node_times
 
@@ -140,22 +140,22 @@ def test_shape_is_the_nearest_and_rather_one_that_joins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "stated"),
     [
         ({"graph_exec": {"instantiate_start_ns": None}}, "before gviz attached"),
         ({"launch": {"host_start_ns": None, "host_end_ns": None}}, "no launch call"),
         ({"launches": 0, "plain_launches": 0}, "no launch call"),
     ],
 )
-def test_what_other_lengths_lack_is_said(
-    tmp_path: Path, changes: dict[str, object], said: str
+def test_what_other_lengths_lack_is_reported(
+    tmp_path: Path, changes: dict[str, object], stated: str
 ) -> None:
     result = found(plan(**changes).write(tmp_path / "x.gviz"))
     assert isinstance(result.by_length, NotComputed)
-    assert said in result.by_length.not_computed
+    assert stated in result.by_length.not_computed
 
 
-def test_costs_without_lines_are_told(tmp_path: Path) -> None:
+def test_costs_without_lines_are_reported(tmp_path: Path) -> None:
     subject = subject_of(plan().write(tmp_path / "x.gviz"))
     for costs in (None, dataclasses.replace(COSTS, lines=())):
         assert isinstance(expected_cost(subject, costs), NotComputed)
@@ -194,7 +194,7 @@ def test_costs_in_the_recording_win_among_equals(
     assert (source(both).origin, Path(source(both).path)) == ("given", both)
 
 
-def test_bundled_costs_are_said_to_be_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundled_costs_are_marked_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     result = source(plan().write(tmp_path / "x.gviz"))
     assert (result.origin, result.fits) == ("bundled", "another GPU")

@@ -31,7 +31,7 @@ def tokens(*names: object) -> np.ndarray:
     before=st.integers(0, 20),
     after=st.integers(0, 7),
 )
-def test_passes_of_layers_are_found_and_not_the_layers(
+def test_iterations_of_layers_are_found_and_not_the_layers(
     layers: int, layer: int, head: int, count: int, before: int, after: int
 ) -> None:
     one = [*list(range(layer)) * layers, *range(100, 100 + head)]
@@ -47,7 +47,7 @@ def test_nothing_repeats() -> None:
         assert find_repetition(tokens(*sequence)) is None
 
 
-def test_bounds_of_a_pass() -> None:
+def test_bounds_of_an_iteration() -> None:
     assert Repetition(first=3, period=10, count=2).bounds(1) == (13, 23)
 
 

@@ -122,7 +122,7 @@ def test_each_batch_size_has_a_forecast_of_its_own(tmp_path: Path) -> None:
     assert {p.measured_graph_ns for p in found.passes} == {None}
 
 
-def test_without_ranges_sizes_are_told_by_their_blocks(tmp_path: Path) -> None:
+def test_without_ranges_sizes_are_reported_by_their_blocks(tmp_path: Path) -> None:
     steps = [Step(batch) for batch in (8, 32) for _ in range(3)]
     path = write_eager(tmp_path / "x.gviz", steps)
     with Recording(path) as recording:
@@ -132,27 +132,27 @@ def test_without_ranges_sizes_are_told_by_their_blocks(tmp_path: Path) -> None:
     assert "There is no graph in what was recorded" in text
 
 
-def test_passes_without_times_of_calls_have_no_host_time(tmp_path: Path) -> None:
+def test_iterations_without_times_of_calls_have_no_host_time(tmp_path: Path) -> None:
     found = forecast(write_eager(tmp_path / "x.gviz", [Step(8)] * 3, calls_known=False))
     assert isinstance(found, RunForecast)
     (one,) = found.passes
     assert (one.pass_count, one.stream_host_ns, one.range) == (3, None, None)
 
 
-def test_copies_alone_are_no_pass(tmp_path: Path) -> None:
+def test_copies_alone_are_no_iteration(tmp_path: Path) -> None:
     found = forecast(write_eager(tmp_path / "x.gviz", [Step(0, kind=1)] * 5))
     assert isinstance(found, NotComputed)
     assert "no kernels among 30 operations" in found.not_computed
 
 
-def test_a_few_operations_that_repeat_by_chance_are_no_pass(tmp_path: Path) -> None:
+def test_a_few_operations_that_repeat_by_chance_are_no_iteration(tmp_path: Path) -> None:
     found = forecast(write_eager(tmp_path / "x.gviz", [Step(8, kernels=2)] * 3))
     assert isinstance(found, NotComputed)
     found = forecast(write_eager(tmp_path / "y.gviz", [Step(8, kernels=2)] * 4))
     assert isinstance(found, RunForecast)
 
 
-def test_what_does_not_repeat_is_told(tmp_path: Path) -> None:
+def test_what_does_not_repeat_is_reported(tmp_path: Path) -> None:
     found = forecast(write_eager(tmp_path / "x.gviz", [Step(8)]))
     assert isinstance(found, NotComputed)
     assert "no iteration to capture" in found.not_computed
@@ -161,7 +161,7 @@ def test_what_does_not_repeat_is_told(tmp_path: Path) -> None:
     assert "no operation outside graphs" in found.not_computed
 
 
-def test_costs_without_device_times_are_told(tmp_path: Path) -> None:
+def test_costs_without_device_times_are_reported(tmp_path: Path) -> None:
     path = write_eager(tmp_path / "x.gviz", [Step(8)] * 3)
     found = forecast(path, write_costs(tmp_path / "c.gviz"))
     assert isinstance(found, NotComputed)

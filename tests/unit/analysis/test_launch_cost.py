@@ -73,7 +73,7 @@ def test_straight_line_is_one_path(length: int) -> None:
     assert shape.node_count == length
 
 
-def test_kinds_of_a_line_take_turns() -> None:
+def test_kinds_of_a_line_take_iterations() -> None:
     shape = straight_line(5, (Call.EMPTY, Call.MEMSET))
     assert shape.calls[:, 0].tolist() == [0, 2, 0, 2, 0]
 
@@ -270,7 +270,7 @@ def test_broken_files_of_the_folder_are_passed_over_and_given_ones_are_not(
         find_costs("GPU A", "13.0", given=[kept / "broken.gviz"])
 
 
-def test_host_times_above_those_of_longer_graphs_are_told() -> None:
+def test_host_times_above_those_of_longer_graphs_are_reported() -> None:
     smooth = [figure("update", "host", 300.0 * n, straight_line(n), "life") for n in (64, 100, 256)]
     # Short calls go up and down; times on the device are not the host's.
     short = [figure("relaunch", "host", 9e3 / n, straight_line(n)) for n in (1, 5)]

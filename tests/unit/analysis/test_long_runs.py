@@ -109,14 +109,14 @@ def test_sides_of_a_graph_are_read_without_its_other_launches(
     assert sum(made) == TIMED + 3
 
 
-def test_perfetto_asks_for_spans_only_where_there_are_some(
+def test_perfetto_requests_spans_only_where_there_are_some(
     long_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
+    requested: list[int] = []
     fetch = Recording.fetch_spans
 
     def fetch_spans(self: Recording, launch_id: int) -> Any:
-        asked.append(launch_id)
+        requested.append(launch_id)
         return fetch(self, launch_id)
 
     monkeypatch.setattr(Recording, "fetch_spans", fetch_spans)
@@ -124,7 +124,7 @@ def test_perfetto_asks_for_spans_only_where_there_are_some(
         written = write_trace(recording, tmp_path / "long.json", [1], None)
         launches = recording.fetch_launches_with_spans(1)
     assert written.launch_count == LAUNCHES
-    assert sorted(asked) == [launch.launch_id for launch in launches]
+    assert sorted(requested) == [launch.launch_id for launch in launches]
 
 
 def count_launch_rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:

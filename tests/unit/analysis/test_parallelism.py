@@ -30,13 +30,13 @@ def found(path: Path) -> Parallelism:
     return result
 
 
-def turns(path: Path) -> tuple[TurnTaking, ...]:
+def iterations(path: Path) -> tuple[TurnTaking, ...]:
     result = found(path).turn_taking
     assert isinstance(result, tuple)
     return result
 
 
-def test_branches_that_overlapped_took_no_turns(tmp_path: Path) -> None:
+def test_branches_that_overlapped_took_no_iterations(tmp_path: Path) -> None:
     plan = two_branches(queue=8, start=5_900)
     result = found(plan.write(tmp_path / "x.gviz"))
     assert result.turn_taking == ()
@@ -45,48 +45,48 @@ def test_branches_that_overlapped_took_no_turns(tmp_path: Path) -> None:
     assert [n.name for n in level.widest] == ["left", "right"]
 
 
-def test_branch_behind_another_on_its_queue_is_said_with_its_gain(tmp_path: Path) -> None:
-    (turn,) = turns(two_branches(queue=7, start=15_800).write(tmp_path / "x.gviz"))
-    assert (turn.reason, turn.count) == ("same hardware queue", 1)
-    assert (turn.waiting[0].name, turn.meanwhile[0].name) == ("right", "left")
-    assert (turn.overlapped_launches, turn.launch_count) == (0, 5)
-    assert turn.waited_ns == 10_800
+def test_branch_behind_another_on_its_queue_is_reported_with_its_gain(tmp_path: Path) -> None:
+    (iteration,) = iterations(two_branches(queue=7, start=15_800).write(tmp_path / "x.gviz"))
+    assert (iteration.reason, iteration.count) == ("same hardware queue", 1)
+    assert (iteration.waiting[0].name, iteration.meanwhile[0].name) == ("right", "left")
+    assert (iteration.overlapped_launches, iteration.launch_count) == (0, 5)
+    assert iteration.waited_ns == 10_800
     # The usual gap is the median of 400 and 500 ns: it would have started at 5,450.
-    assert turn.gain_ns == 15_800 - 5_450
+    assert iteration.gain_ns == 15_800 - 5_450
 
 
 def test_branch_that_waited_for_room_has_nothing_to_gain(tmp_path: Path) -> None:
     # 132 multiprocessors times 8 blocks: the left branch fills the GPU.
     for queue in (7, 8):
         plan = two_branches(queue=queue, start=15_800, blocks=132 * 8)
-        (turn,) = turns(plan.write(tmp_path / f"{queue}.gviz"))
-        assert (turn.reason, turn.gain_ns) == ("multiprocessors full", 0)
+        (iteration,) = iterations(plan.write(tmp_path / f"{queue}.gviz"))
+        assert (iteration.reason, iteration.gain_ns) == ("multiprocessors full", 0)
 
 
 def test_branch_of_lower_priority_waited_for_the_other(tmp_path: Path) -> None:
     plan = two_branches(queue=8, start=15_800, blocks=132 * 8, priority=0)
     plan.nodes[1].columns["priority"] = -3
-    (turn,) = turns(plan.write(tmp_path / "x.gviz"))
-    assert (turn.reason, turn.gain_ns) == ("priority", 0)
+    (iteration,) = iterations(plan.write(tmp_path / "x.gviz"))
+    assert (iteration.reason, iteration.gain_ns) == ("priority", 0)
 
 
 def test_branch_that_started_late_for_no_other_reason_waited_by_launch_order(
     tmp_path: Path,
 ) -> None:
-    (turn,) = turns(two_branches(queue=8, start=15_800).write(tmp_path / "x.gviz"))
+    (iteration,) = iterations(two_branches(queue=8, start=15_800).write(tmp_path / "x.gviz"))
     # The only gap between queues, 500 ns, is the usual one.
-    assert (turn.reason, turn.gain_ns) == ("launch order", 15_800 - 5_500)
+    assert (iteration.reason, iteration.gain_ns) == ("launch order", 15_800 - 5_500)
 
 
 def test_copies_of_one_direction_share_an_engine(tmp_path: Path) -> None:
     plan = two_branches(queue=8, start=15_800)
     for node in plan.nodes[1:3]:
         node.kind = NodeType.MEMCPY
-    (turn,) = turns(plan.write(tmp_path / "x.gviz"))
-    assert (turn.reason, turn.gain_ns) == ("same copy engine", 0)
+    (iteration,) = iterations(plan.write(tmp_path / "x.gviz"))
+    assert (iteration.reason, iteration.gain_ns) == ("same copy engine", 0)
 
 
-def test_nodes_that_depend_on_each_other_take_no_turns(tmp_path: Path) -> None:
+def test_nodes_that_depend_on_each_other_take_no_iterations(tmp_path: Path) -> None:
     nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(4)), gap_ns=3_000)
     result = found(Plan(nodes, chain_edges(4)).write(tmp_path / "x.gviz"))
     assert result.turn_taking == ()
@@ -107,7 +107,7 @@ def test_edge_beside_a_programmatic_one_is_needed(tmp_path: Path) -> None:
     assert level.redundant_edge_count == 0
 
 
-def test_branch_that_costs_more_than_its_work_is_said(tmp_path: Path) -> None:
+def test_branch_that_costs_more_than_its_work_is_reported(tmp_path: Path) -> None:
     small = found(branch_and_join(1_000, 3_000).write(tmp_path / "x.gviz")).small_branches
     assert small is not None
     assert not isinstance(small, NotComputed)
@@ -117,7 +117,9 @@ def test_branch_that_costs_more_than_its_work_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("work_ns", "join_gap_ns"), [(1_000, 500), (7_000, 3_000)])
-def test_branch_worth_its_fork_is_not_said(tmp_path: Path, work_ns: int, join_gap_ns: int) -> None:
+def test_branch_worth_its_fork_is_not_reported(
+    tmp_path: Path, work_ns: int, join_gap_ns: int
+) -> None:
     result = found(branch_and_join(work_ns, join_gap_ns).write(tmp_path / "x.gviz"))
     assert result.small_branches is None
 
@@ -142,7 +144,7 @@ def test_pairs_of_branches_compared_one_by_one_give_the_same(
 
 @pytest.mark.parametrize("through", [False, True])
 @pytest.mark.parametrize("streams", [(13, 14), None])
-def test_branches_that_wait_for_each_other_are_said(
+def test_branches_that_wait_for_each_other_are_reported(
     tmp_path: Path, streams: tuple[int, int] | None, through: bool
 ) -> None:
     result = found(crossing_stages(streams, through=through).write(tmp_path / "x.gviz"))

@@ -51,7 +51,7 @@ def missing(graph: GraphAnalysis) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("statement", "lost", "said"),
+    ("statement", "lost", "stated"),
     [
         ("DELETE FROM span", TIMES, "the records of their nodes are lost"),
         ("DELETE FROM span WHERE node_id = 2", set(), "lack times of nodes, in all of them 2 k2"),
@@ -98,19 +98,19 @@ def missing(graph: GraphAnalysis) -> set[str]:
         ("UPDATE node SET nvtx_path_id = 77", set(), "What dominates"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_so_is_told_and_the_rest_comes(
-    tmp_path: Path, statement: str, lost: set[str], said: str
+def test_what_cannot_be_so_is_reported_and_the_rest_comes(
+    tmp_path: Path, statement: str, lost: set[str], stated: str
 ) -> None:
     run, text = looked_at(damaged(tmp_path / "x.gviz", statement))
     # Sentences of the report begin with a capital letter.
-    assert said.lower() in " ".join(text.split()).lower()
+    assert stated.lower() in " ".join(text.split()).lower()
     (graph,) = run.graphs
     assert missing(graph) == lost
     for part in lost:
         assert getattr(graph, part).not_computed
 
 
-def test_sound_recording_has_no_doubts(tmp_path: Path) -> None:
+def test_sound_recording_has_no_caveats(tmp_path: Path) -> None:
     run, _ = looked_at(plan().write(tmp_path / "x.gviz"))
     assert run.graphs[0].doubts == ()
     assert missing(run.graphs[0]) == set()
@@ -144,7 +144,7 @@ def test_bodies_of_a_loop_may_run_any_number_of_times(tmp_path: Path) -> None:
     assert missing(run.graphs[0]) == {"stream_comparison", "break_even"}
 
 
-def test_programmatic_overlap_counts_once_and_is_told(tmp_path: Path) -> None:
+def test_programmatic_overlap_counts_once_and_is_reported(tmp_path: Path) -> None:
     nodes = [Planned("a", 0, 5_000), Planned("b", 3_000, 5_000)]
     run, text = looked_at(Plan(nodes, [(0, 1, 1)]).write(tmp_path / "x.gviz"))
     (graph,) = run.graphs

@@ -72,7 +72,7 @@ def test_slow_calls_are_what_the_graph_saves(tmp_path: Path) -> None:
     assert found.host_saved.mean_ns == 60_000 - 5_000
 
 
-def test_single_pass_is_looked_at_and_has_no_interval(tmp_path: Path) -> None:
+def test_single_iteration_is_looked_at_and_has_no_interval(tmp_path: Path) -> None:
     found = compared(plan(eager_iterations=1).write(tmp_path / "x.gviz"))
     assert found.stream.total_ns.count == 1
     assert found.saved.interval.low is None

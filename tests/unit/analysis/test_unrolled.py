@@ -25,14 +25,14 @@ def names_on_path(graph: PlayedGraph, held: HeldLaunch) -> list[str]:
     return [graph.nodes[held.unrolled.node[v]].name for v in observed_path(held)]
 
 
-def test_loop_turns_follow_each_other_on_the_path(tmp_path: Path) -> None:
+def test_loop_iterations_follow_each_other_on_the_path(tmp_path: Path) -> None:
     with Recording(write_loop_recording(tmp_path / "loop.gviz", iterations=3)) as recording:
         tree = read_tree(recording, 1)
         graph = PlayedGraph(tree, read_tree_edges(recording, tree))
         spans = launch_spans(tree, read_launch_spans(recording, tree, 1))
     held = held_launch(graph, spans)
-    turns = ["step_kernel", "check_kernel"] * 3
-    assert names_on_path(graph, held) == ["init_kernel", *turns, "finish_kernel"]
+    iterations = ["step_kernel", "check_kernel"] * 3
+    assert names_on_path(graph, held) == ["init_kernel", *iterations, "finish_kernel"]
     steps = path_steps(held, observed_path(held))
     assert steps.gap_ns.tolist() == [0, 1_200, 700, 1_500, 700, 1_500, 700, 1_500]
     assert set(steps.held_by[1:].tolist()) == {Hold.DEPENDENCY}
@@ -61,22 +61,22 @@ def nested_loops() -> PlayedGraph:
     )
 
 
-def nested_spans(inner_turns: list[int]) -> tuple[LaunchSpans, list[str]]:
+def nested_spans(inner_iterations: list[int]) -> tuple[LaunchSpans, list[str]]:
     """Return spans of an outer loop whose inner loop turns so often, and the names in order."""
     clock, inner_count = 0, 0
     spans: list[tuple[int, int, int, int, int]] = []
     names: list[str] = []
 
-    def run(node: int, turn: int, name: str) -> None:
+    def run(node: int, iteration: int, name: str) -> None:
         nonlocal clock
-        spans.append((node, turn, clock, 10, len(spans) % 3))
+        spans.append((node, iteration, clock, 10, len(spans) % 3))
         names.append(name)
         clock += 12
 
     run(0, 0, "node0")
-    for outer, turns in enumerate(inner_turns):
+    for outer, iterations in enumerate(inner_iterations):
         run(3, outer, "node10")
-        for _ in range(turns):
+        for _ in range(iterations):
             run(6, inner_count, "node20")
             inner_count += 1
         run(5, outer, "node12")
@@ -84,18 +84,18 @@ def nested_spans(inner_turns: list[int]) -> tuple[LaunchSpans, list[str]]:
     return spans_of(spans), names
 
 
-def test_inner_loop_turns_belong_to_the_outer_turn_around_them() -> None:
+def test_inner_loop_iterations_belong_to_the_outer_iteration_around_them() -> None:
     graph = nested_loops()
     assert [n.name for n in graph.nodes][3:] == ["node10", "node11", "node12", "node20"]
-    for turns in ([1], [3, 2], [2, 0, 3], [0, 1], [0, 0]):
-        spans, names = nested_spans(turns)
+    for iterations in ([1], [3, 2], [2, 0, 3], [0, 1], [0, 0]):
+        spans, names = nested_spans(iterations)
         held = held_launch(graph, spans)
         assert names_on_path(graph, held) == names
         assert set(held.held_by[observed_path(held)][1:].tolist()) == {Hold.DEPENDENCY}
         assert held.gap_ns[observed_path(held)][1:].tolist() == [2] * (len(names) - 1)
 
 
-def test_inner_loop_that_comes_first_belongs_to_the_turn_after_it() -> None:
+def test_inner_loop_that_comes_first_belongs_to_the_iteration_after_it() -> None:
     outer = Body([node_row(10, WHILE), node_row(11)], [(0, 1)], {0: [Body([node_row(20)])]})
     graph = build_graph(Body([node_row(0, WHILE)], [], {0: [outer]}))
     # Two inner turns, the outer node, one inner turn, the outer node.
@@ -117,7 +117,7 @@ def test_branches_of_a_switch_in_a_loop_follow_each_other() -> None:
     assert [int(held.unrolled.node[v]) for v in observed_path(held)] == [first, second, first]
 
 
-def test_child_graph_in_a_loop_runs_once_a_turn() -> None:
+def test_child_graph_in_a_loop_runs_once_a_iteration() -> None:
     child = Body([node_row(20), node_row(21)], [(0, 1)])
     loop = Body([node_row(10, NodeType.GRAPH), node_row(11)], [(0, 1)], {0: [child]})
     graph = build_graph(Body([node_row(0, WHILE)], [], {0: [loop]}))
@@ -134,10 +134,15 @@ def test_launches_without_loops_share_one_unrolled_form() -> None:
     assert unroller.unroll(spans_of([(0, 0, 0, 7, 0)])) is first
 
 
-def test_median_launch_leaves_out_turns_that_few_launches_have() -> None:
+def test_median_launch_leaves_out_iterations_that_few_launches_have() -> None:
     launches = [
-        spans_of([(0, turn, 10 * turn, 5 + n, 7 + turn % 2) for turn in range(turns)])
-        for n, turns in enumerate((2, 2, 5))
+        spans_of(
+            [
+                (0, iteration, 10 * iteration, 5 + n, 7 + iteration % 2)
+                for iteration in range(iterations)
+            ]
+        )
+        for n, iterations in enumerate((2, 2, 5))
     ]
     median = median_spans(launches)
     assert median.iteration.tolist() == [0, 1]

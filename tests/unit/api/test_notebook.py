@@ -151,7 +151,7 @@ def test_view_is_served_where_there_is_no_notebook(
     assert served == [[BUNDLED / "cupy_pipeline.gviz"]]
 
 
-def test_recording_without_graphs_is_told(notebook: list[Any], tmp_path: Path) -> None:
+def test_recording_without_graphs_is_reported(notebook: list[Any], tmp_path: Path) -> None:
     path = write_recording(tmp_path / "r.gviz", fork_join_shape())
     database = sqlite3.connect(path)
     with database:

@@ -19,8 +19,8 @@ NESTED = [TRACES / f"nested_torch_2.11.{suffix}" for suffix in ("json.gz", "dot"
 
 
 def test_each_is_in_the_provenance() -> None:
-    told = re.findall(r"^\| (\w+\.gviz) \|", (FOLDER / "README.md").read_text(), re.MULTILINE)
-    assert sorted(told) == sorted(path.name for path in FOLDER.glob("*.gviz"))
+    reported = re.findall(r"^\| (\w+\.gviz) \|", (FOLDER / "README.md").read_text(), re.MULTILINE)
+    assert sorted(reported) == sorted(path.name for path in FOLDER.glob("*.gviz"))
 
 
 def test_imported_one_is_what_the_golden_trace_gives(tmp_path: Path) -> None:

@@ -20,9 +20,11 @@ def test_history_has_the_commits_of_the_provenance(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    told = re.findall(r"^\| ([0-9a-f]{40}) \| (.+) \|$", (FOLDER / "README.md").read_text(), re.M)
-    assert [line.split(" ", 2)[1:] for line in done.stdout.splitlines()] == [*map(list, told)]
-    assert len(told) == 5
+    reported = re.findall(
+        r"^\| ([0-9a-f]{40}) \| (.+) \|$", (FOLDER / "README.md").read_text(), re.M
+    )
+    assert [line.split(" ", 2)[1:] for line in done.stdout.splitlines()] == [*map(list, reported)]
+    assert len(reported) == 5
     program = tmp_path / "history" / "token_step.py"
     assert program.read_bytes() == (FOLDER / "5.py").read_bytes()
     dirty = ["git", "status", "--porcelain"]

@@ -143,7 +143,7 @@ def test_findings_are_counted_by_rule(write: Write) -> None:
     assert check(path, {"findings": {"any": 0}}, ignored=ignored).passed
 
 
-def test_findings_that_were_not_looked_for_are_no_pass(write: Write) -> None:
+def test_findings_that_were_not_looked_for_do_not_pass(write: Write) -> None:
     path = write(launches=0)
     report = check(path, {"findings": {"device-copy": 3, "first-launch-without-upload": 9}})
     assert statuses(report)["findings.device-copy"] == UNJUDGED
@@ -162,7 +162,7 @@ def test_names_have_limits_of_their_own(write: Write) -> None:
     assert not absent.passed
 
 
-def test_what_was_not_measured_is_no_pass_unless_told(write: Write) -> None:
+def test_what_was_not_measured_fails_unless_configured(write: Write) -> None:
     path = write(launches=0)
     table = {"launch": "1 s", "host": "1 s", "critical_path": "1 s", "idle": 1}
     report = check(path, table)
@@ -172,7 +172,7 @@ def test_what_was_not_measured_is_no_pass_unless_told(write: Write) -> None:
     assert check(path, table | {"unjudged": "pass"}).passed
 
 
-def test_recording_without_graphs_is_no_pass(write: Write) -> None:
+def test_recording_without_graphs_does_not_pass(write: Write) -> None:
     path = alter(write(), "UPDATE graph SET origin='failed capture'")
     assert statuses(check(path, {"nodes": 9})) == {"graphs": UNJUDGED}
 
@@ -281,7 +281,7 @@ def test_runs_without_counterpart_are_skipped(write: Write, tmp_path: Path) -> N
     assert found == [(1, PASSED)] * 4 + [(2, SKIPPED)]
 
 
-def test_missing_baseline_is_told(write: Write) -> None:
+def test_missing_baseline_is_reported(write: Write) -> None:
     report = check(write(), LOOSE | {"nodes": 1_000})
     assert statuses(report) == {"regression": SKIPPED, "nodes": PASSED}
     assert report.passed
@@ -291,7 +291,7 @@ def test_missing_baseline_is_told(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "stated"),
     [
         ([], r"\[check\] must be a table"),
         ({"launch": 5}, "unit such as"),
@@ -318,8 +318,8 @@ def test_missing_baseline_is_told(write: Write) -> None:
         ({"unjudged": "maybe"}, '"fail" or "pass"'),
     ],
 )
-def test_bad_limits_say_what_is_right(table: object, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_bad_limits_say_what_is_right(table: object, stated: str) -> None:
+    with pytest.raises(UsageError, match=stated):
         parse_limits(table)
 
 
@@ -391,5 +391,5 @@ def test_json_has_every_class_and_no_nan(write: Write) -> None:
         (20_001, "", "20,001"),
     ],
 )
-def test_values_are_told_in_their_unit(value: float | None, unit: str, text: str) -> None:
+def test_values_are_reported_in_their_unit(value: float | None, unit: str, text: str) -> None:
     assert in_unit(value, unit) == text

@@ -89,7 +89,7 @@ def test_configuration_leaves_findings_out(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "stated"),
     [
         ('[[ignore]]\nrule = "no-such-rule"\n', "memset-between-kernels"),
         ('[[ignore]]\nrules = "device-copy"\n', "rule, graph and kernels, not 'rules'"),
@@ -106,7 +106,7 @@ def test_configuration_leaves_findings_out(
     ],
 )
 def test_bad_configuration_is_an_error_that_says_what_is_right(
-    gviz: Gviz, tmp_path: Path, small_recording: Path, text: str | None, said: str
+    gviz: Gviz, tmp_path: Path, small_recording: Path, text: str | None, stated: str
 ) -> None:
     path = tmp_path / "c.toml"
     if text is not None:
@@ -114,7 +114,7 @@ def test_bad_configuration_is_an_error_that_says_what_is_right(
     done = gviz("analyze", "--config", path, small_recording)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("gviz: ")
-    assert said in done.stderr
+    assert stated in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -123,20 +123,20 @@ def test_launch_costs_that_are_used_are_named(gviz: Gviz, tmp_path: Path) -> Non
     assert "launch costs of the GPU NVIDIA H100 80GB HBM3, driver 13.0" in text
     assert "What its calls cost" in text
     done = gviz("analyze", "--costs", write_costs(tmp_path / "c.gviz"), BUNDLED[0])
-    said = " ".join(done.stdout.split())
-    assert "launch costs of the GPU GPU A, driver 13.0 (c.gviz; another GPU)" in said
+    stated = " ".join(done.stdout.split())
+    assert "launch costs of the GPU GPU A, driver 13.0 (c.gviz; another GPU)" in stated
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("cupy_pipeline.gviz", "gviz bench"), ("none.gviz", "none.gviz")]
+    ("name", "stated"), [("cupy_pipeline.gviz", "gviz bench"), ("none.gviz", "none.gviz")]
 )
 def test_bad_launch_costs_are_an_error_with_the_next_step(
-    gviz: Gviz, small_recording: Path, name: str, said: str
+    gviz: Gviz, small_recording: Path, name: str, stated: str
 ) -> None:
     done = gviz("analyze", "--costs", BUNDLED[0].with_name(name), small_recording)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("gviz: ")
-    assert said in done.stderr
+    assert stated in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -86,7 +86,7 @@ def test_all_forms_say_the_same(gviz: Gviz, tmp_path: Path, pair: tuple[Path, Pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "config", "said"),
+    ("arguments", "config", "stated"),
     [
         (("{one}",), None, "nothing to check: there is no gviz.toml"),
         (("{one}",), "[[ignore]]\nrule = 'device-copy'\n", "sets no limits"),
@@ -108,13 +108,13 @@ def test_misuse_is_2_and_names_the_next_step(
     tmp_path: Path,
     arguments: tuple[str, ...],
     config: str | None,
-    said: str,
+    stated: str,
 ) -> None:
     if config is not None:
         (tmp_path / "gviz.toml").write_text(config)
     done = gviz("check", *(a.format(one=small_recording) for a in arguments), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert stated in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -30,14 +30,14 @@ def recaptures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_diff_of_a_real_program_before_and_after(gviz: Gviz, recaptures: tuple[Path, Path]) -> None:
     done = gviz("diff", *recaptures)
     assert (done.returncode, done.stderr) == (0, "")
-    for said in (
+    for stated in (
         "Nodes: 320 before, 272 after: 48 removed, 0 added, 16 changed, 256 the same",
         "Where the time changed: kernels replaced −77.7 µs, gaps after a dependency ended −22.5 µs",
         "softmax_warp_forward<Half, float>",
         "The launch became faster by more than noise: −109 µs (−10.4%)",
         "Edges: 349 kept, 64 removed, 16 added; between nodes that stay 0 removed and 16 added",
     ):
-        assert said in done.stdout
+        assert stated in done.stdout
     value = json.loads(gviz("diff", "--json", *recaptures).stdout)
     (graph,) = value["runs"][0]["graphs"]
     assert len(graph["levels"][0]["removed"]) == 48
@@ -66,14 +66,14 @@ def test_text_fits_the_terminal(recaptures: tuple[Path, Path], tmp_path: Path, w
 def test_bodies_of_one_side_are_listed(gviz: Gviz, tmp_path: Path) -> None:
     before = write_nested_recording(tmp_path / "before.gviz", NESTED_CHANGED)
     after = write_nested_recording(tmp_path / "after.gviz", NESTED_SHORTENED)
-    said = gviz("diff", before, after).stdout
-    told = " ".join(said[said.index("Bodies of one side only") :].split())
+    stated = gviz("diff", before, after).stdout
+    reported = " ".join(stated[stated.index("Bodies of one side only") :].split())
     for body in (
         "removed graph 9 body 3 of node 3 of graph 1 (CONDITIONAL SWITCH) 1 1 × case3_a",
         "removed graph 10 body 0 of node 5 of graph 1 (CONDITIONAL IF) 1 1 × GRAPH",
         "removed graph 11 in node 0 of graph 10 (GRAPH) 2 1 × pack, 1 × send",
     ):
-        assert body in told
+        assert body in reported
 
 
 def test_graphs_beyond_the_largest_changes_have_a_line_each(recaptures: tuple[Path, Path]) -> None:
@@ -103,7 +103,7 @@ def test_diff_of_unrelated_recordings_says_so(gviz: Gviz) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "stated"),
     [
         (("{one}",), 2, "after"),
         (("{one}", "{one}", "{one}"), 2, "gviz trend"),
@@ -120,14 +120,14 @@ def test_misuse_names_the_next_step(
     tmp_path: Path,
     arguments: tuple[str, ...],
     code: int,
-    said: str,
+    stated: str,
 ) -> None:
     text = tmp_path / "text.gviz"
     text.write_text("no recording")
     names = {"one": str(small_recording), "text": str(text)}
     done = gviz("diff", *(a.format(**names) for a in arguments))
     assert (done.returncode, done.stdout) == (code, "")
-    assert said.format(**names) in done.stderr
+    assert stated.format(**names) in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -51,7 +51,7 @@ def test_html_flag_is_a_format(loop: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["dot", "html"])
-def test_existing_file_is_kept_unless_told_otherwise(
+def test_existing_file_is_kept_unless_reported_otherwise(
     loop: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     output = loop.with_name("there")

@@ -43,7 +43,7 @@ def test_a_graph_has_a_number_a_name_and_patterns(path: Path, wanted: str, found
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wanted", "stated"),
     [
         ("decode", "graphs 1, 3 are called 'decode'; give one of the numbers"),
         ("p*", "graphs 2, 5 are called 'p*'; give one of the numbers"),
@@ -51,10 +51,10 @@ def test_a_graph_has_a_number_a_name_and_patterns(path: Path, wanted: str, found
         ("Prefill", "no graph is called 'Prefill'; 'gviz info' lists them"),
     ],
 )
-def test_none_and_several_are_refused(path: Path, wanted: str, said: str) -> None:
+def test_none_and_several_are_refused(path: Path, wanted: str, stated: str) -> None:
     with Recording(path) as recording, pytest.raises(RecordingError) as refused:
         find_graph(recording, wanted)
-    assert str(refused.value).endswith(said)
+    assert str(refused.value).endswith(stated)
 
 
 @pytest.mark.parametrize("command", [["analyze", "{}"], ["diff", "{}", "{}"]])
@@ -82,20 +82,22 @@ def test_diff_takes_a_pair(
 
 
 @pytest.mark.parametrize("command", [["analyze", "{}"], ["diff", "{}", "{}"]])
-@pytest.mark.parametrize(("wanted", "said"), [("", "no graph is called ''"), ("9", "no graph 9;")])
+@pytest.mark.parametrize(
+    ("wanted", "stated"), [("", "no graph is called ''"), ("9", "no graph 9;")]
+)
 def test_commands_refuse_what_is_not_there(
     small_recording: Path,
     capsys: pytest.CaptureFixture[str],
     command: list[str],
     wanted: str,
-    said: str,
+    stated: str,
 ) -> None:
     line = [part.format(small_recording) for part in command]
     assert main([*line, "--graph", wanted]) == 1
-    assert said in capsys.readouterr().err
+    assert stated in capsys.readouterr().err
     if command[0] == "diff":
         assert main([*line, "--graph", f"{wanted}:1"]) == 1
-        assert said in capsys.readouterr().err
+        assert stated in capsys.readouterr().err
 
 
 def test_diff_takes_names_with_colons(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ def test_share_and_rest_are_shown_and_taken_away(
     assert shown(terminal.getvalue()) == ""
 
 
-def test_pipe_is_told_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipe_is_reported_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", pipe := io.StringIO())
     with ProgressLine() as line:
         clock[0] += 10

@@ -96,9 +96,9 @@ def test_what_is_no_file_is_refused_in_a_sentence(
         code = cli.main([command, *arguments])
     except SystemExit as usage:
         code = cast(int, usage.code)
-    said = capsys.readouterr().err
-    assert code in (1, 2), said
-    assert said.splitlines()[-1].startswith("gviz"), said
+    stated = capsys.readouterr().err
+    assert code in (1, 2), stated
+    assert stated.splitlines()[-1].startswith("gviz"), stated
     assert sorted(folder.rglob("*")) == before
 
 

@@ -34,7 +34,7 @@ def test_places_are_named_at_any_depth() -> None:
     ]
 
 
-def test_arrays_of_a_framework_are_asked_for_first() -> None:
+def test_arrays_of_a_framework_are_requested_first() -> None:
     found = flatten({"x": "tensor"}, lambda v: np.arange(3) if v == "tensor" else None)
     assert found[0][0] == "result['x']"
     assert np.array_equal(found[0][1], np.arange(3))  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ CASES: list[tuple[str, Any, Any, str | None]] = [
 
 
 @pytest.mark.parametrize(("a", "b", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_difference_is_told_in_a_sentence(a: Any, b: Any, expected: str | None) -> None:
+def test_difference_is_reported_in_a_sentence(a: Any, b: Any, expected: str | None) -> None:
     found = differences(a, b)
     if expected is None:
         assert found == []

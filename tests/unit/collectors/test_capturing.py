@@ -120,7 +120,7 @@ def test_work_of_no_library_must_be_decided() -> None:
         choose("auto", lambda: None)
 
 
-def test_jax_is_told_to_record_the_program() -> None:
+def test_jax_is_reported_to_record_the_program() -> None:
     array = type("ArrayImpl", (), {"__module__": "jaxlib._jax"})
     with pytest.raises(UsageError, match="JAX captures its command buffers itself"):
         choose("auto", array)
@@ -131,7 +131,7 @@ def test_unknown_library_is_refused() -> None:
         choose("numba", lambda: None)
 
 
-def test_torch_without_a_gpu_is_told(torch: Any) -> None:
+def test_torch_without_a_gpu_is_reported(torch: Any) -> None:
     torch.cuda.is_available = lambda: False
     with pytest.raises(CollectorError, match="sees no GPU"):
         choose("torch", lambda: None)

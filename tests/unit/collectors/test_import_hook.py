@@ -47,7 +47,7 @@ def test_callback_gets_the_module_when_its_code_has_run(package: str) -> None:
     assert seen == [1, 1]
 
 
-def test_module_that_is_there_is_told_at_once(package: str) -> None:
+def test_module_that_is_there_is_reported_at_once(package: str) -> None:
     module = importlib.import_module(package)
     seen: list[ModuleType] = []
     on_import(package, seen.append)()

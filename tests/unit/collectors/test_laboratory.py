@@ -19,7 +19,7 @@ def test_a_quiet_gpu_says_nothing() -> None:
     assert describe_state(GpuState(), "before", idle=True) == []  # one that tells nothing
 
 
-def test_a_busy_gpu_is_said_with_the_evidence() -> None:
+def test_a_busy_gpu_is_reported_with_the_evidence() -> None:
     state = GpuState(busy_percent=83, other_processes=2)
     busy, others = describe_state(state, "before", idle=True)
     assert "83%" in busy
@@ -29,7 +29,7 @@ def test_a_busy_gpu_is_said_with_the_evidence() -> None:
     assert describe_state(state, "after", idle=False) == [others.replace("before", "after")]
 
 
-def test_a_slowed_gpu_is_said_with_the_evidence() -> None:
+def test_a_slowed_gpu_is_reported_with_the_evidence() -> None:
     state = GpuState(
         sm_clock_mhz=1200, sm_clock_max_mhz=1980, slowed_by=("thermal slowdown", "power limit")
     )

@@ -26,13 +26,13 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def test_no_environment_variable_is_told(clean: pytest.MonkeyPatch) -> None:
+def test_no_environment_variable_is_reported(clean: pytest.MonkeyPatch) -> None:
     clean.setenv("API_TOKEN", SECRET)
     clean.setenv("RANK", SECRET)
     clean.setenv("PATH", os.environ["PATH"] + os.pathsep + f"/{SECRET}")
-    told = metadata.process() | metadata.machine() | metadata.libraries()
-    assert SECRET not in json.dumps(told)
-    assert set(told) <= {
+    reported = metadata.process() | metadata.machine() | metadata.libraries()
+    assert SECRET not in json.dumps(reported)
+    assert set(reported) <= {
         "command", "process_id", "rank", "started_ns", "gviz_version", "python_version", "host",
         "git_revision", "git_dirty", "libraries",
     }  # fmt: skip
@@ -40,11 +40,11 @@ def test_no_environment_variable_is_told(clean: pytest.MonkeyPatch) -> None:
 
 def test_process_is_this_one(clean: pytest.MonkeyPatch) -> None:
     clean.setattr(sys, "orig_argv", ["python", "a script.py", "--x"])
-    told = metadata.process()
-    assert told["process_id"] == os.getpid()
-    assert told["command"] == "python 'a script.py' --x"
-    assert told["rank"] is None
-    assert isinstance(told["started_ns"], int)
+    reported = metadata.process()
+    assert reported["process_id"] == os.getpid()
+    assert reported["command"] == "python 'a script.py' --x"
+    assert reported["rank"] is None
+    assert isinstance(reported["started_ns"], int)
 
 
 @pytest.mark.parametrize("variable", _RANK_VARIABLES)
@@ -58,7 +58,9 @@ def test_rank_that_is_no_number_is_none(clean: pytest.MonkeyPatch) -> None:
     assert metadata.process()["rank"] is None
 
 
-def test_only_loaded_libraries_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_only_loaded_libraries_are_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     for name in ("torch-2.11.0+cu130.dist-info", "jax-0.11.2.dist-info", "torch"):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "none"), *sys.path])
@@ -67,8 +69,8 @@ def test_only_loaded_libraries_are_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setitem(sys.modules, "torch", sys)
     found = metadata.libraries()["libraries"]
     assert isinstance(found, dict)
-    told = {name: found[name] for name in found if not name.startswith("nvidia-")}
-    assert told == {"torch": "2.11.0+cu130"}
+    reported = {name: found[name] for name in found if not name.startswith("nvidia-")}
+    assert reported == {"torch": "2.11.0+cu130"}
 
 
 def test_versions_are_those_that_python_knows() -> None:
@@ -112,8 +114,8 @@ def test_revision_is_that_of_the_working_directory(
     (tmp_path / "file").write_text("1")
     git("add", "file")
     git("commit", "--quiet", "-m", "first")
-    told = metadata.machine()
-    assert (told["git_revision"], told["git_dirty"]) == (git("rev-parse", "HEAD"), 0)
+    reported = metadata.machine()
+    assert (reported["git_revision"], reported["git_dirty"]) == (git("rev-parse", "HEAD"), 0)
     (tmp_path / "file").write_text("2")
     assert metadata.machine()["git_dirty"] == 1
 

@@ -49,7 +49,7 @@ def test_options_survive_the_way_to_a_child() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "said"),
+    ("option", "value", "stated"),
     [
         ("eager_operations", -1, "eager_operations is -1"),
         ("eager_operations", 2**32, "eager_operations is 4294967296"),
@@ -62,6 +62,6 @@ def test_options_survive_the_way_to_a_child() -> None:
         ("toggle_signal", "SIGNONE", "no signal that a program can catch"),
     ],
 )
-def test_option_out_of_range_is_a_usage_error(option: str, value: object, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_option_out_of_range_is_a_usage_error(option: str, value: object, stated: str) -> None:
+    with pytest.raises(UsageError, match=stated):
         ProfileOptions(**{option: value})  # type: ignore[arg-type]

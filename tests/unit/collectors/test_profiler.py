@@ -256,7 +256,7 @@ with gviz.profile("x.gviz"):
 # -- failures -----------------------------------------------------------------------------------
 
 
-def test_without_cupti_one_sentence_is_said_and_the_body_runs(run: Run, tmp_path: Path) -> None:
+def test_without_cupti_one_sentence_is_reported_and_the_body_runs(run: Run, tmp_path: Path) -> None:
     # Where there is no CUDA at all, its sentence is of the driver.
     missing = {"LD_LIBRARY_PATH": "", "GVIZ_CUPTI": "/no/such/libcupti.so.13"}
     done = run(

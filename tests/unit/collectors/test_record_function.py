@@ -142,7 +142,7 @@ def test_traced_code_opens_no_range(hook: RecordFunctionHook, torch: Any, heard:
     assert heard == []
 
 
-def test_pytorch_of_another_shape_is_left_alone_and_told(
+def test_pytorch_of_another_shape_is_left_alone_and_reported(
     hook: RecordFunctionHook, torch: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del torch.module.record_function

@@ -101,12 +101,12 @@ def test_same_name_of_another_type_is_a_version() -> None:
     assert found == (Difference("kernel version", "scale(float*, int)", "scale(double*, int)"),)
 
 
-def test_same_kernel_compiled_anew_is_told_by_its_resources() -> None:
+def test_same_kernel_compiled_anew_is_reported_by_its_resources() -> None:
     found = differences(level(KERNEL), level(KERNEL, replace(FUNCTION, registers=64)))
     assert found == (Difference("registers", "40", "64"),)
 
 
-def test_arguments_are_told_by_position() -> None:
+def test_arguments_are_reported_by_position() -> None:
     before = level(KERNEL, arguments=((0x7F00_0000_0000).to_bytes(8, "little"), b"\1\0\0\0"))
     after = level(KERNEL, arguments=((0x7E00_0000_0000).to_bytes(8, "little"), b"\2\0\0\0"))
     assert [(d.what, d.kind) for d in differences(before, after)] == [
@@ -123,7 +123,7 @@ def test_other_number_of_arguments_is_a_difference() -> None:
 
 
 def test_parameters_of_other_nodes() -> None:
-    def told(**values: str) -> LevelDetails:
+    def reported(**values: str) -> LevelDetails:
         host = replace(COPY, type=int(NodeType.HOST), name="HOST", copy_kind=None, bytes=None)
         return level(
             replace(host, source_address=None, destination_address=None),
@@ -134,7 +134,7 @@ def test_parameters_of_other_nodes() -> None:
         )
 
     found = differences(
-        told(symbol="step", function="0x7f10"), told(symbol="stop", function="0x7f90")
+        reported(symbol="step", function="0x7f10"), reported(symbol="stop", function="0x7f90")
     )
     assert [(d.what, d.kind) for d in found] == [("symbol", "value"), ("function", "address")]
 
@@ -184,7 +184,7 @@ def test_edge_that_became_programmatic_is_kept_and_retyped() -> None:
     assert found.retyped.tolist() == [False, True, False, False]
 
 
-def test_several_edges_between_two_nodes_are_told_apart_by_type() -> None:
+def test_several_edges_between_two_nodes_are_distinguished_by_type() -> None:
     one = graph(2, (0, 1), (0, 1), types=(0, 1))
     two = graph(2, (0, 1), types=(0,))
     found = compare_edges(one, two, np.arange(2))

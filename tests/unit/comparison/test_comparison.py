@@ -93,7 +93,7 @@ def test_slower_node_is_the_one_that_changed(write: Write) -> None:
     assert found.times.after_ns[10] - found.times.before_ns[10] == change
 
 
-def test_what_changed_is_said(write: Write) -> None:
+def test_what_changed_is_reported(write: Write) -> None:
     found = compare(write(SHAPE), write(changed_shape(SHAPE, 4, grid_x=7)))
     assert np.flatnonzero(found.changed).tolist() == [4]
     (difference,) = found.differences[4]
@@ -135,7 +135,7 @@ def test_times_measured_in_two_ways_are_not_tested(write: Write) -> None:
     assert np.isnan(found.times.probability).all()
 
 
-def test_holder_of_a_body_has_the_time_inside(tmp_path: Path) -> None:
+def test_parent_of_a_body_has_the_time_inside(tmp_path: Path) -> None:
     short = write_loop_recording(tmp_path / "short.gviz", iterations=3)
     long = write_loop_recording(tmp_path / "long.gviz", iterations=5)
     found = compare(short, long)

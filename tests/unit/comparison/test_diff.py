@@ -47,9 +47,9 @@ def slower(at: int, factor: float) -> Shape:
     return Shape(SHAPE.name, tuple(works))
 
 
-def diff(first: Path, second: Path, asked: RequestedPair | None = None) -> Diff:
+def diff(first: Path, second: Path, requested: RequestedPair | None = None) -> Diff:
     with Recording(first) as one, Recording(second) as two:
-        return compare_recordings(one, two, asked)
+        return compare_recordings(one, two, requested)
 
 
 def only_graph(found: Diff) -> GraphDiff:
@@ -164,9 +164,9 @@ def test_spans_are_read_as_often_whatever_the_number_of_bodies(
     counts: list[int] = []
     read = Recording.fetch_graph_spans
 
-    def counted(self: Recording, *asked: Any) -> SpanArrays:
+    def counted(self: Recording, *requested: Any) -> SpanArrays:
         counts[-1] += 1
-        return read(self, *asked)
+        return read(self, *requested)
 
     monkeypatch.setattr(Recording, "fetch_graph_spans", counted)
     for layers in (1, 6):
@@ -222,7 +222,7 @@ def test_body_whose_parent_node_is_not_recorded_is_named_without_it(tmp_path: Pa
     assert "in a node that is not recorded" in str(section)
 
 
-def test_what_cannot_be_told_says_why(write: Write) -> None:
+def test_what_cannot_be_decided_says_why(write: Write) -> None:
     graph = only_graph(diff(write(), write(launches=0)))
     assert graph.launch.after_ns is None
     assert graph.launch.untested == "no launch of the second was timed"
@@ -265,15 +265,15 @@ def test_graphs_of_one_side_are_named(write: Write) -> None:
     assert [(g.graph_id, g.name) for g in run.added] == [(1, "other")]
     with pytest.raises(RecordingError, match="--graph 1:ID"):
         diff(first, second, RequestedPair(1, None))
-    asked = only_graph(diff(first, second, RequestedPair(1, 1)))
-    assert (asked.how, asked.likeness_fraction) == ("asked", 0)
+    requested = only_graph(diff(first, second, RequestedPair(1, 1)))
+    assert (requested.how, requested.likeness_fraction) == ("asked", 0)
 
 
 def test_absent_graph_names_the_next_step(write: Write) -> None:
     path = write()
-    for asked in (RequestedPair(7, None), RequestedPair(1, 7)):
+    for requested in (RequestedPair(7, None), RequestedPair(1, 7)):
         with pytest.raises(RecordingError, match=r"no graph 7 .*gviz info"):
-            diff(path, path, asked)
+            diff(path, path, requested)
 
 
 def test_runs_are_paired_by_rank(write: Write, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_slow_launches_of_a_rank_are_more_than_noise(tmp_path: Path) -> None:
     assert [time.slowest_count for time in graph.ranks] == [0, 20, 0]
 
 
-def test_late_starts_are_told_on_one_clock_only(tmp_path: Path) -> None:
+def test_late_starts_are_reported_on_one_clock_only(tmp_path: Path) -> None:
     late = replace(EVEN, late_ns=5_000_000)
     (graph,) = skew_of(tmp_path, EVEN, late).graphs
     assert graph.ranks[1].late_ns == pytest.approx(5_000_000, rel=0.1)
@@ -100,7 +100,7 @@ def test_file_of_one_run_has_no_skew(tmp_path: Path) -> None:
 # -- clocks ----------------------------------------------------------------------------------------
 
 
-def test_recording_of_two_gpus_tells_which_all_reduce_waits_for_which_rank(
+def test_recording_of_two_gpus_shows_which_all_reduce_waits_for_which_rank(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "140")
@@ -137,8 +137,8 @@ def test_recording_of_two_gpus_tells_which_all_reduce_waits_for_which_rank(
 
 
 def run(number: int, **given: object) -> rows.Run:
-    told = {"host": "a", "process_id": number, "started_ns": 10, "ended_ns": 20} | given
-    return rows.Run(run_id=number, name=f"r{number}", state="completed", source="run", **told)
+    reported = {"host": "a", "process_id": number, "started_ns": 10, "ended_ns": 20} | given
+    return rows.Run(run_id=number, name=f"r{number}", state="completed", source="run", **reported)
 
 
 @pytest.mark.parametrize(
@@ -200,15 +200,15 @@ def test_collectives_are_known_by_nccls_names(name: str, is_one: bool) -> None:
 # -- commands --------------------------------------------------------------------------------------
 
 
-def test_merge_orders_by_rank_and_tells_the_clock(
+def test_merge_orders_by_rank_and_shows_the_clock(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = write_ranks(tmp_path, [EVEN, EVEN, SLOW])
     output = tmp_path / "all.gviz"
     assert main(["merge", *map(str, reversed(paths)), "-o", str(output)]) == 0
-    told = capsys.readouterr()
-    assert "on one clock: all runs are of node017" in told.out
-    assert f"gviz skew {output}" in told.err
+    reported = capsys.readouterr()
+    assert "on one clock: all runs are of node017" in reported.out
+    assert f"gviz skew {output}" in reported.err
     with Recording(output) as recording:
         assert [r.rank for r in recording.fetch_runs()] == [0, 1, 2]
     assert main(["skew", str(output)]) == 0

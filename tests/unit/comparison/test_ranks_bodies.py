@@ -79,7 +79,7 @@ def test_equal_ranks_have_no_slow_node_in_any_body(tmp_path: Path) -> None:
     assert (child.body, child.turns, child.reason, loop.reason) == (CHILD, (1.0, 1.0), None, None)
 
 
-def test_executions_are_those_of_the_same_turn(tmp_path: Path) -> None:
+def test_executions_are_those_of_the_same_iteration(tmp_path: Path) -> None:
     graph, _ = compared(tmp_path, EVEN, EVEN)
     executions = graph.levels[1].executions
     assert executions.launch.tolist() == [i for i in range(12) for _ in range((3, 5, 4)[i % 3])]
@@ -90,7 +90,7 @@ def test_executions_are_those_of_the_same_turn(tmp_path: Path) -> None:
     assert executions.iterations[0].tolist() == [3, 5, 4] * 4
 
 
-def test_turns_of_a_launch_do_not_count_as_launches_against_noise(tmp_path: Path) -> None:
+def test_iterations_of_a_launch_do_not_count_as_launches_against_noise(tmp_path: Path) -> None:
     slow = step_with_loop((40,), slow_ns=2_000)
     paths = write_nested_ranks(tmp_path, [step_with_loop((40,)), slow], launches=2)
     with Recording(merge_recordings(paths, tmp_path / "all.gviz")) as recording:
@@ -100,7 +100,7 @@ def test_turns_of_a_launch_do_not_count_as_launches_against_noise(tmp_path: Path
     assert node.slowest == 1
 
 
-def test_waits_in_collectives_of_a_loop_are_told(tmp_path: Path) -> None:
+def test_waits_in_collectives_of_a_loop_are_reported(tmp_path: Path) -> None:
     waits = step_with_loop((3, 5, 4), arrival_ns=6_000)
     graph, skew = compared(tmp_path, waits, EVEN)
     (collective,) = skew.collectives
@@ -132,7 +132,9 @@ def test_bodies_in_bodies_are_paired(tmp_path: Path) -> None:
 # -- what is left out ------------------------------------------------------------------------------
 
 
-def test_launches_with_other_numbers_of_turns_are_left_out_and_told(tmp_path: Path) -> None:
+def test_launches_with_other_numbers_of_iterations_are_left_out_and_reported(
+    tmp_path: Path,
+) -> None:
     _, skew = compared(tmp_path, EVEN, step_with_loop((3, 6, 4), slow_ns=2_000))
     loop, child = skew.bodies
     assert (loop.launch_count, loop.left_out_count) == (8, 4)
@@ -144,7 +146,7 @@ def test_launches_with_other_numbers_of_turns_are_left_out_and_told(tmp_path: Pa
     assert node.high_ns - node.low_ns == pytest.approx(2_000, rel=0.1)
 
 
-def test_loop_that_never_turns_equally_often_has_no_nodes(tmp_path: Path) -> None:
+def test_loop_that_never_runs_equally_often_has_no_nodes(tmp_path: Path) -> None:
     _, skew = compared(tmp_path, EVEN, step_with_loop((9,)))
     assert not [n for n in skew.nodes if n.body == LOOP]
     assert skew.collectives == ()
@@ -166,9 +168,9 @@ def test_branch_taken_on_one_rank_only_is_left_out(tmp_path: Path) -> None:
 
 
 def test_body_inside_a_loop_is_left_out_where_the_loop_is(tmp_path: Path) -> None:
-    def graph(turns: tuple[int, ...]) -> tuple[Part, ...]:
+    def graph(iterations: tuple[int, ...]) -> tuple[Part, ...]:
         inner = Part("CONDITIONAL IF", after=(0,), kind="if", bodies=(chain("clip"),), taken=(0,))
-        loop = Part("CONDITIONAL WHILE", kind="while", taken=turns,
+        loop = Part("CONDITIONAL WHILE", kind="while", taken=iterations,
                     bodies=((Part("step", 6_000), inner),))  # fmt: skip
         return (loop,)
 
@@ -179,7 +181,7 @@ def test_body_inside_a_loop_is_left_out_where_the_loop_is(tmp_path: Path) -> Non
     assert node_of(skew, "clip").execution_count == 12
 
 
-def test_body_that_only_the_first_rank_has_is_told(tmp_path: Path) -> None:
+def test_body_that_only_the_first_rank_has_is_reported(tmp_path: Path) -> None:
     without = (EVEN[0], EVEN[1], Part("GRAPH", after=(1,), kind="child"), EVEN[3])
     _, skew = compared(tmp_path, EVEN, without)
     child = skew.bodies[1]
@@ -214,7 +216,7 @@ def test_node_with_a_lost_record_is_left_out_alone() -> None:
     assert found.iterations.tolist() == [[2, 0], [1, 0]]
 
 
-def test_mean_of_a_launch_is_over_its_turns() -> None:
+def test_mean_of_a_launch_is_over_its_iterations() -> None:
     one = spans((0, 0, 4), (0, 0, 6), (0, 2, 9))
     found = align_executions([one, one], np.ones((2, 1), bool), np.zeros(3, bool))
     assert found.launch_means(np.array([0])).tolist() == [[[5.0], [9.0]]] * 2
@@ -262,7 +264,9 @@ def test_page_lists_nodes_of_bodies_and_leads_to_them(tmp_path: Path) -> None:
     assert "/graph?file=all&graph=5&node=0" in links(body)
 
 
-def test_partners_in_bodies_share_a_number_and_waits_stand_in_every_turn(tmp_path: Path) -> None:
+def test_partners_in_bodies_share_a_number_and_waits_stand_in_every_iteration(
+    tmp_path: Path,
+) -> None:
     waits = step_with_loop((3, 5, 4), arrival_ns=6_000)
     file = Library([merged(tmp_path, waits, EVEN)]).file("all")
     found = compared_ranks(file)

@@ -50,7 +50,7 @@ def test_every_problem_names_its_source() -> None:
         (3, LONG_RUN_RECORDS, 7, {Concerns.LONG, Concerns.REPEATED}),
     ],
 )
-def test_recording_is_told_of_what_can_have_touched_it(
+def test_recording_is_reported_of_what_can_have_touched_it(
     number: int, records: int, invalid: int, concerns: set[Concerns]
 ) -> None:
     found = problems_in(130_001, recording_number=number, records=records, invalid=invalid)

@@ -46,7 +46,7 @@ GOOD = Facts(
 )
 
 
-def test_good_machine_works_and_asks_for_nothing() -> None:
+def test_good_machine_works_and_requests_nothing() -> None:
     diagnosis = diagnose(GOOD)
     assert diagnosis.works
     assert {f.status for f in diagnosis.findings} == {Status.OK}

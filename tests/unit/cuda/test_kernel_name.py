@@ -144,7 +144,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_short_name_of_a_kernel_is_what_tells_it_apart(name: str, expected: str) -> None:
+def test_short_name_of_a_kernel_is_what_distinguishes_it(name: str, expected: str) -> None:
     assert short_name(name) == expected
 
 
@@ -218,17 +218,17 @@ class TestWithoutDemangler:
         assert short_name(symbol) == expected
 
 
-def test_libraries_are_tried_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str | None] = []
+def test_libraries_are_tried_alternately(monkeypatch: pytest.MonkeyPatch) -> None:
+    requested: list[str | None] = []
 
     def load(name: str | None) -> object:
-        asked.append(name)
+        requested.append(name)
         raise OSError(f"{name}: cannot open shared object file")
 
     monkeypatch.setattr(kernel_name.ctypes, "CDLL", load)
     monkeypatch.setattr(kernel_name.ctypes.util, "find_library", lambda name: None)
     assert kernel_name._demangler.__wrapped__() is None
-    assert asked == ["libstdc++.so.6", "libc++abi.so.1"]
+    assert requested == ["libstdc++.so.6", "libc++abi.so.1"]
 
 
 def test_short_name_of_a_long_list_shows_three_arguments() -> None:

@@ -24,7 +24,7 @@ def test_chain_names_the_latest_earlier_one() -> None:
     assert found == {2: 1, 3: 2}
 
 
-def test_executables_used_in_turn_are_both_needed() -> None:
+def test_executables_used_alternately_are_both_needed() -> None:
     assert updatable([made(1, 10, 20, 60), made(2, 40, 50, 70)]) == {}
 
 

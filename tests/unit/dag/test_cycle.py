@@ -32,7 +32,7 @@ def test_large_cycle_takes_no_recursion() -> None:
 
 def test_long_cycle_and_long_names_stay_a_sentence() -> None:
     assert describe_cycle(["a"]) == "a → a"
-    told = describe_cycle([f"{n} {'x' * 4_000}" for n in range(1_000)])
-    assert told.endswith("(1000 nodes)")
-    assert told.startswith("0 xxx")
-    assert len(told) < 400
+    reported = describe_cycle([f"{n} {'x' * 4_000}" for n in range(1_000)])
+    assert reported.endswith("(1000 nodes)")
+    assert reported.startswith("0 xxx")
+    assert len(reported) < 400

@@ -31,25 +31,27 @@ def launch(correlation: int, ts: int) -> dict[str, Any]:
 
 def work(node: int, correlation: int, ts: int, cat: str = "kernel", **args: Any) -> dict[str, Any]:
     name = {"kernel": f"k{node}", "gpu_memcpy": "Memcpy", "gpu_memset": "Memset (Device)"}[cat]
-    told = {
+    reported = {
         "device": 0, "stream": 7, "correlation": correlation, "graph id": EXEC,
         "graph node id": EXEC << 32 | node,
     }  # fmt: skip
     return {
         "ph": "X", "cat": cat, "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": 2,
-        "args": told | args,
+        "args": reported | args,
     }  # fmt: skip
 
 
 def trace_of(*nodes: dict[str, Any], launches: int = 2) -> dict[str, Any]:
     """Return the trace that PyTorch's exporter writes of launches of annotated nodes."""
     events = []
-    for turn in range(launches):
-        events.append(launch(turn + 1, 1000 * turn))
+    for iteration in range(launches):
+        events.append(launch(iteration + 1, 1000 * iteration))
         for place, args in enumerate(nodes):
             rest = {key: value for key, value in args.items() if key != "cat"}
             cat = args.get("cat", "kernel")
-            events.append(work(place, turn + 1, 1000 * turn + 10 * place + 5, cat, **rest))
+            events.append(
+                work(place, iteration + 1, 1000 * iteration + 10 * place + 5, cat, **rest)
+            )
     return {"cudaGraphInlineAnnotated": True, "traceEvents": events}
 
 
@@ -59,7 +61,7 @@ def imported(trace: dict[str, Any], folder: Path) -> Recording:
     return Recording(folder / "out.gviz")
 
 
-def said_of(recording: Recording) -> list[str | None]:
+def annotations_of(recording: Recording) -> list[str | None]:
     paths = recording.fetch_nvtx_paths(1)
     nodes = recording.fetch_nodes(1)
     return [None if n.nvtx_path_id is None else paths[n.nvtx_path_id].text for n in nodes]
@@ -74,7 +76,7 @@ def test_an_annotation_is_the_range_of_its_node(tmp_path: Path) -> None:
         {},
     )
     with imported(trace, tmp_path) as got:
-        assert said_of(got) == [
+        assert annotations_of(got) == [
             "phase_a", "phase_a", "layers.0.attention.wq", "an early version's", None,
         ]  # fmt: skip
         paths = got.fetch_nvtx_paths(1)
@@ -95,10 +97,10 @@ def test_the_inspector_says_which_module_made_a_node(tmp_path: Path) -> None:
     assert ["norm" in text for text in found] == [False, True]
 
 
-@pytest.mark.parametrize("said", [5, None, "", ["phase"], {"name": "phase"}, True])
-def test_what_is_no_text_is_no_annotation(said: Any, tmp_path: Path) -> None:
-    with imported(trace_of({"name": said}), tmp_path) as got:
-        assert said_of(got) == [None]
+@pytest.mark.parametrize("stated", [5, None, "", ["phase"], {"name": "phase"}, True])
+def test_what_is_no_text_is_no_annotation(stated: Any, tmp_path: Path) -> None:
+    with imported(trace_of({"name": stated}), tmp_path) as got:
+        assert annotations_of(got) == [None]
 
 
 def test_work_outside_graphs_is_not_annotated(tmp_path: Path) -> None:
@@ -139,14 +141,14 @@ def test_streams_are_those_that_work_ran_on_not_lanes(tmp_path: Path) -> None:
         assert len(got.fetch_edges(graph.topology_id).from_node) == 0
 
 
-@pytest.mark.parametrize("is_told", [True, False])
-def test_streams_that_may_be_lanes_are_told(is_told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_reported", [True, False])
+def test_streams_that_may_be_lanes_are_reported(is_reported: bool, tmp_path: Path) -> None:
     trace = trace_of({"name": "phase"})
-    if not is_told:
+    if not is_reported:
         del trace["cudaGraphInlineAnnotated"]
     with imported(trace, tmp_path) as got:
-        told = [n for n in got.fetch_notes(1) if "_annotate_cuda_graph_trace" in n.text]
-        assert len(told) == (not is_told)
+        reported = [n for n in got.fetch_notes(1) if "_annotate_cuda_graph_trace" in n.text]
+        assert len(reported) == (not is_reported)
 
 
 def test_node_ids_without_the_graph_are_of_the_graph_that_stands_beside_them(
@@ -160,7 +162,7 @@ def test_node_ids_without_the_graph_are_of_the_graph_that_stands_beside_them(
         (graph,) = got.fetch_graphs()
         assert [e.cuda_exec_id for e in got.fetch_graph_execs(graph.graph_id)] == [EXEC]
         assert [n.node_id for n in got.fetch_nodes(1)] == [0, 1]
-        assert said_of(got) == ["first", "second"]
+        assert annotations_of(got) == ["first", "second"]
         assert got.fetch_run_stream_operations(1) == []
 
 
@@ -177,7 +179,7 @@ def test_annotations_beyond_those_kept_are_counted(
 ) -> None:
     monkeypatch.setattr(trace_columns, "MOST_RANGES", 1)
     with imported(trace_of({"name": "a"}, {"name": "b"}, launches=1), tmp_path) as got:
-        assert said_of(got) == ["a", None]
+        assert annotations_of(got) == ["a", None]
         counted = {m.name: m.value for m in got.fetch_measurements(1)}
         assert counted["nvtx_ranges_left_out"] == 1
 

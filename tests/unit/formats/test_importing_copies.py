@@ -35,15 +35,15 @@ def trace(name: str) -> Path:
 
 def records(name: str) -> dict[int, dict[Interval, dict[str, Any]]]:
     """Return the records of each launch, by correlation id in order of the calls."""
-    told = json.loads(gzip.decompress(trace(name).read_bytes()), parse_float=Decimal)
-    events = told["traceEvents"]
+    reported = json.loads(gzip.decompress(trace(name).read_bytes()), parse_float=Decimal)
+    events = reported["traceEvents"]
     calls = [e for e in events if e["name"] == "cudaGraphLaunch"]
     found: dict[int, dict[Interval, dict[str, Any]]] = {
         e["args"]["correlation"]: {} for e in sorted(calls, key=lambda e: e["ts"])
     }
     for event in events:
         if event.get("cat") in WORK:
-            start = told["baseTimeNanoseconds"] + int(event["ts"] * 1000)
+            start = reported["baseTimeNanoseconds"] + int(event["ts"] * 1000)
             at = (start, start + int(event["dur"] * 1000), event["args"]["stream"])
             found[event["args"]["correlation"]][at] = event
     return found
@@ -61,7 +61,7 @@ def ancestors(name: str) -> dict[DotKey, set[DotKey]]:
         held_by = HELD[name].get(key[0])
         found = set(above(held_by)) if held_by is not None else set()
         for one in own:
-            inside = [g for g, holder in HELD[name].items() if holder == one]
+            inside = [g for g, parent in HELD[name].items() if parent == one]
             found |= {(g, n) for g in inside for n in TIMED[name][g]} or {one}
             found |= above(one)
         return {k for k in found if k[1] in TIMED[name][k[0]]}
@@ -110,7 +110,7 @@ def test_each_launch_has_its_records(
     name: str, nodes: list[int], launches: int, tmp_path: Path
 ) -> None:
     import_files([trace(name)], tmp_path / "out.gviz")
-    told = records(name)
+    reported = records(name)
     with Recording(tmp_path / "out.gviz") as got:
         graphs = got.fetch_graphs()
         assert [len(got.fetch_nodes(g.graph_id)) for g in graphs] == nodes
@@ -120,7 +120,7 @@ def test_each_launch_has_its_records(
             assert len(rows) == launches
             for launch, ran in zip(rows, intervals(got, graph.graph_id), strict=True):
                 found[launch.correlation_id or 0] = set(ran.values())
-        assert found == {correlation: set(work) for correlation, work in told.items()}
+        assert found == {correlation: set(work) for correlation, work in reported.items()}
         assert got.fetch_run_stream_operations(1) == []
 
 
@@ -158,7 +158,7 @@ def test_every_node_of_the_dumps_has_the_record_that_is_its(
 ) -> None:
     notes = import_files([trace(name), *(DUMP[d] for d in dumps)], tmp_path / "out.gviz")
     assert not any("contradict" in note or "unjoined" in note for note in notes)
-    told = records(name)
+    reported = records(name)
     with Recording(tmp_path / "out.gviz") as got:
         assert sorted(g.graph_id for g in got.fetch_graphs()) == sorted(
             graph_id for ids in graphs.values() for graph_id in ids
@@ -168,7 +168,7 @@ def test_every_node_of_the_dumps_has_the_record_that_is_its(
             assert set(timed) == set(ancestors(dump))
             rows = got.fetch_launches(ids[0], "graph")
             for launch, ran in zip(rows, intervals(got, ids[0]), strict=True):
-                work = told[launch.correlation_id or 0]
+                work = reported[launch.correlation_id or 0]
                 assert {ran[n] for n in timed.values()} == set(work)
                 for key, before in ancestors(dump).items():
                     begin = ran[timed[key]][0]
@@ -193,7 +193,7 @@ def _is_of(kind: int, copy_kind: int | None, size: int | None, event: dict[str, 
     return bool(event["cat"] == "kernel" and "vectorized_elementwise_kernel" in event["name"])
 
 
-def test_it_is_said_which_copies_ran_as_kernels(tmp_path: Path) -> None:
+def test_it_is_reported_which_copies_ran_as_kernels(tmp_path: Path) -> None:
     notes = import_files([trace("nested"), DUMP["nested"]], tmp_path / "out.gviz")
     assert any(
         "18 nodes were matched" in note

@@ -116,9 +116,9 @@ def test_each_replay_has_its_call_and_all_its_work(
         assert (launch.thread_id, launch.span_count) == (1000, 46)
         begin = min(map(raw.start, work))
         assert (launch.gpu_start_ns, launch.gpu_end_ns) == (begin, max(map(raw.end, work)))
-        told = [(raw.start(e) - begin, int(e["dur"] * 1000), e["args"]["stream"]) for e in work]
-        assert sorted(executions(recording, launch.launch_id)) == sorted(told)
-        assert {stream for _, _, stream in told} == {7, 158}
+        reported = [(raw.start(e) - begin, int(e["dur"] * 1000), e["args"]["stream"]) for e in work]
+        assert sorted(executions(recording, launch.launch_id)) == sorted(reported)
+        assert {stream for _, _, stream in reported} == {7, 158}
 
 
 @pytest.mark.parametrize("which", ["alone", "joined"])
@@ -131,18 +131,18 @@ def test_each_node_has_the_times_of_its_kernel_on_its_stream(
     nodes = {n.node_id: n for n in recording.fetch_nodes(graph.graph_id)}
     for launch in recording.fetch_launches(graph.graph_id):
         assert launch.gpu_start_ns is not None
-        told = {(raw.start(e), e["args"]["stream"]): e for e in raw.work[launch.correlation_id]}
+        reported = {(raw.start(e), e["args"]["stream"]): e for e in raw.work[launch.correlation_id]}
         ids = recording.fetch_spans(launch.launch_id).node_id.tolist()
         found = executions(recording, launch.launch_id)
         for node_id, (start, _, stream) in zip(ids, found, strict=True):
-            event, node = told[launch.gpu_start_ns + start, stream], nodes[node_id]
+            event, node = reported[launch.gpu_start_ns + start, stream], nodes[node_id]
             args = event["args"]
             if event["cat"] == "gpu_memset":
                 assert (node.type, node.bytes) == (2, args["bytes"])
                 continue
             function = functions[node.function_id]
-            told_of = (event["name"], args["registers per thread"])
-            assert (function.name, function.registers) == told_of
+            named = (event["name"], args["registers per thread"])
+            assert (function.name, function.registers) == named
             assert [node.grid_x, node.grid_y, node.grid_z] == args["grid"]
             assert [node.block_x, node.block_y, node.block_z] == args["block"]
             shared = (node.shared_mem_bytes or 0) + (function.static_shared_mem_bytes or 0)
@@ -187,7 +187,7 @@ def test_inferred_dependencies_are_true_and_those_between_streams_are_missing(
 
 
 @pytest.mark.parametrize("which", ["alone", "joined"])
-def test_eager_work_is_kept_and_found_as_passes_of_the_graph(
+def test_eager_work_is_kept_and_found_as_iterations_of_the_graph(
     which: str, raw: Raw, request: pytest.FixtureRequest
 ) -> None:
     recording: Recording = request.getfixturevalue(which)
@@ -198,9 +198,9 @@ def test_eager_work_is_kept_and_found_as_passes_of_the_graph(
         assert operation.start_ns == raw.start(event)
         assert operation.duration_ns == int(event["dur"] * 1000)
         assert (operation.host_start_ns, operation.host_end_ns) == (raw.start(call), raw.end(call))
-    passes = recording.fetch_launches(1, "stream")
-    assert [p.span_count for p in passes] == [40, 40, 40]
-    for number, found in enumerate(passes):
+    iterations = recording.fetch_launches(1, "stream")
+    assert [p.span_count for p in iterations] == [40, 40, 40]
+    for number, found in enumerate(iterations):
         mine = eager[40 * number : 40 * number + 40]
         assert [op.launch_id for op in mine] == [found.launch_id] * 40
         # Without what the graph does with the encoder's result.
@@ -245,7 +245,7 @@ def test_the_inspector_and_the_timeline_say_in_which_operator_eager_work_was_cal
     assert shown.count(linear) == sum(linear in text for text in found)
 
 
-def test_the_graph_is_compared_with_its_eager_passes(joined: Recording, raw: Raw) -> None:
+def test_the_graph_is_compared_with_its_eager_iterations(joined: Recording, raw: Raw) -> None:
     (graph,) = joined.fetch_graphs()
     result = stream_result(GraphSubject(joined, graph, joined.fetch_devices(1)))
     assert not isinstance(result, NotComputed)
@@ -261,7 +261,7 @@ def test_the_graph_is_compared_with_its_eager_passes(joined: Recording, raw: Raw
 
 
 @pytest.mark.parametrize("limit", ["MOST_COMPARED", "MOST_OPERATIONS"])
-def test_where_there_is_too_much_eager_work_nobody_looks_and_it_is_said(
+def test_where_there_is_too_much_eager_work_nobody_looks_and_it_is_reported(
     limit: str, raw: Raw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(operations, limit, 100)

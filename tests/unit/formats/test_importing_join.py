@@ -116,16 +116,16 @@ def test_without_common_ids_nodes_are_matched_by_what_they_do(
     assert any("88 by kind, kernel and shape, in order" in note for note in notes)
 
 
-def test_different_graphs_are_written_unjoined_and_told(tmp_path: Path) -> None:
+def test_different_graphs_are_written_unjoined_and_reported(tmp_path: Path) -> None:
     trace = trace_of_dump(DUMPS / "torch_encoder8_verbose.dot")
     recording, notes = join(tmp_path, trace, "cupy_fork_join_verbose.dot")
     with recording as got:
         assert sorted(g.origin for g in got.fetch_graphs()) == ["dot", "trace"]
         dumped = next(g for g in got.fetch_graphs() if g.origin == "dot")
         assert not got.fetch_launches(dumped.graph_id)
-    (told,) = (note for note in notes if "is none of the trace's graphs" in note)
-    assert "match no node of graph 9" in told
-    assert "88 of that match none of the dump's. Both are shown, unjoined." in told
+    (reported,) = (note for note in notes if "is none of the trace's graphs" in note)
+    assert "match no node of graph 9" in reported
+    assert "88 of that match none of the dump's. Both are shown, unjoined." in reported
 
 
 def test_unmatched_nodes_are_kept_and_counted(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_unmatched_nodes_are_kept_and_counted(tmp_path: Path) -> None:
     assert any("1 timed nodes of the dump and 1 of the trace were not" in n for n in notes)
 
 
-def test_times_that_contradict_the_dump_are_told(tmp_path: Path) -> None:
+def test_times_that_contradict_the_dump_are_reported(tmp_path: Path) -> None:
     path = DUMPS / "torch_encoder8_verbose.dot"
     trace = trace_of_dump(path)
     trace["traceEvents"][40]["ts"] = 5

@@ -107,7 +107,7 @@ def test_without_node_ids_launches_of_the_same_work_are_one_graph(tmp_path: Path
         (graph,) = got.fetch_graphs()
         assert "numbered by gviz" in graph.name
         assert [x.span_count for x in got.fetch_launches(graph.graph_id)] == [2307] * 3
-        assert any("tells no graph node ids" in note.text for note in got.fetch_notes(1))
+        assert any("has no graph node ids" in note.text for note in got.fetch_notes(1))
 
 
 def test_executables_that_gviz_numbers_are_none_of_the_traces(tmp_path: Path) -> None:
@@ -125,12 +125,12 @@ def test_executables_that_gviz_numbers_are_none_of_the_traces(tmp_path: Path) ->
 
 def test_streams_with_other_numbers_are_the_same_streams(tmp_path: Path) -> None:
     events = []
-    for turn, streams in enumerate(((7, 13), (21, 20))):
-        events.append(launch(turn + 1, ts=1000 * turn))
+    for iteration, streams in enumerate(((7, 13), (21, 20))):
+        events.append(launch(iteration + 1, ts=1000 * iteration))
         for place, (stream, name) in enumerate(zip((*streams, *streams), "abcd", strict=True)):
-            args = {"correlation": turn + 1, "stream": stream}
+            args = {"correlation": iteration + 1, "stream": stream}
             args |= {"graph id": None, "graph node id": None}
-            events.append(kernel(name=name, ts=1000 * turn + 10 * place + 10, args=args))
+            events.append(kernel(name=name, ts=1000 * iteration + 10 * place + 10, args=args))
     with imported({"traceEvents": events}, tmp_path) as got:
         (graph,) = got.fetch_graphs()
         assert len(got.fetch_launches(graph.graph_id)) == 2
@@ -156,10 +156,10 @@ def test_a_real_trace_of_eager_work(tmp_path: Path) -> None:
         assert operations[0].start_ns == base + round(first["ts"] * 1000)
         assert sum(x.duration_ns for x in operations) == sum(round(e["dur"] * 1000) for e in work)
         assert all(x.host_start_ns is not None and x.thread_id == 1000 for x in operations)
-        told = [e for e in events if e.get("cat") in ("user_annotation", "cpu_op")]
+        reported = [e for e in events if e.get("cat") in ("user_annotation", "cpu_op")]
         ranges = got.fetch_nvtx_ranges(1)
-        assert len(ranges) == len(told) == 337
-        starts = sorted(base + round(e["ts"] * 1000) for e in told)
+        assert len(ranges) == len(reported) == 337
+        starts = sorted(base + round(e["ts"] * 1000) for e in reported)
         assert all(abs(r.start_ns - s) <= 1 for r, s in zip(ranges, starts, strict=True))
         assert got.fetch_nvtx_paths(1)[1].text == "ProfilerStep#2"
 
@@ -259,7 +259,7 @@ def test_names_of_gigabytes_are_refused_in_little_memory(
         import_files([path], tmp_path / "out.gviz")
 
 
-def test_a_gzip_bomb_ends_where_it_is_told_to(tmp_path: Path) -> None:
+def test_a_gzip_bomb_ends_at_the_limit_given(tmp_path: Path) -> None:
     path = tmp_path / "x.json.gz"
     with gzip.open(path, "wb") as file:
         file.write(b'{"traceEvents": [')
@@ -292,7 +292,7 @@ def test_work_without_usable_times_is_counted_and_left_out(event: Any, tmp_path:
         assert any("1 records without a usable time" in n.text for n in got.fetch_notes(1))
 
 
-def test_base_that_takes_times_beyond_the_clock_is_left_out_and_told(tmp_path: Path) -> None:
+def test_base_that_takes_times_beyond_the_clock_is_left_out_and_reported(tmp_path: Path) -> None:
     late = kernel(ts=1_000_000_000_000_000)
     with imported({"traceEvents": [late], "baseTimeNanoseconds": (1 << 61) - 1}, tmp_path) as got:
         (run,) = got.fetch_runs()
@@ -350,7 +350,7 @@ def test_odd_things_around_the_events_do_no_harm(outside: Any, tmp_path: Path) -
         assert len(got.fetch_nodes(1)) == 1
 
 
-def test_what_is_told_twice_counts_once(tmp_path: Path) -> None:
+def test_what_is_reported_twice_counts_once(tmp_path: Path) -> None:
     events = [launch(), launch(), kernel(), kernel(), kernel(ts=30)]
     with imported({"traceEvents": events}, tmp_path) as got:
         (found,) = got.fetch_launches(1)
@@ -374,7 +374,7 @@ def test_names_that_are_no_text_are_escaped(tmp_path: Path) -> None:
         assert isinstance(got.fetch_nodes(1)[0], rows.Node)
 
 
-def test_launches_without_work_are_told(tmp_path: Path) -> None:
+def test_launches_without_work_are_reported(tmp_path: Path) -> None:
     with imported({"traceEvents": [launch(5), launch(6), kernel()]}, tmp_path) as got:
         assert any("1 graph launches were called" in note.text for note in got.fetch_notes(1))
 

@@ -100,8 +100,8 @@ def test_an_export_says_what_a_chrome_trace_of_the_same_program_does(
         assert device.max_threads_per_multiprocessor == 2048
         (run,) = got.fetch_runs()
         assert (run.process_id, run.collector) == (PID, "nsys")
-        is_told = release != "2022.4"
-        assert (f"Nsight Systems {release}.106" in (run.collector_reason or "")) == is_told
+        is_reported = release != "2022.4"
+        assert (f"Nsight Systems {release}.106" in (run.collector_reason or "")) == is_reported
 
 
 @pytest.mark.parametrize("release", WHOLE_SCHEMAS)
@@ -182,7 +182,7 @@ def test_nodes_know_when_they_were_made_without_any_range(tmp_path: Path) -> Non
         assert (node_row.created_ns, node_row.nvtx_path_id) == (EPOCH_NS + 150, None)
 
 
-def test_until_2022_nodes_are_told_where_graphs_are_since(tmp_path: Path) -> None:
+def test_until_2022_nodes_are_reported_where_graphs_are_since(tmp_path: Path) -> None:
     export = new_export(tmp_path, "2022.2")
     export.add("NVTX_EVENTS", start=0, end=400, eventType=59, text="step", globalTid=GLOBAL_TID)
     for node, original, start in ((1 << 32, None, 150), (3 << 32, 1 << 32, 300)):
@@ -253,7 +253,7 @@ def test_an_executable_that_was_made_before_knows_its_graph_only(tmp_path: Path)
         assert (made.instantiate_start_ns, made.instantiate_thread_id) == (None, None)
 
 
-def test_what_is_known_as_a_whole_only_is_said_to_be_so(tmp_path: Path) -> None:
+def test_what_is_known_as_a_whole_only_is_marked_as_such(tmp_path: Path) -> None:
     export = new_export(tmp_path)
     add_launch(export)
     export.add(
@@ -268,9 +268,9 @@ def test_what_is_known_as_a_whole_only_is_said_to_be_so(tmp_path: Path) -> None:
         )
         assert "recorded:\n" not in shown
         (graph,) = analyze(got).runs[0].graphs
-        for said in (graph.ledger, graph.dominance, graph.device_launch, graph.expected_cost):
-            assert isinstance(said, NotComputed)
-            assert "--cuda-graph-trace=node" in said.not_computed
+        for stated in (graph.ledger, graph.dominance, graph.device_launch, graph.expected_cost):
+            assert isinstance(stated, NotComputed)
+            assert "--cuda-graph-trace=node" in stated.not_computed
 
 
 def test_domains_of_ranges_have_their_names(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_without_ordinals_of_processes_those_of_the_machine_count(tmp_path: Path
         assert [(d.device_id, d.name) for d in got.fetch_devices(1)] == [(0, "GPU at 3")]
 
 
-def test_a_gpu_that_is_not_named_is_told_and_the_driver_is_known(tmp_path: Path) -> None:
+def test_a_gpu_that_is_not_named_is_reported_and_the_driver_is_known(tmp_path: Path) -> None:
     export = new_export(tmp_path, "2026.2.1")
     export.add("TARGET_INFO_SYSTEM_ENV", name="CudaDriverVersion", value="13000")
     add_kernel(export)
@@ -485,7 +485,7 @@ def test_cut_exports_are_refused_in_words(keep: float, tmp_path: Path) -> None:
         import_files([path], tmp_path / "out.gviz")
 
 
-def test_a_damaged_schema_is_told_though_it_is_no_text(tmp_path: Path) -> None:
+def test_a_damaged_schema_is_reported_though_it_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     database(path, "CREATE TABLE StringIds (id, value); CREATE TABLE OSRT_API (start, end);")
     path.write_bytes(path.read_bytes().replace(b"TABLE OSRT", b"TA\xaeLE OSRT"))
@@ -501,7 +501,7 @@ def test_names_of_gigabytes_are_refused(tmp_path: Path) -> None:
         import_nsys(export.finish(), tmp_path / "out.gviz")
 
 
-def test_reports_that_only_nsight_reads_are_told_apart(tmp_path: Path) -> None:
+def test_reports_that_only_nsight_reads_are_distinguished(tmp_path: Path) -> None:
     (tmp_path / "x.nsys-rep").write_bytes(b"\x01\x02report")
     with pytest.raises(ImportingError, match="nsys export --type sqlite"):
         import_files([tmp_path / "x.nsys-rep"], tmp_path / "out.gviz")

@@ -37,7 +37,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def told(export: Path, exec_id: int | None) -> "Counter[Work]":
+def reported(export: Path, exec_id: int | None) -> "Counter[Work]":
     """Return (kind, start, duration, stream, node) of an executable's work; None: of no graph."""
     db = sqlite3.connect(export)
     ((base,),) = db.execute("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME")
@@ -77,12 +77,12 @@ def test_each_record_is_a_span_of_its_node_or_an_operation(export: Path, tmp_pat
                 for node, start, length, stream in zip(*(c.tolist() for c in columns), strict=True):
                     at = launch.gpu_start_ns + start
                     found[kinds[node], at, length, stream, node] += 1
-            assert found == told(export, exec_id)
+            assert found == reported(export, exec_id)
         operations = Counter(
             (NodeType(x.type).name, x.start_ns, x.duration_ns, x.stream_id, -1)
             for x in recording.fetch_run_stream_operations(1)
         )
-        assert operations == told(export, None)
+        assert operations == reported(export, None)
 
 
 def test_nodes_know_the_ranges_in_which_they_were_captured(export: Path, tmp_path: Path) -> None:

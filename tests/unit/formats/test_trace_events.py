@@ -160,12 +160,12 @@ def test_ranges_hold_the_nodes_made_in_them(tmp_path: Path) -> None:
         )
 
 
-def test_turns_of_a_loop_are_all_there(tmp_path: Path) -> None:
+def test_iterations_of_a_loop_are_all_there(tmp_path: Path) -> None:
     path = write_loop_recording(tmp_path / "loop.gviz", iterations=5)
     _, trace = export(path, tmp_path / "t.json")
     assert trace.problems == []
-    turns = Counter(s.arguments.get("iteration", 0) for s in spans_of(trace))
-    assert set(turns) == set(range(5))
+    iterations = Counter(s.arguments.get("iteration", 0) for s in spans_of(trace))
+    assert set(iterations) == set(range(5))
     inside = [
         (a.arguments.get("iteration", 0), b.arguments.get("iteration", 0))
         for kind, a, b in trace.arrows
@@ -215,7 +215,7 @@ def test_compressed_file_holds_the_same(tmp_path: Path) -> None:
     assert len(packed) < (tmp_path / "a.json").stat().st_size / 4
 
 
-def test_runs_of_one_process_number_are_told_apart(tmp_path: Path) -> None:
+def test_runs_of_one_process_number_are_distinguished(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "r.gviz", fork_join_shape(), launches=2)
     database = sqlite3.connect(path)
     with database:

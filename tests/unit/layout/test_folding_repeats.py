@@ -115,7 +115,7 @@ def test_find_repeats_cupy_pipeline_branches_beside_each_other_are_one_fold(orde
 # -- edges -----------------------------------------------------------------------------
 
 
-def test_find_repeats_blocks_of_two_kinds_of_edges_in_turn_are_longer_blocks() -> None:
+def test_find_repeats_blocks_of_two_kinds_of_edges_alternately_are_longer_blocks() -> None:
     labels = [1, 2, 3] * 6
     skips = [(3 * k, 3 * k + 2) for k in range(0, 6, 2)]
     (fold,) = chained(labels, skips).folds

@@ -10,7 +10,7 @@ from gviz.model.tree.body_times import BodySpans, BodyTimes, Iterations, Nesting
 #: Top level: 0 a loop, 1 a kernel. Body of 0 (level 1): 2 and 3 kernels, 4 a child graph, 5 an IF.
 #: Child graph of 4 (level 2): 6 and 7. Body of 5 (level 3): 8.
 LEVEL = [0, 0, 1, 1, 1, 1, 2, 2, 3]
-HOLDER = [-1, 0, 4, 5]
+PARENT = [-1, 0, 4, 5]
 ONCE = [n == 4 for n in range(9)]
 
 
@@ -18,7 +18,7 @@ def measure(
     *spans: tuple[int, int, int, int], is_launched: bool = True
 ) -> tuple[BodyTimes, Iterations]:
     """Measure spans of (launch, node, start, duration)."""
-    nesting = Nesting(np.array(LEVEL), np.array(HOLDER), np.array(ONCE), is_launched)
+    nesting = Nesting(np.array(LEVEL), np.array(PARENT), np.array(ONCE), is_launched)
     table = np.array(spans, np.int64).reshape(-1, 4)
     return measure_bodies(nesting, BodySpans(*table.T))
 
@@ -51,13 +51,13 @@ def test_launch_in_which_nothing_inside_ran_does_not_count() -> None:
     assert iterations.launches[3] == 2
 
 
-def test_child_graph_tells_the_iterations_of_the_level_around() -> None:
+def test_child_graph_shows_the_iterations_of_the_level_around() -> None:
     times, iterations = measure(*((0, 6, 10 * iteration, 3) for iteration in range(4)))
     assert iterations.median[2] == iterations.median[1] == 4
     assert times.running_ns[4] == 3
 
 
-def test_conditional_node_does_not_tell_the_iterations_of_the_level_around() -> None:
+def test_conditional_node_does_not_show_the_iterations_of_the_level_around() -> None:
     times, iterations = measure(*((0, 8, 10 * iteration, 3) for iteration in range(4)))
     assert iterations.median[3] == 4
     assert np.isnan(iterations.median[1])

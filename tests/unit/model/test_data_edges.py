@@ -42,7 +42,7 @@ def test_kernels_carry_an_address_without_a_number_of_bytes() -> None:
     assert uses.allocation_bytes[found.allocation].tolist() == [SIZE]
 
 
-def test_what_is_an_address_by_its_looks_is_told_apart() -> None:
+def test_what_is_an_address_by_its_looks_is_distinguished() -> None:
     near = BASE + (1 << 28)
     given = [pointer(3, BASE), structure(0, near), structure(1, 0, near)]
     found = edges(find_uses(arguments(*given), operations(), ORDER), (0, 1), (0, 3))

@@ -220,7 +220,7 @@ def test_statistics_are_those_of_each_node(nested: Path) -> None:
         assert np.isnan(found.numbers("median_ns")[index]) == (row is None)
 
 
-def test_keeper_remembers_only_what_it_is_told_to(nested: Path) -> None:
+def test_keeper_remembers_only_what_it_is_requested_to(nested: Path) -> None:
     keep = keeper(OF_RUN)
     with Recording(nested) as recording:
         one, two = read_tree(recording, 1, keep), read_tree(recording, 1, keep)

@@ -152,9 +152,9 @@ def test_updates_that_were_never_called_have_no_time_each(tmp_path: Path) -> Non
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE graph_update SET count=0")
     with Recording(path) as recording:
-        said = render_text(info_document(summarize(recording)), 100)
-    assert "0 updates" in said or "0 node updates" in said
-    assert "each" not in [line for line in said.splitlines() if "update" in line][-1]
+        stated = render_text(info_document(summarize(recording)), 100)
+    assert "0 updates" in stated or "0 node updates" in stated
+    assert "each" not in [line for line in stated.splitlines() if "update" in line][-1]
 
 
 def test_a_topology_that_is_missing_is_damage(tmp_path: Path) -> None:

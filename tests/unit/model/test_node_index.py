@@ -19,9 +19,9 @@ def ints(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 def test_every_node_is_found_by_its_key_and_no_other(repeat: int) -> None:
     index = NodeIndex.of(ints(*GRAPH), ints(*NODE))
     keys = [*zip(GRAPH, NODE, strict=True)]
-    asked = [*keys, (3, 6), (1, 4), (2, 5), (3, -1), (2**40, 5), (-1, 7)] * repeat
-    found = index.find(*np.array(asked, np.int64).T)
-    assert found.tolist() == [keys.index(key) if key in keys else -1 for key in asked]
+    requested = [*keys, (3, 6), (1, 4), (2, 5), (3, -1), (2**40, 5), (-1, 7)] * repeat
+    found = index.find(*np.array(requested, np.int64).T)
+    assert found.tolist() == [keys.index(key) if key in keys else -1 for key in requested]
 
 
 def test_nodes_of_one_level_are_found_whether_their_ids_are_close_or_far_apart() -> None:

@@ -95,7 +95,7 @@ def test_strings_of_a_column_are_numbered_as_they_come_and_unused_ones_left_out(
     assert strings.codes(Texts(np.zeros(0, np.int32), [])).tolist() == []
 
 
-def test_rows_are_read_when_they_are_asked_for() -> None:
+def test_rows_are_read_when_they_are_requested() -> None:
     read: list[int] = []
     table = RowTable(np.array([2, 5, 9]), lambda key: read.append(key) or f"row {key}")
     assert (len(table), list(table), 5 in table, 4 in table, "x" in table) == (

@@ -80,7 +80,7 @@ def test_columns_of_the_key_have_its_value_in_every_row(
 
 
 @pytest.mark.parametrize(
-    ("row", "names", "set_to", "said"),
+    ("row", "names", "set_to", "stated"),
     [
         (rows.Node, "occupancy_fraction", "x'313233'", "which is no number"),
         (rows.Node, "occupancy_fraction", "'much'", "which is no number"),
@@ -92,7 +92,7 @@ def test_columns_of_the_key_have_its_value_in_every_row(
     ],
 )
 def test_values_that_a_column_cannot_hold_are_refused(
-    tmp_path: Path, row: type, names: str, set_to: str, said: str
+    tmp_path: Path, row: type, names: str, set_to: str, stated: str
 ) -> None:
     path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1))
     table = table_of(row).name
@@ -101,7 +101,7 @@ def test_values_that_a_column_cannot_hold_are_refused(
             f"UPDATE {table} SET {names} = {set_to} WHERE node_id = (SELECT max(node_id) "
             f"FROM {table})"
         )
-    with Recording(path) as recording, pytest.raises(RecordingError, match=said):
+    with Recording(path) as recording, pytest.raises(RecordingError, match=stated):
         recording.fetch_arrays(row, {"graph_id": 1}, (names,))
 
 

@@ -49,7 +49,7 @@ def test_ratio_is_of_the_executable_with_most_launches_of_both_kinds(tmp_path: P
     assert cost_.to_text() == expected
 
 
-def test_missing_side_is_said_with_its_reason(tmp_path: Path) -> None:
+def test_missing_side_is_reported_with_its_reason(tmp_path: Path) -> None:
     cost_ = found(tmp_path, cost(1, 0, 0, None, None), cost(1, 1, 9, 300.0, 90.0))
     assert cost_ is not None
     assert cost_.gpu_ratio is None

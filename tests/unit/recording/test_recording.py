@@ -202,7 +202,7 @@ def test_writer_shows_nothing_before_it_is_finished(tmp_path: Path) -> None:
         assert recording.fetch_runs() == [_run()]
 
 
-def test_writer_refuses_an_existing_file_unless_told(tmp_path: Path) -> None:
+def test_writer_refuses_an_existing_file_unless_overwrite_is_given(tmp_path: Path) -> None:
     path = tmp_path / "r.gviz"
     path.write_text("keep me")
     with pytest.raises(RecordingError, match="--overwrite"):

@@ -102,7 +102,7 @@ def test_recording_without_graphs_says_so(tmp_path: Path) -> None:
     assert "There is no graph in what was recorded" in render_text(info_document(summary), 80)
 
 
-def test_unknown_edges_are_none_and_said(tmp_path: Path) -> None:
+def test_unknown_edges_are_none_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "late.gviz"
     with RecordingWriter(path) as writer:
         writer.insert(
@@ -132,7 +132,7 @@ def test_text_fits_the_width(small: RecordingSummary, width: int) -> None:
     assert all(line == line.rstrip() for line in lines)
 
 
-def test_text_names_what_people_ask_for(tmp_path: Path) -> None:
+def test_text_names_what_people_look_for(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "t.gviz", transformer_shape(layers=2), launches=3)
     with Recording(path) as recording:
         text = render_text(info_document(summarize(recording)), 100)

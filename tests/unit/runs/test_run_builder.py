@@ -175,7 +175,7 @@ def test_operations_that_did_a_graphs_work_belong_to_a_launch_of_the_stream_side
     assert (launch.side, found[0].bytes, found[0].host_start_ns) == ("stream", None, 50)
 
 
-def test_operations_are_not_matched_where_it_is_not_asked_for(built: Built) -> None:
+def test_operations_are_not_matched_where_it_is_not_requested(built: Built) -> None:
     assert built.builder.add_operations(operations(3, UNKNOWN), None) is None
     with built.read() as recording:
         assert [op.launch_id for op in recording.fetch_run_stream_operations(1)] == [None] * 3
@@ -199,12 +199,12 @@ def test_paths_and_ranges_of_the_host(built: Built) -> None:
 def test_driver_says_what_an_activity_record_did_not(built: Built) -> None:
     kernels = built.builder.kernels
     number = kernels.number("_Z1av", 40, 8)
-    told = kernels.describe(
+    reported = kernels.describe(
         "_Z1av", registers=32, static_shared_mem_bytes=None, local_mem_bytes=4,
         max_threads_per_block=1024,
     )  # fmt: skip
     (row,) = kernels.rows()
-    assert (number, kernels.symbol(told)) == (told, "_Z1av")
+    assert (number, kernels.symbol(reported)) == (reported, "_Z1av")
     assert (row.registers, row.static_shared_mem_bytes, row.local_mem_bytes) == (32, None, 4)
 
 

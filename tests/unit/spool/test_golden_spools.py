@@ -325,7 +325,7 @@ def test_drawn_graph_has_the_nodes_and_edges(folded: Folded) -> None:
     assert arrows == {f"graph_1_node_{a} -> graph_1_node_{b}" for a, b in edges}
 
 
-def test_drivers_own_text_tells_the_same_graph(folded: Folded) -> None:
+def test_drivers_own_text_shows_the_same_graph(folded: Folded) -> None:
     (graph,) = folded.recording.fetch_graphs()
     texts = sorted(folded.spool.glob("graph_*.dot"))
     assert bool(graph.dot) == bool(texts)

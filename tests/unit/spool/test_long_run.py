@@ -46,7 +46,7 @@ SMALL = Retention(
 Records = Sequence[tuple[int, bytes]]
 
 
-def told(
+def reported(
     records: Sequence[Record], limits: Retention | None = None, cuts: frozenset[int] = frozenset()
 ) -> Contents:
     """Take records in, settling what came at some of them."""
@@ -107,9 +107,9 @@ def test_spool_settled_anywhere_folds_to_the_same_recording(
     folder, records = golden
     cuts = frozenset(random.Random(seed).sample(range(len(records)), min(40, len(records))))
     (tmp_path / "x.gviz-spool").symlink_to(folder / "x.gviz-spool")
-    with folded(told(records), tmp_path, "whole") as whole:
+    with folded(reported(records), tmp_path, "whole") as whole:
         text = dump(whole.path)
-    with folded(told(records, cuts=cuts), tmp_path, "cut") as cut:
+    with folded(reported(records, cuts=cuts), tmp_path, "cut") as cut:
         assert dump(cut.path) == text
 
 
@@ -121,8 +121,8 @@ def test_what_has_no_spans_is_in_launches_and_statistics(
     _, records = golden
     cuts = frozenset(random.Random(seed).sample(range(len(records)), min(40, len(records))))
     with (
-        folded(told(records), tmp_path, "whole") as whole,
-        folded(told(records, SMALL, cuts), tmp_path, "small") as small,
+        folded(reported(records), tmp_path, "whole") as whole,
+        folded(reported(records, SMALL, cuts), tmp_path, "small") as small,
     ):
         kept = small.fetch_launches_with_spans(1)
         assert len(kept) < len(whole.fetch_launches_with_spans(1))
@@ -169,7 +169,7 @@ def chain_run(launches: int, *, nodes: int = 3, late_times: bool = False) -> lis
 @pytest.mark.parametrize("late_times", [False, True], ids=["at once", "at the end"])
 def test_every_launch_keeps_its_times(tmp_path: Path, late_times: bool) -> None:
     records = chain_run(60, late_times=late_times)
-    with folded(told(records, SMALL), tmp_path) as recording:
+    with folded(reported(records, SMALL), tmp_path) as recording:
         launches = recording.fetch_launch_arrays(1)
         assert launches.ordinal.tolist() == list(range(60))
         assert launches.host_start_ns.tolist() == [10_000 * (i + 1) for i in range(60)]
@@ -189,7 +189,7 @@ def test_every_launch_keeps_its_times(tmp_path: Path, late_times: bool) -> None:
 
 
 def test_short_run_says_nothing_of_length(tmp_path: Path) -> None:
-    with folded(told(chain_run(5)), tmp_path) as recording:
+    with folded(reported(chain_run(5)), tmp_path) as recording:
         names = {m.name for m in recording.fetch_measurements(1)}
         assert not names & {"launches_without_row", "spans_without_row", "launch_bin_interval_ns"}
         assert len(recording.fetch_launches(1)) == 5
@@ -199,7 +199,7 @@ def test_launches_beyond_the_first_are_binned_and_counted(tmp_path: Path) -> Non
     limits = Retention(
         always_launches=2, span_launches=2, plain_launches=0, row_launches=12, block_launches=5
     )
-    with folded(told(chain_run(60, late_times=True), limits), tmp_path) as recording:
+    with folded(reported(chain_run(60, late_times=True), limits), tmp_path) as recording:
         assert recording.fetch_launch_arrays(1).ordinal.tolist() == list(range(12))
         assert recording.count_launches(1) == (60, 60)
         assert recording.fetch_graph_execs(1)[0].launch_count == 60
@@ -224,8 +224,8 @@ def test_records_that_come_before_their_call_find_it(tmp_path: Path) -> None:
             swapped[i], swapped[i + 1] = swapped[i + 1], swapped[i]
     cuts = frozenset(i for i, r in enumerate(swapped) if r.type == RecordType.BUFFER)
     with (
-        folded(told(records, SMALL), tmp_path, "ordered") as ordered,
-        folded(told(swapped, SMALL, cuts), tmp_path, "swapped") as found,
+        folded(reported(records, SMALL), tmp_path, "ordered") as ordered,
+        folded(reported(swapped, SMALL, cuts), tmp_path, "swapped") as found,
     ):
         assert columns(found.fetch_launch_arrays(1)) == columns(ordered.fetch_launch_arrays(1))
         assert found.fetch_statistics(1) == ordered.fetch_statistics(1)
@@ -240,7 +240,7 @@ def test_impossible_launch_without_a_row_is_left_out(tmp_path: Path) -> None:
         long = 50_000 if i == 15 else 100
         spans = [work(2, 0, i + 1, start, long), work(2, 1, i + 1, start + 200)]
         found += [(RecordType.BUFFER, buffer([span])) for span in spans]
-    with folded(told(as_records(found), SMALL), tmp_path) as recording:
+    with folded(reported(as_records(found), SMALL), tmp_path) as recording:
         measured = {m.name: m.value for m in recording.fetch_measurements(1)}
         assert measured["launches_with_impossible_times"] == 1
         assert measured["launches_without_node_times"] == 0
@@ -259,26 +259,28 @@ def test_loop_bodies_are_divided_where_rows_end(tmp_path: Path, batch: int) -> N
         start = 10_000 * (i + 1)
         found.append(launch(2, i + 1, start))
         spans = [work(2, 0, i + 1, start + 100)]
-        spans += [work(2, 2, 0, start + 200 + 100 * turn, 20) for turn in range(i % 4 + 1)]
+        spans += [
+            work(2, 2, 0, start + 200 + 100 * iteration, 20) for iteration in range(i % 4 + 1)
+        ]
         found.append((RecordType.BUFFER, buffer(spans)))
     records = as_records(found)
     cuts = frozenset(range(0, len(records), batch))
-    with folded(told(records, SMALL, cuts), tmp_path) as recording:
+    with folded(reported(records, SMALL, cuts), tmp_path) as recording:
         kept = recording.fetch_launches_with_spans(1)
         assert [x.span_count for x in kept] == [2, 3, 4, 5]
         body = recording.fetch_statistics(1)[1]
         assert (body.graph_id, body.node_id) == (2, 0)
         assert body.count == sum(i % 4 + 1 for i in range(12))
         assert body.streamed_count == body.count - 10
-        ends = [110, *(220 + 100 * turn for turn in range(4))]
+        ends = [110, *(220 + 100 * iteration for iteration in range(4))]
         expected = [ends[i % 4 + 1] - 100 for i in range(12)]
         assert recording.fetch_launch_arrays(1).gpu_duration_ns.tolist() == expected
 
 
 @pytest.mark.parametrize("batch", [1, 3, 1_000])
-@pytest.mark.parametrize("turns", [1, 3])
+@pytest.mark.parametrize("iterations", [1, 3])
 def test_bodies_before_every_other_node_go_to_the_launch_that_follows(
-    tmp_path: Path, batch: int, turns: int
+    tmp_path: Path, batch: int, iterations: int
 ) -> None:
     found: list[tuple[int, bytes]] = [
         *graph_records(1, 2, [CONDITIONAL, KERNEL], [(0, 1)]),
@@ -289,17 +291,17 @@ def test_bodies_before_every_other_node_go_to_the_launch_that_follows(
         start = 10_000 * (i + 1)
         found.append(launch(2, i + 1, start))
         # In every third launch the branch is not taken.
-        spans = [work(2, 2, 0, start + 100 * n, 20) for n in range(turns if i % 3 else 0)]
+        spans = [work(2, 2, 0, start + 100 * n, 20) for n in range(iterations if i % 3 else 0)]
         spans.append(work(2, 1, i + 1, start + 1_000, 50))
         found.append((RecordType.BUFFER, buffer(spans)))
     records = as_records(found)
     cuts = frozenset(range(0, len(records), batch))
-    with folded(told(records, SMALL, cuts), tmp_path) as recording:
+    with folded(reported(records, SMALL, cuts), tmp_path) as recording:
         kept = recording.fetch_launches_with_spans(1)
-        assert [x.span_count for x in kept] == [1, 1 + turns, 1 + turns, 1]
+        assert [x.span_count for x in kept] == [1, 1 + iterations, 1 + iterations, 1]
         top, body = recording.fetch_graphs()
         (inner,) = recording.fetch_statistics(body.graph_id)
-        assert (inner.count, inner.streamed_count) == (8 * turns, 6 * turns)
+        assert (inner.count, inner.streamed_count) == (8 * iterations, 6 * iterations)
         expected = [1_050 if i % 3 else 50 for i in range(12)]
         assert recording.fetch_launch_arrays(top.graph_id).gpu_duration_ns.tolist() == expected
         measured = {m.name: m.value for m in recording.fetch_measurements(1)}
@@ -321,7 +323,7 @@ def test_bodies_beside_other_nodes_are_doubtful_between_launches_without_rows(
         spans = [work(2, 1, i + 1, start + 100, 50), work(2, 2, 0, start + 120, 10)]
         spans += [work(2, 2, 0, start + 500, 10)] * (i in (1, 8))
         found.append((RecordType.BUFFER, buffer(spans)))
-    with folded(told(as_records(found), SMALL), tmp_path) as recording:
+    with folded(reported(as_records(found), SMALL), tmp_path) as recording:
         kept = recording.fetch_launches_with_spans(1)
         assert [(x.span_count, x.ambiguous_count) for x in kept] == [
             (2, 0), (3, 1), (2, 0), (2, 0),
@@ -344,7 +346,7 @@ def test_bodies_alone_are_counted_for_no_launch_once_rows_end(tmp_path: Path, ba
         found.append((RecordType.BUFFER, buffer(spans)))
     records = as_records(found)
     cuts = frozenset(range(0, len(records), batch))
-    with folded(told(records, SMALL, cuts), tmp_path) as recording:
+    with folded(reported(records, SMALL, cuts), tmp_path) as recording:
         kept = recording.fetch_launches_with_spans(1)
         assert [(x.span_count, x.ambiguous_count) for x in kept] == [(2, 0)] * 4
         (statistics,) = recording.fetch_statistics(1)
@@ -361,7 +363,7 @@ def test_records_without_times_are_counted_wherever_they_come(tmp_path: Path) ->
     ]
     records = chain_run(50)
     records.insert(len(records) - 1, Record(RecordType.BUFFER, buffer(bad)))
-    with folded(told(records, SMALL), tmp_path) as recording:
+    with folded(reported(records, SMALL), tmp_path) as recording:
         measured = {m.name: m.value for m in recording.fetch_measurements(1)}
         assert measured["activity_records_invalid"] == 3
         assert [s.count for s in recording.fetch_statistics(1)] == [50, 50, 50]
@@ -372,7 +374,7 @@ def test_records_without_times_are_counted_wherever_they_come(tmp_path: Path) ->
 def test_operations_outside_graphs_beyond_the_limit_are_counted(tmp_path: Path) -> None:
     spans = [kernel(start=100 * i + 1, end=100 * i + 51, name=KERNEL_NAME) for i in range(30)]
     records = as_records([(RecordType.BUFFER, buffer([span])) for span in spans])
-    with folded(told(records, Retention(operations=12)), tmp_path) as recording:
+    with folded(reported(records, Retention(operations=12)), tmp_path) as recording:
         assert len(recording.fetch_run_stream_operations(1)) == 12
         measured = {m.name: m.value for m in recording.fetch_measurements(1)}
         assert measured["stream_operations_left_out"] == 18
@@ -386,7 +388,7 @@ def test_several_executables_share_the_ordinals_of_their_graph(tmp_path: Path) -
     for i in range(40):
         exec_id = 3 if i % 10 == 9 else 2
         found.append(launch(exec_id, i + 1, 1_000 * (i + 1), level=0))
-    with folded(told(as_records(found), SMALL), tmp_path) as recording:
+    with folded(reported(as_records(found), SMALL), tmp_path) as recording:
         launches = recording.fetch_launch_arrays(1)
         assert launches.ordinal.tolist() == list(range(40))
         # Numbers of those that come first in the file, because their spans would be rows.
@@ -452,7 +454,7 @@ def chain_run_lazily(launches: int) -> Iterator[Record]:
 
 def test_reader_serves_a_graph_without_launches(tmp_path: Path) -> None:
     records = as_records(graph_records(1, 2, [KERNEL]))
-    with closing(folded(told(records), tmp_path)) as recording:
+    with closing(folded(reported(records), tmp_path)) as recording:
         assert len(recording.fetch_launch_arrays(1)) == 0
         assert recording.fetch_weighted_durations(1, "graph", "host").median_ns() is None
         assert recording.count_launches(1) == (0, 0)

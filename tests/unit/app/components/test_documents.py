@@ -79,7 +79,7 @@ def test_table_has_all_rows_and_says_once_how_numbers_came_about() -> None:
 
 
 def test_suggestion_names_few_nodes_and_selects_many() -> None:
-    def said(count: int) -> str:
+    def stated(count: int) -> str:
         one = Suggestion(
             gain=ns(2_000, "estimated"), bound="at most", per="launch", over_run=None,
             subject="graph 1", reason=("Slow.",), nodes=NodesLink(REFS[:count], count),
@@ -88,9 +88,9 @@ def test_suggestion_names_few_nodes_and_selects_many() -> None:
         )  # fmt: skip
         return texts(page(Suggestions((one,), brief=0))).replace("\n", "")
 
-    assert "At most 2.00 µs per launch" in said(2)
-    assert "Nodes: 0 kernel 0, 1 kernel 1" in said(2)
-    assert "Select 6 nodes (0, 1, 2, 3, ...) in the graph." in said(6)
+    assert "At most 2.00 µs per launch" in stated(2)
+    assert "Nodes: 0 kernel 0, 1 kernel 1" in stated(2)
+    assert "Select 6 nodes (0, 1, 2, 3, ...) in the graph." in stated(6)
 
 
 def test_sections_are_headings_folds_and_drawings() -> None:

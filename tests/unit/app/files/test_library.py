@@ -110,11 +110,11 @@ def test_derived_value_is_built_once_by_many_threads(opened: OpenRecording) -> N
     built: list[int] = []
     started = threading.Barrier(4)
 
-    def ask() -> None:
+    def request() -> None:
         started.wait()
         opened.derive(("key",), lambda: built.append(1))
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
+    threads = [threading.Thread(target=request) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -83,7 +83,7 @@ def test_files_of_one_recording_are_equal_whatever_the_order_of_sets(
     assert written[0] == written[1]
 
 
-def test_file_asks_for_nothing(small: SavedFile) -> None:
+def test_file_requests_nothing(small: SavedFile) -> None:
     addresses = {
         value
         for _, attributes in small.tags
@@ -227,7 +227,7 @@ def test_parts_keep_attributes_and_nothing_of_dash() -> None:
     assert children == ["text", 1, "3"]
 
 
-def test_what_a_file_has_no_counterpart_for_is_said() -> None:
+def test_what_a_file_has_no_counterpart_for_is_reported() -> None:
     parts = Parts()
     place = parts.add(html.Div([dcc.Dropdown(["a"])]))
     assert parts.unknown == {"Dropdown"}
@@ -378,15 +378,15 @@ def test_every_body_can_be_opened_and_what_is_around_it_is_open(
         tree = read_tree(recording, 1)
         openings, closed = list_openings(tree, lambda at: read_level(recording, tree, at), folding)
         states = fold_states(openings, closed)
-        holders = [node for at in range(len(tree.levels)) for node in tree.parents_in(at)]
-        assert {open_id(int(tree.key[node])) for node in holders} <= set(states.opened)
-        inner = next(node for node in holders if tree.parent[node] >= 0)
+        parents = [node for at in range(len(tree.levels)) for node in tree.parents_in(at)]
+        assert {open_id(int(tree.key[node])) for node in parents} <= set(states.opened)
+        inner = next(node for node in parents if tree.parent[node] >= 0)
         around = open_id(int(tree.key[tree.parent[inner]]))
         assert around in states.opened[open_id(int(tree.key[inner]))]
         for opening in openings:
             opened = states.opened[opening.id]
-            asked = DagRequest("structure", None, folding, frozenset(opened))
-            _, shown = unpack(dag_payload(recording, 1, asked))
+            requested = DagRequest("structure", None, folding, frozenset(opened))
+            _, shown = unpack(dag_payload(recording, 1, requested))
             # An open fold is gone, an open node stays as the frame around what is in it.
             gained = sum(o.gained for o in openings if o.id in opened)
             assert len(shown["node_id"]) == closed + gained
@@ -396,11 +396,13 @@ def test_states_have_every_layout_launch_and_fold(small_recording: Path) -> None
     with Recording(small_recording) as recording:
         tree = read_tree(recording, 1)
         folds = level_folds(tree, lambda at: read_level(recording, tree, at))
-        asked = dict(all_states(["structure", "time"], [3, 4], folds))
+        requested = dict(all_states(["structure", "time"], [3, 4], folds))
         assert list(folds) == ["none", "repeats", "ranges"]
-        assert len(asked) == 2 * 2 * sum(len(states.sets()) for states in folds.values())
-        assert asked["time|4|ranges|0"] == DagRequest("time", 4, "ranges", frozenset(), data=True)
-        for wanted in asked.values():
+        assert len(requested) == 2 * 2 * sum(len(states.sets()) for states in folds.values())
+        assert requested["time|4|ranges|0"] == DagRequest(
+            "time", 4, "ranges", frozenset(), data=True
+        )
+        for wanted in requested.values():
             assert dag_payload(recording, 1, wanted)
 
 

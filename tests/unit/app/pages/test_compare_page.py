@@ -80,9 +80,9 @@ def table(found: Comparison, name: str) -> dict[str, list[Any]]:
 
 def pair(tmp_path: Path) -> tuple[Library, Comparison]:
     """Compare a loop with one of more turns: child graphs and bodies on both sides."""
-    turns = (("a", 3), ("b", 5))
+    iterations = (("a", 3), ("b", 5))
     library = Library(
-        [write_loop_recording(tmp_path / f"{n}.gviz", iterations=i) for n, i in turns]
+        [write_loop_recording(tmp_path / f"{n}.gviz", iterations=i) for n, i in iterations]
     )
     return library, compare_sides(library, Sides("a", "b", 1))
 
@@ -100,7 +100,7 @@ def test_page_is_there_before_the_comparison(library: Library) -> None:
     assert "Compare" in texts(steps)
 
 
-def test_unfinished_comparison_is_asked_for_again(library: Library) -> None:
+def test_unfinished_comparison_is_requested_again(library: Library) -> None:
     class Slow(Comparisons):
         def find(self, *_: object) -> None:  # type: ignore[override]
             return None
@@ -111,7 +111,7 @@ def test_unfinished_comparison_is_asked_for_again(library: Library) -> None:
 
 
 def test_page_says_what_gviz_diff_says(library: Library, files: tuple[Path, Path]) -> None:
-    said = texts(body(library, f"?a={BEFORE}&b={AFTER}"))
+    stated = texts(body(library, f"?a={BEFORE}&b={AFTER}"))
     with Recording(files[0]) as first, Recording(files[1]) as second:
         (graph,) = compare_recordings(first, second, RequestedPair(1, None)).runs[0].graphs
     assert graph.launch.change_ns == -109_088
@@ -119,7 +119,7 @@ def test_page_says_what_gviz_diff_says(library: Library, files: tuple[Path, Path
     for words in ("1.05 ms", "941 µs", "faster by more than noise: −109 µs (−10.4%)", "▼ faster",
                   "Nodes: 320 before, 272 after: 48 removed, 0 added, 16 changed",
                   "64 removed, 16 added", "Taken for the same by their name"):  # fmt: skip
-        assert words in said.replace("\n", "")
+        assert words in stated.replace("\n", "")
 
 
 def test_swap_leads_to_the_same_the_other_way_round(library: Library) -> None:
@@ -137,7 +137,7 @@ def test_waterfall_ends_where_the_launch_after_does(library: Library) -> None:
 
 
 @pytest.mark.parametrize(
-    ("search", "said"),
+    ("search", "stated"),
     [
         ("", "Choose a recording before (A) and one after (B)"),
         (f"?a={BEFORE}", "Choose a recording before (A)"),
@@ -147,8 +147,8 @@ def test_waterfall_ends_where_the_launch_after_does(library: Library) -> None:
     ],
     ids=["nothing", "one side", "the same", "not open", "malformed"],
 )
-def test_page_says_what_is_missing(library: Library, search: str, said: str) -> None:
-    assert said in texts(page(library, search))
+def test_page_says_what_is_missing(library: Library, search: str, stated: str) -> None:
+    assert stated in texts(page(library, search))
 
 
 def test_open_recordings_are_offered_in_their_order(library: Library) -> None:
@@ -156,15 +156,15 @@ def test_open_recordings_are_offered_in_their_order(library: Library) -> None:
 
 
 @pytest.mark.parametrize("graph", ["7", "1:7"])
-def test_graph_that_is_not_there_is_said(library: Library, graph: str) -> None:
+def test_graph_that_is_not_there_is_reported(library: Library, graph: str) -> None:
     assert "no graph 7" in texts(body(library, f"?a={BEFORE}&b={AFTER}&graph={graph}"))
 
 
-def test_one_open_recording_is_told_what_to_do(files: tuple[Path, Path]) -> None:
+def test_one_open_recording_is_reported_what_to_do(files: tuple[Path, Path]) -> None:
     assert "Only one recording is open" in texts(page(Library(files[:1]), ""))
 
 
-def test_other_graphs_are_said_and_can_be_compared_anyway(tmp_path: Path) -> None:
+def test_other_graphs_are_reported_and_can_be_compared_anyway(tmp_path: Path) -> None:
     library = Library(
         [
             write_recording(tmp_path / "fork.gviz", fork_join_shape()),
@@ -172,9 +172,9 @@ def test_other_graphs_are_said_and_can_be_compared_anyway(tmp_path: Path) -> Non
         ]
     )
     assert "No graph of fork is a graph of layers" in texts(page(library, "?a=fork&b=layers"))
-    said = texts(body(library, "?a=fork&b=layers&graph=1:1"))
-    assert "hardly two versions of one graph" in said
-    assert "The launch " in said
+    stated = texts(body(library, "?a=fork&b=layers&graph=1:1"))
+    assert "hardly two versions of one graph" in stated
+    assert "The launch " in stated
 
 
 def test_cycle_is_a_sentence(tmp_path: Path) -> None:
@@ -195,16 +195,16 @@ def test_no_launch_on_one_side_leaves_the_rest(tmp_path: Path) -> None:
             write_recording(tmp_path / "untimed.gviz", fork_join_shape(), launches=0),
         ]
     )
-    said = texts(body(library, "?a=timed&b=untimed"))
-    assert "No launch was timed after" in said
-    assert "Where the time changed: not computed" in said
-    assert "0 removed, 0 added" in said.replace("\n", "")
+    stated = texts(body(library, "?a=timed&b=untimed"))
+    assert "No launch was timed after" in stated
+    assert "Where the time changed: not computed" in stated
+    assert "0 removed, 0 added" in stated.replace("\n", "")
 
 
 def test_other_gpu_is_a_caveat_of_the_verdict(files: tuple[Path, Path]) -> None:
     library = Library([Path(next(iter(bundled.__path__))) / "decode_step.gviz", files[0]])
-    said = texts(body(library, f"?a=decode_step&b={BEFORE}"))
-    assert "GPU NVIDIA H100 80GB HBM3 → NVIDIA H200: it may explain a change." in said
+    stated = texts(body(library, f"?a=decode_step&b={BEFORE}"))
+    assert "GPU NVIDIA H100 80GB HBM3 → NVIDIA H200: it may explain a change." in stated
 
 
 def test_graph_of_a_dump_is_compared_without_times(tmp_path: Path) -> None:
@@ -392,8 +392,8 @@ def dag(
     opened: Sequence[str] = (),
 ) -> Any:
     recordings = tuple(library.file(n).recording for n in names)
-    asked = UnionRequest(level, layout, frozenset(opened))
-    return unpack(union_dag(found, recordings, names, asked))  # type: ignore[arg-type]
+    requested = UnionRequest(level, layout, frozenset(opened))
+    return unpack(union_dag(found, recordings, names, requested))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("layout", ["structure", "lanes"])

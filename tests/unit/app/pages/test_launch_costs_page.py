@@ -28,7 +28,7 @@ def page(library: Library, search: str = "") -> str:
     return texts(render_page(library, ADDRESSES, "/bench", search)[0])
 
 
-def test_without_a_bench_the_bundled_one_is_shown_and_said_to_be(small_recording: Path) -> None:
+def test_without_a_bench_the_bundled_one_is_shown_and_reported_to_be(small_recording: Path) -> None:
     shown = page(Library([small_recording]))
     assert "figures that come with gviz" in shown
     assert "gviz bench" in shown
@@ -72,5 +72,5 @@ def test_every_experiment_of_the_bundled_bench_has_a_chart_and_a_line() -> None:
     assert found.fits == "same"
 
 
-def test_nothing_measured_is_said() -> None:
+def test_nothing_measured_is_reported() -> None:
     assert sections(Figures([])) == []

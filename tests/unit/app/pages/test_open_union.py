@@ -44,8 +44,8 @@ def dag(
     library: Library, found: Comparison, *opened: int, level: int = 0, layout: str | None = None
 ) -> tuple[dict[str, Any], Arrays]:
     recordings = library.file("before").recording, library.file("after").recording
-    asked = UnionRequest(level, layout, frozenset(f"n{key}" for key in opened))
-    return unpack(union_dag(found, recordings, ("before", "after"), asked))
+    requested = UnionRequest(level, layout, frozenset(f"n{key}" for key in opened))
+    return unpack(union_dag(found, recordings, ("before", "after"), requested))
 
 
 def item_of(arrays: Arrays, key: int) -> int:
@@ -61,7 +61,7 @@ def key_of(found: Comparison, side: int, name: str) -> int:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(
-    ("holder", "count", "lone", "of_both"),
+    ("parent", "count", "lone", "of_both"),
     # Of the loop step to norm and norm to check are gone; in the child graph join to extra is new.
     [
         (WHILE, 4, (0, "norm", "removed", BEFORE, 2), 2),
@@ -72,14 +72,14 @@ def test_open_body_has_nodes_and_edges_of_both_inside_its_frame(
     library: Library,
     found: Comparison,
     layout: str,
-    holder: int,
+    parent: int,
     count: int,
     lone: tuple[int, str, str, int, int],
     of_both: int,
 ) -> None:
     closed = dag(library, found, layout=layout)[1]
-    header, a = dag(library, found, holder, layout=layout)
-    frame = item_of(a, holder)
+    header, a = dag(library, found, parent, layout=layout)
+    frame = item_of(a, parent)
     inside = np.flatnonzero(a["within"] == frame)
     assert len(inside) == count
     assert len(a["node_id"]) == len(closed["node_id"]) + count
@@ -88,8 +88,8 @@ def test_open_body_has_nodes_and_edges_of_both_inside_its_frame(
     item = item_of(a, key_of(found, side, name))
     assert item in inside
     assert header["baseline"]["verdicts"][a["verdict"][item]] == verdict
-    told = header["baseline"]["added"], header["baseline"]["gone"]
-    assert told == ((1, 0) if verdict == "added" else (0, 1))
+    reported = header["baseline"]["added"], header["baseline"]["gone"]
+    assert reported == ((1, 0) if verdict == "added" else (0, 1))
     # An edge leads from an item of a level to one of the same.
     ends = a["within"][a["edge_from"]], a["within"][a["edge_to"]]
     assert ends[0].tolist() == ends[1].tolist()
@@ -136,7 +136,7 @@ def test_every_node_of_both_is_an_item_or_hidden_in_one(
         assert (a["hidden_item"] < len(shown)).all()
 
 
-def test_gone_node_of_a_closed_body_is_found_at_its_holder(
+def test_gone_node_of_a_closed_body_is_found_at_its_parent(
     library: Library, found: Comparison
 ) -> None:
     a = dag(library, found)[1]
@@ -157,16 +157,16 @@ def test_case_that_came_opens_beside_those_of_both(library: Library, found: Comp
     assert stand_inside(a, np.array([item]), item_of(a, SWITCH), header["node_width"] / 2)
 
 
-def test_iterations_of_both_sides_are_told_where_they_differ(tmp_path: Path) -> None:
+def test_iterations_of_both_sides_are_reported_where_they_differ(tmp_path: Path) -> None:
     library = Library(
         [
-            write_loop_recording(tmp_path / f"{name}.gviz", iterations=turns)
-            for name, turns in (("before", 3), ("after", 5))
+            write_loop_recording(tmp_path / f"{name}.gviz", iterations=iterations)
+            for name, iterations in (("before", 3), ("after", 5))
         ]
     )
     found = compare_sides(library, Sides("before", "after", 1))
-    (holder,) = found.page.bodies
-    assert bodies_of(*dag(library, found), holder) == {
+    (parent,) = found.page.bodies
+    assert bodies_of(*dag(library, found), parent) == {
         "body 0": (
             "5 iterations a launch, in every launch; in A 3 iterations a launch, in every launch",
             False,
@@ -176,10 +176,10 @@ def test_iterations_of_both_sides_are_told_where_they_differ(tmp_path: Path) -> 
 
 def bodies_of(header: dict[str, Any], a: Arrays, key: int) -> dict[str, tuple[str, bool]]:
     """Return of each body of a node what it is, what is said of it, and whether it is open."""
-    texts, holders = header["strings"], a["parent_item"][a["body_parent"]]
-    table = zip(a["body_label"], a["body_words"], a["body_open"], holders, strict=True)
+    texts, parents = header["strings"], a["parent_item"][a["body_parent"]]
+    table = zip(a["body_label"], a["body_words"], a["body_open"], parents, strict=True)
     item = item_of(a, key)
-    return {texts[n]: (texts[w], bool(o >= 0)) for n, w, o, holder in table if holder == item}
+    return {texts[n]: (texts[w], bool(o >= 0)) for n, w, o, parent in table if parent == item}
 
 
 #: What is gone, or new the other way round, with the last conditional node: that node, the child
@@ -219,8 +219,8 @@ def test_what_a_lone_node_holds_opens_level_by_level(tmp_path: Path, *, came: bo
     inner = a["edge_from"] == items[2]
     assert a["edge_to"][inner].tolist() == [items[3]]
     assert a["edge_origin"][inner].tolist() == [AFTER if came else BEFORE]
-    for holder, inside in ((items[0], items[1:2]), (items[1], items[2:])):
-        assert stand_inside(a, np.array(inside), holder, header["node_width"] / 2)
+    for parent, inside in ((items[0], items[1:2]), (items[1], items[2:])):
+        assert stand_inside(a, np.array(inside), parent, header["node_width"] / 2)
 
     # The innermost alone, by its number among the page's levels.
     (level,) = [n for n, x in enumerate(found.page.levels) if x.parent == lone[1]]

@@ -195,7 +195,7 @@ def test_inspector_says_why_a_node_has_no_time(imported: Library, detailed: Libr
     assert "no launch of this graph was recorded" in inspect(detailed, 1, 11)
 
 
-def test_inspector_compares_with_the_eager_pass(small: Library) -> None:
+def test_inspector_compares_with_the_eager_iteration(small: Library) -> None:
     shown = inspect(small, 1, 1005)
     assert "Eager" in shown
     assert "Graph vs eager" in shown
@@ -319,15 +319,15 @@ def test_memory_is_fetched_when_it_is_looked_at(small: Library) -> None:
     assert not by_id(shown, "timeline-box").hidden
 
 
-def test_an_imported_trace_without_graphs_is_said_to_be_one(tmp_path: Path) -> None:
+def test_an_imported_trace_without_graphs_is_marked_as_one(tmp_path: Path) -> None:
     golden = ROOT / "tests" / "golden" / "traces" / "eager_torch_2.11.json.xz"
     trace = tmp_path / "eager.json"
     trace.write_bytes(lzma.decompress(golden.read_bytes()))
     import_files([trace], tmp_path / "eager.gviz")
     shown = page(Library([tmp_path / "eager.gviz"]), "/")
-    said = texts(shown)
-    assert "The trace has no launch of a CUDA graph, and 44 operations outside graphs." in said
-    assert "while gviz watched" not in said
+    stated = texts(shown)
+    assert "The trace has no launch of a CUDA graph, and 44 operations outside graphs." in stated
+    assert "while gviz watched" not in stated
     titles = [str(getattr(part, "title", "")) for part in walk(shown)]
     assert any("the trace is of PyTorch's profiler" in title for title in titles)
     assert not any("it carries no times" in title for title in titles)

@@ -158,7 +158,7 @@ def test_launch_and_nodes_of_the_address_are_shown() -> None:
     assert "/graph?file=ranks_h200&graph=2&node=35" in links(body)
 
 
-def test_launch_that_is_not_there_is_told() -> None:
+def test_launch_that_is_not_there_is_reported() -> None:
     text = texts(shown(H200, "&launch=59"))
     assert "Launch 59 has no node times on every rank" in text
 

@@ -72,7 +72,7 @@ def test_page_is_there_before_the_analysis(decode: Library) -> None:
     assert title.startswith("Report: ")
 
 
-def test_unfinished_report_is_asked_for_again(decode: Library) -> None:
+def test_unfinished_report_is_requested_again(decode: Library) -> None:
     class Slow(Reports):
         def find(self, opened: OpenRecording, version: str, graph_id: int, *_: object) -> None:
             return None
@@ -83,17 +83,17 @@ def test_unfinished_report_is_asked_for_again(decode: Library) -> None:
 
 
 def test_findings_have_gain_fix_evidence_and_source(decode_body: object) -> None:
-    said = texts(decode_body)
+    stated = texts(decode_body)
     for expected in ("below-one-wave", "At most 310 µs per launch", "Fix", "Evidence", "Source",
                      "first-launch-without-upload", "453 µs per run",
                      "docs/limits.md"):  # fmt: skip
-        assert expected in said, expected
+        assert expected in stated, expected
 
 
 def test_ledger_adds_up_on_the_page(decode_body: object) -> None:
-    said = texts(decode_body)
+    stated = texts(decode_body)
     for expected in ("919 µs", "158 µs", "1.08 ms", "291 µs", "304 nodes"):
-        assert expected in said, expected
+        assert expected in stated, expected
 
 
 def test_every_link_selects_nodes_that_are_there(decode: Library, decode_body: object) -> None:
@@ -104,7 +104,7 @@ def test_every_link_selects_nodes_that_are_there(decode: Library, decode_body: o
 
 
 def test_every_part_is_there(decode_body: object) -> None:
-    said = texts(decode_body).replace("\n", "")
+    stated = texts(decode_body).replace("\n", "")
     for expected in (
         "By dependencies alone (structural)",
         "Longest nodes of the observed path",
@@ -119,7 +119,7 @@ def test_every_part_is_there(decode_body: object) -> None:
         "1.13 times as fast (Amdahl)",
         "AUTO_FREE_ON_LAUNCH",
     ):
-        assert expected in said, expected
+        assert expected in stated, expected
     drawn = {x.id["name"] for x in walk(decode_body) if isinstance(getattr(x, "id", None), dict)}
     assert drawn == {"ledger", "dominance", "gain", "idle", "break_even"}
 
@@ -171,11 +171,11 @@ def test_totals_lead_to_the_nodes_they_are_of(decode: Library, decode_body: obje
 @pytest.mark.parametrize("name", sorted(BARE))
 def test_bare_recordings_say_why_there_is_nothing(tmp_path: Path, name: str) -> None:
     library = Library([BARE[name](tmp_path / "bare.gviz")])
-    said = texts(shown(library))
-    assert "This page failed" not in said
-    assert "gviz failed here" not in said
-    assert "not computed" in said.lower() or "There is no report. " in said
-    assert "nan" not in said.split()
+    stated = texts(shown(library))
+    assert "This page failed" not in stated
+    assert "gviz failed here" not in stated
+    assert "not computed" in stated.lower() or "There is no report. " in stated
+    assert "nan" not in stated.split()
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ def test_bare_recordings_say_why_there_is_nothing(tmp_path: Path, name: str) -> 
 )
 def test_odd_recordings_have_a_report(tmp_path: Path, write: Callable[[Path], Path]) -> None:
     library = Library([write(tmp_path / "odd.gviz")])
-    said = texts(shown(library))
-    assert "What to change" in said
-    assert "gviz failed here" not in said
+    stated = texts(shown(library))
+    assert "What to change" in stated
+    assert "gviz failed here" not in stated
 
 
 def test_ignored_findings_are_left_out_and_counted(decode: Library) -> None:
@@ -281,8 +281,8 @@ def test_link_opens_a_few_bodies_only(tmp_path: Path, monkeypatch: pytest.Monkey
     report = Patient().find(file, file.version, 1)
     to_nodes = NodeLinks("loop", report.tree, report.ranges, ADDRESSES)
     everywhere = selected(to_nodes.alike("kind", "KERNEL"))[0]
-    holders = dict(zip(report.tree.key.tolist(), report.tree.parent.tolist(), strict=True))
-    inside = [at for at, key in enumerate(everywhere) if holders[key] >= 0]
+    parents = dict(zip(report.tree.key.tolist(), report.tree.parent.tolist(), strict=True))
+    inside = [at for at, key in enumerate(everywhere) if parents[key] >= 0]
     assert inside
     monkeypatch.setattr(node_links, "MOST_OPENED", 0)
     assert selected(to_nodes.alike("kind", "KERNEL"))[0] == everywhere[: inside[0]]

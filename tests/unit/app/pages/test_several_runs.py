@@ -91,7 +91,7 @@ def test_graph_page_of_a_run_in_the_middle_has_its_launches(
     assert view.launch_count == 40
 
 
-def test_info_tells_every_run(gviz: Gviz, merged: Path) -> None:
+def test_info_shows_every_run(gviz: Gviz, merged: Path) -> None:
     done = gviz("info", merged)
     assert done.returncode == 0, done.stderr
     assert "ranks.gviz: 3 runs" in done.stdout

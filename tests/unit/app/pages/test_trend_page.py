@@ -55,11 +55,11 @@ def body(library: Library, search: str = "") -> Any:
 
 def test_trend_has_every_run_with_its_commit(library: Library) -> None:
     found = body(library)
-    said = texts(found)
-    assert "In the order in which they were recorded." in said
-    assert said.index("Its launch takes ") < said.index("Verdict") < said.index("Recorded")
+    stated = texts(found)
+    assert "In the order in which they were recorded." in stated
+    assert stated.index("Its launch takes ") < stated.index("Verdict") < stated.index("Recorded")
     for word in ("0123456789", "fedcba9876+", "monday", "tuesday", "wednesday"):
-        assert word in said
+        assert word in stated
     (drawn,) = [x for x in walk(found) if hasattr(x, "figure")]
     assert len(drawn.figure["data"][0]["y"]) == 3
     assert "/compare?a=monday&b=tuesday&graph=1:1" in links(found)
@@ -68,9 +68,9 @@ def test_trend_has_every_run_with_its_commit(library: Library) -> None:
 
 def test_trend_of_chosen_files_and_the_way_to_others(library: Library) -> None:
     search = "?file=monday&file=wednesday"
-    said = texts(body(library, search))
-    assert " in run 2, the last, and " in said
-    assert "tuesday" not in said
+    stated = texts(body(library, search))
+    assert " in run 2, the last, and " in stated
+    assert "tuesday" not in stated
     found = links(page(library, search))
     assert "/trend?file=monday&file=tuesday&file=wednesday" in found
     assert "/trend?file=wednesday" in found
@@ -88,7 +88,7 @@ def test_graph_of_one_run_has_no_chart(tmp_path: Path) -> None:
     assert "Only one run has it." in texts(found)
 
 
-def test_unfinished_trend_is_asked_for_again(library: Library) -> None:
+def test_unfinished_trend_is_requested_again(library: Library) -> None:
     class Slow(Trends):
         def find(self, *_: object) -> None:  # type: ignore[override]
             return None
@@ -97,12 +97,12 @@ def test_unfinished_trend_is_asked_for_again(library: Library) -> None:
     assert show_trend(Slow(library), library, view, 2, ADDRESSES)[1] == 3
 
 
-def test_file_that_is_not_open_is_said(library: Library) -> None:
+def test_file_that_is_not_open_is_reported(library: Library) -> None:
     assert "no open recording is called 'friday'" in texts(page(library, "?file=friday"))
 
 
-def test_damaged_file_is_said(library: Library) -> None:
+def test_damaged_file_is_reported(library: Library) -> None:
     view = {"files": ["monday@0123456789ab"]}
-    said = texts(show_trend(Patient(library), library, view, 0, ADDRESSES)[0])
-    assert "There is no trend." in said
-    assert "changed" in said
+    stated = texts(show_trend(Patient(library), library, view, 0, ADDRESSES)[0])
+    assert "There is no trend." in stated
+    assert "changed" in stated

@@ -76,7 +76,7 @@ def refuse(*arguments: object, **named: object) -> bytes:
 
 
 @pytest.mark.parametrize("prefix", ["/", "/proxy/x/"])
-def test_data_of_a_graph_page_are_there_before_they_are_asked_for(
+def test_data_of_a_graph_page_are_there_before_they_are_requested(
     small_recording: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch, prefix: str
 ) -> None:
     library = open_files(small_recording)
@@ -85,9 +85,9 @@ def test_data_of_a_graph_page_are_there_before_they_are_asked_for(
     assert pages.wait(60)
     monkeypatch.setattr(payload, "dag_payload", refuse)
     monkeypatch.setattr(payload, "timeline_payload", refuse)
-    asked = sources(library, "small", prefix)
-    assert len(asked) == 2
-    assert [status(address) for address in asked] == [200, 200]
+    requested = sources(library, "small", prefix)
+    assert len(requested) == 2
+    assert [status(address) for address in requested] == [200, 200]
 
 
 def test_every_file_is_made_but_what_is_missing_or_still_recorded(
@@ -138,7 +138,7 @@ def test_page_that_takes_long_is_built_by_dash_and_its_data_are_made_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(first_page, "_PATIENCE_S", 0.01)
-    go_on, asked = Event(), []
+    go_on, requested = Event(), []
     done = Event()
     page: Component = html.Div([Dag(id="dag", source="/payload/dag/x/1")])
 
@@ -146,15 +146,15 @@ def test_page_that_takes_long_is_built_by_dash_and_its_data_are_made_meanwhile(
         go_on.wait(60)
         return page, "x"
 
-    def ask_for(address: str) -> None:
-        asked.append(address)
+    def prefetch(address: str) -> None:
+        requested.append(address)
         done.set()
 
-    assert first_page._in_time(make, ask_for) is None
-    assert asked == []
+    assert first_page._in_time(make, prefetch) is None
+    assert requested == []
     go_on.set()
     assert done.wait(60)
-    assert asked == ["/payload/dag/x/1"]
+    assert requested == ["/payload/dag/x/1"]
 
 
 def test_page_in_time_leaves_its_data_to_the_browser() -> None:
@@ -162,7 +162,7 @@ def test_page_in_time_leaves_its_data_to_the_browser() -> None:
     assert first_page._in_time(lambda: (page, "x"), refuse) == (page, "x")
 
 
-def test_first_click_is_prepared_when_the_table_is_asked_for(
+def test_first_click_is_prepared_when_the_table_is_requested(
     tmp_path: Path, open_files: Open
 ) -> None:
     library = open_files(write_recording(tmp_path / "a.gviz", fork_join_shape(), arguments=True))
@@ -243,7 +243,7 @@ def test_nothing_is_read_after_its_end(small_recording: Path, open_files: Open) 
     assert library.file("small").keep(("tree", 1, SHOWN), lambda: None) is None
 
 
-def test_file_that_is_gone_is_left_to_who_asks(tmp_path: Path, open_files: Open) -> None:
+def test_file_that_is_gone_is_left_to_who_requests(tmp_path: Path, open_files: Open) -> None:
     path = write_recording(tmp_path / "a.gviz", fork_join_shape())
     library = open_files(path)
     path.unlink()
@@ -255,7 +255,7 @@ def test_file_that_is_gone_is_left_to_who_asks(tmp_path: Path, open_files: Open)
 # -- what comes first ----------------------------------------------------------------------
 
 
-def test_timeline_of_many_turns_comes_before_the_dag(
+def test_timeline_of_many_iterations_comes_before_the_dag(
     tmp_path: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = open_files(write_loop_recording(tmp_path / "loop.gviz", iterations=300))
@@ -268,7 +268,7 @@ def test_timeline_of_many_turns_comes_before_the_dag(
     assert has_long_data(page)
 
 
-def test_dag_of_many_nodes_and_long_eager_pass_are_waited_for(
+def test_dag_of_many_nodes_and_long_eager_iteration_are_waited_for(
     small_recording: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = open_files(small_recording)

@@ -46,7 +46,7 @@ def test_payload_is_not_sent_again_when_unchanged(client: FlaskClient) -> None:
     assert (again.status_code, again.data) == (304, b"")
 
 
-def test_timeline_route_shows_the_launch_asked_for(client: FlaskClient) -> None:
+def test_timeline_route_shows_the_launch_requested(client: FlaskClient) -> None:
     headers = []
     for launch in (2, 5):
         answer = client.get(f"/payload/timeline/small/1?launch={launch}", headers=LOCAL)

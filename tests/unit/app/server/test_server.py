@@ -57,7 +57,7 @@ def test_default_port_that_is_taken_leads_to_the_next() -> None:
     assert DEFAULT_PORT <= ports[0] < ports[1]
 
 
-def test_threads_take_short_turns_while_a_server_works(
+def test_threads_take_short_iterations_while_a_server_works(
     taken: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And as before when it has ended: who serves may be a program that goes on."""
@@ -71,7 +71,7 @@ def test_threads_take_short_turns_while_a_server_works(
     path = write_recording(tmp_path / "a.gviz", fork_join_shape())
     with pytest.raises(UsageError, match="is taken"):
         serve([path], Options(port=taken))
-    assert [turn < before for turn in seen] == [True]
+    assert [iteration < before for iteration in seen] == [True]
     assert sys.getswitchinterval() == before
 
 

@@ -52,7 +52,7 @@ def test_state_is_the_same_while_nothing_changes(client: FlaskClient) -> None:
     assert state(client) == before
 
 
-def test_state_tells_a_change_and_a_loss(client: FlaskClient, path: Path) -> None:
+def test_state_shows_a_change_and_a_loss(client: FlaskClient, path: Path) -> None:
     before = state(client)
     write_loop_recording(path, overwrite=True)
     after = state(client)
@@ -147,10 +147,10 @@ def test_click_on_a_page_of_another_version_says_so(
 ) -> None:
     versioned_key = library.file("mine").versioned_key
     write_recording(path, transformer_shape(2), launches=2, overwrite=True)
-    said = selection(client, versioned_key)
-    assert said.status_code == 409
-    assert "mine.gviz changed since this page was opened" in said.text
-    assert "kernel" not in said.text
+    stated = selection(client, versioned_key)
+    assert stated.status_code == 409
+    assert "mine.gviz changed since this page was opened" in stated.text
+    assert "kernel" not in stated.text
     path.unlink()
     gone = selection(client, versioned_key)
     assert gone.status_code == 410
@@ -198,8 +198,8 @@ def test_refresh_finds_a_graph_whose_number_changed(tmp_path: Path) -> None:
     path = write_loop_recording(tmp_path / "mine.gviz")
     library = Library([path])
     body = graph_view(library, "mine", 2)
-    asked = shown(library, identity=graph_identity(body.run, body.graph))
-    found = refresh_graph(library, "mine", 1, asked, ADDRESSES)
+    requested = shown(library, identity=graph_identity(body.run, body.graph))
+    found = refresh_graph(library, "mine", 1, requested, ADDRESSES)
     assert found.moved_to == "/graph?file=mine&graph=2"
 
 

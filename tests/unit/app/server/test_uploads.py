@@ -256,7 +256,7 @@ def test_file_that_is_too_large_is_refused_before_it_is_sent(
     assert not stored(library)
 
 
-def test_file_that_is_longer_than_it_said_is_refused_and_removed(
+def test_file_that_is_longer_than_it_reported_is_refused_and_removed(
     client: FlaskClient, library: Library
 ) -> None:
     identity = post(client, b"12345", name="a.gviz", size=10).get_json()["id"]

@@ -64,9 +64,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return Library([before, after, other])
 
 
-def header_and_arrays(library: Library, **asked: object) -> tuple[dict[str, object], Arrays]:
+def header_and_arrays(library: Library, **requested: object) -> tuple[dict[str, object], Arrays]:
     recording = library.file("after").recording
-    what = DagRequest(**asked)  # type: ignore[arg-type]
+    what = DagRequest(**requested)  # type: ignore[arg-type]
     return unpack(dag_payload(recording, 1, what, against=against(library)))
 
 
@@ -118,7 +118,7 @@ def test_baseline_without_its_graph_is_the_one_that_corresponds(library: Library
         ("after", 1, "A graph is its own baseline"),
     ],
 )
-def test_baseline_that_is_not_there_is_said(
+def test_baseline_that_is_not_there_is_reported(
     library: Library, file: str, graph: int | None, words: str
 ) -> None:
     view = graph_view(library, "after", 1)
@@ -180,7 +180,7 @@ def test_arrays_hold_the_difference_of_medians(library: Library) -> None:
     assert {"change", "ratio"} <= set(header["overlays"])  # type: ignore[call-overload]
 
 
-def test_verdicts_tell_what_changed_from_noise(library: Library) -> None:
+def test_verdicts_show_what_changed_from_noise(library: Library) -> None:
     header, arrays = header_and_arrays(library)
     assert (verdict_of(arrays, SLOW), verdict_of(arrays, FAST)) == ("slower", "faster")
     counts = np.bincount(arrays["verdict"], minlength=len(VERDICTS)).tolist()
@@ -251,11 +251,11 @@ def test_table_has_columns_against_the_baseline(library: Library) -> None:
 
 
 def test_inspector_says_what_became_of_a_node(library: Library) -> None:
-    said = inspect(library, FIRST_NODE_ID + SLOW)
-    assert "Against before" in said
-    assert "slower, by more than noise" in said
-    assert "95% interval" in said
-    assert f"node {FIRST_NODE_ID + SLOW} of before" in said
+    stated = inspect(library, FIRST_NODE_ID + SLOW)
+    assert "Against before" in stated
+    assert "slower, by more than noise" in stated
+    assert "95% interval" in stated
+    assert f"node {FIRST_NODE_ID + SLOW} of before" in stated
     assert "within noise" in inspect(library, FIRST_NODE_ID + 3)
     changed = inspect(library, FIRST_NODE_ID + WIDE)
     assert "77 × 1 × 1" in changed
@@ -269,11 +269,11 @@ def test_inspector_says_that_a_node_was_added(library: Library) -> None:
 
 def test_inspector_sums_several_and_all(library: Library) -> None:
     assert "Against before" in inspect(library, FIRST_NODE_ID + SLOW, FIRST_NODE_ID + FAST)
-    said = inspect(library)
-    assert "Slower by more than noise (1)" in said
-    assert "Faster by more than noise (1)" in said
-    assert "Added (15)" in said
-    assert "Launch GPU time" in said
+    stated = inspect(library)
+    assert "Slower by more than noise (1)" in stated
+    assert "Faster by more than noise (1)" in stated
+    assert "Added (15)" in stated
+    assert "Launch GPU time" in stated
 
 
 def test_inspector_lists_what_is_gone_with_a_way_to_it(library: Library) -> None:
@@ -288,8 +288,8 @@ def test_inspector_lists_what_is_gone_with_a_way_to_it(library: Library) -> None
 def test_inspector_warns_of_graphs_that_share_little(library: Library) -> None:
     view = graph_view(library, "after", 1)
     found = against(library, "after", Baseline("other", 1))
-    said = texts(render_inspector(library, "after", view, [], ADDRESSES, compared=found))
-    assert "of the nodes run the same work" in said
+    stated = texts(render_inspector(library, "after", view, [], ADDRESSES, compared=found))
+    assert "of the nodes run the same work" in stated
 
 
 def test_page_shows_choice_and_state(library: Library) -> None:
@@ -307,7 +307,7 @@ def test_page_shows_choice_and_state(library: Library) -> None:
     assert {"baseline_ns", "change_ns", "change", "verdict", "difference"} <= set(fields)
 
 
-def test_page_without_the_baseline_asked_for_says_so(library: Library) -> None:
+def test_page_without_the_baseline_requested_says_so(library: Library) -> None:
     search = "?file=after&graph=1&baseline=before&baseline_graph=99&colour=change"
     shown = render_page(library, ADDRESSES, "/graph", search)[0]
     assert "before has no graph 99" in texts(shown)
@@ -369,9 +369,9 @@ def test_comparison_is_the_same_in_every_thread(library: Library) -> None:
 # -- bodies ------------------------------------------------------------------------------
 
 
-def nested(turn_ns: int) -> tuple[Part, ...]:
+def nested(iteration_ns: int) -> tuple[Part, ...]:
     """A kernel, a loop of three turns around two kernels, and one more kernel."""
-    body = chain("first", "second", duration_ns=turn_ns)
+    body = chain("first", "second", duration_ns=iteration_ns)
     return (
         *chain("begin"),
         Part("loop", after=(0,), kind="while", bodies=(body,), taken=(3,)),
@@ -389,8 +389,8 @@ def loops(tmp_path: Path) -> Library:
 
 def test_nodes_in_a_body_that_is_open_are_compared(loops: Library) -> None:
     found = against(loops, "slow", Baseline("quick", 1))
-    asked = DagRequest(unfolded=frozenset({"n1"}))
-    header, arrays = unpack(dag_payload(loops.file("slow").recording, 1, asked, against=found))
+    requested = DagRequest(unfolded=frozenset({"n1"}))
+    header, arrays = unpack(dag_payload(loops.file("slow").recording, 1, requested, against=found))
     names = [header["strings"][i] for i in arrays["name"]]
     verdicts = {n: verdict_of(arrays, i) for i, n in enumerate(names)}
     assert (verdicts["begin"], verdicts["end"]) == ("noise", "noise")
@@ -400,12 +400,12 @@ def test_nodes_in_a_body_that_is_open_are_compared(loops: Library) -> None:
     inside = columns["name"].index("first")
     assert columns["change_ns"][inside] == pytest.approx(2_000, rel=0.1)
     key = columns["key"][inside]
-    said = texts(
+    stated = texts(
         render_inspector(
             loops, "slow", graph_view(loops, "slow", 1), [key], ADDRESSES, compared=found
         )
     )
-    assert "slower, by more than noise" in said
+    assert "slower, by more than noise" in stated
 
 
 def test_body_without_a_counterpart_is_not_compared(tmp_path: Path) -> None:
@@ -415,8 +415,10 @@ def test_body_without_a_counterpart_is_not_compared(tmp_path: Path) -> None:
     both = Library([plain, looped])
     found = against(both, "looped", Baseline("plain", 1))
     for folding in (None, "repeats"):
-        asked = DagRequest(unfolded=frozenset({"n1"}), folding=folding)
-        header, arrays = unpack(dag_payload(both.file("looped").recording, 1, asked, against=found))
+        requested = DagRequest(unfolded=frozenset({"n1"}), folding=folding)
+        header, arrays = unpack(
+            dag_payload(both.file("looped").recording, 1, requested, against=found)
+        )
         names = [header["strings"][i] for i in arrays["name"]]
         verdicts = {n: verdict_of(arrays, i) for i, n in enumerate(names)}
         assert verdicts["first"] == verdicts["second"] == "uncompared"
@@ -427,8 +429,8 @@ def test_body_without_a_counterpart_is_not_compared(tmp_path: Path) -> None:
     assert columns["verdict"][columns["key"].index(1)] == "added"
     view = graph_view(both, "looped", 1)
     key = columns["key"][inside]
-    said = texts(render_inspector(both, "looped", view, [key], ADDRESSES, compared=found))
-    assert "Not compared" in said
+    stated = texts(render_inspector(both, "looped", view, [key], ADDRESSES, compared=found))
+    assert "Not compared" in stated
 
 
 def test_bodies_of_large_recordings_are_not_compared(
@@ -482,7 +484,7 @@ def test_route_refuses_a_baseline_of_another_version(changing: Library, kind: st
     assert "before.gviz changed" in answer.text
 
 
-def test_page_is_told_when_its_baseline_changes(changing: Library) -> None:
+def test_page_is_reported_when_its_baseline_changes(changing: Library) -> None:
     search = "?file=after&graph=1&baseline=before&baseline_graph=1"
     assert set(shown_files(changing, ADDRESSES, "/graph", search)["files"]) == {"before", "after"}
     changing.file("before").path.unlink()

@@ -58,11 +58,11 @@ def edge(arrays: Arrays, source: str, target: str) -> int:
     return [(ids[a], ids[b]) for a, b in pairs].index((IDS[source], IDS[target]))
 
 
-def data(recording: Recording, **asked: object) -> Arrays:
-    return unpack(dag_payload(recording, 1, DagRequest(data=True, **asked)))[1]  # type: ignore[arg-type]
+def data(recording: Recording, **requested: object) -> Arrays:
+    return unpack(dag_payload(recording, 1, DagRequest(data=True, **requested)))[1]  # type: ignore[arg-type]
 
 
-def test_payload_has_memory_only_when_it_is_asked_for(recording: Recording) -> None:
+def test_payload_has_memory_only_when_it_is_requested(recording: Recording) -> None:
     assert "use_node" not in unpack(dag_payload(recording, 1))[1]
     assert "use_node" in data(recording)
 
@@ -150,8 +150,8 @@ def test_batch_memory_operations_say_what_they_write(tmp_path: Path) -> None:
                 graph_id=1, node_id=4, exec_node_id=4, type=NodeType.BATCH_MEM_OP, name="BATCH"
             ),
         )
-        told = (f"WRITE_VALUE_32 {SEGMENT:#x} = 0x1", f"WAIT_VALUE_64 {SEGMENT + 8:#x} >= 0x2")
-        for position, value in enumerate((*told, "BARRIER")):
+        reported = (f"WRITE_VALUE_32 {SEGMENT:#x} = 0x1", f"WAIT_VALUE_64 {SEGMENT + 8:#x} >= 0x2")
+        for position, value in enumerate((*reported, "BARRIER")):
             name = f"operation {position}"
             writer.insert(
                 rows.NodeParameter(graph_id=1, node_id=4, position=position, name=name, value=value)

@@ -28,8 +28,10 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
         yield recording
 
 
-def payload(recording: Recording, *opened: str, **asked: str) -> tuple[dict[str, object], Arrays]:
-    what = DagRequest(folding="repeats", unfolded=frozenset(opened), **asked)  # type: ignore[arg-type]
+def payload(
+    recording: Recording, *opened: str, **requested: str
+) -> tuple[dict[str, object], Arrays]:
+    what = DagRequest(folding="repeats", unfolded=frozenset(opened), **requested)  # type: ignore[arg-type]
     return unpack(dag_payload(recording, 1, what))
 
 
@@ -123,7 +125,7 @@ def test_critical_path_leads_along_the_edges_of_items(long: Recording) -> None:
 def test_graph_with_nothing_to_fold_stays(tmp_path: Path, folding: str) -> None:
     path = write_recording(tmp_path / "plain.gviz", fork_join_shape(), launches=0, eager=False)
     with Recording(path) as recording:
-        asked = DagRequest(folding=folding, unfolded=frozenset({"no such fold"}))
-        _, arrays = unpack(dag_payload(recording, 1, asked))
+        requested = DagRequest(folding=folding, unfolded=frozenset({"no such fold"}))
+        _, arrays = unpack(dag_payload(recording, 1, requested))
         count = len(recording.fetch_nodes(1))
     assert sum(len(m) for m in members(arrays)) == count

@@ -71,7 +71,7 @@ def test_no_call_has_no_range() -> None:
 
 #: The range around the eager iteration loses its text; another is around all of that.
 APART = "UPDATE nvtx_path SET parent_id = NULL WHERE parent_id = 2"
-PASS = "DELETE FROM nvtx_path WHERE nvtx_path_id = 2"
+ITERATION = "DELETE FROM nvtx_path WHERE nvtx_path_id = 2"
 LOOP = "INSERT INTO nvtx_path SELECT 99, run_id, NULL, NULL, 'loop' FROM nvtx_path LIMIT 1"
 AROUND = (
     "INSERT INTO nvtx_range SELECT 99, run_id, 99, thread_id, min(start_ns) - 1, max(end_ns) + 1 "
@@ -83,8 +83,8 @@ AROUND = (
     ("statements", "name"),
     [
         ((), "eager frame"),
-        ((LOOP, AROUND, APART, PASS), "loop"),
-        ((APART, PASS), None),
+        ((LOOP, AROUND, APART, ITERATION), "loop"),
+        ((APART, ITERATION), None),
         (("DELETE FROM nvtx_path",), None),
     ],
     ids=["whole", "another around it", "none around it", "no texts"],
@@ -96,7 +96,7 @@ def test_pass_is_named_by_the_innermost_range_with_a_text(
         analysis = analyze(recording)
     render_texts(analysis_documents(analysis), 100)
     assert not isinstance(found := analysis.runs[0].forecast, NotComputed)
-    assert [passes.range for passes in found.passes] == [name]
+    assert [iterations.range for iterations in found.passes] == [name]
 
 
 def test_call_is_shown_in_the_innermost_range_with_a_text(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_facts_say_what_was_measured(memory: Path) -> None:
     assert "No node of this graph" not in text
 
 
-def test_device_memory_of_executables_is_said(tmp_path: Path) -> None:
+def test_device_memory_of_executables_is_reported(tmp_path: Path) -> None:
     path = write_memory_recording(tmp_path / "x.gviz")
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE graph_exec SET device_memory_bytes=9437184")

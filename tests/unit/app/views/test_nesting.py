@@ -31,7 +31,7 @@ from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 
 KERNEL, CONDITIONAL, HOST = NodeType.KERNEL, NodeType.CONDITIONAL, NodeType.HOST
-EXEC, TURNS = 2, 3
+EXEC, ITERATIONS = 2, 3
 ADDRESSES = Addresses("/")
 #: A kernel; an IF/ELSE of one kernel each (numbers 4, 5), the first of which runs; a WHILE of
 #: two kernels (numbers 6, 7) that runs three times; a host node.
@@ -48,7 +48,11 @@ RECORDS = [
 ACTIVITIES = [
     work(EXEC, 0, 1, 1_000),
     work(EXEC, 4, 0, 2_000),
-    *(work(EXEC, 6 + n, 0, 3_000 + 100 * turn + 50 * n) for turn in range(TURNS) for n in (0, 1)),
+    *(
+        work(EXEC, 6 + n, 0, 3_000 + 100 * iteration + 50 * n)
+        for iteration in range(ITERATIONS)
+        for n in (0, 1)
+    ),
 ]
 
 
@@ -116,11 +120,11 @@ def test_page_of_a_body_names_its_place(library: Library) -> None:
     assert "/graph?file=nested&graph=1" in links(steps)
 
 
-def test_timeline_shows_every_turn_of_a_body(path: Path) -> None:
+def test_timeline_shows_every_iteration_of_a_body(path: Path) -> None:
     with Recording(path) as recording:
         _, top = graph_side(recording, level_of(recording, 1), None, Strings())
-        assert top["graph_node_id"].tolist() == [0, 4, *[6, 7] * TURNS]
+        assert top["graph_node_id"].tolist() == [0, 4, *[6, 7] * ITERATIONS]
         body = next(g for g in recording.fetch_graphs() if g.name == "body of node 2")
         _, inside = graph_side(recording, level_of(recording, body.graph_id), None, Strings())
-        assert inside["graph_node_id"].tolist() == [0, 1] * TURNS
+        assert inside["graph_node_id"].tolist() == [0, 1] * ITERATIONS
         assert inside["graph_iteration"].tolist() == [0, 0, 1, 1, 2, 2]

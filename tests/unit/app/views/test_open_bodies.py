@@ -47,10 +47,10 @@ def layers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
 
 
 def payload(
-    recording: Recording, *opened: int | str, **asked: str | int
+    recording: Recording, *opened: int | str, **requested: str | int
 ) -> tuple[dict[str, object], Arrays]:
     ids = frozenset(f"n{x}" if isinstance(x, int) else x for x in opened)
-    return unpack(dag_payload(recording, 1, DagRequest(unfolded=ids, **asked)))  # type: ignore[arg-type]
+    return unpack(dag_payload(recording, 1, DagRequest(unfolded=ids, **requested)))  # type: ignore[arg-type]
 
 
 def page_numbers(tree: GraphTree, spans: SpanArrays) -> IntArray:
@@ -160,7 +160,7 @@ def test_open_node_is_named_around_its_items(nested: Recording) -> None:
     assert a["within"][at[REDUCE]] == -1
 
 
-def test_closed_node_tells_sum_and_spread_over_launches(nested: Recording, tree: GraphTree) -> None:
+def test_closed_node_shows_sum_and_spread_over_launches(nested: Recording, tree: GraphTree) -> None:
     header, a = payload(nested)
     spans = nested.fetch_graph_spans(1)
     mine = np.isin(page_numbers(tree, spans), [12, 14, 15, 16, 17, 18])

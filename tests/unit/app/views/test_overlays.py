@@ -84,7 +84,7 @@ def test_loop_body_is_summed_over_iterations(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", ["structure", "lanes"])
-def test_layout_is_the_one_asked_for(small: Recording, layout: str) -> None:
+def test_layout_is_the_one_requested(small: Recording, layout: str) -> None:
     header, arrays = unpack(dag_payload(small, 1, DagRequest(layout)))
     assert (header["layout"], header["layout_note"]) == (layout, None)
     assert len(arrays["x"]) == len(SHAPE.works)
@@ -127,7 +127,7 @@ def test_unknown_launch_is_refused(small: Recording) -> None:
         ([2.0, 40.0, np.nan], (2.0, 40.0, True)),
     ],
 )
-def test_scale_is_logarithmic_where_values_ask_for_it(
+def test_scale_is_logarithmic_where_values_look_for_it(
     values: list[float], expected: tuple[float | None, float | None, bool]
 ) -> None:
     scale = value_scale(np.array(values, np.float64))

@@ -83,7 +83,7 @@ def test_selected_node_is_there_outside_the_window_and_never_merged(recording: R
 
 
 @pytest.mark.usefixtures("small_limits")
-def test_gaps_and_calls_of_a_long_pass_keep_their_sums(
+def test_gaps_and_calls_of_a_long_iteration_keep_their_sums(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, whole = unpack(timeline_payload(recording, 1, 1, None))

@@ -36,10 +36,10 @@ def inspected(library: Library, view: GraphView, key: int) -> str:
 def test_inspector_says_so_of_just_the_nodes_that_are_not_drawn(
     library: Library, view: GraphView
 ) -> None:
-    said = {key: NOT_DRAWN in inspected(library, view, key) for key in view.tree.key.tolist()}
+    stated = {key: NOT_DRAWN in inspected(library, view, key) for key in view.tree.key.tolist()}
     expected = dict(zip(view.tree.key.tolist(), (view.tree.top < 0).tolist(), strict=True))
-    assert said == expected
-    assert {*said.values()} == {True, False}
+    assert stated == expected
+    assert {*stated.values()} == {True, False}
 
 
 def test_page_of_the_body_draws_them(library: Library, view: GraphView) -> None:
@@ -56,8 +56,8 @@ def test_graph_draws_the_rest(library: Library, view: GraphView, layout: str) ->
     recording, tree = library.file("late").recording, view.tree
     unplaced = set(tree.key[tree.top < 0].tolist())
     opened = frozenset(f"n{key}" for key in tree.key.tolist())
-    asked = DagRequest(unfolded=opened, layout=layout)
-    _, arrays = unpack(dag_payload(recording, 1, asked))
+    requested = DagRequest(unfolded=opened, layout=layout)
+    _, arrays = unpack(dag_payload(recording, 1, requested))
     assert set(arrays["node_id"].tolist()) == set(tree.key.tolist()) - unplaced
 
 

@@ -32,16 +32,16 @@ def new(old: Path, tmp_path: Path) -> Path:
     return path
 
 
-def ask(path: Path, sql: str) -> list[tuple[Any, ...]]:
+def request(path: Path, sql: str) -> list[tuple[Any, ...]]:
     with closing(sqlite3.connect(path)) as database, database:
         return database.execute(sql).fetchall()
 
 
 def test_frozen_recording_has_what_the_step_changes() -> None:
     counts = "SELECT (SELECT count(*) FROM launch_block), (SELECT count(*) FROM launch_bin)"
-    assert ask(FROZEN, counts) == [(12, 2)]
+    assert request(FROZEN, counts) == [(12, 2)]
     differ = "SELECT count(*) FROM node WHERE exec_node_id <> node_id"
-    assert ask(FROZEN, differ) == [(16,)]
+    assert request(FROZEN, differ) == [(16,)]
 
 
 def test_spans_are_those_of_the_same_nodes(old: Path, new: Path) -> None:
@@ -49,9 +49,9 @@ def test_spans_are_those_of_the_same_nodes(old: Path, new: Path) -> None:
         "span.launch_id, node.graph_id, node.node_id, span.iteration, span.start_ns, "
         "span.duration_ns, span.stream_id"
     )
-    found = ask(new, f"SELECT {columns} FROM span JOIN node USING (graph_id, node_id)")
+    found = request(new, f"SELECT {columns} FROM span JOIN node USING (graph_id, node_id)")
     # As readers of schema 3 joined: within the launched graph and its bodies, by executable ids.
-    had = ask(
+    had = request(
         old,
         f"SELECT {columns} FROM span "
         "JOIN launch USING (launch_id) JOIN graph AS level ON level.graph_id = launch.graph_id "
@@ -59,14 +59,14 @@ def test_spans_are_those_of_the_same_nodes(old: Path, new: Path) -> None:
         "AND node.exec_node_id = span.node_id",
     )
     assert sorted(found) == sorted(had)
-    assert len(found) == len(ask(old, "SELECT 1 FROM span")) == 212
+    assert len(found) == len(request(old, "SELECT 1 FROM span")) == 212
 
 
 def test_statistics_are_those_of_the_same_nodes(old: Path, new: Path) -> None:
     rest = "count, total_ns, median_ns, mad_ns, streamed_count, quantile_error_fraction"
     joined = "node_statistics JOIN node USING (graph_id, node_id)"
-    found = ask(new, f"SELECT graph_id, node_id, {rest} FROM {joined}")
-    had = ask(
+    found = request(new, f"SELECT graph_id, node_id, {rest} FROM {joined}")
+    had = request(
         old,
         f"SELECT level.graph_id, node.node_id, {rest} FROM node_statistics AS times "
         "JOIN graph AS level ON level.graph_id = times.graph_id "
@@ -80,7 +80,7 @@ def test_statistics_are_those_of_the_same_nodes(old: Path, new: Path) -> None:
 def test_launches_of_blocks_are_rows_among_the_others(old: Path, new: Path) -> None:
     blobs = "host_start", "host_duration", "event_duration", "gpu_start", "gpu_duration"
     packed: list[tuple[Any, ...]] = []
-    for graph, thread, stream, level, *columns in ask(
+    for graph, thread, stream, level, *columns in request(
         old,
         f"SELECT graph_id, thread_id, stream_id, node_level, {', '.join(blobs)} "
         "FROM launch_block JOIN graph_exec USING (graph_exec_id)",
@@ -98,8 +98,8 @@ def test_launches_of_blocks_are_rows_among_the_others(old: Path, new: Path) -> N
         "graph_id, host_start_ns, host_end_ns, event_duration_ns, gpu_start_ns, gpu_end_ns, "
         "thread_id, stream_id, node_level"
     )
-    rows = ask(old, f"SELECT {names} FROM launch")
-    found = ask(new, f"SELECT {names} FROM launch")
+    rows = request(old, f"SELECT {names} FROM launch")
+    found = request(new, f"SELECT {names} FROM launch")
     key = lambda row: tuple(-1 if x is None else x for x in row)  # noqa: E731
     assert sorted(found, key=key) == sorted([*rows, *packed], key=key)
     assert (len(rows), len(packed)) == (21, 60)
@@ -117,22 +117,24 @@ def test_ordinals_of_all_launches_are_unique_and_in_order_of_their_calls(new: Pa
 
 
 def test_measurements_say_where_launches_are(new: Path) -> None:
-    texts = [method for (method,) in ask(new, "SELECT method FROM measurement")]
+    texts = [method for (method,) in request(new, "SELECT method FROM measurement")]
     assert not any("launch_block" in text for text in texts)
     assert sum("counted in launch_bin" in text for text in texts) == 3
     missing = "SELECT run_id, value FROM measurement WHERE name = 'launches_without_row'"
-    assert ask(new, missing) == [(1, 18.0)]
+    assert request(new, missing) == [(1, 18.0)]
 
 
 def test_span_of_an_unknown_node_is_kept_and_joins_with_none(old: Path, tmp_path: Path) -> None:
-    ask(old, "UPDATE node SET exec_node_id = NULL WHERE graph_id = 6 AND node_id = 1")
+    request(old, "UPDATE node SET exec_node_id = NULL WHERE graph_id = 6 AND node_id = 1")
     new = tmp_path / "new.gviz"
     upgrade_recording(old, new)
-    joined = ask(new, "SELECT count(*) FROM span JOIN node USING (graph_id, node_id)")
-    stray = ask(new, "SELECT DISTINCT graph_id, node_id FROM span WHERE node_id < 0")
+    joined = request(new, "SELECT count(*) FROM span JOIN node USING (graph_id, node_id)")
+    stray = request(new, "SELECT DISTINCT graph_id, node_id FROM span WHERE node_id < 0")
     assert joined == [(212 - 10,)]
     assert stray == [(5, -1 - 4)]
-    assert ask(new, "SELECT graph_id, count FROM node_statistics WHERE node_id < 0") == [(5, 100)]
+    assert request(new, "SELECT graph_id, count FROM node_statistics WHERE node_id < 0") == [
+        (5, 100)
+    ]
 
 
 @pytest.mark.parametrize("says", ["a block of", "a column of the recording is damaged"])
@@ -141,7 +143,7 @@ def test_damaged_block_is_one_sentence_and_the_file_stays(old: Path, says: str) 
         "a block of": "UPDATE launch_block SET count = count + 1",
         "a column of the recording is damaged": "UPDATE launch_block SET thread_id = x'00'",
     }
-    ask(old, change[says])
+    request(old, change[says])
     before = old.read_bytes()
     with pytest.raises(RecordingError, match=says):
         upgrade_recording(old, old)

@@ -180,7 +180,7 @@ def test_output_keeps_the_old_file(one: Path, tmp_path: Path) -> None:
     assert read_version(tmp_path / "new.gviz") == SCHEMA_VERSION
 
 
-def test_output_that_exists_is_not_replaced_unless_asked(
+def test_output_that_exists_is_not_replaced_unless_requested(
     one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "new.gviz"
@@ -279,7 +279,7 @@ def test_folder_that_cannot_be_written_is_one_sentence(
         one.parent.chmod(0o700)
 
 
-def test_full_disk_is_said_as_such_and_nothing_is_lost(
+def test_full_disk_is_reported_as_such_and_nothing_is_lost(
     one: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -390,8 +390,8 @@ def test_recording_that_lost_rows_does_not_replace_the_old_one(
     before = one.read_bytes()
     monkeypatch.setattr(upgrade, "_copy", lossy)
     assert main(["upgrade", str(one)]) == 1
-    said = capsys.readouterr().err
-    assert "is left as it is" in said
-    assert re.search(r"span has [\d,]+ rows of [\d,]+", said)
+    stated = capsys.readouterr().err
+    assert "is left as it is" in stated
+    assert re.search(r"span has [\d,]+ rows of [\d,]+", stated)
     assert one.read_bytes() == before
     assert os.listdir(one.parent) == [one.name]

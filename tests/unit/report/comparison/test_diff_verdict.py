@@ -63,14 +63,14 @@ def test_change_within_noise_is_no_gain(fused: GraphDiff) -> None:
 
 def test_untested_change_says_why(fused: GraphDiff) -> None:
     few = replace(fused.launch, significant=False, untested="1 and 1 launches were timed")
-    said = sentences(replace(fused, launch=few))[0]
-    assert said.endswith(
+    stated = sentences(replace(fused, launch=few))[0]
+    assert stated.endswith(
         "[derived]. Whether that is noise was not tested: 1 and 1 launches were timed."
     )
 
 
 @pytest.mark.parametrize(
-    ("times", "said"),
+    ("times", "stated"),
     [
         ({"before_ns": None}, "No launch was timed before"),
         ({"after_ns": None}, "No launch was timed after"),
@@ -78,9 +78,9 @@ def test_untested_change_says_why(fused: GraphDiff) -> None:
     ],
 )
 def test_side_without_a_launch_is_named(
-    fused: GraphDiff, times: dict[str, None], said: str
+    fused: GraphDiff, times: dict[str, None], stated: str
 ) -> None:
-    assert sentences(replace(fused, launch=replace(fused.launch, **times)))[0].startswith(said)
+    assert sentences(replace(fused, launch=replace(fused.launch, **times)))[0].startswith(stated)
 
 
 def test_without_a_waterfall_the_reason_stands_in_its_place(fused: GraphDiff) -> None:

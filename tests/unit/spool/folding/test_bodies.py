@@ -95,12 +95,12 @@ def test_body_beside_other_nodes_is_doubtful_only_between_launches(folded: Fold)
     assert counts(folded([*graph, *calls], activities)) == [(3, 1), (1, 0)]
 
 
-def test_queued_branches_alone_are_told_apart_by_their_repetition(folded: Fold) -> None:
+def test_queued_branches_alone_are_distinguished_by_their_repetition(folded: Fold) -> None:
     graph = graph_of([CONDITIONAL], [], 0, IF)
     calls = [launch_record(EXEC, n, 100 + n) for n in (1, 2, 3)]
     activities = [
-        work(EXEC, 1 + node, 0, (100 + 10 * turn + 2 * node) * US)
-        for turn in range(3)
+        work(EXEC, 1 + node, 0, (100 + 10 * iteration + 2 * node) * US)
+        for iteration in range(3)
         for node in range(2)
     ]
     assert counts(folded([*graph, *calls], activities)) == [(2, 0)] * 3
@@ -129,7 +129,7 @@ def test_queued_loops_alone_without_durations_are_doubtful(folded: Fold) -> None
     assert measured["body_spans_ambiguous"] == 4
 
 
-def test_loops_alone_that_were_waited_for_are_in_no_doubt(folded: Fold) -> None:
+def test_loops_alone_that_were_waited_for_are_not_ambiguous(folded: Fold) -> None:
     graph = graph_of([CONDITIONAL], [], 0, WHILE)
     calls = [launch_record(EXEC, n, n * 1_000 * US) for n in (1, 2)]
     activities = [

@@ -48,7 +48,7 @@ def test_closed_spool_becomes_a_completed_recording(tmp_path: Path) -> None:
         assert recording.fetch_runs()[0].state == "completed"
 
 
-def test_spool_is_kept_when_asked(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spool_is_kept_when_requested(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GVIZ_KEEP_SPOOL", "1")
     fold_left_over(spool)
     assert spool.exists()
@@ -177,7 +177,7 @@ def test_device_is_stored_as_the_driver_names_it(tmp_path: Path) -> None:
     assert (row.pci_bus_id, row.memory_bytes) == ("0000:1b:00.0", 80 << 30)
 
 
-def test_program_without_cuda_is_said_so(tmp_path: Path) -> None:
+def test_program_without_cuda_is_reported_so(tmp_path: Path) -> None:
     with folded(tmp_path) as recording:
         (run,) = recording.fetch_runs()
         assert run.collector is None

@@ -83,7 +83,7 @@ def test_equal_graphs_share_a_topology(folded: Fold) -> None:
     assert (edges.from_node.tolist(), edges.to_node.tolist()) == ([0], [1])
 
 
-def test_creation_tells_stream_range_and_stack_or_why_not(folded: Fold) -> None:
+def test_creation_shows_stream_range_and_stack_or_why_not(folded: Fold) -> None:
     stack = b'[4, [["<string>", 7, "main", "launch()"]]]'
     no_frames = -1
     recording = folded([

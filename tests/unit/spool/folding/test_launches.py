@@ -107,18 +107,18 @@ def test_times_are_relative_to_the_first_span(folded: Fold) -> None:
     assert spans.duration_ns.tolist() == [600, 30]
 
 
-def test_launches_of_many_graphs_in_turn_are_kept_apart(folded: Fold) -> None:
+def test_launches_of_many_graphs_alternately_are_kept_apart(folded: Fold) -> None:
     graphs, rounds = 7, 3
     records, activities = [], []
     for number in range(graphs):
         records += graph_records(2 * number + 1, 2 * number + 2, [KERNEL] * (number + 1))
-    for turn in range(rounds):
+    for iteration in range(rounds):
         for number in range(graphs):
-            correlation = turn * graphs + number + 1
+            correlation = iteration * graphs + number + 1
             graph_exec, start = 2 * number + 2, 10_000 * correlation
             records.append(launch_record(graph_exec, correlation, start - 500))
             activities += [
-                work(graph_exec, node, correlation, start + 20 * node, 10 + turn)
+                work(graph_exec, node, correlation, start + 20 * node, 10 + iteration)
                 for node in range(number + 1)
             ]
     recording = folded(records, activities)
@@ -216,7 +216,7 @@ def test_launch_of_a_graph_not_walked_is_late_and_known_by_its_records(folded: F
     assert any("before gviz attached" in note.text for note in recording.fetch_notes(1))
 
 
-def test_launches_of_one_correlation_id_are_told_apart_by_their_nodes(folded: Fold) -> None:
+def test_launches_of_one_correlation_id_are_distinguished_by_their_nodes(folded: Fold) -> None:
     records = [
         *graph_records(1, EXEC, [KERNEL, KERNEL], [(0, 1)]),
         *(launch_record(EXEC, 7, start) for start in (1_000, 2_000, 3_000)),

@@ -122,7 +122,7 @@ def test_capture_that_went_on_after_an_end_on_the_wrong_thread_did_not_fail(fold
     assert folded([error(1, result=908, call=END, flags=4)]).fetch_capture_failures(1) == []
 
 
-def test_call_of_another_thread_is_said_to_be_one(folded: Fold) -> None:
+def test_call_of_another_thread_is_marked_as_one(folded: Fold) -> None:
     (failure,) = folded([error(1, thread=8), failed(1)]).fetch_capture_failures(1)
     assert failure.rule == "cross-thread call in global mode"
     assert (failure.thread_id, failure.error_thread_id) == (7, 8)
@@ -134,7 +134,7 @@ def test_destroyed_stream(folded: Fold) -> None:
     assert (failure.error_call, failure.error_result) == (None, None)
 
 
-def test_capture_never_ended_is_told_once(folded: Fold) -> None:
+def test_capture_never_ended_is_reported_once(folded: Fold) -> None:
     recording = folded([
         life(BEGIN, 100, stream=13, mode=1), error(1),
         life(BEGIN, 300, stream=14, mode=2),
@@ -194,11 +194,15 @@ def test_failed_updates_say_what_differed_and_the_rest_are_counted(folded: Fold)
         updates(WHOLE_GRAPH, 5, 100, call=UPDATE, result=910, value=3, graph=0),
         updates(WHOLE_GRAPH, 9, 90, call=UPDATE, graph=0),
     ])  # fmt: skip
-    good, told, rest = sorted(recording.fetch_graph_updates(1), key=lambda u: (u.result, u.count))
+    good, reported, rest = sorted(
+        recording.fetch_graph_updates(1), key=lambda u: (u.result, u.count)
+    )
     assert (good.kind, good.count, good.detail, good.difference) == ("graph", 9, None, None)
-    assert (told.count, told.failing_node_id, told.total_ns) == (2, 1, 8)
-    assert told.difference == "node 1: type changed from KERNEL work to MEMSET (NODE_TYPE_CHANGED)"
-    assert (told.first_ns, told.last_ns) == (100, 200)
+    assert (reported.count, reported.failing_node_id, reported.total_ns) == (2, 1, 8)
+    assert (
+        reported.difference == "node 1: type changed from KERNEL work to MEMSET (NODE_TYPE_CHANGED)"
+    )
+    assert (reported.first_ns, reported.last_ns) == (100, 200)
     assert (rest.count, rest.failing_node_id, rest.detail_name) == (3, None, "NODE_TYPE_CHANGED")
     assert [g.cuda_graph_id for g in recording.fetch_graphs(1)] == [1]
 

@@ -91,15 +91,15 @@ def test_samples_of_graph_memory_are_kept_by_device_and_time(folded: Fold) -> No
 
 
 def test_parameters_keep_their_order_and_text(folded: Fold) -> None:
-    told = [("function", "0x7f00"), ("symbol", "on_step"), ("user data", "0x0")]
+    reported = [("function", "0x7f00"), ("symbol", "on_step"), ("user data", "0x0")]
     recording = folded(
-        [*graph_records(1, 2, [HOST]), *(parameter(1, 0, name, value) for name, value in told)]
+        [*graph_records(1, 2, [HOST]), *(parameter(1, 0, name, value) for name, value in reported)]
     )
     found = recording.fetch_node_parameters(1, 0)
-    assert [(p.name, p.value) for p in found] == told
+    assert [(p.name, p.value) for p in found] == reported
 
 
-def test_info_says_what_is_allocated_and_told(folded: Fold) -> None:
+def test_info_says_what_is_allocated_and_reported(folded: Fold) -> None:
     recording = folded(
         [
             *memory_graph(1, (ALLOC, 0x100), (FREE, 0x100)),

@@ -29,7 +29,7 @@ def test_whole_run_needs_no_note() -> None:
     assert found.notes == ()
 
 
-def test_waiting_and_left_time_are_told_apart() -> None:
+def test_waiting_and_left_time_are_distinguished() -> None:
     found = folded(
         (1, False, "attached", ""),
         (3, True, "delay", ""),

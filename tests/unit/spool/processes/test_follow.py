@@ -44,12 +44,12 @@ def test_closed_spool_ends_the_following(writer: SpoolWriter, tmp_path: Path) ->
     append_graph(writer)
     writer.append(RecordType.END, b"")
     output = tmp_path / "run.gviz"
-    follow(writer.directory, output, overwrite=False, watched=os.getppid(), told=never)
+    follow(writer.directory, output, overwrite=False, watched=os.getppid(), end_requested=never)
     assert state(output) == ("completed", 1)
     assert not writer.directory.exists()
 
 
-@pytest.mark.parametrize("ending", ["closed", "gone", "told"])
+@pytest.mark.parametrize("ending", ["closed", "gone", "end_requested"])
 def test_following_reads_what_is_appended_until_the_end(
     writer: SpoolWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
@@ -74,7 +74,7 @@ def test_following_reads_what_is_appended_until_the_end(
         output,
         overwrite=False,
         watched=parent,
-        told=lambda: len(pauses) >= 3 and ending == "told",
+        end_requested=lambda: len(pauses) >= 3 and ending == "end_requested",
     )
     assert state(output) == ("completed" if ending == "closed" else "aborted", 1)
     assert len(pauses) == 3
@@ -87,7 +87,7 @@ def test_existing_recording_is_kept_and_so_is_the_spool(
     output = tmp_path / "run.gviz"
     output.write_text("precious")
     with pytest.raises(RecordingError, match="exists"):
-        follow(writer.directory, output, overwrite=False, watched=os.getppid(), told=never)
+        follow(writer.directory, output, overwrite=False, watched=os.getppid(), end_requested=never)
     assert writer.directory.exists()
 
 
@@ -118,7 +118,7 @@ def test_process_whose_parent_is_gone_before_it_looks_ends(
     assert state(tmp_path / "run.gviz") == ("aborted", 1)
 
 
-def test_process_that_is_told_ends_although_the_spool_is_open(
+def test_process_that_is_reported_ends_although_the_spool_is_open(
     writer: SpoolWriter, tmp_path: Path
 ) -> None:
     process = start(writer.directory, tmp_path / "run.gviz", watched=os.getpid())

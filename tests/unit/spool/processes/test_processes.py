@@ -50,7 +50,7 @@ def write(
     start: int = 0,
     ended: bool = True,
     cuda: bool = True,
-    **told: object,
+    **reported: object,
 ) -> SpoolWriter:
     """Write a process's spool with a graph, as the native library does."""
     directory.parent.mkdir(exist_ok=True)
@@ -63,7 +63,7 @@ def write(
     else:
         writer = SpoolWriter(directory)
     meta = {"name": "train", "process_id": process, "host": socket.gethostname()}
-    meta |= {"started_ns": started, **told}
+    meta |= {"started_ns": started, **reported}
     writer.append(RecordType.META, json.dumps(meta).encode())
     if cuda:
         for kind, payload in [*name_records(), *graph_records(1, 2, [0])]:
@@ -147,7 +147,7 @@ class TestRecording:
             assert [run.exit_code for run in recording.fetch_runs()] == [3, None]
             assert [len(recording.fetch_graphs(i)) for i in (1, 2)] == [1, 1]
 
-    def test_children_of_a_rank_are_told_apart(self, job: Path, output: Path) -> None:
+    def test_children_of_a_rank_are_distinguished(self, job: Path, output: Path) -> None:
         write(job / "30-1", C, rank=0, started=1)
         write(job / "31-1", B, rank=0, started=2)
         assert read(job).write(output)

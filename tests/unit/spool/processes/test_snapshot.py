@@ -32,7 +32,7 @@ def output(tmp_path: Path) -> Path:
     return tmp_path / "snapshot.gviz"
 
 
-def told(output: Path) -> tuple[str, int, int]:
+def reported(output: Path) -> tuple[str, int, int]:
     """Return state of the run, its graphs, and the launches of the first."""
     with Recording(output) as recording:
         (run,) = recording.fetch_runs()
@@ -44,19 +44,19 @@ def told(output: Path) -> tuple[str, int, int]:
 def test_snapshots_follow_the_program(program: LiveProgram, output: Path) -> None:
     snapshots = Snapshots(program.spool, output)
     assert snapshots.take().written
-    assert told(output) == ("recording", 0, 0)
+    assert reported(output) == ("recording", 0, 0)
     program.instantiate()
     program.launch(2)
     assert snapshots.take().written
-    assert told(output) == ("recording", 1, 2)
+    assert reported(output) == ("recording", 1, 2)
     program.launch(3)
     answer = snapshots.take()
     assert (answer.written, answer.is_over) == (True, False)
-    assert told(output) == ("recording", 1, 5)
+    assert reported(output) == ("recording", 1, 5)
     program.end()
     answer = snapshots.take()
     assert (answer.written, answer.is_over) == (True, True)
-    assert told(output) == ("completed", 1, 5)
+    assert reported(output) == ("completed", 1, 5)
 
 
 def test_snapshot_is_what_the_recording_becomes(program: LiveProgram, output: Path) -> None:
@@ -155,7 +155,7 @@ def process(program: LiveProgram, output: Path) -> Iterator[subprocess.Popen[str
         yield running
 
 
-def ask(process: subprocess.Popen[str]) -> dict[str, object]:
+def request(process: subprocess.Popen[str]) -> dict[str, object]:
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write("\n")
@@ -167,10 +167,10 @@ def ask(process: subprocess.Popen[str]) -> dict[str, object]:
 def test_process_answers_line_by_line_and_ends_with_its_input(
     process: subprocess.Popen[str], program: LiveProgram, output: Path
 ) -> None:
-    assert ask(process) == {"written": True, "is_over": False, "failure": ""}
+    assert request(process) == {"written": True, "is_over": False, "failure": ""}
     program.instantiate()
-    assert ask(process)["written"]
-    assert told(output)[1] == 1
+    assert request(process)["written"]
+    assert reported(output)[1] == 1
     out, err = process.communicate(timeout=_TIMEOUT_S)
     assert (process.returncode, out, err) == (0, "", "")
 
@@ -178,11 +178,11 @@ def test_process_answers_line_by_line_and_ends_with_its_input(
 def test_process_says_when_the_spool_was_taken_away(
     process: subprocess.Popen[str], program: LiveProgram
 ) -> None:
-    ask(process)
+    request(process)
     for segment in program.spool.iterdir():
         segment.unlink()
     program.spool.rmdir()
-    answer = ask(process)
+    answer = request(process)
     assert answer["is_over"]
     assert not answer["written"]
     _, err = process.communicate(timeout=_TIMEOUT_S)
@@ -226,7 +226,7 @@ def test_spool_is_attended_by_another_process_until_it_ends(tmp_path: Path) -> N
     assert not is_attended(tmp_path / "absent")
 
 
-def test_attending_lets_go_after_an_error(tmp_path: Path) -> None:
+def test_attending_releases_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), attend(tmp_path):
         raise ZeroDivisionError
     assert not is_attended(tmp_path)

@@ -17,12 +17,12 @@ KERNEL = 0
 FRAME = ["x.py", 1, "f", None]
 
 
-def meta(**told: object) -> tuple[int, bytes]:
-    return RecordType.META, json.dumps(told).encode()
+def meta(**reported: object) -> tuple[int, bytes]:
+    return RecordType.META, json.dumps(reported).encode()
 
 
-def stack(*told: object) -> tuple[int, bytes]:
-    return RecordType.STACK, json.dumps(told).encode()
+def stack(*reported: object) -> tuple[int, bytes]:
+    return RecordType.STACK, json.dumps(reported).encode()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_ranges_without_a_record_or_inside_themselves_are_left_out(
     assert [found.nvtx_path_id for found in recording.fetch_nvtx_ranges(1)] == [3]
 
 
-def test_level_that_is_told_twice_of_an_executable_is_one(fold_records: FoldRecords) -> None:
+def test_level_that_is_reported_twice_of_an_executable_is_one(fold_records: FoldRecords) -> None:
     level = graph_records(3, 5, [KERNEL, KERNEL], [(0, 1)])
     recording = fold_records([*level, level[0], launch_record(5, 1, 1_000)])
     assert len(recording.fetch_graphs()) == 1

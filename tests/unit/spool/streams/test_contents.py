@@ -121,15 +121,15 @@ def test_creation_is_found_by_graph_and_node() -> None:
 def test_activities_of_several_buffers_are_ordered_by_start() -> None:
     later = buffer([kernel(start=30, end=40), kernel(start=10, end=20)])
     earlier = buffer([kernel(start=20, end=25)])
-    told = contents((RecordType.BUFFER, later), (RecordType.BUFFER, earlier))
-    told.finish()
-    found = told.activity_stream.operations()
+    reported = contents((RecordType.BUFFER, later), (RecordType.BUFFER, earlier))
+    reported.finish()
+    found = reported.activity_stream.operations()
     assert found["start_ns"].tolist() == [10, 20, 30]
 
 
 def test_nothing_recorded_is_an_empty_array() -> None:
-    told = Contents()
-    told.finish()
-    for found in (told.activity_stream.take_spans(), told.activity_stream.operations()):
+    reported = Contents()
+    reported.finish()
+    for found in (reported.activity_stream.take_spans(), reported.activity_stream.operations()):
         assert len(found) == 0
         assert found["start_ns"].dtype == np.int64

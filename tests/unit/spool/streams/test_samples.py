@@ -25,7 +25,7 @@ def test_earliest_record_of_each_node_is_kept() -> None:
     assert len(samples) == 3
 
 
-def test_nodes_of_an_executable_are_found_in_the_order_asked_for() -> None:
+def test_nodes_of_an_executable_are_found_in_the_order_requested() -> None:
     samples = Samples()
     samples.add(records((2, 1, 10), (1, 7, 20), (2, 5, 30)))
     found, has_one = samples.of(2, np.array([5, 7, 1]))
