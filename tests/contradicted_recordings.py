@@ -37,6 +37,8 @@ def exchange_times(
             for old, new in zip(ids, reversed(ids), strict=True)
         }
         _renumber(database, graph_id, swapped, launches)
+        if launches is None:
+            _exchange_statistics(database, graph_id, swapped)
     return target
 
 
@@ -58,6 +60,19 @@ def _renumber(
             "UPDATE span SET node_id = -1 - node_id "
             "WHERE launch_id = ? AND graph_id = ? AND node_id < 0", key,
         )  # fmt: skip
+
+
+def _exchange_statistics(
+    database: sqlite3.Connection, graph_id: int, nodes: Mapping[int, int]
+) -> None:
+    database.executemany(
+        "UPDATE node_statistics SET node_id = -1 - ? WHERE graph_id = ? AND node_id = ?",
+        [(new, graph_id, old) for old, new in nodes.items()],
+    )
+    database.execute(
+        "UPDATE node_statistics SET node_id = -1 - node_id WHERE graph_id = ? AND node_id < 0",
+        (graph_id,),
+    )
 
 
 def start_early(source: Path, target: Path, node_id: int, by_ns: int) -> Path:

@@ -14,6 +14,7 @@ from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.views import GraphView
 from gviz.model import is_failed
 from gviz.recording import rows
+from gviz.report import launch_text
 from gviz.text import counted, duration, integer
 
 
@@ -85,7 +86,7 @@ def graph_facts(view: GraphView) -> Component:
                 [
                     (
                         "Launch GPU time",
-                        duration(times.median_ns),
+                        launch_text(times),
                         f"Median of {counted(times.count, 'launch', 'launches')}; {times.method}",
                     )
                 ]

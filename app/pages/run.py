@@ -12,6 +12,7 @@ from gviz.app.inspector import render_failures, render_lives
 from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs, report_link
 from gviz.app.views import GraphLine, RunView
 from gviz.recording import rows
+from gviz.report import launch_text
 from gviz.text import MISSING, duration, integer, with_unit
 
 #: Nanoseconds beyond a year are points in time, not durations.
@@ -116,7 +117,7 @@ def _graph_row(view: RunView, line: GraphLine, addresses: Addresses) -> Componen
         ),
         (integer(line.launch_count), None),
         (integer(line.recorded_count), None),
-        (duration(line.times.median_ns), line.times.method),
+        (launch_text(line.times) or MISSING, line.times.method),
         (duration(line.node_time_ns), NODE_TIME_METHOD),
         (duration(line.capture_ns), None),
         (duration(line.instantiate_ns), None),

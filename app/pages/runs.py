@@ -21,6 +21,7 @@ from gviz.app.components import (
 )
 from gviz.app.pages.runs_table import render_runs_table
 from gviz.app.views import FileRuns, GraphLine, RunView
+from gviz.report import launch_text
 from gviz.text import MISSING, counted, duration, integer
 
 #: Graphs listed on a card; the run's page lists all.
@@ -215,7 +216,7 @@ def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
     ]
     if main is not None and main.times.median_ns is not None:
         method = f"GPU time of {main.graph.name}, median; {main.times.method}"
-        found.append(("Launch", duration(main.times.median_ns), method))
+        found.append(("Launch", launch_text(main.times), method))
     found = [fact for fact in found if fact[1] != MISSING]
     if run.rank is not None:
         found.append(("Rank", integer(run.rank), None))

@@ -183,6 +183,7 @@ def _dag_header(
         "graph_name": tree.graph.name,
         "kinds": {**_kind_names(tree), FOLD_TYPE: "FOLD"},
         "edges_known": tree.graph.topology_id is not None,
+        "path_note": levels[0].level.why_contradicted,
         "launch_count": tree.times.launch_count,
         "kept_count": levels[0].level.nested.kept_count,
         "launch_requested": request.launch_id is not None,

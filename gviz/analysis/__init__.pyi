@@ -1,4 +1,5 @@
 from gviz.analysis.advice import ANY_RULE as ANY_RULE
+from gviz.analysis.advice import NODE_RULES as NODE_RULES
 from gviz.analysis.advice import RULES as RULES
 from gviz.analysis.advice import Advice as Advice
 from gviz.analysis.advice import Ignored as Ignored

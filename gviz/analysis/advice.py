@@ -32,6 +32,8 @@ RULE_MODULES = (gap_rules, work_rules, memory_rules, branch_rules, life_rules)
 RUN_NOISE_NS = 20_000.0
 #: A gain that is only known not to be exceeded counts for half when findings are ranked.
 _AT_MOST_WEIGHT = 0.5
+#: What is not checked where node times, or their order, cannot be used.
+NODE_RULES = "rules about node times"
 #: Stands for every rule.
 ANY_RULE = "*"
 
@@ -95,7 +97,7 @@ _Named = tuple[Finding, frozenset[str]]
 def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advice:
     """Return what the rules about graphs find in one."""
     missing = subject.why_no_path
-    skipped = [] if not missing else [f"rules about node times: {missing}"]
+    skipped = [] if not missing else [f"{NODE_RULES}: {missing}"]
     if not missing and subject.memory is None:
         skipped.append("rules about memory: too many nodes to read all arguments")
     if not missing and subject.reachability is None:

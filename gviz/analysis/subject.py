@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gviz.analysis.contradicted import ContradictedTimes, contradicted_times
 from gviz.analysis.launch import (
     MOST_NODES,
     Barriers,
@@ -41,12 +40,14 @@ from gviz.dag import CriticalPath, Reachability, cover_series, rank_rows
 from gviz.errors import CycleError
 from gviz.model import (
     SHOWN,
+    ContradictedTimes,
     GraphTree,
     Keep,
     LaunchSpans,
     TreeEdges,
     TreeLevel,
     build_anew,
+    contradicted_times,
     launch_spans,
     median_spans,
     read_launch_spans,

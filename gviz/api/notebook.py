@@ -44,7 +44,7 @@ def _entry(run: str, devices: Sequence[rows.Device], graph: RecordedGraph) -> Gr
         gpus=", ".join(name if n == 1 else f"{n} × {name}" for name, n in gpus.items()),
         node_count=graph.node_count,
         launch_count=graph.launch_count,
-        launch_ns=graph.launch_times.median_ns,
+        launch=graph.launch_times,
         kernels=tuple(_kernels(graph)),
         launches=tuple(side for side in sides if side is not None),
     )

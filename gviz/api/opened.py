@@ -18,7 +18,7 @@ from gviz.comparison import Diff, compare_recordings
 from gviz.errors import GvizError
 from gviz.model import is_failed, read_bodies
 from gviz.recording import Recording, all_tables, rows
-from gviz.text import duration
+from gviz.report import launch_text
 
 if TYPE_CHECKING:
     import networkx
@@ -277,8 +277,8 @@ class OpenedGraph(RecordedGraph):
         return found
 
     def __repr__(self) -> str:
-        median = self.launch_times.median_ns
-        time = "" if median is None else f", launch {duration(median)}"
+        took = launch_text(self.launch_times)
+        time = f", launch {took}" if took else ""
         return (
             f"<graph {self.row.graph_id}: {self.name}, {self.node_count:,} nodes, "
             f"{self.launch_count:,} launches{time}>"

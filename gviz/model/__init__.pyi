@@ -41,6 +41,8 @@ from gviz.model.stream_comparison import read_sides as read_sides
 from gviz.model.tree.bodies import Bodies as Bodies
 from gviz.model.tree.bodies import in_nested_order as in_nested_order
 from gviz.model.tree.bodies import read_bodies as read_bodies
+from gviz.model.tree.contradicted import ContradictedTimes as ContradictedTimes
+from gviz.model.tree.contradicted import contradicted_times as contradicted_times
 from gviz.model.tree.graph_level import GraphLevel as GraphLevel
 from gviz.model.tree.graph_level import TimedLevel as TimedLevel
 from gviz.model.tree.graph_level import read_level as read_level

@@ -193,11 +193,18 @@ class _Selection:
         conditions, parameters = self._between(after, up_to)
         source = f"SELECT {self.chosen} FROM {table_of(self.row).name} WHERE {conditions}"
         page = read_page(execute, self.row, self.names, source, parameters)
-        keys = [column.values for name in self.order if isinstance(column := page[name], Integers)]
-        # SQLite promises aggregates no order, but gives them that of the key that it searches by.
-        if not is_ascending(keys):
+        # SQLite promises aggregates no order, but gives them that of the index that it searches by:
+        # by time, which in upgraded recordings is not the order of launch_id.
+        if not self._is_ordered(page):
+            ordered = f"{source} ORDER BY {', '.join(self.order)}"
+            page = read_page(execute, self.row, self.names, ordered, parameters)
+        if not self._is_ordered(page):
             raise _disordered()
         return page
+
+    def _is_ordered(self, page: Page) -> bool:
+        found = (page[name] for name in self.order)
+        return is_ascending([column.values for column in found if isinstance(column, Integers)])
 
     def _end_of_page(self, execute: Execute, after: _Place) -> _Place | None:
         """Return the place up to which a page's rows go; None: these are not more than a page.

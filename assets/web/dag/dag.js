@@ -124,8 +124,13 @@ export class Dag {
     if (settled && !this.fitted && sameAxes(before, this.scene)) this.place(settled);
     // The same picture of another launch stays where it was.
     else if (!before || !samePlace(before, this.scene)) this.fit(false);
-    const { layout_note: note, edges_known: known } = payload.header;
-    const remarks = [note ? `${note}.` : "", known ? "" : EDGES_UNKNOWN, this.buffers.remark];
+    const { layout_note: note, path_note: contradicted, edges_known: known } = payload.header;
+    const remarks = [
+      note ? `${note}.` : "",
+      contradicted ? `No critical path and no slack: ${contradicted}.` : "",
+      known ? "" : EDGES_UNKNOWN,
+      this.buffers.remark,
+    ];
     this.frame.remark(remarks.join(" ").trim());
     if (!this.scene.count) this.frame.say("This graph has no nodes.");
     const { scene } = this;

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.cuda import EdgeType
 from gviz.dag import (
     CriticalPath,
     cover_chains,
@@ -16,6 +17,7 @@ from gviz.dag import (
     structural_path,
 )
 from gviz.errors import CycleError
+from gviz.model.tree.contradicted import contradicted_medians
 from gviz.model.tree.graph_tree import GraphTree, read_tree
 from gviz.model.tree.keep import Keep, build_anew
 from gviz.model.tree.nested_times import NestedTimes, read_nested_times
@@ -115,6 +117,8 @@ class TimedLevel(GraphLevel):
         inside it in a launch, summed, over the launches in which anything did.
     body_ns
         float64: ``median_ns`` of nodes with bodies; NaN elsewhere.
+    start_ns
+        float64: see :class:`gviz.model.tree.tree_times.TreeTimes`.
     weight_ns
         float64: what a node counts on the structural critical path: its median; of a node with
         bodies the time in which anything inside ran, in one iteration of this level.
@@ -126,30 +130,47 @@ class TimedLevel(GraphLevel):
     median_ns: FloatArray
     p95_ns: FloatArray
     body_ns: FloatArray
+    start_ns: FloatArray
     weight_ns: FloatArray
     share: FloatArray
-    _path: list[CriticalPath | None] = field(default_factory=list, compare=False, repr=False)
+    _found: list[tuple[CriticalPath | None, str | None]] = field(
+        default_factory=list, compare=False, repr=False
+    )
 
     def critical_path(self) -> CriticalPath | None:
         """Return the structural critical path, found once; None where nothing was timed.
 
         Nodes count with their median durations, those with bodies with the time in which anything
         inside ran. Of a body this is the path of one iteration. Without edges that CUDA reported
-        there is none.
+        there is none, nor where their times contradict them.
         """
-        if not self._path:
-            self._path.append(self._find_path())
-        return self._path[0]
+        return self._find_once()[0]
 
-    def _find_path(self) -> CriticalPath | None:
+    @property
+    def why_contradicted(self) -> str | None:
+        """Return the reason why dependencies and times cannot both be right; None: they can."""
+        return self._find_once()[1]
+
+    def _find_once(self) -> tuple[CriticalPath | None, str | None]:
+        if not self._found:
+            self._found.append(self._find())
+        return self._found[0]
+
+    def _find(self) -> tuple[CriticalPath | None, str | None]:
         weight, count = self.weight_ns, len(self.key)
         if self.graph.topology_id is None or self.graph.edges_inferred:
-            return None
+            return None, None
         if not np.isfinite(weight).any():
-            return None
-        return structural_path(
+            return None, None
+        edges = np.stack((self.edge_from, self.edge_to), axis=1)
+        programmatic = self.edge_type == EdgeType.PROGRAMMATIC
+        found = contradicted_medians(self.start_ns, self.median_ns, edges, programmatic)
+        if found.is_large.any():
+            return None, found.describe()
+        path = structural_path(
             count, self.edge_from, self.edge_to, self.edge_type, weight, self.row
         )
+        return path, None
 
 
 def read_level(
@@ -195,6 +216,7 @@ def read_timed_level(
             median_ns=np.where(has_bodies, body, median),
             p95_ns=np.where(has_bodies, nested.bodies.p95_ns[part], p95),
             body_ns=body,
+            start_ns=times.start_ns[part],
             weight_ns=np.where(has_bodies, nested.bodies.running_ns[part], median),
             share=times.share[part],
         )

@@ -29,12 +29,16 @@ class TreeTimes:
         it.
     share
         0..1: ``total_ns`` over the GPU time of these launches. Overlapping nodes count in full.
+    start_ns
+        Median start of an execution, after the launch's first node; NaN too where there are more
+        executions than launches.
     launch_count
         Launches with node times.
     """
 
     median_ns: FloatArray
     p95_ns: FloatArray
+    start_ns: FloatArray
     total_ns: FloatArray
     share: FloatArray
     launch_count: int
@@ -112,17 +116,19 @@ def read_tree_times(
     index: NodeIndex,
 ) -> TreeTimes:
     """Return the times of nodes of some levels; ``parent`` has the node around each."""
-    names = ("median_ns", "p95_ns", "total_ns")
+    names = ("median_ns", "p95_ns", "total_ns", "start_median_ns", "count")
     found = statistics_of(recording, graph_ids.tolist(), len(parent), index, names)
-    median, p95, total = (found.numbers(name) for name in names)
+    median, p95, total, start, count = (found.numbers(name) for name in names)
+    launches = recording.count_launches(outermost.graph_id)[1]
     _add_nested(total, parent)
     gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
     return TreeTimes(
         median_ns=median,
         p95_ns=p95,
+        start_ns=np.where(count <= launches, start, np.nan),
         total_ns=total,
         share=total / (gpu_ns or np.nan),
-        launch_count=recording.count_launches(outermost.graph_id)[1],
+        launch_count=launches,
     )
 
 

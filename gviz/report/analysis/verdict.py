@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gviz.analysis import (
+    NODE_RULES,
     Dominance,
     Finding,
     GainSide,
@@ -90,6 +91,8 @@ def _where_time_goes(graph: GraphAnalysis) -> Sentence:
             return say("Most node time of a launch: ", largest, ".")
         return say(f"Where the time of a launch goes: {why_not}.")
     median, evidence = graph.ledger.median, graph.ledger.evidence
+    if isinstance(graph.launch, LaunchLength) and graph.launch.evidence.state == evidence.state:
+        launch = ""  # the ledger's own time says it
     gaps = median.dependency_gap_ns + median.queue_wait_ns + median.late_start_ns
     noise = "" if graph.noise_ns is None else f", ±{duration(graph.noise_ns)}"
     return say(
@@ -107,8 +110,8 @@ def _where_time_goes(graph: GraphAnalysis) -> Sentence:
 
 
 def _launch(found: LaunchLength | NotComputed) -> Content:
-    """Return how long launches take that recording disturbed less than those with node times."""
-    if isinstance(found, NotComputed) or found.evidence.state is CuptiState.RECORDED:
+    """Return how long launches take that were disturbed least; empty: none was timed."""
+    if isinstance(found, NotComputed):
         return ""
     spread = f", {duration(found.low_ns)} to {duration(found.high_ns)}"
     return (
@@ -134,7 +137,8 @@ def _largest(found: Dominance | NotComputed) -> Content:
 
 def _best_finding(graph: GraphAnalysis) -> Sentence:
     if not graph.findings.findings:
-        return say(NO_FINDING)
+        unchecked = any(why.startswith(NODE_RULES) for why in graph.findings.not_checked)
+        return say(f"Not checked: {NODE_RULES}." if unchecked else NO_FINDING)
     best = graph.findings.findings[0]
     bound = "" if best.gain_bound == "about" else f"{best.gain_bound} "
     # The numbers behind a reason follow its colon, and stand in the list of findings.

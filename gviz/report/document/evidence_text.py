@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gviz.model import LaunchTimes
 from gviz.report.document.quantity import Quantity
 from gviz.stats import CuptiState, Evidence
 from gviz.text import counted, duration, percent
@@ -24,6 +25,13 @@ _MEANING = {
 def state_text(evidence: Evidence) -> str:
     """Return the state in a word or two; empty: nothing was timed."""
     return "" if evidence.state is None else STATE_NAMES[evidence.state]
+
+
+def launch_text(found: LaunchTimes) -> str:
+    """Return how long a launch takes, and in which state; empty: none was timed."""
+    if found.evidence is None:
+        return ""
+    return f"{duration(found.median_ns)} ({state_text(found.evidence)})"
 
 
 def contradictions_text(evidence: Evidence) -> str:

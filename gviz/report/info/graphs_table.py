@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gviz.errors import NO_GRAPH
+from gviz.model import LaunchTimes
 from gviz.report.document import (
     AlikeLink,
     Block,
@@ -16,7 +17,6 @@ from gviz.report.document import (
     column,
     joined,
     line,
-    ns,
     number,
     numbers,
     say,
@@ -24,7 +24,7 @@ from gviz.report.document import (
     share,
     table,
 )
-from gviz.report.info.info_verdict import against_eager
+from gviz.report.info.info_verdict import against_eager, length_of
 from gviz.report.summary import LaunchSummary
 
 #: Graphs of a summary; a notebook's cell is no place for hundreds.
@@ -45,8 +45,8 @@ class GraphEntry:
         Names of the GPUs that its run used.
     node_count, launch_count
         Of the graph.
-    launch_ns
-        Its median launch; None: not timed.
+    launch
+        Times of its launches.
     kernels
         Names with the most node time, each with its share of all node time.
     launches
@@ -59,7 +59,7 @@ class GraphEntry:
     gpus: str
     node_count: int
     launch_count: int
-    launch_ns: float | None
+    launch: LaunchTimes
     kernels: tuple[tuple[str, float], ...]
     launches: tuple[LaunchSummary, ...]
 
@@ -71,7 +71,7 @@ def graphs_document(title: str, runs: Sequence[str], graphs: Sequence[GraphEntry
     if not graphs:
         verdict = Verdict("", (say(f"{capitalized(NO_GRAPH)}."),))
         return Document(full, (verdict,), ())
-    first = max(graphs, key=lambda x: x.launch_count * (x.launch_ns or 0.0))
+    first = max(graphs, key=lambda x: x.launch_count * (x.launch.median_ns or 0.0))
     sentences = [against_eager(first.graph_id, first.launches)]
     if first.kernels:
         name, fraction = first.kernels[0]
@@ -84,7 +84,7 @@ def graphs_document(title: str, runs: Sequence[str], graphs: Sequence[GraphEntry
         [
             *([column("Run")] if several else []),
             column("Graph"), column("GPU"), numbers("Nodes"), numbers("Launches"),
-            numbers("Launch", "Median, and measured as .launch_times says"),
+            numbers("Launch", "On the GPU; measured as .launch_times says"),
             column("Most node time"),
         ],
         [_row(entry, named=several) for entry in graphs[:_MOST_GRAPHS]],
@@ -101,6 +101,6 @@ def _row(entry: GraphEntry, *, named: bool) -> list[Content]:
     return [
         *([entry.run] if named else []),
         entry.name, entry.gpus, number(entry.node_count), number(entry.launch_count),
-        "not timed" if entry.launch_ns is None else ns(entry.launch_ns, "measured"),
+        length_of(entry.launch),
         joined(kernels),
     ]  # fmt: skip

@@ -18,6 +18,7 @@ from gviz.analysis.results.ledgers import LedgerResult
 from gviz.analysis.results.parallel_work import Overlap, Parallelism
 from gviz.analysis.results.stream_gain import StreamResult
 from gviz.assets import recordings as bundled
+from gviz.comparison import compare_recordings
 from gviz.recording.reader import Recording
 from gviz.report.analysis.analysis_document import analysis_documents
 from gviz.report.renderers.markdown_form import render_markdown
@@ -126,6 +127,16 @@ def test_nodes_that_take_longer_than_the_events_around_them_are_no_launch(tmp_pa
     graph = graph_of(analyzed(path))
     assert isinstance(graph.ledger, NotComputed)
     assert "longer than the events around their launch saw" in graph.ledger.not_computed
+
+
+def test_diff_says_why_paths_are_not_compared(tmp_path: Path) -> None:
+    after = exchange_times(DECODE, tmp_path / "x.gviz")
+    with Recording(DECODE) as before, Recording(after) as recording:
+        (run,) = compare_recordings(before, recording).runs
+    (graph,) = run.graphs
+    for found in (graph.waterfall, graph.critical_path):
+        assert isinstance(found, NotComputed)
+        assert found.not_computed.startswith("after: 209 of 413 dependencies are contradicted")
 
 
 @pytest.mark.parametrize("path", sorted(ASSETS.glob("*.gviz")), ids=lambda path: path.stem)

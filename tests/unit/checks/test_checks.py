@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from contradicted_recordings import exchange_times
 from noisy_recordings import SHAPE, Write, alter, writer_into
 from places import ROOT
 from planned_recordings import Plan, Planned, chain_edges, in_a_row
@@ -71,6 +72,17 @@ def statuses(report: CheckReport) -> dict[str, str]:
 
 
 # -- limits --------------------------------------------------------------------------------
+
+
+def test_paths_that_times_contradict_are_not_judged(tmp_path: Path) -> None:
+    path = exchange_times(BUNDLED / "decode_step.gviz", tmp_path / "x.gviz")
+    said = "contradicted by the times"
+    found = only(check(path, {"critical_path": "1 s"}))
+    assert (found.status, said in found.reason) == (UNJUDGED, True)
+    assert only(check(path, {"launch": "1 s"})).status == PASSED
+    for what in ("critical_path", "node"):
+        found = only(check(path, {"regression": {what: "5%"}}, BUNDLED / "decode_step.gviz"))
+        assert (found.status, said in found.reason) == (UNJUDGED, True)
 
 
 def plan(**changes: object) -> Plan:

@@ -12,6 +12,7 @@ import pytest
 from app_recordings import write_detailed_recording, write_imported_recording
 from app_tree import by_id, links, texts, walk
 from bare_recordings import BARE
+from contradicted_recordings import exchange_times
 from evil_recordings import write_cyclic_recording, write_evil_recording
 from memory_recordings import write_memory_recording
 from recordings import Shape, Work, write_loop_recording, write_recording
@@ -61,6 +62,14 @@ def decode() -> Library:
 @pytest.fixture(scope="module")
 def decode_body(decode: Library) -> object:
     return shown(decode)
+
+
+def test_page_says_why_paths_are_not_computed(tmp_path: Path) -> None:
+    path = exchange_times(ASSETS / "decode_step.gviz", tmp_path / "x.gviz")
+    text = texts(shown(Library([path])))
+    assert "209 of 413 dependencies are contradicted by the times" in text
+    assert "Nodes on the critical path" not in text
+    assert "below-one-wave" not in text
 
 
 def test_page_is_there_before_the_analysis(decode: Library) -> None:

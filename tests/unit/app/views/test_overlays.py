@@ -7,15 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from contradicted_recordings import exchange_times
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.app.components.dag_options import OVERLAY_NAMES, OVERLAYS
 from gviz.app.views.dag.overlays import change_scale, describe_overlays, value_scale
 from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import unpack
+from gviz.assets import recordings as bundled
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
 
+ASSETS = Path(next(iter(bundled.__path__)))
 SHAPE = fork_join_shape()
 TIMED = np.array([w.timed for w in SHAPE.works])
 
@@ -46,6 +49,18 @@ def test_graph_without_times_has_no_overlay_of_times(tmp_path: Path) -> None:
     assert not {"duration", "p95", "launch", "share", "slack"} & set(header["overlays"])
     assert "kind" in header["overlays"]
     assert len(arrays["critical"]) == 0
+
+
+def test_times_that_contradict_dependencies_give_no_critical_path(tmp_path: Path) -> None:
+    path = ASSETS / "decode_step.gviz"
+    for file, is_right in ((path, True), (exchange_times(path, tmp_path / "x.gviz"), False)):
+        with Recording(file) as recording:
+            header, arrays = unpack(dag_payload(recording, 1))
+        assert (header["path_note"] is None) is is_right
+        assert ("slack" in header["overlays"]) is is_right
+        assert (len(arrays["critical"]) > 0) is is_right
+        assert "duration" in header["overlays"]
+    assert "of 413 dependencies are contradicted by the times" in header["path_note"]
 
 
 def test_slack_is_zero_on_the_critical_path_only(small: Recording) -> None:

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.cuda import EdgeType
 from gviz.dag import TOLERANCE_NS, contradictions, time_table
-from gviz.model import GraphTree, LaunchSpans, TreeEdges, TreeLevel
 from gviz.stats import BoolArray, FloatArray, IntArray
 from gviz.text import counted, duration
+
+if TYPE_CHECKING:
+    from gviz.model.tree.graph_tree import GraphTree, TreeLevel
+    from gviz.model.tree.launch_spans import LaunchSpans
+    from gviz.model.tree.tree_edges import TreeEdges
 
 #: A launch with more contradicted dependencies than this share of all, or with one that is
 #: contradicted by more than this share of the launch, is not used. A gap or a step of the critical
@@ -131,6 +136,30 @@ def contradicted_times(
     seen = np.array([np.inf if event is None else event for _, event in launches], np.float64)
     beyond = np.where(lengths - seen > TOLERANCE_NS, lengths - seen, 0.0)
     return ContradictedTimes(len(pairs), count, worst, beyond.astype(np.int64), lengths)
+
+
+def contradicted_medians(
+    start_ns: FloatArray, duration_ns: FloatArray, edges: IntArray, programmatic: BoolArray
+) -> ContradictedTimes:
+    """Return what the median times of nodes contradict, as those of one launch.
+
+    Parameters
+    ----------
+    start_ns, duration_ns
+        float64, one a node; NaN: it has none, or ran several times in a launch.
+    edges, programmatic
+        Shape (n, 2), and one an edge.
+    """
+    timed = np.isfinite(start_ns) & np.isfinite(duration_ns)
+    start, end = (
+        np.where(timed, times, 0.0).astype(np.int64) for times in (start_ns, start_ns + duration_ns)
+    )
+    found = contradictions(
+        start[None, :], end[None, :], edges, timed=timed[None, :], programmatic=programmatic
+    )
+    length = float(end[timed].max() - start[timed].min()) if timed.any() else 0.0
+    none = np.zeros(1, np.int64)
+    return ContradictedTimes(len(edges), found.count, found.worst_ns, none, np.array([length]))
 
 
 def _dependencies(graph: GraphTree, edges: TreeEdges | None) -> tuple[IntArray, BoolArray]:
