@@ -99,7 +99,9 @@ def _one(
     stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []
     arguments = recording.fetch_arguments(view.graph.graph_id, node.node_id)
     parameters = recording.fetch_node_parameters(view.graph.graph_id, node.node_id)
-    nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
+    path_id = page.tree.nodes[index].nvtx_path_id
+    nvtx = None if path_id is None else view.nvtx.get(path_id)
+    of_capture = bool(page.tree.has_range_of_capture[index])
     what = [
         *launch_facts(node, function),
         *memory_facts(node),
@@ -107,7 +109,7 @@ def _one(
         *parameter_facts(parameters),
         *placement_facts(node),
     ]
-    as_json = node_json(view, node, arguments, parameters, stack)
+    as_json = node_json(view, node, nvtx, arguments, parameters, stack)
     return html.Div(
         [
             _heading(node, function, as_json, _place(file, view, addresses, against)),
@@ -117,7 +119,7 @@ def _one(
             *_times(library, file, view, node),
             section("Launch" if function else "Operation", facts(what)) if what else None,
             section("Python", stack_view(stack, node.stack_reason)),
-            section("NVTX", html.P(nvtx)) if nvtx else None,
+            section("NVTX", _ranges(nvtx, of_capture)) if nvtx else None,
             _eager_call(eager_ranges(library, file, view).get(node.node_id, ()), nvtx),
             section(f"Arguments ({len(arguments)})", argument_table(arguments))
             if arguments
@@ -126,6 +128,13 @@ def _one(
             _neighbour_section(library, file, view, node, picks),
         ]
     )
+
+
+def _ranges(nvtx: str, of_capture: bool) -> Component:
+    if not of_capture:
+        return html.P(nvtx)
+    why = "open on the capturing thread when this node was made on a thread without ranges"
+    return html.P(f"{nvtx} ({why})")
 
 
 def _eager_call(called_in: Sequence[str], nvtx: str | None) -> Component | None:

@@ -13,6 +13,7 @@ from gviz.recording import rows
 def node_json(
     view: GraphView,
     node: rows.Node,
+    nvtx: str | None,
     arguments: Sequence[rows.Argument],
     parameters: Sequence[rows.NodeParameter],
     stack: Sequence[rows.Location],
@@ -23,7 +24,6 @@ def node_json(
     """
     function = view.functions.get(node.function_id) if node.function_id is not None else None
     statistics = view.statistics_of(node)
-    nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
     found = {
         "run": view.run.name,
         "graph": view.graph.name,

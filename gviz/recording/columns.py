@@ -172,6 +172,21 @@ class Columns:
         """Return some rows that follow each other; numbers are not copied."""
         return Columns({name: _cut(column, part) for name, column in self._columns.items()})
 
+    def filled(self, name: str, values: IntArray, missing: int) -> Columns:
+        """Return the columns with values in place of NULL in one of integers.
+
+        Parameters
+        ----------
+        values
+            One a row; ``missing`` where NULL stays.
+        """
+        import numpy as np
+
+        own = self.integers(name, missing)
+        whole = np.where(own == missing, values, own)
+        column = Integers(narrow(whole), None if (whole != missing).all() else whole != missing)
+        return Columns({**self._columns, name: column})
+
     def any_known(self, name: str) -> bool:
         """Return whether a row has a value in a column of numbers or texts."""
         import numpy as np

@@ -125,6 +125,11 @@ class Dominance:
         "by NVTX range as it nests, what is inside counted too: rows overlap, and there is no "
         "cumulative share",
     )
+    capture_range_count: int = figure(
+        "derived",
+        "nodes that were made on a thread without ranges, such as autograd's: theirs in the tables "
+        "by range is the one that was open on the capturing thread when they were made",
+    )
     layers: tuple[LayerTime, ...] | NotComputed = figure(
         "derived", "outermost repeats of equal blocks, in each level, the longest first"
     )
@@ -151,6 +156,7 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
         by_kind=each.by([(node_type_name(number),) for number in kinds.tolist()], kind),
         by_range=by_range,
         by_nesting=by_nesting,
+        capture_range_count=int(graph.has_range_of_capture.sum()),
         layers=NotComputed(why_no_layers) if why_no_layers else _layers(subject, duration),
         fullness=_fullness(subject, duration),
         evidence=subject.once(span_evidence),

@@ -13,6 +13,7 @@ from gviz.cuda import NodeType
 from gviz.model.node_index import NodeIndex
 from gviz.model.nvtx_paths import nvtx_texts
 from gviz.model.tree.bodies import Bodies, read_bodies
+from gviz.model.tree.capture_ranges import capture_ranges
 from gviz.model.tree.keep import Keep, build_anew
 from gviz.model.tree.tree_nodes import (
     NEEDED,
@@ -24,7 +25,7 @@ from gviz.model.tree.tree_nodes import (
 )
 from gviz.model.tree.tree_times import TreeTimes, read_tree_times
 from gviz.recording import rows
-from gviz.stats import IntArray
+from gviz.stats import UNKNOWN, BoolArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import Columns, Recording
@@ -109,6 +110,9 @@ class GraphTree:
     top
         int64, one a node: the node of the root that it is or is nested in; -1 in bodies whose
         parent node is not recorded.
+    has_range_of_capture
+        bool, one a node: its NVTX range is the one that was open on the capturing thread, for the
+        node was made on a thread without ranges.
     times
         Times of the nodes over the recorded launches.
     nvtx, devices
@@ -122,6 +126,7 @@ class GraphTree:
     level: IntArray
     parent: IntArray
     top: IntArray
+    has_range_of_capture: BoolArray
     times: TreeTimes
     nvtx: Mapping[int, str]
     devices: Mapping[int, str]
@@ -234,10 +239,12 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
     outermost = recording.fetch_outermost(graph)
     builder = _Builder(recording, graph, read_bodies(recording, run_id, keep), columns)
     levels = builder.levels
-    nodes = join_tree_nodes(builder.columns)
+    graph_ids = np.array([x.graph.graph_id for x in levels], np.int64)
+    nodes, of_capture = _with_ranges(
+        recording, outermost, graph_ids, join_tree_nodes(builder.columns), columns
+    )
     level = np.repeat(np.arange(len(levels)), [x.count for x in levels]).astype(np.int64)
     parent = np.array([x.parent for x in levels], np.int64)[level]
-    graph_ids = np.array([x.graph.graph_id for x in levels], np.int64)
     index = NodeIndex.of(graph_ids[level], nodes.integers("node_id"))
     return GraphTree(
         outermost=outermost,
@@ -247,6 +254,7 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
         level=level,
         parent=parent,
         top=_tops(level, parent),
+        has_range_of_capture=of_capture,
         times=read_tree_times(recording, outermost, graph_ids, parent, index),
         nvtx=keep(("nvtx", run_id), lambda: nvtx_texts(recording.fetch_nvtx_paths(run_id))),
         devices=keep(("devices", run_id), lambda: _device_names(recording, run_id)),
@@ -256,6 +264,22 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
         _inside=builder.inside,
         _levels_inside=builder.levels_inside,
     )
+
+
+def _with_ranges(
+    recording: Recording,
+    outermost: rows.Graph,
+    graph_ids: IntArray,
+    nodes: TreeNodes,
+    columns: Sequence[str],
+) -> tuple[TreeNodes, BoolArray]:
+    """Return nodes with the ranges of the capturing thread, and which have those."""
+    if "nvtx_path_id" not in columns:
+        return nodes, np.zeros(len(nodes), bool)
+    own = nodes.integers("nvtx_path_id", UNKNOWN)
+    found = capture_ranges(recording, outermost, graph_ids, own)
+    of_capture = found != UNKNOWN
+    return (nodes.filled("nvtx_path_id", found) if of_capture.any() else nodes), of_capture
 
 
 def _device_names(recording: Recording, run_id: int) -> dict[int, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.cuda import NodeType
 from gviz.recording import Columns, Texts, join_columns, rows, table_of
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import UNKNOWN, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -191,6 +191,10 @@ class TreeNodes(Sequence[TreeNode]):
     def block_counts(self) -> FloatArray:
         """Return the blocks of each grid (float64); NaN for what is no kernel."""
         return self.numbers("grid_x") * self.numbers("grid_y") * self.numbers("grid_z")
+
+    def filled(self, name: str, values: IntArray) -> TreeNodes:
+        """Return the nodes with values in place of NULL in a column; UNKNOWN: it stays NULL."""
+        return TreeNodes(self._cut.filled(name, values, UNKNOWN))
 
     @property
     def _cut(self) -> Columns:

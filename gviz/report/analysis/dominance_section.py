@@ -47,10 +47,20 @@ def dominance(found: Dominance) -> list[Block]:
         _shares(found.by_name, "name", "Name", _CHARTED),
         _part("kind", "By kind", found.by_kind, "Kind"),
         _part("range", "By innermost NVTX range", found.by_range, "Range"),
+        *_capture_ranges(found),
         _part("nesting", "By NVTX range as it nests", found.by_nesting, "Range"),
         _layers(found.layers),
         _fullness(found.fullness),
     ]
+
+
+def _capture_ranges(found: Dominance) -> Iterator[Block]:
+    if found.capture_range_count and not isinstance(found.by_range, NotComputed):
+        count = number(found.capture_range_count, "derived")
+        yield say(
+            count, " of the nodes were made on a thread without ranges, such as autograd's: their "
+            "range is the one that was open on the capturing thread.", note=True,
+        )  # fmt: skip
 
 
 def _bars(found: TimeShares) -> Iterator[Bar]:

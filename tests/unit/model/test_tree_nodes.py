@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,12 @@ def recording(request: pytest.FixtureRequest, tmp_path: Path) -> Recording:
 
 
 def rows_of(recording: Recording, tree: GraphTree) -> list[rows.Node]:
-    """Return the nodes of every level as rows of the recording have them."""
-    return [node for level in tree.levels for node in recording.fetch_nodes(level.graph.graph_id)]
+    """Return the nodes of every level as rows, with the ranges that the tree found for them."""
+    found = [node for level in tree.levels for node in recording.fetch_nodes(level.graph.graph_id)]
+    for at in np.flatnonzero(tree.has_range_of_capture).tolist():
+        assert found[at].nvtx_path_id is None
+        found[at] = replace(found[at], nvtx_path_id=tree.nodes[at].nvtx_path_id)
+    return found
 
 
 def values(node: object) -> list[object]:

@@ -271,9 +271,10 @@ def test_node_is_taken_away_as_json() -> None:
     recording = pipeline.file("cupy_pipeline").recording
     node, arguments = view.nodes[5], recording.fetch_arguments(1, 5)
     stack = recording.fetch_stack(node.stack_id or 0)
-    found = json.loads(node_json(view, node, arguments, [], stack))
+    found = json.loads(node_json(view, node, "step", arguments, [], stack))
     assert found["node"]["name"] == "blur"
     assert found["node"]["kind"] == "KERNEL"
+    assert found["nvtx"] == "step"
     assert found["statistics"]["median_ns"] == measured(view)[5].median_ns
     assert bytes.fromhex(found["arguments"][0]["value"]) == arguments[0].value
     assert found["stack"][0]["line"] == stack[0].line
