@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -88,21 +88,14 @@ class NodeColumns:
             node_id=column("node_id"),
             type=kind,
             name=[
-                short_name(function.name)
-                if function
-                else _name(node.type, direction, conditionals.get(node.node_id))
+                short_name(function.name) if function else _name(node, direction, conditionals)
                 for node, function, direction in zip(
                     nodes, functions, copy_kind.tolist(), strict=True
                 )
             ],
             function_id=self._function_ids(functions),
             device_id=np.maximum(column("device_id"), UNKNOWN),
-            priority=[
-                node.priority
-                if node.type == NodeType.KERNEL and node.priority != _NO_PRIORITY
-                else None
-                for node in nodes
-            ],
+            priority=[_priority(node) for node in nodes],
             cooperative=np.where(kernel, np.maximum(column("cooperative"), UNKNOWN), UNKNOWN),
             copy_kind=np.where(kind == NodeType.MEMCPY, copy_kind, UNKNOWN),
             bytes=np.where(np.isin(kind, _SIZED), size, UNKNOWN),
@@ -231,9 +224,15 @@ def _copy_kinds(nodes: Sequence[NodeRecord]) -> IntArray:
     )
 
 
-def _name(kind: int, direction: int, conditional: str | None) -> str:
-    name = operation_name(kind, max(direction, 0))
+def _name(node: NodeRecord, direction: int, conditionals: Mapping[int, str]) -> str:
+    name = operation_name(node.type, max(direction, 0))
+    conditional = conditionals.get(node.node_id)
     return f"{name} {conditional.upper()}" if conditional else name
+
+
+def _priority(node: NodeRecord) -> int | None:
+    is_reported = node.type == NodeType.KERNEL and node.priority != _NO_PRIORITY
+    return node.priority if is_reported else None
 
 
 def _addresses(column: IntArray) -> IntArray:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gviz.cuda import NodeType, problems_in
+from gviz.cuda import problems_in
 from gviz.matching import CapturedWork
 from gviz.recording import RecordingWriter, rows, table_of
-from gviz.runs import IdCounter, RunBuilder, operation_name
+from gviz.runs import IdCounter, RunBuilder
 from gviz.spool.folding.agreement import give_up_contradicted
 from gviz.spool.folding.allocations import build_allocations, build_graph_memory
 from gviz.spool.folding.eager import fold_operations
@@ -30,7 +30,7 @@ from gviz.spool.folding.life import fold_life
 from gviz.spool.folding.long_run import bin_rows, counted_by_graph, plain_launches, remarks
 from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
-from gviz.spool.folding.placement import take_recorded_devices
+from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_devices
 from gviz.spool.folding.source import SourceLines
 from gviz.spool.records import (
     SPOOL_SUFFIX,
@@ -41,8 +41,7 @@ from gviz.spool.records import (
     read_text,
     word_of,
 )
-from gviz.spool.streams import Contents, Samples
-from gviz.stats import UNKNOWN
+from gviz.spool.streams import Contents
 
 #: Counters that stand in the run's row, not among its measurements.
 _OF_THE_RUN = ("attached_ns", "ended_ns", "driver_version", "cupti_version")
@@ -119,7 +118,7 @@ class _Fold:
         stream = self.contents.launch_stream
         folder = GraphFolder(self.contents, self.builder, self.spool)
         graphs = folder.fold()
-        _fill_copy_kinds(graphs, activities.samples)
+        take_copy_kinds(graphs, activities.samples)
         if len(self.contents.devices) > 1:
             take_recorded_devices(graphs, activities.samples)
         self.contradicted = give_up_contradicted(graphs, self.contents, self.kernels)
@@ -435,24 +434,6 @@ def _works(graphs: Graphs) -> list[CapturedWork]:
         for level in graphs.levels.values()
         if level.row.origin != "body"
     ]
-
-
-def _fill_copy_kinds(graphs: Graphs, samples: Samples) -> None:
-    """Take the direction of copies between unified addresses from records of them."""
-    for exec_id, execution in graphs.execs.items():
-        for level in graphs.family(execution.graph_id):
-            nodes = level.nodes
-            at = np.flatnonzero(
-                (nodes["type"] == NodeType.MEMCPY)
-                & (nodes["copy_kind"] == UNKNOWN)
-                & (nodes["exec_node_id"] != UNKNOWN)
-            )
-            records, has_one = samples.of(exec_id, nodes["exec_node_id"][at])
-            kinds = records["copy_kind"]
-            is_known = kinds != UNKNOWN
-            at, kinds = at[has_one][is_known], kinds[is_known]
-            nodes["copy_kind"][at] = kinds
-            nodes["name"][at] = [operation_name(NodeType.MEMCPY, kind) for kind in kinds.tolist()]
 
 
 def _last_moment(contents: Contents) -> int:

@@ -46,11 +46,6 @@ class Samples:
         at, is_known = self._find(node_key(np.full_like(node_ids, exec_id), node_ids))
         return self.records[at[is_known]], is_known
 
-    def get(self, exec_id: int, node_id: int) -> np.void | None:
-        """Return the record of a node; None: it has none."""
-        (at,), (is_known,) = self._find(np.array([node_key(exec_id, node_id)]))
-        return self.records[at] if is_known else None
-
     def _find(self, keys: IntArray) -> tuple[IntArray, BoolArray]:
         """Return the place of each node's record, and whether it has one."""
         if not len(self._keys):

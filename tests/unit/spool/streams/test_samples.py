@@ -35,4 +35,3 @@ def test_nodes_of_an_executable_are_found_in_the_order_requested() -> None:
 def test_nothing_is_found_where_nothing_was_recorded() -> None:
     found, has_one = Samples().of(1, np.array([0, 1]))
     assert (len(found), has_one.tolist()) == (0, [False, False])
-    assert Samples().get(1, 0) is None
