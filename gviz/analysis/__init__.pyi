@@ -31,6 +31,7 @@ from gviz.analysis.launch_costs.shape import fork_join as fork_join
 from gviz.analysis.launch_costs.shape import parallel_lines as parallel_lines
 from gviz.analysis.launch_costs.shape import straight_line as straight_line
 from gviz.analysis.launch_costs.slowed import describe_slowed as describe_slowed
+from gviz.analysis.node_ref import NodeRef as NodeRef
 from gviz.analysis.results.device_launches import DeviceLaunch as DeviceLaunch
 from gviz.analysis.results.dominant_nodes import OUTSIDE as OUTSIDE
 from gviz.analysis.results.dominant_nodes import Dominance as Dominance
@@ -68,4 +69,3 @@ from gviz.analysis.rules.rule import Fact as Fact
 from gviz.analysis.rules.rule import Finding as Finding
 from gviz.analysis.run_subject import RunSubject as RunSubject
 from gviz.analysis.subject import GraphSubject as GraphSubject
-from gviz.analysis.subject import NodeRef as NodeRef

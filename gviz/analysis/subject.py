@@ -32,6 +32,7 @@ from gviz.analysis.launch import (
     small_branches,
     usual_gaps,
 )
+from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.sound_launches import SoundLaunches, read_sound_launches
 from gviz.analysis.sound_times import sound_launch
 from gviz.analysis.stream_operations import read_stream_operations
@@ -55,7 +56,7 @@ from gviz.model import (
     read_tree_edges,
 )
 from gviz.recording import Columns, rows
-from gviz.stats import IntArray, figure
+from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -74,15 +75,6 @@ _COLUMNS = (
     "memset_value",
     "memset_element_bytes",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NodeRef:
-    """A node, as other results name it."""
-
-    graph_id: int = figure("stated", "graph or body it is in")
-    node_id: int = figure("stated", "its id there")
-    name: str = figure("stated", "short name")
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,7 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
         capture_failures=failed_captures(recording, run.run_id),
         instantiate_failures=tuple(recording.fetch_instantiate_failures(run.run_id)),
         reinstantiations=reinstantiations([e for life in lives.values() for e in life.execs]),
-        stream_operations=_summarize_stream(recording.fetch_run_stream_operations(run.run_id)),
+        stream_operations=_summarize_stream(recording, run.run_id),
         windows=_summarize_windows(recording.fetch_windows(run.run_id)),
         periods=tuple(recording.fetch_periods(run.run_id)),
         measurements=tuple(recording.fetch_measurements(run.run_id)),
@@ -350,14 +350,19 @@ def _slow_node(
     )
 
 
-def _summarize_stream(operations: list[rows.StreamOperation]) -> StreamSummary | None:
-    if not operations:
+def _summarize_stream(recording: Recording, run_id: int) -> StreamSummary | None:
+    import numpy as np
+
+    names = ("start_ns", "duration_ns", "node_id", "type")
+    found = recording.fetch_arrays(rows.StreamOperation, {"run_id": run_id}, names)
+    if not len(found):
         return None
+    in_time = np.argsort(found.integers("start_ns"), kind="stable")
     return StreamSummary(
-        count=len(operations),
-        matched_count=sum(operation.node_id is not None for operation in operations),
-        total_ns=sum(operation.duration_ns for operation in operations),
-        kinds=_count_kinds(operation.type for operation in operations),
+        count=len(found),
+        matched_count=int((~np.isnan(found.numbers("node_id"))).sum()),
+        total_ns=sum(found.integers("duration_ns").tolist()),
+        kinds=_count_kinds(found.integers("type")[in_time].tolist()),
     )
 
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.span_evidence import span_evidence
-from gviz.analysis.subject import GraphSubject, NodeRef
+from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType, node_type_name
 from gviz.layout import Fold, compare_repeats, find_repeats
 from gviz.model import SHAPE, GraphTree, TimeArray, TreeLevel, distinct, nested_ranges

@@ -16,8 +16,9 @@ from gviz.analysis.launch import (
     observed_path,
     path_steps,
 )
+from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.span_evidence import span_evidence
-from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
+from gviz.analysis.subject import GraphSubject, TimedLaunch
 from gviz.model import least_disturbed, may_have_waited
 from gviz.recording import rows
 from gviz.stats import CuptiState, Evidence, NotComputed, figure

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gviz.analysis.launch import PartSpans, TimeParts, as_columns, measure_parts
+from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.span_evidence import span_evidence
-from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
+from gviz.analysis.subject import GraphSubject, TimedLaunch
 from gviz.model import GraphTree, waited_until
 from gviz.recording import rows
 from gviz.stats import (

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.subject import GraphSubject, NodeRef
+from gviz.analysis.subject import GraphSubject
 from gviz.stats import How, figure
 
 #: Nodes that a finding names, at most: as many as a graph page keeps selected in its address.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gviz.analysis import analysis_to_json, analyze
 from gviz.checks import DEFAULT_NAME, read_ignored
+from gviz.cli.garbage import collection_paused
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.recording import Recording
@@ -59,6 +60,13 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the analysis of a recording; return 0."""
+    with collection_paused():
+        print(_report(arguments))
+    return 0
+
+
+def _report(arguments: argparse.Namespace) -> str:
+    """Return the analysis as text or JSON."""
     ignored = read_ignored(arguments.config)
     few = not (arguments.all or arguments.json) and arguments.graph is None
     with Recording(find_recording(arguments.recording)) as recording:
@@ -73,8 +81,5 @@ def run(arguments: argparse.Namespace) -> int:
     documents = analysis_documents(found)
     if arguments.json:
         reports = [document_to_json(document) for document in documents]
-        print(json.dumps({**analysis_to_json(found), "report": reports}))
-    else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        print(render_texts(documents, width))
-    return 0
+        return json.dumps({**analysis_to_json(found), "report": reports})
+    return render_texts(documents, shutil.get_terminal_size((100, 24)).columns)
