@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,9 @@ from recordings import (
     write_loop_recording,
     write_recording,
 )
+from waiting import eventually
 
+from gviz.app.files import live_recording
 from gviz.spool.processes.all_processes import JobSpools
 
 if TYPE_CHECKING:
@@ -42,6 +45,30 @@ def site(serve: Serve, path: Path) -> Site:
     return serve(path)
 
 
+@pytest.fixture(autouse=True)
+def steady_snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a growing recording looked at every second, also where one look takes seconds."""
+    monkeypatch.setattr(live_recording, "_PAUSE_RATIO", 0.0)
+
+
+def come_back(page: Page) -> None:
+    """Do what a tab does that its reader comes back to: it asks at once what has changed."""
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_timeout(200)
+
+
+def until_seen(page: Page, question: Callable[[], Any], what: str) -> None:
+    """Come back to a page until what has changed is seen there."""
+    eventually(question, what, rest=lambda: come_back(page))
+
+
+def expect_notice(page: Page, words: str) -> None:
+    """Come back to a page until its notice says this."""
+    notice = page.locator("#notice")
+    until_seen(page, lambda: words in notice.inner_text(), f"notice: {words}")
+    expect(notice).to_be_visible()
+
+
 def transform(graph_page: GraphPage, view: str) -> Any:
     return graph_page.drawn(view)["transform"]
 
@@ -58,7 +85,7 @@ def test_replaced_file_is_reported_and_reloaded_on_demand(
     graph_page.expect_selected(NODE)
     write_recording(path, transformer_shape(2), launches=2, overwrite=True)
     notice = page.locator("#notice")
-    expect(notice).to_contain_text("mine.gviz changed since this page was opened", timeout=20_000)
+    expect_notice(page, "mine.gviz changed since this page was opened")
     assert page.get_by_role("heading", name="fork-join 3x4").count() == 1
     notice.get_by_role("button", name="Reload").click()
     page.get_by_role("heading", name="decode, 2 layers").wait_for()
@@ -77,7 +104,7 @@ def test_page_of_a_replaced_file_shows_nothing_of_the_new_one(
     page.route("**/payload/state", lambda route: route.abort())  # the notice comes too late
     console_may_say.append("net::ERR_FAILED")
     # What is said instead moves the canvas: not between the look at it and the click.
-    expect(page.locator("#notice")).to_contain_text("does not answer", timeout=20_000)
+    expect_notice(page, "does not answer")
     write_recording(path, transformer_shape(2), launches=2, overwrite=True)
     graph_page.click_node("dag", NODE)
     expect(page.locator("#inspector")).to_contain_text("mine.gviz changed")
@@ -112,9 +139,8 @@ def test_deleted_file_is_reported_on_every_page(
     page = graph_page.page
     graph_page.open(site, GRAPH)
     path.unlink()
-    notice = page.locator("#notice")
-    expect(notice).to_contain_text(f"mine.gviz is not at {path} any more", timeout=20_000)
-    expect(notice).to_contain_text("What is shown was read before")
+    expect_notice(page, f"mine.gviz is not at {path} any more")
+    expect(page.locator("#notice")).to_contain_text("What is shown was read before")
     graph_page.click_node("dag", NODE)
     expect(page.locator("#inspector")).to_contain_text("any more")
     page.reload()
@@ -122,7 +148,7 @@ def test_deleted_file_is_reported_on_every_page(
     page.get_by_role("link", name="To the Runs page").click()
     expect(page.locator("article.gv-card")).to_contain_text("any more")
     shutil.copy(small_recording, path)  # put back, as the sentence says
-    page.get_by_role("link", name="fork-join 3x4").first.wait_for()
+    until_seen(page, page.get_by_role("link", name="fork-join 3x4").count, "the file put back")
 
 
 def test_file_that_was_cut_short_is_a_sentence(page: Page, site: Site, path: Path) -> None:
@@ -166,6 +192,12 @@ def program(tmp_path: Path) -> LiveProgram:
     return made
 
 
+def open_graph(page: Page) -> None:
+    """Follow the Runs page's link to the graph, once it is there."""
+    until_seen(page, page.locator("a.gv-graph-link").count, "the graph")
+    page.locator("a.gv-graph-link").click()
+
+
 def launches(page: Page) -> str:
     """Return the number of launches in the head of a graph page."""
     return page.locator("#graph-about").inner_text()
@@ -176,15 +208,17 @@ def test_recording_is_shown_as_it_grows(
 ) -> None:
     program = LiveProgram(tmp_path / "live.gviz")
     page.goto(serve(program.spool).start)
-    page.get_by_text("No CUDA graph was instantiated yet").wait_for()
+    card = page.locator("article.gv-card")
+    until_seen(page, page.get_by_text("No CUDA graph was instantiated yet").count, "no graph")
     expect(page.locator(".gv-badge-recording")).to_have_text("recording")
     program.instantiate()
-    page.locator("a.gv-graph-link").wait_for()
+    until_seen(page, page.locator("a.gv-graph-link").count, "the graph")
     program.launch(3)
-    expect(page.locator("article.gv-card")).to_contain_text("3 launches", timeout=20_000)
+    until_seen(page, lambda: "3 launches" in card.inner_text(), "3 launches")
     page.locator(".gv-mini-bars").first.wait_for()
     program.end()
-    expect(page.locator(".gv-badge-completed")).to_be_visible(timeout=20_000)
+    until_seen(page, page.locator(".gv-badge-completed").count, "the end")
+    expect(page.locator(".gv-badge-completed")).to_be_visible()
     expect(page.locator(".gv-badge-recording")).to_have_count(0)
 
 
@@ -194,7 +228,7 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
     page = graph_page.page
     site = serve(program.spool)
     page.goto(site.start)
-    page.locator("a.gv-graph-link").click()
+    open_graph(page)
     graph_page.wait()
     assert "Launches\n3" in launches(page).replace("\n\n", "\n")
     graph_page.click_node("dag", 2)
@@ -206,11 +240,10 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
         page.mouse.wheel(0, -400)
     page.locator("#nodes .ag-header-cell[col-id='name']").click()
     page.locator("#search").fill("work")
-    page.wait_for_timeout(400)
-    before = {view: transform(graph_page, view) for view in ("dag", "timeline")}
+    before = {view: graph_page.at_rest(view)["transform"] for view in ("dag", "timeline")}
     page.evaluate("() => { window.mark = document.querySelector('#dag canvas'); }")
     program.launch(5)
-    graph_page.wait_until(lambda: "\n8\n" in launches(page).replace("\n\n", "\n"), "8 launches")
+    until_seen(page, lambda: "\n8\n" in launches(page).replace("\n\n", "\n"), "8 launches")
     graph_page.expect_selected(2)
     assert {view: transform(graph_page, view) for view in ("dag", "timeline")} == before
     assert page.evaluate("window.mark === document.querySelector('#dag canvas')")
@@ -222,11 +255,13 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
     expect(page.get_by_role("option", name=re.compile("^#7 ·"))).to_have_count(1)
     page.keyboard.press("Escape")
     program.end()
-    expect(page.locator(".gv-badge-recording")).to_have_count(0, timeout=20_000)
+    until_seen(page, lambda: not page.locator(".gv-badge-recording").count(), "the end")
     job = JobSpools(program.spool)
     job.read()
-    job.write(program.recording)
-    page.wait_for_timeout(3_000)  # a look at the state, and the recording in place of the snapshot
+    graph_page.at_rest("dag")
+    with page.expect_response(re.compile("/payload/dag")):  # of the recording, not the snapshot
+        job.write(program.recording)
+        come_back(page)
     graph_page.expect_selected(2)
     assert transform(graph_page, "dag") == before["dag"]
     expect(page.locator("#notice")).to_be_hidden()
@@ -239,10 +274,10 @@ def test_graph_page_without_times_gets_its_timeline(
     program.instantiate()
     page = graph_page.page
     page.goto(serve(program.spool).start)
-    page.locator("a.gv-graph-link").click()
+    open_graph(page)
     page.locator(".gv-empty", has_text="No launch of this graph has node times yet").wait_for()
     program.launch(2)
-    page.locator("#timeline canvas").wait_for()
+    until_seen(page, page.locator("#timeline canvas").count, "the timeline")
     graph_page.wait()
     assert graph_page.drawn("timeline")["sides"]["graph"]["count"] == NODES
 
@@ -305,6 +340,5 @@ def test_server_that_ended_is_reported(page: Page, path: Path, console_may_say: 
         page.goto(found[0])
         page.get_by_role("link", name="fork-join 3x4").first.wait_for()
         server.terminate()
-    notice = page.locator("#notice")
-    expect(notice).to_contain_text("gviz does not answer any more", timeout=20_000)
+    expect_notice(page, "gviz does not answer any more")
     assert page.get_by_role("link", name="fork-join 3x4").count()
