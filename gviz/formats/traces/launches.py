@@ -106,12 +106,11 @@ def _sorted_work(trace: Trace) -> tuple[Activities, int]:
     same = np.ones(max(0, len(work) - 1), bool)
     for key in keys:
         same &= work[key][1:] == work[key][:-1]
-    kept = np.ones(len(work), bool)
-    kept[1:] = ~same
-    found = work[kept]
-    found["start_ns"] += trace.base_ns
-    found["end_ns"] += trace.base_ns
-    return found, int(same.sum())
+    if same.any():
+        work = np.concatenate((work[:1], work[1:][~same]))
+    work["start_ns"] += trace.base_ns
+    work["end_ns"] += trace.base_ns
+    return work, int(same.sum())
 
 
 def _one_call_each(trace: Trace) -> npt.NDArray[np.void]:
