@@ -21,6 +21,7 @@ from walls import (
     folders,
     quantities,
     sentences,
+    words,
 )
 from walls.modules import Product
 
@@ -33,6 +34,7 @@ WALLS: dict[str, Callable[[Product], Iterator[str]]] = {
     "sentences": sentences.find,
     "quantities": quantities.find,
     "docstrings": docstrings.find,
+    "words": words.find,
 }
 
 

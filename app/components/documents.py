@@ -43,6 +43,8 @@ _MEANING: dict[How, str] = {
     "estimated": "Rests on an assumption that docs/analysis.md names",
     "stated": "No measurement: an id, a name, a reason",
 }
+#: Ends of clauses, before which a mark of how a number came about would part the sentence.
+_STOPS = (".", ";", ":")
 #: Nodes that are named one by one.
 _NAMED = 4
 
@@ -241,7 +243,7 @@ class DocumentPage:
 
     def line(self, content: Line) -> list[Piece]:
         """Return a line, with how its quantities came about."""
-        return [self._piece(part) for part in marked(content)]
+        return [self._piece(part) for part in _behind_stops(marked(content))]
 
     def _piece(self, part: Inline) -> Piece:
         match part:
@@ -253,6 +255,22 @@ class DocumentPage:
                 return _quantity(part)
             case _:
                 return self._links.component(part)
+
+
+def _behind_stops(content: Line) -> Iterator[Inline]:
+    """Yield the parts of a line, marks behind the stop that follows: a badge is no word of it."""
+    parts = list(content)
+    for at, part in enumerate(parts):
+        after = parts[at + 1] if at + 1 < len(parts) else None
+        before = parts[at - 1] if at else None
+        if part == " " and isinstance(after, HowMark):
+            behind = parts[at + 2] if at + 2 < len(parts) else None
+            if isinstance(behind, str) and behind.startswith(_STOPS):
+                yield behind[0]
+        elif isinstance(part, str) and isinstance(before, HowMark) and part.startswith(_STOPS):
+            part = part[1:]
+        if part != "":
+            yield part
 
 
 def how_word(how: How) -> Component:

@@ -153,7 +153,7 @@ def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None
         shown = shown_files(library, addresses, route["path"], route["search"])
         page: Page = render_page(library, addresses, route["path"], route["search"])
         # Which page this is, of all that the browser requested: assets/web/dash/history.js.
-        return (*page, {**shown, "turn": route["turn"]})
+        return (*page, {**shown, "count": route["count"]})
 
     add: Any = app.callback
     add(

@@ -46,7 +46,7 @@ _T = TypeVar("_T")
 
 #: Two payloads made at once would both be late, as Python runs one thread at a time: a page
 #: requests its DAG first, and gets it before its timeline. What is kept needs no such order.
-_TURN = threading.Lock()
+_ONE_AT_A_TIME = threading.Lock()
 
 
 #: Answers a request about one graph of an open file.
@@ -188,11 +188,11 @@ def _as_parts(component: Component) -> Response:
 
 def answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
     """Return a payload, kept with its file."""
-    return _respond(*opened.derive(key, lambda: _in_turn(build)))
+    return _respond(*opened.derive(key, lambda: _one_at_a_time(build)))
 
 
-def _in_turn(build: Callable[[], bytes]) -> tuple[bytes, str]:
-    with _TURN:
+def _one_at_a_time(build: Callable[[], bytes]) -> tuple[bytes, str]:
+    with _ONE_AT_A_TIME:
         return _tagged(build())
 
 

@@ -42,7 +42,7 @@ _LAST_STEP_S = 2.0
 #: A piece of an upload has 4 MiB; a selection of 100,000 nodes about 1 MB.
 _MOST_BODY_BYTES = 16 << 20
 #: Seconds between switches of Python's threads, whose default is 5 ms.
-_TURN_S = 0.0002
+_SWITCH_S = 0.0002
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def serve(paths: Sequence[Path], options: Options) -> int:
     UsageError
         If the port given is taken or the prefix is no path.
     """
-    with _short_turns():
+    with _short_switches():
         return _serve(paths, options)
 
 
@@ -113,14 +113,14 @@ def _serve(paths: Sequence[Path], options: Options) -> int:
 
 
 @contextmanager
-def _short_turns() -> Iterator[None]:
+def _short_switches() -> Iterator[None]:
     """Have Python switch threads often, in here.
 
     SQLite and zlib need no Python but after every page of rows, and waited for another thread
     then, usually one that imports Dash, longer than they had worked.
     """
     before = sys.getswitchinterval()
-    sys.setswitchinterval(_TURN_S)
+    sys.setswitchinterval(_SWITCH_S)
     try:
         yield
     finally:

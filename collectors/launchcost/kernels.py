@@ -56,7 +56,7 @@ def measure_gain(plan: Plan) -> Iterator[Figure]:
         for microseconds in plan.kernel_us:
             work = native.program(shape, round(microseconds * clock))
             repeats = plan.repeats if microseconds <= 100 else plan.lives
-            stream, relaunch = _in_turn(work, max(1, repeats // _ROUNDS), plan.warm_up)
+            stream, relaunch = _alternately(work, max(1, repeats // _ROUNDS), plan.warm_up)
             for subject, readings in (("stream", stream), ("relaunch", relaunch)):
                 for quantity, column in (("finish", FINISH), ("elapsed", DEVICE)):
                     about = Subject(GAIN, subject, quantity, shape, "kernel_us", microseconds)
@@ -65,7 +65,7 @@ def measure_gain(plan: Plan) -> Iterator[Figure]:
                         yield figure
 
 
-def _in_turn(work: Program, repeats: int, warm_up: int) -> tuple[IntArray, IntArray]:
+def _alternately(work: Program, repeats: int, warm_up: int) -> tuple[IntArray, IntArray]:
     """Return readings of a program and of its graph, taken alternately: both meet the same host."""
     stream, relaunch = [], []
     with native.captured(work) as graph, native.instantiated(graph) as graph_exec:

@@ -36,7 +36,7 @@ from gviz.analysis.results import (
     stream_result,
 )
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.soundness import doubts_of
+from gviz.analysis.soundness import caveats_of
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError, no_such_graph
@@ -195,7 +195,7 @@ def _analyze_graph(
         launch_count=count,
         timed_launch_count=len(subject.timed_launches),
         launch=launch_length(subject),
-        doubts=doubts_of(subject),
+        doubts=caveats_of(subject),
         noise_ns=None if subject.why_no_times else subject.noise_ns,
         critical_path=critical_path_result(subject),
         ledger=ledger_result(subject),

@@ -1,7 +1,7 @@
 """Contradictions in a recording: clocks that step back, records that are missing.
 
 Times that contradict themselves are taken as not known, so that nothing is computed from them,
-and what was taken so is told.
+and what was taken so is listed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from gviz.text import counted
 _NAMED = 3
 
 
-def doubts_of(subject: GraphSubject) -> tuple[str, ...]:
+def caveats_of(subject: GraphSubject) -> tuple[str, ...]:
     """Return what of a graph's records contradicts itself or is missing, in sentences."""
-    found = [*_contradictions(subject), *_clock_doubts(subject), *_record_doubts(subject)]
+    found = [*_contradictions(subject), *_clock_caveats(subject), *_record_caveats(subject)]
     programmatic = int((subject.edges.type == EdgeType.PROGRAMMATIC).sum())
     if programmatic:
         found.append(
             f"{programmatic:,} of {len(subject.edges):,} edges are programmatic: when "
-            "they let go is not recorded, and the structural path takes that to be at once"
+            "they trigger is not recorded, and the structural path takes that to be at once"
         )
     return tuple(found)
 
@@ -48,7 +48,7 @@ def _contradictions(subject: GraphSubject) -> list[str]:
     return found
 
 
-def _clock_doubts(subject: GraphSubject) -> list[str]:
+def _clock_caveats(subject: GraphSubject) -> list[str]:
     found = []
     launches = subject.launches
     early = launches.early_count
@@ -82,7 +82,7 @@ def _clock_doubts(subject: GraphSubject) -> list[str]:
     return found
 
 
-def _record_doubts(subject: GraphSubject) -> list[str]:
+def _record_caveats(subject: GraphSubject) -> list[str]:
     launches, graph = subject.timed_launches, subject.graph
     found = []
     stray = max((x.spans.stray_count for x in launches), default=0)

@@ -281,8 +281,8 @@ def route_edges(
     a, b = source[long], target[long]
     side = np.where(x[b] < x[a], -0.5, 0.5)
     points_x = np.repeat(x[a] + side * pitch + _track(long) * (LANE_GAP - 8), 2)
-    turn = ROW_PITCH - NODE_HEIGHT / 2
-    points_y = np.column_stack((y[a] + turn, y[b] - turn)).reshape(-1)
+    bend = ROW_PITCH - NODE_HEIGHT / 2
+    points_y = np.column_stack((y[a] + bend, y[b] - bend)).reshape(-1)
     across = route_across(x, y, column, source, target, left)
     return (
         np.concatenate((np.repeat(long, 2), across[0])),

@@ -152,6 +152,16 @@ def test_a_product_without_a_breach_passes(tree: Path) -> None:
             "docstrings: app/pages/graph.py: the docstring of is_open begins with Whether",
         ),
         (
+            "gviz/model/names.py",
+            "def name_of(told):\n    return told\n",
+            "words: gviz.model.names: told: say recorded, reported instead of told",
+        ),
+        (
+            "app/views/c.py",
+            "class ParentHolder:\n    pass\n",
+            "words: gviz.app.views.c: ParentHolder: say parent node instead of holder",
+        ),
+        (
             "tests/unit/dag/test_ranks.py",
             'class TestRanks:\n    """What ranks do."""\n',
             "docstrings: tests/unit/dag/test_ranks.py: the docstring of TestRanks begins with What",

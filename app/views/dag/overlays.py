@@ -21,7 +21,7 @@ from gviz.model import TimedLevel
 from gviz.stats import FloatArray
 
 #: Categories of which there may be many, and neighbours matter: the colours repeat.
-_TURNS = frozenset({"lane", "nvtx"})
+_CYCLING = frozenset({"lane", "nvtx"})
 
 
 def overlay_arrays(level: TimedLevel, strings: Strings) -> Arrays:
@@ -58,7 +58,7 @@ def describe_overlays(arrays: Arrays) -> dict[str, dict[str, Any]]:
             continue
         entry: dict[str, Any] = {"label": overlay.label, "array": overlay.array}
         if overlay.unit is None:
-            entry["turns"] = overlay.name in _TURNS
+            entry["cycles"] = overlay.name in _CYCLING
         else:
             scale = _scale(overlay, arrays)
             entry |= {"unit": overlay.unit, "scale": scale, "missing": overlay.missing}

@@ -21,7 +21,7 @@ const CHANGES = ["change", "ratio"];
 /** The address whose page is shown, as far as pages depend on it. */
 let shown = /** @type {string|null} */ (null);
 /** The number of pages requested. */
-let turn = 0;
+let count = 0;
 /**
  * Values that controls are about to take without anybody having chosen them.
  * @type {Record<string, string|undefined>}
@@ -34,7 +34,7 @@ function here() {
 
 /** Whether a page is requested that is not shown yet: the address may be a step further. */
 function isComing() {
-  return here() !== shown || propsOf("shown").data?.turn !== turn;
+  return here() !== shown || propsOf("shown").data?.count !== count;
 }
 
 /** Let dcc.Location see what the address is now. */
@@ -164,8 +164,8 @@ export function follow(pathname, search, again) {
   }
   shown = requested;
   expected = {};
-  turn += 1;
-  return { path: pathname, search: search || "", again: again || 0, turn };
+  count += 1;
+  return { path: pathname, search: search || "", again: again || 0, count };
 }
 
 /**

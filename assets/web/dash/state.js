@@ -25,7 +25,7 @@ let polling = false;
 /** The page that was last reloaded, and the versions it was requested for. */
 let renewing = "";
 
-/** Which page is shown, and the files it was made of. @returns {{page: string, files: Object<string, FileState>, turn: number}|undefined} */
+/** Which page is shown, and the files it was made of. @returns {{page: string, files: Object<string, FileState>, count: number}|undefined} */
 function shownPage() {
   return propsOf("shown").data;
 }
@@ -169,7 +169,7 @@ export function renew(answer) {
   const { launch, "stream-launch": stream } = answer.properties;
   pageHistory.expect({ launch: launch?.value, stream: stream?.value });
   for (const [id, props] of Object.entries(answer.properties)) set(id, props);
-  return { ...answer.shown, turn: shownPage()?.turn };
+  return { ...answer.shown, count: shownPage()?.count };
 }
 
 /** Poll at once when another page is shown: earlier changes do not concern it. */

@@ -62,12 +62,12 @@ export class MemoryScene {
   }
 
   /**
-   * When nodes ran, by start.
+   * When nodes ran, by start; those that the scene does not have are left out.
    * @param {number[]} nodes
    */
   spansOf(nodes) {
     const { node_start: start, node_end: end } = this.payload;
-    const at = Int32Array.from(nodes, (id) => this.index.get(id) ?? 0);
+    const at = Int32Array.from(nodes.flatMap((id) => this.index.get(id) ?? []));
     at.sort((a, b) => start[a] - start[b]);
     return { start: Float64Array.from(at, (i) => start[i]), end: Float64Array.from(at, (i) => end[i]) };
   }

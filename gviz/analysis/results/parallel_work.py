@@ -177,10 +177,10 @@ def _named(subject: GraphSubject, vertices: Iterable[int]) -> tuple[NodeRef, ...
 
 
 def _turn_taking(subject: GraphSubject) -> tuple[TurnTaking, ...]:
-    return tuple(_turns(subject, group) for group in subject.wait_groups)
+    return tuple(_turn_taking_of(subject, group) for group in subject.wait_groups)
 
 
-def _turns(subject: GraphSubject, group: WaitGroup) -> TurnTaking:
+def _turn_taking_of(subject: GraphSubject, group: WaitGroup) -> TurnTaking:
     return TurnTaking(
         reason=group.reason.value,
         count=len(group.waits),

@@ -117,15 +117,15 @@ def body_skews(graph: RankGraph, ranks: int) -> tuple[BodySkew, ...]:
 
 def _body(graph: RankGraph, ranks: int, level: RankLevel) -> BodySkew:
     executions = level.executions
-    turns: list[float | None] = [None] * ranks
+    iterations: list[float | None] = [None] * ranks
     for side, of_side in zip(graph.sides, executions.iterations, strict=True):
         ran = of_side[of_side > 0]
         if len(ran):
-            turns[side.rank] = float(np.median(ran))
+            iterations[side.rank] = float(np.median(ran))
     return BodySkew(
         body=level.pairs.body,
         graph_ids=_graph_ids(graph, level, ranks),
-        turns=tuple(turns),
+        turns=tuple(iterations),
         launch_count=len(np.unique(executions.launch)),
         left_out_count=int(executions.uneven.sum()),
         reason=_why_left_out(level),

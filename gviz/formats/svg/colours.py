@@ -143,12 +143,12 @@ def luminance(colour: Rgb) -> float:
 
 
 def _along(path: tuple[tuple[float, float, float], ...], t: float) -> tuple[float, float]:
-    """Return chroma and hue on a path; hues turn the shorter way."""
+    """Return chroma and hue on a path; hues rotation the shorter way."""
     i = max(1, next(n for n, (at, _, _) in enumerate(path) if at >= t))
     (t0, c0, h0), (t1, c1, h1) = path[i - 1 : i + 1]
     f = (t - t0) / (t1 - t0)
-    turn = (h1 - h0) % 360
-    return c0 + f * (c1 - c0), h0 + f * (turn - 360 if turn >= 180 else turn)
+    rotation = (h1 - h0) % 360
+    return c0 + f * (c1 - c0), h0 + f * (rotation - 360 if rotation >= 180 else rotation)
 
 
 def _oklch(lightness: float, chroma: float, hue: float) -> Rgb:

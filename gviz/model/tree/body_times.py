@@ -186,8 +186,8 @@ def _count_iterations(nesting: Nesting, spans: BodySpans) -> _IterationTable:
         mine = depth[nesting.level[node]] == at
         parts = [(nesting.level[node[mine]], launch[mine], count[mine])]
         if found:
-            inner, when, iterations = found[-1]
-            parent = nesting.parent[inner]
+            level, when, iterations = found[-1]
+            parent = nesting.parent[level]
             once = nesting.is_once[parent]
             parts.append((nesting.level[parent[once]], when[once], iterations[once]))
         level, when, iterations = (np.concatenate(column) for column in zip(*parts, strict=True))

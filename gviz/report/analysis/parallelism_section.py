@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from gviz.analysis import (
     BarrierResult,
     LevelShape,
@@ -36,6 +39,8 @@ from gviz.report.document import (
 from gviz.stats import NotComputed
 from gviz.text import MISSING, counted, integer
 
+_T = TypeVar("_T")
+
 #: Levels and kinds of waits that are listed, and those of the short form.
 _LISTED, _BRIEF = 12, 3
 #: Edges that are named.
@@ -47,12 +52,21 @@ def parallelism(found: Parallelism) -> list[Block]:
     return [
         _levels(found.levels),
         section("overlap", "Overlap", _overlap(found.overlap)),
-        _turns(found.turn_taking),
-        section("joins", "Joins at which branches wait for each other", _barriers(found.barriers),
-                detail=not isinstance(found.barriers, BarrierResult)),
-        section("small", "Branches too small to be worth their fork", _small(found.small_branches),
-                detail=not isinstance(found.small_branches, SmallBranchResult)),
-    ]  # fmt: skip
+        _turn_taking(found.turn_taking),
+        _loss("joins", "Joins at which branches wait for each other", found.barriers, _barriers),
+        _loss("small", "Branches too small to be worth their fork", found.small_branches, _small),
+    ]
+
+
+def _loss(
+    key: str, heading: str, found: _T | NotComputed | None, sentence: Callable[[_T], Sentence]
+) -> Section:
+    """Return where parallel work was lost; None: nowhere."""
+    if isinstance(found, NotComputed):
+        return section(key, heading, not_computed(found), detail=True)
+    if found is None:
+        return section(key, heading, say("There are none."), detail=True)
+    return section(key, heading, sentence(found))
 
 
 def _levels(found: tuple[LevelShape, ...]) -> TableBlock:
@@ -111,7 +125,7 @@ def _overlap(found: Overlap | NotComputed) -> Sentence:
     )
 
 
-def _turns(found: tuple[TurnTaking, ...] | NotComputed) -> Section:
+def _turn_taking(found: tuple[TurnTaking, ...] | NotComputed) -> Section:
     heading = "Independent nodes that took turns"
     if isinstance(found, NotComputed):
         return section("turns", heading, not_computed(found), detail=True)
@@ -128,7 +142,7 @@ def _turns(found: tuple[TurnTaking, ...] | NotComputed) -> Section:
     listed = table(
         heading,
         columns,
-        [_turn(x) for x in found[:_LISTED]],
+        [_turn_taking_row(x) for x in found[:_LISTED]],
         brief=_BRIEF,
         left_out=max(0, len(found) - _LISTED),
         row_noun=("more kind of waits", "more kinds of waits"),
@@ -140,7 +154,7 @@ def _turns(found: tuple[TurnTaking, ...] | NotComputed) -> Section:
     return section("turns", heading, say(note, note=True, detail=True), listed)
 
 
-def _turn(found: TurnTaking) -> list[Content]:
+def _turn_taking_row(found: TurnTaking) -> list[Content]:
     pairs = list(zip(found.waiting, found.meanwhile, strict=True))
     gain: Content = ns(found.gain_ns, "estimated")
     if found.gain_ns is None:
@@ -158,11 +172,7 @@ def _turn(found: TurnTaking) -> list[Content]:
     ]  # fmt: skip
 
 
-def _barriers(found: BarrierResult | NotComputed | None) -> Sentence:
-    if isinstance(found, NotComputed):
-        return not_computed(found)
-    if found is None:
-        return say("There are none.")
+def _barriers(found: BarrierResult) -> Sentence:
     return say(
         f"{counted(found.count, 'join')}: ",
         nodes(found.waiting),
@@ -174,11 +184,7 @@ def _barriers(found: BarrierResult | NotComputed | None) -> Sentence:
     )
 
 
-def _small(found: SmallBranchResult | NotComputed | None) -> Sentence:
-    if isinstance(found, NotComputed):
-        return not_computed(found)
-    if found is None:
-        return say("There are none.")
+def _small(found: SmallBranchResult) -> Sentence:
     return say(
         f"{counted(found.count, 'branch', 'branches')} of ",
         ns(found.work_ns),

@@ -41,6 +41,11 @@ test("how much is allocated when, and at most", () => {
   assert.deepEqual(found.peak, { at: 2, time: 500, bytes: 80 });
 });
 
+test("spans are of the nodes that the scene has, by start", () => {
+  const found = scene().spansOf([2, 99, 1]);
+  assert.deepEqual([Array.from(found.start), Array.from(found.end)], [[0, 500], [100, 600]]);
+});
+
 test("addresses have 64 bits", () => {
   assert.equal(scene().addressOf(2), "0x7f00002000");
 });

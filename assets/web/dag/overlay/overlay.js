@@ -4,7 +4,7 @@
  *
  * @typedef {{key: number, text: string, count: number}} Category
  * @typedef {{least: number, most: number|null, log: boolean}} Scale  `most` null: none above zero
- * @typedef {{label: string, array: string, unit?: string, signed?: boolean, turns?: boolean,
+ * @typedef {{label: string, array: string, unit?: string, signed?: boolean, cycles?: boolean,
  *   missing?: string, scale?: Scale}} Facts  an entry of header.overlays
  * @typedef {Ramp|Categories|Change} Overlay
  * @typedef {{fill: string|null, ink: string}} Paint  css; `fill` null: hatched
@@ -100,7 +100,7 @@ export class Categories {
     this.name = name;
     this.label = facts.label;
     this.missing = facts.missing;
-    this.turns = !!facts.turns;
+    this.cycles = !!facts.cycles;
     /** @type {false} */ this.isRamp = false;
     /** @type {false} */ this.isChange = false;
     const counts = new Map();
@@ -109,7 +109,7 @@ export class Categories {
     /** @type {Category[]} */
     this.categories = Array.from(counts, ([key, count]) => ({ key, count, text: textOf(key) }));
     // Those that alternate in colour stay in their order: neighbours differ.
-    if (!facts.turns) this.categories.sort((a, b) => b.count - a.count || a.key - b.key);
+    if (!facts.cycles) this.categories.sort((a, b) => b.count - a.count || a.key - b.key);
     const place = new Map(this.categories.map((c, at) => [c.key, at]));
     this.step = new Uint8Array(keys.length);
     for (let i = 0; i < keys.length; i++) {
@@ -127,7 +127,7 @@ export class Categories {
    */
   stepOf(at) {
     if (this.name === "kind") return Math.min(at, UNKNOWN - 1);
-    return this.turns ? at % colour.CATEGORIES : Math.min(at, colour.CATEGORIES);
+    return this.cycles ? at % colour.CATEGORIES : Math.min(at, colour.CATEGORIES);
   }
 
   /** @param {number} i */
@@ -143,7 +143,7 @@ export class Categories {
   /** @param {number} at @param {Theme} theme */
   css(at, theme) {
     if (this.name === "kind") return colour.ofKind(this.categories[at].text, theme.name);
-    return colour.category(this.turns ? at % colour.CATEGORIES : at, theme.name);
+    return colour.category(this.cycles ? at % colour.CATEGORIES : at, theme.name);
   }
 
   /** @param {number} i @param {Theme} theme */

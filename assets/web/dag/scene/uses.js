@@ -43,12 +43,12 @@ export class DataUses {
     for (let u = 0; u < this.reach.length; u++) if (this.reach[u] > 1) this.wide.push(u);
   }
 
-  /** Uses by item: made when something is first selected. */
+  /** Uses by item, those of nodes that the scene lacks behind the last: made at the first selection. */
   byItem() {
     if (this.items) return this.items;
     const { index, count } = this.scene;
-    const item = Uint32Array.from(this.node, (id) => index.get(id) ?? 0);
-    const start = startsOf(item, count);
+    const item = Uint32Array.from(this.node, (id) => index.get(id) ?? count);
+    const start = startsOf(item, count + 1);
     const next = start.slice();
     const uses = new Uint32Array(item.length);
     for (let u = 0; u < item.length; u++) uses[next[item[u]]++] = u;
@@ -79,7 +79,7 @@ export class DataUses {
     const { item } = this.byItem();
     const order = this.payload.use_order;
     const sorted = uses.slice().sort((a, b) => order[a] - order[b] || this.node[a] - this.node[b]);
-    return Array.from(new Set(sorted.map((u) => item[u])));
+    return Array.from(new Set(sorted.map((u) => item[u]).filter((i) => i < this.scene.count)));
   }
 
   /**

@@ -20,6 +20,7 @@ from gviz.report.document import (
     TableBlock,
     Verdict,
     column,
+    line,
     ns,
     number,
     numbers,
@@ -61,6 +62,15 @@ def test_verdict_comes_first_with_caveats_and_what_is_known_of_its_numbers() -> 
     # Landmarks need names of their own.
     assert "aria-label" in tree[0].to_plotly_json()["props"]
     assert "aria-label" not in named.to_plotly_json()["props"]
+
+
+def test_badges_stand_behind_the_stops_of_their_sentences() -> None:
+    took, saved = ns(3_000.0, "measured"), ns(1_000.0, "derived")
+    found = DocumentPage().line(line("It takes ", took, ". That saves ", saved, "."))
+    assert [getattr(part, "children", part) for part in found] == [
+        "It takes ", "3.00 µs", ".", " ", "measured",
+        " That saves ", "1.00 µs", ".", " ", "derived",
+    ]  # fmt: skip
 
 
 def test_table_has_all_rows_and_says_once_how_numbers_came_about() -> None:
