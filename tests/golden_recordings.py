@@ -19,10 +19,12 @@ _GOLDEN = Path(__file__).resolve().parent / "golden"
 #: Traces with the dump of the same graph, where there is one.
 _TRACES = {
     "both_torch_2.11.json.gz": None,
+    "branches_torch_2.11.json.xz": "branches_torch_2.11.dot",
     "copies_nsys_2023.4.sqlite.xz": None,
     "copies_torch_2.11.json.gz": "copies_torch_2.11.dot",
     "eager_torch_2.11.json.xz": None,
     "encoder_torch_2.11.json.gz": "encoder_torch_2.11.dot",
+    "foreach_torch_2.11.json.xz": "foreach_torch_2.11.dot",
     "nested_torch_2.11.json.gz": "nested_torch_2.11.dot",
 }
 
@@ -44,6 +46,9 @@ def golden_recordings(folder: Path) -> Iterator[tuple[str, Path]]:
         for packed in sorted((_GOLDEN / kind).glob("*.spool.tar.xz")):
             name = packed.name.removesuffix(".spool.tar.xz")
             yield f"{kind}/{name}", _folded(packed, folder / f"{kind}_{name}.gviz")
+    for packed in sorted((_GOLDEN / "traces").glob("*.gviz.xz")):
+        target = _unpacked(packed, folder)
+        yield f"traces/{target.stem}.gviz", _upgraded(target, target)
     for trace, dump in _TRACES.items():
         names = [name for name in (trace, dump) if name is not None]
         paths = [_unpacked(_GOLDEN / "traces" / name, folder) for name in names]

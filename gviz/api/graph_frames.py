@@ -8,7 +8,7 @@ from dataclasses import fields
 from gviz.api.frame import Frame, Kind, table_kinds, without
 from gviz.api.recorded_graph import GraphSpans, RecordedGraph
 from gviz.cuda import node_type_name
-from gviz.model import read_statistics
+from gviz.model import read_statistics, state_of
 from gviz.recording import EdgeArrays, LaunchArrays, rows, table_of
 
 _STATISTICS: Mapping[str, Kind] = {
@@ -30,7 +30,7 @@ def _integers(arrays: type) -> dict[str, Kind]:
 KINDS: Mapping[str, Mapping[str, Kind]] = {
     "nodes": _NODES,
     "edges": _integers(EdgeArrays),
-    "launches": _integers(LaunchArrays),
+    "launches": {**_integers(LaunchArrays), "state": "TEXT"},
     "spans": _integers(GraphSpans),
 }
 
@@ -61,7 +61,11 @@ def _edges(graph: RecordedGraph) -> Frame:
 
 def _launches(graph: RecordedGraph) -> Frame:
     found = graph.launches
-    columns = {name: without(getattr(found, name), -1) for name in KINDS["launches"]}
+    columns = {name: without(getattr(found, name), -1) for name in _integers(LaunchArrays)}
+    runs = {run.run_id: run for run in graph.recording.fetch_runs()}
+    run = runs[graph.row.run_id]
+    states = [state_of(run, node_times=recorded) for recorded in (False, True)]
+    columns["state"] = [states[level].value for level in found.node_level.tolist()]
     return Frame(KINDS["launches"], columns)
 
 

@@ -80,6 +80,9 @@ class LedgerResult:
     plain_event_ns: float | None = figure(
         "measured", "median time between the events around launches without node times"
     )
+    plain_event_state: CuptiState | None = figure(
+        "stated", "the state that these were in, plain or attached; null: there are none"
+    )
     gaps: tuple[PathGap, ...] = figure("derived", "the longest gaps on the path")
     launches: tuple[LaunchLedger, ...] = figure("derived", "every recorded launch")
     evidence: Evidence = figure("stated", "what it rests on")
@@ -97,14 +100,14 @@ def ledger_result(subject: GraphSubject) -> LedgerResult | NotComputed:
     returned = [x.returned_ns for x in subject.timed_launches if x.returned_ns is not None]
     ledger = gap_ledger(subject.held, subject.steps, float(median(returned)) if returned else None)
     others = least_disturbed(subject.recording, subject.row.graph_id, "graph", "event")
+    undisturbed = others.state is not CuptiState.RECORDED
     return LedgerResult(
         median=ledger,
         event_median_ns=float(median(events)) if events else None,
         residual_ns=float(median(residuals)) if residuals else None,
         call_to_first_ns=float(median(leads)) if leads else None,
-        plain_event_ns=None
-        if others.state is CuptiState.RECORDED
-        else others.durations.median_ns(),
+        plain_event_ns=others.durations.median_ns() if undisturbed else None,
+        plain_event_state=others.state if undisturbed else None,
         gaps=tuple(_longest_gaps(subject)),
         launches=launches,
         evidence=subject.once(span_evidence),

@@ -11,7 +11,7 @@ from gviz.analysis.launch import PartSpans, TimeParts, as_columns, measure_parts
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, TimedLaunch
-from gviz.model import GraphTree, waited_until
+from gviz.model import GraphTree, least_disturbed, waited_until
 from gviz.recording import rows
 from gviz.stats import (
     BoolArray,
@@ -111,6 +111,9 @@ class StreamResult:
     host_plain_ns: float | None = figure(
         "measured", "median launch call without node times; null where there is none"
     )
+    plain_state: CuptiState | None = figure(
+        "stated", "the state that launches without node times were in; null: there are none"
+    )
     evidence: Evidence = figure("stated", "what the gain rests on: the worse of both sides")
 
 
@@ -147,6 +150,7 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
         only_stream=stream.only(),
         plain_graph_ns=_plain(subject),
         host_plain_ns=_plain_host(subject),
+        plain_state=_plain_state(subject),
         evidence=worst_of(sides),
     )
 
@@ -179,6 +183,11 @@ def _plain(subject: GraphSubject) -> Spread | None:
         subject.row.graph_id, "graph", "event", undisturbed=True
     )
     return spread(found) if len(found) else None
+
+
+def _plain_state(subject: GraphSubject) -> CuptiState | None:
+    found = least_disturbed(subject.recording, subject.row.graph_id, "graph", "host").state
+    return None if found is CuptiState.RECORDED else found
 
 
 def _plain_host(subject: GraphSubject) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gviz.analysis import Gain, GainSide, OneSided, StreamResult
 from gviz.report.document import (
+    STATE_NAMES,
     Bar,
     Block,
     Content,
@@ -25,7 +26,7 @@ from gviz.report.document import (
     share,
     table,
 )
-from gviz.stats import How, Spread
+from gviz.stats import CuptiState, How, Spread
 from gviz.text import MISSING, counted, percent
 
 #: Of fewer eager iterations an interval is too narrow.
@@ -95,7 +96,8 @@ def _conditions(found: StreamResult) -> Sentence:
             (
                 "A launch without them takes ",
                 ns(found.plain_graph_ns.median, "measured", n=found.plain_graph_ns.count),
-                " between its events (median); eager iterations without them were not measured.",
+                f" between its events ({_state(found.plain_state)}median); eager iterations "
+                "without them were not measured.",
             )
         )
     if found.coverage_fraction < 1:
@@ -107,6 +109,10 @@ def _conditions(found: StreamResult) -> Sentence:
         iterations = counted(left[1], "eager iteration")
         parts.append(f"Left out, as first or incomplete: {launches} and {iterations}.")
     return say(joined(parts, " "), note=True)
+
+
+def _state(state: CuptiState | None) -> str:
+    return "" if state is None else f"{STATE_NAMES[state]}, "
 
 
 def _gain(found: StreamResult) -> Section:

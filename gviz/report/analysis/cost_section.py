@@ -10,16 +10,18 @@ from gviz.report.document import (
     Drawing,
     Section,
     column,
+    line,
     not_computed,
     ns,
     numbers,
+    resting_on,
     say,
     section,
     share,
     table,
     times,
 )
-from gviz.stats import NotComputed
+from gviz.stats import CuptiState, Evidence, NotComputed
 from gviz.text import MISSING, counted, integer
 
 _NEVER = "never"
@@ -33,8 +35,8 @@ def break_even(found: BreakEven) -> list[Block]:
         numbers("Paid back after"), numbers("At the ends of the interval"),
     ]  # fmt: skip
     rows = [
-        _pay_back("Elapsed time, call to last node's end", found.elapsed),
-        _pay_back("Host time in calls", found.host),
+        _pay_back("Elapsed time, call to last node's end", found.elapsed, found.evidence),
+        _pay_back("Host time in calls", found.host, found.evidence),
     ]
     return [
         table("When the graph has paid back what making it cost", columns, rows),
@@ -44,13 +46,16 @@ def break_even(found: BreakEven) -> list[Block]:
     ]
 
 
-def _pay_back(name: str, found: PayBack) -> list[Content]:
-    saved = ns(found.saved.mean_ns, interval=found.saved.interval)
+def _pay_back(name: str, found: PayBack, evidence: Evidence) -> list[Content]:
+    saved = resting_on(ns(found.saved.mean_ns, interval=found.saved.interval), evidence)
+    # Against recorded iterations a graph saves at most so much.
+    recorded = evidence.state is CuptiState.RECORDED and found.saved.mean_ns > 0
+    bound = "at most " if recorded else ""
     ends = MISSING
     if found.saved.interval.low is not None:
         fewest = _NEVER if found.fewest is None else integer(found.fewest)
         ends = f"{fewest} to {_launches(found.most)}"
-    return [name, saved, interval(saved), _launches(found.launches), ends]
+    return [name, line(bound, saved), interval(saved), _launches(found.launches), ends]
 
 
 def _launches(count: int | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gviz.analysis import GapLedger, LedgerResult, PathGap, PathNode
 from gviz.report.document import (
+    STATE_NAMES,
     Bar,
     Block,
     Content,
@@ -109,7 +110,8 @@ def _events_in_words(found: LedgerResult) -> Sentence:
         seen.append(("From a launch call to its first node pass ", lead, " (median)."))
     if found.plain_event_ns is not None:
         plain = ns(found.plain_event_ns, "measured")
-        rest = " between its events (median)."
+        state = "" if found.plain_event_state is None else STATE_NAMES[found.plain_event_state]
+        rest = f" between its events ({state}, median)."
         seen.append(("A launch without node times takes ", plain, rest))
     return say(joined(seen, " "))
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gviz.cuda import WHOLE_ONLY
-from gviz.model import ExecLife, GraphLife, flag_names
+from gviz.model import ExecLife, flag_names
 from gviz.recording import GraphUpdate
 from gviz.report.document import (
     STATE_NAMES,
@@ -44,7 +44,7 @@ def graph_section(graph: GraphSummary) -> Section:
         f"graph-{graph.graph_id}",
         f"Graph {graph.graph_id}: {graph.name} ({graph.origin})",
         _size(graph),
-        *_life(graph.life),
+        *_life(graph),
         *(_launches(side) for side in graph.launches),
         *_parameters(graph),
         None if graph.inflation is None else say(f"{capitalized(graph.inflation)}."),
@@ -67,8 +67,9 @@ def _size(graph: GraphSummary) -> Sentence:
 # -- life --------------------------------------------------------------------------------
 
 
-def _life(life: GraphLife) -> Iterator[Sentence]:
+def _life(graph: GraphSummary) -> Iterator[Sentence]:
     """Yield a graph's capture, executables and end."""
+    life = graph.life
     if life.capture_ns is not None:
         where = f", {life.capture_mode} mode" if life.capture_mode else ""
         thread = f", thread {life.capture_thread_id}" if life.capture_thread_id else ""
@@ -82,7 +83,9 @@ def _life(life: GraphLife) -> Iterator[Sentence]:
                   " altogether.")  # fmt: skip
     if life.relaunch_median_ns is not None:
         host = ns(life.relaunch_median_ns, "measured")
-        yield say("Launched again: host ", host, " (median).")
+        states = [side.host_state for side in graph.launches if side.side == "graph"]
+        state = "".join(f"{STATE_NAMES[found]}, " for found in states if found is not None)
+        yield say("Launched again: host ", host, f" ({state}median).")
     if life.destroyed_ns is not None:
         yield say("The graph was destroyed while gviz watched.")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from contradicted_recordings import exchange_times, start_early
+from golden_recordings import golden_recordings
 from planned_recordings import Plan, Planned, chain_edges, in_a_row
 
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analysis_to_json, analyze
@@ -137,6 +138,15 @@ def test_diff_says_why_paths_are_not_compared(tmp_path: Path) -> None:
     for found in (graph.waterfall, graph.critical_path):
         assert isinstance(found, NotComputed)
         assert found.not_computed.startswith("after: 209 of 413 dependencies are contradicted")
+
+
+@pytest.mark.thorough
+def test_nothing_golden_is_contradicted(tmp_path: Path) -> None:
+    for name, path in golden_recordings(tmp_path):
+        with Recording(path) as recording:
+            graphs = [graph for run in analyze(recording).runs for graph in run.graphs]
+        doubts = [doubt for graph in graphs for doubt in graph.doubts if "contradicted" in doubt]
+        assert (name, doubts) == (name, [])
 
 
 @pytest.mark.parametrize("path", sorted(ASSETS.glob("*.gviz")), ids=lambda path: path.stem)

@@ -97,6 +97,15 @@ def test_nodes_have_times_kernels_and_ranges(opened: Opened, graph: OpenedGraph)
     assert pandas_frame.kernel.notna().sum() == (pandas_frame.kind == "KERNEL").sum()
 
 
+def test_launches_say_in_which_state_they_were(path: Path) -> None:
+    with gviz.open(path) as opened:
+        (graph,) = opened.graphs
+        frame = graph.frame("launches")
+        levels = graph.launches.node_level.tolist()
+    assert set(levels) == {0, 1}
+    assert list(frame.values["state"]) == [("attached", "recorded")[level] for level in levels]
+
+
 @pytest.mark.parametrize("what", ["nodes", "edges", "launches", "spans"])
 def test_pandas_and_polars_hold_the_same(graph: OpenedGraph, what: str) -> None:
     frame = graph.frame(what)
