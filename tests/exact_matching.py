@@ -110,7 +110,7 @@ def take_out(planted: Planted, columns: list[int]) -> Planted:
 
 
 def dependencies(graph: GraphWork) -> list[tuple[int, int, bool]]:
-    """Return pairs of timed nodes, also through others, and whether the first one's start counts."""
+    """Return pairs of timed nodes, also through others; whether the first one's start counts."""
     pairs = graph.edges.tolist()
     kinds = graph.programmatic.tolist()
     timed = graph.token != UNTIMED

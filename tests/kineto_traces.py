@@ -22,7 +22,11 @@ def trace_of(path: Path, *, node_ids: bool = True, launches: int = 20) -> dict[s
         run = recording.fetch_runs()[0]
         devices = recording.fetch_devices(run.run_id)
         functions = recording.fetch_functions(run.run_id)
-        tops = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None]
+        tops = [
+            g.graph_id
+            for g in recording.fetch_graphs()
+            if g.parent_graph_id is None and g.run_id == run.run_id
+        ]
         execs = {e.graph_exec_id: e for g in tops for e in recording.fetch_graph_execs(g)}
         nodes = {
             (level.graph_id, node.node_id): node

@@ -50,6 +50,10 @@ _SUMMED = (
 )
 #: Longer names of kernels are shown on request.
 _LONG_NAME = 160
+_EXCHANGEABLE = (
+    "Exchangeable (class {}): these times may be those of another node of the class, for all "
+    "dependencies would hold."
+)
 
 
 def render_inspector(
@@ -264,6 +268,9 @@ def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> lis
             html.Div(
                 [
                     facts([*pairs, *eager_facts(eager, found.median_ns)]),
+                    None
+                    if node.match_class is None
+                    else html.P(_EXCHANGEABLE.format(node.match_class), className="gv-muted"),
                     None
                     if view.inflation is None
                     else html.P(sentence(view.inflation.to_text()), className="gv-muted"),

@@ -1,4 +1,4 @@
-"""Work of a graph found again among operations outside graphs."""
+"""Recorded work matched with graphs: times with nodes, and operations outside graphs."""
 
 from gviz.face import attach
 

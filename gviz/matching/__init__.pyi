@@ -2,4 +2,11 @@ from gviz.matching.eager_passes import CapturedWork as CapturedWork
 from gviz.matching.eager_passes import EagerMatch as EagerMatch
 from gviz.matching.eager_passes import EagerWork as EagerWork
 from gviz.matching.eager_passes import match_eager as match_eager
+from gviz.matching.node_domains import NO_WORK as NO_WORK
+from gviz.matching.node_domains import GraphWork as GraphWork
+from gviz.matching.node_matching import NOT_MATCHED as NOT_MATCHED
+from gviz.matching.node_matching import NodeMatch as NodeMatch
+from gviz.matching.node_matching import contradicted as contradicted
+from gviz.matching.node_matching import match_nodes as match_nodes
 from gviz.matching.occurrences import Work as Work
+from gviz.matching.recorded_work import RecordedWork as RecordedWork

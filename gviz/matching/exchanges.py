@@ -23,8 +23,8 @@ _MOST_TRIED = 64
 _COMPARED = 4
 
 
-class Neighbours:
-    """Who depends on whom among nodes with work; nodes without hand on what they wait for.
+class WorkOrder:
+    """Dependencies among nodes with work; nodes without hand on what they wait for.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Neighbours:
 
 
 class Places:
-    """Whether a piece of work can have waited for another."""
+    """Places of work, and what can have waited for what."""
 
     def __init__(self, table: Timetable) -> None:
         self._lane: list[int] = table.lane.tolist()
@@ -134,7 +134,7 @@ class ExchangeSearch:
         self,
         assignment: Assignment,
         domains: Domains,
-        neighbours: Neighbours,
+        neighbours: WorkOrder,
         places: Places,
         usual_start: IntArray,
         colour: list[int],

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.dag import rank_rows
-from gviz.matching.recorded_work import Timetable
+from gviz.matching.recorded_work import PlaceArray, Timetable
 from gviz.stats import BoolArray, IntArray
 
 #: Token of a node that gets no time: allocations, events, and what was not recorded.
@@ -29,7 +29,7 @@ _MOST_ROUNDS = 8
 
 @dataclass(frozen=True, slots=True)
 class GraphWork:
-    """What the nodes of a graph do, and in which order.
+    """Work of a graph's nodes and their dependencies.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class WorkClass:
         self.work, self.keys = self.work[left], self.keys[left]
         self._find_lanes()
 
-    def ranges(self, low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
+    def ranges(self, low: PlaceArray, high: PlaceArray) -> tuple[IntArray, IntArray]:
         """Return the work between bounds (..., lanes), as first index and past the last, by lane.
 
         Where there is none the second is not above the first.
@@ -266,9 +266,9 @@ class Domains:
         chosen: IntArray = found.work[(first if down else stop - 1)[fits]]
         return chosen
 
-    def _least(self, rows: IntArray, ends: IntArray, node: int, *, down: bool) -> IntArray:
+    def _least(self, rows: PlaceArray, ends: IntArray, node: int, *, down: bool) -> PlaceArray:
         """Return the least that a node asks of its neighbours, of the work at its ends."""
-        least: IntArray = rows[ends[0]]
+        least: PlaceArray = rows[ends[0]]
         if len(ends) > 1:
             least = rows[ends].min(axis=0) if down else rows[ends].max(axis=0)
         if self.classes[self._token[node]].is_short:

@@ -38,8 +38,8 @@ from gviz.dag import TOLERANCE_NS, Contradictions, contradictions
 from gviz.matching.exchanges import (
     Assignment,
     ExchangeSearch,
-    Neighbours,
     Places,
+    WorkOrder,
     structure_colours,
 )
 from gviz.matching.node_domains import Domains, GraphWork, Order
@@ -51,7 +51,7 @@ from gviz.stats import IntArray
 #: :data:`gviz.dag.TOLERANCE_NS`); a kernel and the gap after it are as long.
 SKEW_NS = 2_000
 #: No work, no class.
-NONE = -1
+NOT_MATCHED = -1
 #: Moves tried in one search for an exchange, and in all of one match, beside four a node.
 _MOVES_OF_A_SEARCH = 2_000
 _MOVES_OF_A_MATCH = 60_000
@@ -64,10 +64,10 @@ class NodeMatch:
     Attributes
     ----------
     work
-        int64, shape (launches, nodes): column of the recorded work; NONE: none.
+        int64, shape (launches, nodes): column of the recorded work; NOT_MATCHED: none.
     match_class
-        int64, one a node: equal for nodes that can be exchanged with each other; NONE: the node's
-        work is certain, or it has none.
+        int64, one a node: equal for nodes that can be exchanged with each other; NOT_MATCHED: the
+        node's work is certain, or it has none.
     contradicted
         Dependencies that the times contradict, by launch and by edge.
     undecided_count
@@ -81,8 +81,8 @@ class NodeMatch:
 
     @property
     def exchangeable_count(self) -> int:
-        """How many nodes can be exchanged."""
-        return int((self.match_class != NONE).sum())
+        """Number of nodes that can be exchanged."""
+        return int((self.match_class != NOT_MATCHED).sum())
 
 
 def match_nodes(graph: GraphWork, recorded: RecordedWork) -> NodeMatch:
@@ -116,18 +116,19 @@ def contradicted(graph: GraphWork, recorded: RecordedWork, work: IntArray) -> Co
     work
         As of :class:`NodeMatch`.
     """
-    row = np.arange(len(work))[:, None]
-    start, end, timed = (
-        column[row, work] if column.shape[1] else np.zeros(work.shape, column.dtype)
-        for column in (recorded.start_ns, recorded.end_ns, recorded.timed)
-    )
-    timed = timed & (work != NONE)
+    launch, node = np.nonzero(work != NOT_MATCHED)
+    column = work[launch, node]
+    start, end = np.zeros(work.shape, np.int64), np.zeros(work.shape, np.int64)
+    timed = np.zeros(work.shape, bool)
+    start[launch, node] = recorded.start_ns[launch, column]
+    end[launch, node] = recorded.end_ns[launch, column]
+    timed[launch, node] = recorded.timed[launch, column]
     return contradictions(start, end, graph.edges, timed=timed, programmatic=graph.programmatic)
 
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """One assignment: work by node (NONE: none), sets of exchangeable nodes, and undecided ones."""
+    """One assignment: work by node, sets of exchangeable nodes, and those that are undecided."""
 
     work: IntArray
     groups: list[list[int]]
@@ -165,8 +166,8 @@ class _Groups:
         return list(found.values())
 
     def numbers(self) -> IntArray:
-        """Return the number of each node's set, counted from 0 by first node; NONE: in no set."""
-        found = np.full(len(self._parent), NONE, np.int64)
+        """Return the number of each node's set, from 0 by first node; NOT_MATCHED: in no set."""
+        found = np.full(len(self._parent), NOT_MATCHED, np.int64)
         for number, nodes in enumerate(self.sets()):
             found[nodes] = number
         return found
@@ -202,17 +203,19 @@ class _Matcher:
         self._domains.narrow()
         settled: list[int] = self._domains.settled.tolist()
         self._has_work = [self._domains.has_work(node) for node in range(len(graph))]
-        self._neighbours = Neighbours(order, self._has_work)
+        self._neighbours = WorkOrder(order, self._has_work)
         self._assignment = Assignment()
-        self._settled = {node for node, work in enumerate(settled) if work != NONE}
+        self._settled = {node for node, work in enumerate(settled) if work != NOT_MATCHED}
         for node in self._settled:
             self._assignment.put(node, settled[node])
-        self._open = [node for node in order.nodes if self._has_work[node] and node not in self._settled]
+        self._open = [
+            node for node in order.nodes if self._has_work[node] and node not in self._settled
+        ]
         self._colour: list[int] = []
 
     @property
     def left_count(self) -> int:
-        """How many nodes have no work though there is some of their token left."""
+        """Number of nodes without work though there is some of their token left."""
         return sum(min(len(nodes), len(works)) for nodes, works in self._left().values())
 
     def assign(self) -> None:
@@ -233,13 +236,13 @@ class _Matcher:
 
     def exchanges(self) -> _Fit:
         """Return the assignment with the nodes that can be exchanged."""
-        work = np.full(len(self._graph), NONE, np.int64)
+        work = np.full(len(self._graph), NOT_MATCHED, np.int64)
         for node, found in self._assignment.work_of.items():
             work[node] = found
         if not self._open:
             return _Fit(work, [], set())
         # Of a token with less work than nodes any node may be the one that has none.
-        self._neighbours = Neighbours(self._order, self._sure_work())
+        self._neighbours = WorkOrder(self._order, self._sure_work())
         self._neighbours.leave_out(list(self._contradicted_pairs()))
         groups, undecided = _Groups(len(self._graph)), set()
         search = self._search()

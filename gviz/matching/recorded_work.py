@@ -10,8 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gviz.stats import BoolArray, IntArray
+
+#: Places in lanes: int32.
+PlaceArray = npt.NDArray[np.int32]
 
 #: Lanes that tables are made for: CUDA runs graphs on at most 128 hardware queues.
 MOST_LANES = 256
@@ -64,12 +68,13 @@ class RecordedWork:
         """Return each one's mean start after the first of its launch (int64, ns)."""
         begin = np.where(self.timed, self.start_ns, _LATE).min(axis=1, initial=_LATE)
         after = np.where(self.timed, self.start_ns - begin[:, None], 0)
-        return after.sum(axis=0) // np.maximum(self.timed.sum(axis=0), 1)
+        usual: IntArray = after.sum(axis=0) // np.maximum(self.timed.sum(axis=0), 1)
+        return usual
 
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """Which work can have waited for which, in every launch.
+    """Places of work in lanes, and what can have waited for what in every launch.
 
     Attributes
     ----------
@@ -89,10 +94,10 @@ class Timetable:
     lane: IntArray
     place: IntArray
     lane_size: IntArray
-    after: IntArray
-    after_start: IntArray
-    before: IntArray
-    before_start: IntArray
+    after: PlaceArray
+    after_start: PlaceArray
+    before: PlaceArray
+    before_start: PlaceArray
 
     @classmethod
     def of(cls, work: RecordedWork, tolerance_ns: int) -> Timetable:
@@ -153,7 +158,7 @@ def _split_lane(work: RecordedWork, lane: IntArray, members: IntArray) -> None:
 
 def _first_places(
     work: RecordedWork, lane: IntArray, place: IntArray, held_until: IntArray, tolerance_ns: int
-) -> IntArray:
+) -> PlaceArray:
     """Return, for each piece of work and lane, the first place that can have waited for it."""
     count = int(lane.max(initial=-1)) + 1
     found = np.zeros((len(lane), count), np.int32)
@@ -174,7 +179,7 @@ def _first_places(
     return found
 
 
-def _last_places(after: IntArray, lane: IntArray, place: IntArray, size: IntArray) -> IntArray:
+def _last_places(after: PlaceArray, lane: IntArray, place: IntArray, size: IntArray) -> PlaceArray:
     """Return, for each piece of work and lane, the last place that it can have waited for."""
     found = np.empty_like(after)
     members = [np.flatnonzero(lane == number) for number in range(len(size))]

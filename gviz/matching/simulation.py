@@ -6,7 +6,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from gviz.matching.exchanges import Neighbours, Places
+from gviz.matching.exchanges import Places, WorkOrder
 from gviz.matching.node_domains import Domains
 from gviz.stats import IntArray
 
@@ -44,7 +44,7 @@ class Simulation:
         nodes: Sequence[int],
         work_of: Mapping[int, int],
         domains: Domains,
-        neighbours: Neighbours,
+        neighbours: WorkOrder,
         places: Places,
         usual_start: IntArray,
         *,

@@ -33,13 +33,16 @@ if TYPE_CHECKING:
 #: How many of a graph's slowest nodes are listed unless more are requested.
 SLOWEST_COUNT = 10
 #: Columns of nodes, and of their statistics, that are summed up.
-_COLUMNS = ("node_id", "exec_node_id", "type", "name", "function_id")
+_COLUMNS = ("node_id", "exec_node_id", "type", "name", "function_id", "match_class")
 _STATISTICS = ("count", "median_ns", "p5_ns", "p95_ns", "total_ns")
 
 
 @dataclass(frozen=True, slots=True)
 class SlowNode:
-    """A node and its share of the time of all nodes of its graph (measured)."""
+    """A node and its share of the time of all nodes of its graph (measured).
+
+    Times of an exchangeable node may be those of another of its class.
+    """
 
     graph_id: int
     node_id: int
@@ -52,6 +55,7 @@ class SlowNode:
     p5_ns: float
     p95_ns: float
     share_fraction: float
+    is_exchangeable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,7 @@ class GraphSummary:
     inflation: str | None
     node_time_ns: int | None
     slowest_nodes: tuple[SlowNode, ...]
+    exchangeable_count: int = 0
     parameters: tuple[rows.NodeParameter, ...] = ()
     allocations: tuple[rows.Allocation, ...] = ()
 
@@ -261,6 +266,7 @@ def _summarize_graph(
             _slow_node(tree, node, statistics, functions, total_ns)
             for node in statistics.largest("total_ns", slowest)
         ),
+        exchangeable_count=int((tree.nodes.integers("match_class", -1) >= 0).sum()),
         parameters=tuple(
             parameter
             for level in levels
@@ -347,6 +353,7 @@ def _slow_node(
         p5_ns=time["p5_ns"],
         p95_ns=time["p95_ns"],
         share_fraction=time["total_ns"] / total_ns if total_ns else 0.0,
+        is_exchangeable=node.match_class is not None,
     )
 
 

@@ -10,7 +10,7 @@ from exact_matching import UNTIMED, Planted, exchangeable, is_right, plant, take
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.matching.node_matching import NONE, match_nodes
+from gviz.matching.node_matching import NOT_MATCHED, match_nodes
 
 
 @st.composite
@@ -36,7 +36,7 @@ def planted(draw: st.DrawFn, most: int = 8) -> Planted:
 @settings(max_examples=400, deadline=None)
 def test_marked_nodes_are_those_that_an_exact_search_finds(case: Planted) -> None:
     match = match_nodes(case.graph, case.recorded)
-    marked = set(np.flatnonzero(match.match_class != NONE).tolist())
+    marked = set(np.flatnonzero(match.match_class != NOT_MATCHED).tolist())
     wrong = {node for node, right in enumerate(is_right(case, match)) if not right}
     assert wrong <= marked
     assert match.contradicted.total == 0
@@ -67,8 +67,8 @@ def test_launches_matched_one_by_one_are_right_or_marked(case: Planted) -> None:
     match = match_nodes(case.graph, shuffled)
     truth = np.array(case.truth, np.int64)
     for launch, columns in enumerate(order):
-        got = np.append(columns, NONE)[match.work[launch]]
-        assert ((got == truth) | (match.match_class != NONE)).all()
+        got = np.append(columns, NOT_MATCHED)[match.work[launch]]
+        assert ((got == truth) | (match.match_class != NOT_MATCHED)).all()
     assert match.contradicted.total == 0
 
 
@@ -81,10 +81,10 @@ def test_work_that_is_missing_leaves_the_rest_right_or_marked(
     case = take_out(case, data.draw(st.lists(columns, max_size=2)))
     match = match_nodes(case.graph, case.recorded)
     for node, right in enumerate(is_right(case, match)):
-        assert right or match.match_class[node] != NONE
-    works = match.work[0][match.work[0] != NONE].tolist()
+        assert right or match.match_class[node] != NOT_MATCHED
+    works = match.work[0][match.work[0] != NOT_MATCHED].tolist()
     assert len(works) == len(set(works)) == len(case.recorded)
-    assert (case.graph.token[match.work[0] != NONE] == case.recorded.token[works]).all()
+    assert (case.graph.token[match.work[0] != NOT_MATCHED] == case.recorded.token[works]).all()
 
 
 @given(planted(), st.integers(0, 2**32))
@@ -96,4 +96,6 @@ def test_other_numbers_of_nodes_change_nothing(case: Planted, seed: int) -> None
     )
     renumbered = match_nodes(graph, case.recorded)
     match = match_nodes(case.graph, case.recorded)
-    assert ((renumbered.match_class[new] != NONE) == (match.match_class != NONE)).all()
+    assert (
+        (renumbered.match_class[new] != NOT_MATCHED) == (match.match_class != NOT_MATCHED)
+    ).all()

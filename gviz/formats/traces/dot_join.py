@@ -1,28 +1,32 @@
-"""Pairs of nodes of a DOT dump and of a trace."""
+"""Nodes of a DOT dump joined with those of a trace: by their ids, else by work and dependencies."""
 
 from __future__ import annotations
 
-import graphlib
-import re
-from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from gviz.cuda import TIMED_TYPES, NodeType, demangle
+import numpy as np
+
+from gviz.cuda import TIMED_TYPES, EdgeType, NodeType
 from gviz.formats.dot import DotGraph, DotNode, Parent
-from gviz.formats.traces.trace import COPY_KINDS
-from gviz.recording import rows
-from gviz.stats import IntArray
+from gviz.formats.traces.graph_rows import TraceGraph
+from gviz.formats.traces.signatures import can_be_same, common_tokens
+from gviz.matching import (
+    NO_WORK,
+    NOT_MATCHED,
+    GraphWork,
+    NodeMatch,
+    RecordedWork,
+    contradicted,
+    match_nodes,
+)
+from gviz.stats import BoolArray, IntArray
 
 #: A dump and a trace are of one graph if so many of the nodes of each are the other's.
 LEAST_FRACTION = 0.8
 #: Ids are trusted if so many of the trace's nodes are the same work as the dump's of that id.
 _LEAST_BY_ID = 0.5
-#: Nodes above one that is not timed which are looked at.
-_MOST_BEFORE = 64
-
-#: Kernels by which the driver runs some copies and memsets: memcpy128 and memset32 were seen.
-_OF_DRIVER = re.compile(r"mem(?:cpy|set)[0-9]*(?:_[a-z0-9_]*)?")
 
 #: A node of a dump: number of its level, and its id there.
 DotKey = tuple[int, int]
@@ -39,6 +43,11 @@ class Family:
     def name(self) -> str:
         """The name of the outermost level."""
         return self.levels[0].name
+
+    @property
+    def has_edge_kinds(self) -> bool:
+        """Return whether the dump distinguishes programmatic edges, as the driver's do not."""
+        return all(level.is_own for level in self.levels)
 
     def timed_nodes(self) -> list[tuple[DotKey, DotNode]]:
         """Return the nodes that a profiler has times of."""
@@ -59,11 +68,20 @@ class Join:
     exec_node_of
         By node of the dump, the trace's.
     by_id
-        How many of them were matched by their ids; the others by what they do, in order.
+        How many of them were matched by their ids; the others by work and dependencies.
     as_kernels
         Names of the driver's kernels that ran copies and memsets of the dump, one each.
     dot_left, trace_left
         Timed nodes of either side without a partner.
+    match_class
+        By node of the dump that can be exchanged with others: equal for those.
+    contradicted_count, worst_ns
+        Dependencies that times contradict, in all launches together, and by how much the worst.
+    overlapped_count
+        Dependencies that are taken to be programmatic, because both nodes ran at once.
+    new_ids
+        In launches that are matched each by itself: by launch, pairs of a trace's node id and the
+        one that this work has in the first launch.
     """
 
     exec_node_of: dict[DotKey, int]
@@ -71,13 +89,11 @@ class Join:
     as_kernels: tuple[str, ...]
     dot_left: int
     trace_left: int
-
-    @property
-    def is_one_graph(self) -> bool:
-        """Return whether both sides are of one graph."""
-        found = len(self.exec_node_of)
-        larger = found + max(self.dot_left, self.trace_left)
-        return found >= LEAST_FRACTION * larger and found > 0
+    match_class: dict[DotKey, int]
+    contradicted_count: int
+    worst_ns: int
+    overlapped_count: int
+    new_ids: tuple[tuple[IntArray, IntArray], ...]
 
 
 def families(graphs: Sequence[DotGraph], parents: Mapping[int, Parent]) -> list[Family]:
@@ -96,199 +112,214 @@ def families(graphs: Sequence[DotGraph], parents: Mapping[int, Parent]) -> list[
     return found
 
 
-def join_nodes(
-    family: Family,
-    nodes: Mapping[int, rows.Node],
-    symbols: Mapping[int, str],
-    edges: IntArray,
-    *,
-    ids_told: bool = True,
-) -> Join:
-    """Match a dump's nodes with a trace's.
-
-    A node id of the dump is that of the trace in the outermost level, where the dump is of the
-    graph that was instantiated; in bodies CUDA numbers nodes anew. What ids leave over, and
-    everything if they disagree, is matched by kind, kernel, launch shape and size; among equal
-    nodes by the order on streams, then the first of the one with the first of the other. A copy
-    or memset that is left over then is one that the driver ran as a kernel of its own.
+class JoinedPair:
+    """A graph of a dump and one of a trace, held against each other.
 
     Parameters
     ----------
     family
-        The dump's graph.
-    nodes
-        The trace's nodes, by id.
-    symbols
-        Names of their kernels.
-    edges
-        Its inferred edges, int64 of shape (n, 2).
-    ids_told
-        Whether the trace's ids are CUDA's.
+        The dump's.
+    graph
+        The trace's.
     """
-    timed = dict(family.timed_nodes())
-    top = family.levels[0].number
-    matched = {
-        (top, node_id): node_id
-        for node_id, node in nodes.items()
-        if ids_told
-        and (other := timed.get((top, node_id))) is not None
-        and _agree(other, node, symbols.get(node_id, ""))
-    }
-    if len(matched) < _LEAST_BY_ID * len(nodes):
-        matched = {}
-    by_id = len(matched)
-    order = _in_order_of_dependencies(family)
-    _match_by_work(matched, timed, nodes, symbols, order, edges)
-    _match_kernels_of_driver(matched, timed, symbols, order, edges)
-    as_kernels = tuple(
-        symbols[node_id]
-        for key, node_id in matched.items()
-        if timed[key].type != nodes[node_id].type
-    )
-    left_over = len(timed) - len(matched), len(nodes) - len(matched)
-    return Join(matched, by_id, as_kernels, *left_over)
 
+    def __init__(self, family: Family, graph: TraceGraph) -> None:
+        self._family = family
+        self._graph = graph
+        self._timed = family.timed_nodes()
+        #: By column of the recorded work, the trace's id.
+        self._ids = sorted(graph.nodes)
+        self._by_id = self._find_by_id()
+        self._node_token, self._work_token = self._tokens(self._by_id)
+        left, right = Counter(self._node_token.tolist()), Counter(self._work_token.tolist())
+        self.matched_count = (left & right).total()
 
-def _match_by_work(
-    matched: dict[DotKey, int],
-    timed: Mapping[DotKey, DotNode],
-    nodes: Mapping[int, rows.Node],
-    symbols: Mapping[int, str],
-    order: Mapping[DotKey, Sequence[DotKey]],
-    edges: IntArray,
-) -> None:
-    """Match nodes of the same kind, kernel, shape and size; a copy's direction is asked first."""
-    for shaped, directed in ((True, True), (True, False), (False, False)):
-        # Without the shape only where the dump tells none: plain dumps do not.
-        left = {
-            key: _dot_token(timed[key], shaped, directed)
-            for key in order
-            if key not in matched and (shaped or not _is_shaped(timed[key]))
+    @property
+    def left_over(self) -> tuple[int, int]:
+        """Numbers of timed nodes of the dump and of the trace that have no partner."""
+        return len(self._timed) - self.matched_count, len(self._ids) - self.matched_count
+
+    @property
+    def is_one_graph(self) -> bool:
+        """Return whether both sides are of one graph."""
+        larger = self.matched_count + max(self.left_over)
+        return self.matched_count >= LEAST_FRACTION * larger and self.matched_count > 0
+
+    def join(self, recorded: RecordedWork) -> Join:
+        """Match the nodes.
+
+        A node id of the dump is that of the trace in the outermost level, where the dump is of the
+        graph that was instantiated; in bodies CUDA numbers nodes anew. What ids leave over, and
+        everything if they disagree or contradict the times where dependencies do not, is matched
+        by kind, kernel, launch shape, size and dependencies.
+
+        Parameters
+        ----------
+        recorded
+            Times of the trace's nodes, by id; tokens are none of it.
+        """
+        flat = _Flat(self._family)
+        by_id = self._by_id
+        tokens = self._node_token, self._work_token
+        match, overlapped = _match(flat, *tokens, recorded)
+        if by_id and match.contradicted.total:
+            without = self._tokens({})
+            other, other_overlapped = _match(flat, *without, recorded)
+            if other.contradicted.total < match.contradicted.total:
+                match, overlapped, by_id = other, other_overlapped, {}
+        return self._result(flat, match, overlapped, len(by_id))
+
+    def _find_by_id(self) -> dict[int, int]:
+        """Return, by place among the timed nodes, the column of the trace's node of that id."""
+        if not self._graph.ids_reported:
+            return {}
+        top = self._family.levels[0].number
+        column = {node_id: i for i, node_id in enumerate(self._ids)}
+        nodes, symbols = self._graph.nodes, self._graph.symbols
+        found = {
+            i: column[node_id]
+            for i, ((level, node_id), node) in enumerate(self._timed)
+            if level == top
+            and node_id in nodes
+            and can_be_same(node, nodes[node_id], symbols.get(node_id, ""))
         }
-        taken = set(matched.values())
-        others = {
-            node_id: _trace_token(node, symbols.get(node_id, ""), shaped, directed)
-            for node_id, node in sorted(nodes.items())
-            if node_id not in taken
-        }
-        _match_equal(matched, left, others, order, edges)
+        return found if len(found) >= _LEAST_BY_ID * len(nodes) else {}
+
+    def _tokens(self, by_id: Mapping[int, int]) -> tuple[IntArray, IntArray]:
+        """Return tokens of both sides; nodes that are matched by id have one of their own."""
+        taken = set(by_id.values())
+        rest = [i for i in range(len(self._timed)) if i not in by_id]
+        columns = [i for i in range(len(self._ids)) if i not in taken]
+        nodes = [self._graph.nodes[self._ids[i]] for i in columns]
+        left, right = common_tokens([self._timed[i][1] for i in rest], nodes, self._graph.symbols)
+        node_token = np.zeros(len(self._timed), np.int64)
+        work_token = np.zeros(len(self._ids), np.int64)
+        node_token[rest], work_token[columns] = left, right
+        own = len(self._timed) + len(self._ids) + np.arange(len(by_id))
+        node_token[list(by_id)] = work_token[list(by_id.values())] = own
+        return node_token, work_token
+
+    def _result(self, flat: _Flat, match: NodeMatch, overlapped: int, by_id: int) -> Join:
+        ids = np.array(self._ids, np.int64)
+        first = match.work[0] if len(match.work) else np.zeros(0, np.int64)
+        matched = np.flatnonzero(first != NOT_MATCHED).tolist()
+        exec_node_of = {flat.keys[vertex]: int(ids[first[vertex]]) for vertex in matched}
+        kinds = {key: node.type for key, node in self._timed}
+        as_kernels = tuple(
+            self._graph.symbols[node_id]
+            for key, node_id in exec_node_of.items()
+            if kinds[key] != self._graph.nodes[node_id].type
+        )
+        marked = np.flatnonzero(match.match_class != NOT_MATCHED).tolist()
+        return Join(
+            exec_node_of=exec_node_of,
+            by_id=by_id,
+            as_kernels=as_kernels,
+            dot_left=self.left_over[0],
+            trace_left=self.left_over[1],
+            match_class={flat.keys[v]: int(match.match_class[v]) for v in marked},
+            contradicted_count=match.contradicted.total,
+            worst_ns=match.contradicted.worst,
+            overlapped_count=overlapped,
+            new_ids=tuple(
+                (ids[moved], ids[moved_to])
+                for moved, moved_to in _moves(match.work, self._work_token)
+            ),
+        )
 
 
-def _match_kernels_of_driver(
-    matched: dict[DotKey, int],
-    timed: Mapping[DotKey, DotNode],
-    symbols: Mapping[int, str],
-    order: Mapping[DotKey, Sequence[DotKey]],
-    edges: IntArray,
-) -> None:
-    """Match copies and memsets without a partner with kernels that the driver made of such."""
-    taken = set(matched.values())
-    left = {key: timed[key].type for key in order if key not in matched}
-    others = {
-        node_id: kind
-        for node_id in sorted(symbols)
-        if node_id not in taken and (kind := _kind_of_driver(symbols[node_id])) is not None
-    }
-    _match_equal(matched, left, others, order, edges)
+class _Flat:
+    """All levels of a family as one graph.
 
+    A node with bodies is two vertices: what it waits for is handed on to the roots of its bodies,
+    and what waits for it waits for a vertex after their last nodes.
 
-def _kind_of_driver(symbol: str) -> NodeType | None:
-    """Return which kind of node the driver runs by a kernel; None: it is no such kernel."""
-    if _OF_DRIVER.fullmatch(symbol) is None:
-        return None
-    return NodeType.MEMCPY if symbol.startswith("memcpy") else NodeType.MEMSET
-
-
-def _in_order_of_dependencies(family: Family) -> dict[DotKey, list[DotKey]]:
-    """Return the timed nodes, each after what it depends on, with that.
-
-    Nodes that are not timed stand for those before them.
+    Attributes
+    ----------
+    keys
+        By vertex: the node; of a vertex after bodies that of the parent node.
+    timed
+        Vertices of timed nodes, in the order of :meth:`Family.timed_nodes`.
+    edges, programmatic, is_of_kernels
+        One an edge: its vertices, its kind, and whether both nodes are kernels.
     """
-    timed = {key for key, _ in family.timed_nodes()}
-    found: dict[DotKey, list[DotKey]] = {}
-    for level in family.levels:
-        before: dict[int, list[int]] = {node.node_id: [] for node in level.nodes}
-        for edge in level.edges:
-            before.setdefault(edge.to_node, []).append(edge.from_node)
-        reached: dict[int, list[DotKey]] = {}
-        for node_id in graphlib.TopologicalSorter(before).static_order():
-            key = (level.number, node_id)
-            own = before.get(node_id, ())
-            above = list(dict.fromkeys(k for b in own for k in reached[b]))[:_MOST_BEFORE]
-            if key in timed:
-                found[key] = above
-            reached[node_id] = [key] if key in timed else above
+
+    def __init__(self, family: Family) -> None:
+        self.keys: list[DotKey] = []
+        vertex: dict[DotKey, int] = {}
+        types: list[int] = []
+        for level in family.levels:
+            for node in level.nodes:
+                key = (level.number, node.node_id)
+                vertex[key] = len(self.keys)
+                self.keys.append(key)
+                types.append(node.type)
+        self.timed = np.flatnonzero(np.isin(types, list(TIMED_TYPES)))
+        # Where what waits for a node starts from: the node, or the end of its bodies.
+        leave = dict(vertex)
+        inside = {level.number for level in family.levels}
+        for number, parent in family.parents.items():
+            key = (parent.graph_number, parent.node_id)
+            if number in inside and key in vertex and leave[key] == vertex[key]:
+                leave[key] = len(self.keys)
+                self.keys.append(key)
+                types.append(int(NodeType.EMPTY))
+        pairs = [(vertex[key], leave[key], False) for key in vertex if leave[key] != vertex[key]]
+        for level in family.levels:
+            heads = {edge.to_node for edge in level.edges}
+            tails = {edge.from_node for edge in level.edges}
+            for edge in level.edges:
+                tail, head = (level.number, edge.from_node), (level.number, edge.to_node)
+                if tail in vertex and head in vertex:
+                    is_early = edge.type == EdgeType.PROGRAMMATIC
+                    pairs.append((leave[tail], vertex[head], is_early))
+            if level.number not in family.parents:
+                continue
+            parent = family.parents[level.number]
+            outer = (parent.graph_number, parent.node_id)
+            for node in level.nodes:
+                key = (level.number, node.node_id)
+                if node.node_id not in heads:
+                    pairs.append((vertex[outer], vertex[key], False))
+                if node.node_id not in tails:
+                    pairs.append((leave[key], leave[outer], False))
+        self.edges = np.array([pair[:2] for pair in pairs], np.int64).reshape(-1, 2)
+        self.programmatic = np.array([pair[2] for pair in pairs], bool)
+        is_kernel = np.array(types, np.int64) == NodeType.KERNEL
+        self.is_of_kernels: BoolArray = is_kernel[self.edges].all(axis=1)
+        self.has_edge_kinds = family.has_edge_kinds
+
+
+def _match(
+    flat: _Flat, node_token: IntArray, work_token: IntArray, recorded: RecordedWork
+) -> tuple[NodeMatch, int]:
+    """Return the match, and how many edges are taken to be programmatic, since kernels overlap."""
+    token = np.full(len(flat.keys), NO_WORK, np.int64)
+    token[flat.timed] = node_token
+    work = replace(recorded, token=work_token)
+    graph = GraphWork(token, flat.edges, flat.programmatic)
+    match = match_nodes(graph, work)
+    if not match.contradicted.total or flat.has_edge_kinds:
+        return match, 0
+    # The dump tells no kinds of edges: kernels that overlap may depend on each other so.
+    early = match_nodes(GraphWork(token, flat.edges, flat.is_of_kernels), work)
+    if early.contradicted.total >= match.contradicted.total:
+        return match, 0
+    overlapped = contradicted(graph, work, early.work).edge_count > 0
+    return early, int((overlapped & flat.is_of_kernels).sum())
+
+
+def _moves(work: IntArray, work_token: IntArray) -> list[tuple[IntArray, IntArray]]:
+    """Return, by launch, columns and the columns that the same nodes have in the first launch."""
+    found = []
+    for row in work:
+        both = (row != NOT_MATCHED) & (work[0] != NOT_MATCHED)
+        column, first = row[both], work[0][both]
+        # What a launch matched and the first did not takes the places that are left, by token.
+        every = np.arange(len(work_token))
+        rest, free = (every[~np.isin(every, used)] for used in (column, first))
+        rest, free = (x[np.argsort(work_token[x], kind="stable")] for x in (rest, free))
+        column, first = np.concatenate((column, rest)), np.concatenate((first, free))
+        moved = column != first
+        found.append((column[moved], first[moved]))
     return found
-
-
-def _match_equal(
-    matched: dict[DotKey, int],
-    left: Mapping[DotKey, Hashable],
-    right: Mapping[int, Hashable],
-    order: Mapping[DotKey, Sequence[DotKey]],
-    edges: IntArray,
-) -> None:
-    """Match nodes of equal tokens, in place.
-
-    Of several, a node gets the one that ran right after a node that it depends on; else one
-    that began a stream; else the first. So equal branches that ran beside each other keep
-    their nodes together.
-    """
-    after: dict[int, list[int]] = defaultdict(list)
-    for tail, head in edges.tolist():
-        after[tail].append(head)
-    follows = {head for _, head in edges.tolist()}
-    first: dict[Hashable, list[int]] = defaultdict(list)
-    every: dict[Hashable, list[int]] = defaultdict(list)
-    for node_id, token in reversed(list(right.items())):
-        every[token].append(node_id)
-        if node_id not in follows:
-            first[token].append(node_id)
-    free = set(right)
-    for key, token in left.items():
-        ran = [matched[b] for b in order[key] if b in matched]
-        next_to = (n for r in ran for n in after[r] if n in free and right[n] == token)
-        found = next(next_to, None)
-        for queue in (first[token], every[token]):
-            while found is None and queue:
-                candidate = queue.pop()
-                found = candidate if candidate in free else None
-        if found is not None:
-            matched[key] = found
-            free.remove(found)
-
-
-def _agree(dot: DotNode, node: rows.Node, symbol: str) -> bool:
-    """Return whether a node of a dump and one of a trace can be the same work."""
-    if dot.type != node.type:
-        return node.type == NodeType.KERNEL and _kind_of_driver(symbol) == dot.type
-    if dot.type == NodeType.KERNEL:
-        assert dot.kernel is not None
-        return demangle(dot.kernel.mangled_name) == demangle(symbol)
-    return True
-
-
-def _dot_token(node: DotNode, shaped: bool, directed: bool) -> Hashable:
-    if node.kernel is None:
-        direction = node.memcpy.direction if directed and node.memcpy is not None else None
-        kind = COPY_KINDS.get((direction or "").lower())
-        return node.type, _size(node) if shaped else None, kind
-    shape = (node.kernel.grid_dim, node.kernel.block_dim) if shaped else None
-    return node.type, demangle(node.kernel.mangled_name), shape
-
-
-def _trace_token(node: rows.Node, symbol: str, shaped: bool, directed: bool) -> Hashable:
-    if node.type != NodeType.KERNEL:
-        return node.type, node.bytes if shaped else None, node.copy_kind if directed else None
-    grid = (node.grid_x, node.grid_y, node.grid_z)
-    block = (node.block_x, node.block_y, node.block_z)
-    return node.type, demangle(symbol), (grid, block) if shaped else None
-
-
-def _is_shaped(node: DotNode) -> bool:
-    return _size(node) is not None if node.kernel is None else node.kernel.grid_dim is not None
-
-
-def _size(node: DotNode) -> int | None:
-    sized = node.memcpy or node.memset
-    return None if sized is None else sized.bytes

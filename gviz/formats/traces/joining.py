@@ -11,12 +11,15 @@ import numpy as np
 
 from gviz.cuda import TIMED_TYPES, not_timed_reason
 from gviz.formats.dot import DotGraph, DotNode, DotWriter, find_parents, read_graphs
-from gviz.formats.traces.dot_join import Family, Join, families, join_nodes
+from gviz.formats.traces.dot_join import Family, Join, JoinedPair, families
 from gviz.formats.traces.graph_rows import GraphRows, TraceGraph
+from gviz.formats.traces.graph_times import TimesByExec
 from gviz.formats.traces.launches import FoldedTrace
 from gviz.matching import CapturedWork
 from gviz.recording import rows
 from gviz.runs import RunBuilder
+from gviz.stats import IntArray
+from gviz.text import counted, duration
 
 _NOT_IN_TRACE = "the trace has no time of this node"
 #: What the trace knows as well, for a dump may be a plain one.
@@ -57,6 +60,8 @@ class Joining:
     ----------
     builder
         Of the run.
+    folded
+        The trace.
     dumps
         Graphs of dumps.
     shared_memory_is_total
@@ -66,11 +71,15 @@ class Joining:
     ----------
     notes
         What is to be said of it.
+    new_ids
+        By index of a launch: node ids of the trace that are others there, and what they become, so
+        that a node has one id in all launches.
     """
 
     def __init__(
         self,
         builder: RunBuilder,
+        folded: FoldedTrace,
         dumps: Sequence[Dump],
         *,
         shared_memory_is_total: bool,
@@ -81,29 +90,34 @@ class Joining:
         self._shared_is_total = shared_memory_is_total
         self._dots = DotWriter(builder)
         self._used: set[int] = set()
+        self.new_ids: dict[int, tuple[IntArray, IntArray]] = {}
+        self._times = TimesByExec(folded) if dumps else None
         #: The closest that each dump came to a graph of the trace.
-        self._closest: dict[int, tuple[Join, str]] = {}
+        self._closest: dict[int, tuple[JoinedPair, str]] = {}
 
-    def write(self, graph: TraceGraph, folded: FoldedTrace) -> CapturedWork | None:
+    def write(self, graph: TraceGraph) -> CapturedWork | None:
         """Write a trace's graph as the dump's that it is; return what it does, None: it is none."""
-        best: tuple[int, Join] | None = None
-        for i, dump in enumerate(self._dumps):
-            join = join_nodes(
-                dump.family, graph.nodes, graph.symbols, graph.edges[:, :2],
-                ids_told=graph.ids_reported,
-            )  # fmt: skip
-            found = len(join.exec_node_of)
-            if i not in self._closest or found > len(self._closest[i][0].exec_node_of):
-                self._closest[i] = (join, graph.name)
-            if join.is_one_graph and (best is None or found > len(best[1].exec_node_of)):
-                best = (i, join)
-        if best is None:
+        if self._times is None:
             return None
-        at, join = best
+        pairs = [JoinedPair(dump.family, graph) for dump in self._dumps]
+        for i, pair in enumerate(pairs):
+            closest = self._closest.get(i)
+            if closest is None or pair.matched_count > closest[0].matched_count:
+                self._closest[i] = (pair, graph.name)
+        fitting = [i for i, pair in enumerate(pairs) if pair.is_one_graph]
+        most = max((pairs[i].matched_count for i in fitting), default=0)
+        fitting = [i for i in fitting if pairs[i].matched_count == most]
+        if not fitting:
+            return None
+        times = self._times.of(graph.exec_id)
+        joins = {i: pairs[i].join(times.recorded) for i in fitting}
+        at = min(fitting, key=lambda i: joins[i].contradicted_count)
+        join = joins[at]
         self._used.add(at)
-        self._tell(
-            self._dumps[at], graph, join, _contradictions(self._dumps[at], graph, join, folded)
-        )
+        for launch, ids in zip(times.launch.tolist(), join.new_ids, strict=True):
+            if len(ids[0]):
+                self.new_ids[launch] = ids
+        self._say(self._dumps[at], graph, join, len(times.launch))
         return self._write_joined(self._dumps[at], graph, join)
 
     def _write_joined(self, dump: Dump, graph: TraceGraph, join: Join) -> CapturedWork:
@@ -112,7 +126,9 @@ class Joining:
         outermost: list[rows.Node] = []
 
         def node_row(level: DotGraph, node: DotNode, row: rows.Node) -> rows.Node:
-            exec_node_id = join.exec_node_of.get((level.number, node.node_id))
+            key = (level.number, node.node_id)
+            row = replace(row, match_class=join.match_class.get(key))
+            exec_node_id = join.exec_node_of.get(key)
             if exec_node_id is None:
                 reason = _NOT_IN_TRACE if row.type in TIMED_TYPES else not_timed_reason(row.type)
                 found = replace(row, not_timed_reason=reason)
@@ -155,13 +171,13 @@ class Joining:
             **told,
         )
 
-    def _tell(self, dump: Dump, graph: TraceGraph, join: Join, contradicted: int) -> None:
+    def _say(self, dump: Dump, graph: TraceGraph, join: Join, launches: int) -> None:
         found = len(join.exec_node_of)
         how = []
         if join.by_id:
             how.append(f"{join.by_id:,} by their ids")
         if found > join.by_id:
-            how.append(f"{found - join.by_id:,} by kind, kernel and shape, in order")
+            how.append(f"{found - join.by_id:,} by kind, kernel, shape and dependencies")
         text = (
             f"{graph.name} of the trace is {dump.family.name} of {dump.name}: {found:,} nodes "
             f"were matched ({', '.join(how)}), {join.dot_left:,} timed nodes of the dump and "
@@ -174,14 +190,48 @@ class Joining:
                 f"kernels of its own ({names}): their times are those kernels'."
             )
         self.notes.append(("warning" if join.dot_left or join.trace_left else "information", text))
-        if contradicted:
+        self._say_contradicted(dump, graph, join, launches)
+        self._say_exchangeable(dump, join)
+
+    def _say_contradicted(self, dump: Dump, graph: TraceGraph, join: Join, launches: int) -> None:
+        name = f"{dump.family.name} of {dump.name}"
+        where = f"{counted(launches, 'launch', 'launches')} of {graph.name}"
+        if join.overlapped_count:
             self.notes.append(
-                ("warning",
-                 f"{contradicted:,} dependencies of {dump.family.name} in {dump.name} contradict "
-                 f"the times: a node of {graph.name} started before one that it depends on had "
-                 "ended. Programmatic dependencies do that, which a dump does not tell from "
-                 "others; else nodes are matched wrongly, or the dump is of another capture.")
-            )  # fmt: skip
+                (
+                    "limit",
+                    f"{counted(join.overlapped_count, 'dependency', 'dependencies')} of {name} "
+                    f"joined kernels that overlapped in {where}. Programmatic dependencies do "
+                    "that, which the dump does not distinguish: they are taken to be such.",
+                )
+            )
+        if join.contradicted_count:
+            count = counted(join.contradicted_count, "dependency was", "dependencies were")
+            self.notes.append(
+                (
+                    "warning",
+                    f"{count} contradicted by the times in {where} as {name}, the worst by "
+                    f"{duration(join.worst_ns)}: a node started before one that it depends on had "
+                    "ended. Nodes are matched wrongly, or the dump is of another capture.",
+                )
+            )
+        else:
+            self.notes.append(("information", f"All dependencies of {name} hold in {where}."))
+
+    def _say_exchangeable(self, dump: Dump, join: Join) -> None:
+        marked = len(join.match_class)
+        if not marked:
+            return
+        groups = len(set(join.match_class.values()))
+        self.notes.append(
+            (
+                "limit",
+                f"{counted(marked, 'node')} of {dump.family.name} in {dump.name}, in "
+                f"{counted(groups, 'group')}, could be exchanged with others of the group and all "
+                "dependencies would hold: which of their times is whose is not known. They are "
+                "marked as exchangeable.",
+            )
+        )
 
     def write_rest(self, graphs: GraphRows) -> None:
         """Write the dumps that are none of the trace's graphs."""
@@ -191,32 +241,13 @@ class Joining:
             self._dots.write(dump.family.levels, dump.family.parents, dump.text)
             nodes = len(dump.family.timed_nodes())
             if i in self._closest:
-                join, name = self._closest[i]
+                pair, name = self._closest[i]
+                dot_left, trace_left = pair.left_over
                 text = (
                     f"{dump.family.name} of {dump.name} is none of the trace's graphs: of its "
-                    f"{nodes:,} timed nodes {join.dot_left:,} match no node of {name}, the "
-                    f"closest, and {join.trace_left:,} of that match none of the dump's."
+                    f"{nodes:,} timed nodes {dot_left:,} match no node of {name}, the "
+                    f"closest, and {trace_left:,} of that match none of the dump's."
                 )
             else:
                 text = f"The trace has no launch of a graph for {dump.family.name} of {dump.name}."
             self.notes.append(("warning", f"{text} Both are shown, unjoined."))
-
-
-def _contradictions(dump: Dump, graph: TraceGraph, join: Join, folded: FoldedTrace) -> int:
-    """Return how many dependencies the times of the fullest launch contradict."""
-    own = np.flatnonzero(folded.launches["exec_id"] == graph.exec_id)
-    sizes = folded.launches["span_count"][own]
-    launch = int(own[sizes == sizes.max()][-1])
-    at = slice(*np.searchsorted(folded.span_launch, [launch, launch + 1]).tolist())
-    once = folded.span_iteration[at] == 0
-    work = folded.work[folded.span[at][once]]
-    ends = dict(zip(work["node_id"].tolist(), work["end_ns"].tolist(), strict=True))
-    starts = dict(zip(work["node_id"].tolist(), work["start_ns"].tolist(), strict=True))
-    count = 0
-    for level in dump.family.levels:
-        for edge in level.edges:
-            before = join.exec_node_of.get((level.number, edge.from_node))
-            after = join.exec_node_of.get((level.number, edge.to_node))
-            if before in ends and after in starts and before is not None and after is not None:
-                count += starts[after] < ends[before]
-    return count

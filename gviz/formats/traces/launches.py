@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,8 @@ class FoldedTrace:
         Records left out: recorded twice, and of graph nodes without a launch.
     numbered
         Executables that gviz distinguished by what they ran.
+    unaligned
+        Those of them in which streams ran the same: which node was which differs between launches.
     calls_without_work
         Launch calls of which nothing is known on the GPU.
     """
@@ -61,6 +64,7 @@ class FoldedTrace:
     duplicates: int
     homeless: int
     numbered: frozenset[int]
+    unaligned: frozenset[int]
     calls_without_work: int
 
 
@@ -71,14 +75,14 @@ def fold_trace(trace: Trace) -> FoldedTrace:
     call = _call_of(calls, work["correlation_id"])
     launched = (call >= 0) & (calls["is_graph_launch"][call] > 0) if len(calls) else call >= 0
     has_id = work["node_id"] >= 0
-    numbered = _number_nodes(work, np.flatnonzero(launched & ~has_id))
+    numbered, unaligned = _number_nodes(work, np.flatnonzero(launched & ~has_id))
     inside = np.flatnonzero(has_id | launched)
     group, ambiguous = _group(work, inside)
     homeless = int((group < 0).sum())
     inside, ambiguous, group = inside[group >= 0], ambiguous[group >= 0], group[group >= 0]
     launches, rank = _launches(trace, work, calls, inside, group, ambiguous)
     launch = rank[group]
-    order = np.lexsort((work["start_ns"][inside], work["node_id"][inside], launch))
+    order = _by_node(work, inside, launch)
     span, launch = inside[order], launch[order]
     operations = np.flatnonzero(~(has_id | launched))
     unseen = np.setdiff1d(np.flatnonzero(calls["is_graph_launch"]), launches["call"])
@@ -93,9 +97,44 @@ def fold_trace(trace: Trace) -> FoldedTrace:
         operation_call=call[operations],
         duplicates=duplicates,
         homeless=homeless,
-        numbered=frozenset(numbered),
+        numbered=numbered,
+        unaligned=unaligned,
         calls_without_work=len(unseen),
     )
+
+
+def with_new_ids(
+    folded: FoldedTrace, new_ids: Mapping[int, tuple[IntArray, IntArray]]
+) -> FoldedTrace:
+    """Return the trace with other ids of nodes in some launches.
+
+    Parameters
+    ----------
+    new_ids
+        By index of a launch: ids that change, and what they become.
+    """
+    if not new_ids:
+        return folded
+    work, launch = folded.work.copy(), folded.span_launch
+    for at, (old, new) in new_ids.items():
+        span = folded.span[slice(*np.searchsorted(launch, [at, at + 1]).tolist())]
+        order = np.argsort(old)
+        ids = work["node_id"][span]
+        found = np.minimum(np.searchsorted(old[order], ids), len(old) - 1)
+        work["node_id"][span] = np.where(old[order][found] == ids, new[order][found], ids)
+    order = _by_node(work, folded.span, launch)
+    span = folded.span[order]
+    return replace(
+        folded,
+        work=work,
+        span=span,
+        span_iteration=_place_in_runs(launch, work["node_id"][span]),
+    )
+
+
+def _by_node(work: Activities, span: IntArray, launch: IntArray) -> IntArray:
+    """Return the order of executions by launch, node and start."""
+    return np.lexsort((work["start_ns"][span], work["node_id"][span], launch))
 
 
 def _sorted_work(trace: Trace) -> tuple[Activities, int]:
@@ -139,15 +178,17 @@ def _call_of(calls: npt.NDArray[np.void], correlation: IntArray) -> IntArray:
     return np.where((known[at] == correlation) & (correlation > 0), at, -1)
 
 
-def _number_nodes(work: Activities, mine: IntArray) -> list[int]:
+def _number_nodes(work: Activities, mine: IntArray) -> tuple[frozenset[int], frozenset[int]]:
     """Give launched work without node ids an executable and a node, in place.
 
     Launches that ran the same work, stream by stream in the same order, are taken as of one
-    executable; nodes are numbered stream by stream. Returns the executables' ids.
+    executable; nodes are numbered stream by stream. Returns the executables' ids, and those of
+    which streams ran the same.
     """
     numbers: dict[bytes, int] = {}
     # Above those that the trace reports: another gviz may have numbered these.
     first = max(OWN_IDS, int(work["exec_id"].max(initial=0))) + 1
+    unaligned: set[int] = set()
     order = mine[np.argsort(work["correlation_id"][mine], kind="stable")]
     cuts = np.flatnonzero(np.diff(work["correlation_id"][order])) + 1
     for launch in np.split(order, cuts) if len(order) else ():
@@ -159,10 +200,12 @@ def _number_nodes(work: Activities, mine: IntArray) -> list[int]:
         streams.sort(key=lambda s: s[0])
         digest = hashlib.sha256(b"|".join(shape for shape, _ in streams)).digest()
         exec_id = numbers.setdefault(digest, first + len(numbers))
+        if len({shape for shape, _ in streams}) < len(streams):
+            unaligned.add(exec_id)
         placed = np.concatenate([at for _, at in streams])
         work["exec_id"][placed] = exec_id
         work["node_id"][placed] = np.arange(len(placed))
-    return list(numbers.values())
+    return frozenset(numbers.values()), frozenset(unaligned)
 
 
 def _shape(work: Activities) -> bytes:

@@ -22,7 +22,7 @@ from gviz.formats.traces.graph_rows import (
 )
 from gviz.formats.traces.host_ranges import nest_ranges
 from gviz.formats.traces.joining import Dump, Joining
-from gviz.formats.traces.launches import FoldedTrace, fold_trace
+from gviz.formats.traces.launches import FoldedTrace, fold_trace, with_new_ids
 from gviz.formats.traces.operations import are_too_many, outside_work
 from gviz.formats.traces.trace import Trace
 from gviz.matching import CapturedWork
@@ -61,7 +61,7 @@ class RunWriter:
         graphs = trace_graphs(trace, folded, self._builder.kernels)
         add_creations(graphs, trace, path_of)
         add_annotations(graphs, trace, outermost)
-        works = self._write_graphs(trace, graphs, folded, dumps)
+        works, folded = self._write_graphs(trace, graphs, folded, dumps)
         launches = _launch_rows(folded, graphs)
         self._builder.add_launches(launches)
         self._write_spans(folded, graphs, launches)
@@ -154,16 +154,18 @@ class RunWriter:
 
     def _write_graphs(
         self, trace: Trace, graphs: GraphRows, folded: FoldedTrace, dumps: Sequence[Dump]
-    ) -> list[CapturedWork]:
-        """Write the graphs; return what each does, in order of creation."""
-        joining = Joining(self._builder, dumps, shared_memory_is_total=trace.shared_memory_is_total)
+    ) -> tuple[list[CapturedWork], FoldedTrace]:
+        """Write the graphs; return what each does, in order of creation, and the joined trace."""
+        joining = Joining(
+            self._builder, folded, dumps, shared_memory_is_total=trace.shared_memory_is_total
+        )
         launched = Counter(folded.launches["exec_id"].tolist())
         works = []
         inferred = False
         # CUDA counts executables as they are made; those that gviz numbers come last.
         for level in sorted(graphs.levels.values(), key=lambda x: x.exec_id):
             level.graph_exec_id = self._builder.numbers.take("graph_exec")
-            work = joining.write(level, folded)
+            work = joining.write(level)
             if work is None:
                 level.graph_id = self._builder.numbers.take("graph")
                 inferred |= len(level.edges) > 0
@@ -183,7 +185,7 @@ class RunWriter:
             self._note("limit", NUMBERED_NOTE)
         if any(not len(level.columns) for level in graphs.levels.values()):
             self._note("limit", WHOLE_NOTE)
-        return works
+        return works, with_new_ids(folded, joining.new_ids)
 
     def _write_exec(self, trace: Trace, level: TraceGraph, launches: int) -> None:
         facts = trace.execs.get(level.exec_id)

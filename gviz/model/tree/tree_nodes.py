@@ -115,6 +115,7 @@ class TreeNode:
     nvtx_path_id = _Value[int | None]()
     not_timed_reason = _Value[str | None]()
     conditional_type = _Value[str | None]()
+    match_class = _Value[int | None]()
     created_ns = _Value[int | None]()
     created_thread_id = _Value[int | None]()
     stack_id = _Value[int | None]()

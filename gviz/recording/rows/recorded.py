@@ -247,6 +247,12 @@ class Node:
     stack_reason: str | None = column("why there is no Python stack", default=None)
     not_timed_reason: str | None = column("why spans carry no time for it", default=None)
     conditional_type: str | None = column("if, while or switch", default=None)
+    match_class: int | None = column(
+        "of a graph that times were matched with: nodes of equal number, in the graph and its "
+        "bodies, can be exchanged without a contradiction, so that which of their times is whose "
+        "is not known; NULL: the node's times are its own",
+        default=None,
+    )
 
 
 @table("argument", primary_key=("graph_id", "node_id", "position"), without_rowid=True)

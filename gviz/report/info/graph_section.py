@@ -25,7 +25,7 @@ from gviz.report.document import (
     share,
     table,
 )
-from gviz.report.summary import GraphSummary, LaunchSummary
+from gviz.report.summary import GraphSummary, LaunchSummary, SlowNode
 from gviz.stats import CuptiState
 from gviz.text import byte_size, counted, duration
 
@@ -44,6 +44,7 @@ def graph_section(graph: GraphSummary) -> Section:
         f"graph-{graph.graph_id}",
         f"Graph {graph.graph_id}: {graph.name} ({graph.origin})",
         _size(graph),
+        _exchangeable(graph.exchangeable_count),
         *_life(graph),
         *(_launches(side) for side in graph.launches),
         *_parameters(graph),
@@ -62,6 +63,17 @@ def _size(graph: GraphSummary) -> Sentence:
     if graph.origin == "trace" and graph.edge_count is None:
         what = f"Nodes and edges not recorded: {WHOLE_ONLY}"
     return say(f"{what}: {kinds}." if kinds else f"{what}.")
+
+
+def _exchangeable(count: int) -> Sentence | None:
+    """Return that times were matched with nodes that could be exchanged; None: with none."""
+    if not count:
+        return None
+    which = "1 node is" if count == 1 else f"{counted(count, 'node')} are"
+    return say(
+        f"{which} exchangeable: all dependencies would hold if their times were each other's, so "
+        "which of them are whose is not known."
+    )
 
 
 # -- life --------------------------------------------------------------------------------
@@ -175,12 +187,17 @@ def _slowest(graph: GraphSummary) -> TableBlock:
         numbers("p95", "95th percentile"), numbers("Count"), numbers("Share"),
     ]  # fmt: skip
     rows: list[list[Content]] = [
-        [_place(graph, node.graph_id, node.node_id), node.type, node.kernel or node.name,
+        [_place(graph, node.graph_id, node.node_id), node.type, _slow_name(node),
          ns(node.median_ns, "measured"), ns(node.p95_ns, "measured"), number(node.count),
          share(node.share_fraction)]
         for node in graph.slowest_nodes
     ]  # fmt: skip
     return table("Slowest nodes by total time", columns, rows)
+
+
+def _slow_name(node: SlowNode) -> str:
+    name = node.kernel or node.name
+    return f"{name} (exchangeable)" if node.is_exchangeable else name
 
 
 def _place(graph: GraphSummary, graph_id: int, node_id: int) -> str:

@@ -33,7 +33,12 @@ VERSIONS = range(1, SCHEMA_VERSION)
 #: Tables whose rows are others in the current schema.
 CHANGED = {"launch", "launch_block", "measurement", "node_statistics", "span"}
 #: A name of a graph or program in each frozen file.
-SHOWN = {1: "CuPy fork-join pipeline", 2: "CuPy fork-join pipeline", 3: "CONDITIONAL WHILE"}
+SHOWN = {
+    1: "CuPy fork-join pipeline",
+    2: "CuPy fork-join pipeline",
+    3: "CONDITIONAL WHILE",
+    4: "CuPy fork-join pipeline",
+}
 
 
 def frozen(version: int) -> Path:

@@ -1,0 +1,104 @@
+"""Traces without node ids, joined with dumps in which nodes have other numbers: the truth is known.
+
+A recording of a real GPU is written as the trace that Kineto would have made of it, and its graph
+as a dump whose nodes are numbered in another order that respects the edges.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kineto_traces import trace_of, write_trace
+from places import ROOT
+from renumbered_dumps import renumbered_dump
+
+from gviz.formats.importer import import_files
+from gviz.recording.reader import Recording
+
+RECORDINGS = ROOT / "assets" / "recordings"
+#: Launches in a trace; of graph_lives all, for each of its graphs is in some.
+LAUNCHES = {"graph_lives": 200}
+#: Recording, graph, and nodes that times and dependencies leave exchangeable, at most.
+GRAPHS = [
+    ("cupy_pipeline", 1, 12),
+    ("decode_step", 1, 32),
+    ("decode_step_h200", 1, 32),
+    ("decode_step_h200_fused", 1, 32),
+    ("graph_lives", 4, 0),
+    ("graph_lives", 5, 0),
+    ("nested_torch", 1, 0),
+    ("ranks_h200", 1, 0),
+    ("token_step_1", 1, 0),
+    ("token_step_2", 1, 0),
+    ("token_step_3", 1, 0),
+    ("token_step_4", 1, 0),
+    ("token_step_5", 1, 0),
+    ("training_step", 1, 0),
+]
+
+
+def truth_of(path: Path) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return graph and node of each execution, by its start and end."""
+    found = {}
+    with Recording(path) as recording:
+        for graph in recording.fetch_graphs():
+            for launch in recording.fetch_launches(graph.graph_id):
+                if not launch.span_count or launch.gpu_start_ns is None:
+                    continue
+                spans = recording.fetch_spans(launch.launch_id)
+                start = (launch.gpu_start_ns + spans.start_ns).tolist()
+                end = (launch.gpu_start_ns + spans.start_ns + spans.duration_ns).tolist()
+                nodes = zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True)
+                found |= dict(zip(zip(start, end, strict=True), nodes, strict=True))
+    return found
+
+
+def check_seed(path: Path, graph_id: int, most: int, seed: int, folder: Path) -> list[str]:
+    """Import one renumbering; check that times are on their nodes or these are marked."""
+    trace = write_trace(
+        trace_of(path, node_ids=False, launches=LAUNCHES.get(path.stem, 6)), folder / "t.json"
+    )
+    numbers = renumbered_dump(path, folder / "g.dot", graph_id, seed)
+    output = folder / "out.gviz"
+    notes = import_files([trace, folder / "g.dot"], output, overwrite=True)
+    truth = truth_of(path)
+    with Recording(output) as got:
+        top = next(g for g in got.fetch_graphs() if g.origin == "dot")
+        marked = {
+            (node.graph_id, node.node_id)
+            for graph in got.fetch_graphs()
+            for node in got.fetch_nodes(graph.graph_id)
+            if node.match_class is not None
+        }
+        launches = got.fetch_launches(top.graph_id)
+        assert launches
+        for launch in launches:
+            assert launch.gpu_start_ns is not None
+            spans = got.fetch_spans(launch.launch_id)
+            columns = (spans.graph_id, spans.node_id, spans.start_ns, spans.duration_ns)
+            for graph, node, start, duration in zip(*(c.tolist() for c in columns), strict=True):
+                begin = launch.gpu_start_ns + start
+                old = truth[begin, begin + duration]
+                if graph == top.graph_id:
+                    assert (old[0], numbers[old[1]]) == (graph_id, node) or (graph, node) in marked
+    assert len(marked) <= most
+    return notes
+
+
+@pytest.mark.parametrize(("name", "graph_id", "most"), GRAPHS[:-1])
+def test_every_time_is_on_its_node_or_the_node_is_marked(
+    name: str, graph_id: int, most: int, tmp_path: Path
+) -> None:
+    notes = check_seed(RECORDINGS / f"{name}.gviz", graph_id, most, 0, tmp_path)
+    assert any("All dependencies of" in note for note in notes)
+    assert any("could be exchanged" in note for note in notes) == (most > 0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("name", "graph_id", "most"), GRAPHS)
+def test_twenty_renumberings_of_each_recording(
+    name: str, graph_id: int, most: int, tmp_path: Path
+) -> None:
+    for seed in range(20):
+        check_seed(RECORDINGS / f"{name}.gviz", graph_id, most, seed, tmp_path)
