@@ -209,7 +209,9 @@ def test_it_shows_graph_timeline_table_and_what_it_holds(opened: OpenFile, small
     assert page.get_by_role("heading", level=1).inner_text() == "fork-join 3x4"
     assert "This file holds launches #2, #7" in page.locator("#file-note").inner_text()
     assert "Slowest nodes, by median" in opened.inspected()
-    assert opened.asked == ["about:blank", small.as_uri()] or opened.asked == [small.as_uri()]
+    assert opened.requested == ["about:blank", small.as_uri()] or opened.requested == [
+        small.as_uri()
+    ]
 
 
 @pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
