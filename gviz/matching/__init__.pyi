@@ -1,7 +1,7 @@
-from gviz.matching.eager_passes import CapturedWork as CapturedWork
-from gviz.matching.eager_passes import EagerMatch as EagerMatch
-from gviz.matching.eager_passes import EagerWork as EagerWork
-from gviz.matching.eager_passes import match_eager as match_eager
+from gviz.matching.eager_iterations import CapturedWork as CapturedWork
+from gviz.matching.eager_iterations import EagerMatch as EagerMatch
+from gviz.matching.eager_iterations import EagerWork as EagerWork
+from gviz.matching.eager_iterations import match_eager as match_eager
 from gviz.matching.node_domains import NO_WORK as NO_WORK
 from gviz.matching.node_domains import GraphWork as GraphWork
 from gviz.matching.node_matching import NOT_MATCHED as NOT_MATCHED

@@ -296,7 +296,7 @@ def structure_colours(graph: GraphWork, order: Order) -> list[int]:
     """Return a number for each node, equal for those in equal places of the graph.
 
     Colour refinement in the order of dependencies: down, up, and both again, so that a colour
-    tells of all that a node depends on and all that depends on it.
+    records all that a node depends on and all that depends on it.
     """
     colour: list[int] = graph.token.tolist()
     for _ in range(2):

@@ -1,7 +1,7 @@
 """Occurrences of a graph's work as plain stream operations.
 
 A program usually runs the same work eagerly before it captures it. This module finds
-those passes: disjoint stretches of the stream operations that are the graph's nodes, in
+those iterations: disjoint stretches of the stream operations that are the graph's nodes, in
 the graph's order, with few differences.
 
 Method
@@ -17,7 +17,7 @@ Method
    between the same neighbours.
 4. Between these stretches, windows that hold the right tokens in a wrong order are tried
    by simulation: an operation takes the first node of its token none of whose dependents
-   has begun. This finds passes whose independent branches were issued in another order.
+   has begun. This finds iterations whose independent branches were issued in another order.
 
 Time is that of :mod:`gviz.matching.token_search`, O(n m / 30) machine words for n nodes and m
 operations; nothing in it depends on how often a token repeats. Among equally good
@@ -133,7 +133,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One pass over a graph's work by stream operations.
+    """One eager iteration of a graph's work.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ def _find_best(
     if reordered:
         found = filler.fill_all([*found, *reordered], least)
     if _enough_left(found, pattern, text, least):
-        # An alignment may have taken branches of two passes for one pass.
+        # An alignment may have taken branches of two iterations for one.
         alone = _find_reordered([], pattern, text, dependencies, least)
         found = max(found, filler.fill_all(alone, least), key=_count_matched)
     return found

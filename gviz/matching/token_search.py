@@ -133,7 +133,7 @@ def _trim(pairs: list[tuple[int, int]], least: int) -> list[tuple[int, int]]:
     """Leave out what an alignment reached at its ends only past as much that it does not have.
 
     A replaced token costs no more than a missing one, so a graph that goes on where its pass
-    has ended would take equal operations out of the pass after it.
+    has ended would take equal operations out of the iteration after it.
     """
     stop = len(pairs) - _costly(pairs[::-1])
     start = _costly(pairs[:stop])

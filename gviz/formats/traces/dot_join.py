@@ -301,7 +301,7 @@ def _match(
     match = match_nodes(graph, work)
     if not match.contradicted.total or flat.has_edge_kinds:
         return match, 0
-    # The dump tells no kinds of edges: kernels that overlap may depend on each other so.
+    # The dump has no kinds of edges: kernels that overlap may depend on each other so.
     early = match_nodes(GraphWork(token, flat.edges, flat.is_of_kernels), work)
     if early.contradicted.total >= match.contradicted.total:
         return match, 0

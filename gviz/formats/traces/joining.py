@@ -70,7 +70,7 @@ class Joining:
     Attributes
     ----------
     notes
-        What is to be said of it.
+        The notes about it.
     new_ids
         By index of a launch: node ids of the trace that are others there, and what they become, so
         that a node has one id in all launches.
@@ -154,12 +154,12 @@ class Joining:
         return CapturedWork.from_rows(graph_id, outermost, edges)
 
     def _joined_row(self, row: rows.Node, timed: rows.Node) -> rows.Node:
-        """Return the row of a dump's node with what the trace's tells."""
+        """Return the row of a dump's node with what the trace's has."""
         from_trace = _FROM_TRACE if row.type == timed.type else _OF_ANY_KIND
-        told = {k: v for k in from_trace if (v := getattr(timed, k)) is not None}
+        recorded = {k: v for k in from_trace if (v := getattr(timed, k)) is not None}
         shared = timed.shared_mem_bytes if row.type == timed.type else None
         if row.shared_mem_bytes is None:
-            told["shared_mem_bytes"] = shared
+            recorded["shared_mem_bytes"] = shared
         elif shared is not None and self._shared_is_total and row.function_id is not None:
             static = max(shared - row.shared_mem_bytes, 0)
             self._builder.kernels.learn_static_shared(row.function_id, static)
@@ -168,7 +168,7 @@ class Joining:
             exec_node_id=timed.exec_node_id,
             not_timed_reason=None,
             stack_reason=timed.stack_reason,
-            **told,
+            **recorded,
         )
 
     def _say(self, dump: Dump, graph: TraceGraph, join: Join, launches: int) -> None:

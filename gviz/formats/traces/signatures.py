@@ -1,7 +1,7 @@
 """Signatures of nodes of a dump and of a trace: one number where both can be the same work.
 
-They are compared as finely as both sides tell: kernels by name and launch shape, copies and fills
-by size and direction. A plain dump tells no shapes, dumps and traces spell directions in different
+They are compared as finely as both sides allow: kernels by name and launch shape, copies and fills
+by size and direction. A plain dump has no shapes, dumps and traces spell directions in different
 ways, and the driver runs some copies and fills by kernels of its own.
 """
 
@@ -78,7 +78,7 @@ _Key = tuple[Hashable, ...]
 def _fine(
     dot: Sequence[DotNode], nodes: Sequence[rows.Node], names: Sequence[str]
 ) -> tuple[list[_Key], list[_Key]]:
-    """Return what each node does, as finely as the dump tells of its like."""
+    """Return what each node does, as finely as the dump has it of its like."""
     plain = {_like(node, _dot_name(node)) for node in dot if not _is_shaped(node)}
     of_dot = []
     for node in dot:

@@ -102,9 +102,9 @@ class EagerMatch:
     Attributes
     ----------
     launches
-        A row of the stream side for each pass.
+        A row of the stream side for each iteration.
     launch_id, node_id
-        Pass and node of each operation, int64; -1: none.
+        Iteration and node of each operation, int64; -1: none.
     """
 
     launches: list[rows.Launch]
@@ -128,7 +128,7 @@ def match_eager(
     run_id
         The run of all of it.
     first_launch_id
-        Id of the first pass; the others count on.
+        Id of the first iteration; the others count on.
     """
     found = EagerMatch(
         [], np.full(len(eager), UNKNOWN, np.int64), np.full(len(eager), UNKNOWN, np.int64)
@@ -172,7 +172,7 @@ def _has_cycle(edges: IntArray) -> bool:
 
 
 def _with_times(row: rows.Launch, eager: EagerWork, chosen: IntArray) -> rows.Launch:
-    """Return a pass's row with its times and places."""
+    """Return an iteration's row with its times and places."""
     called, returned = eager.called_ns[chosen], eager.returned_ns[chosen]
     called, returned = called[called != UNKNOWN], returned[returned != UNKNOWN]
     thread = int(eager.thread_id[chosen[0]])
