@@ -41,16 +41,20 @@ from gviz.dag import CriticalPath, Reachability, cover_series, rank_rows
 from gviz.errors import CycleError
 from gviz.model import (
     SHOWN,
+    CallTimes,
     ContradictedTimes,
     GraphTree,
     Keep,
+    LaunchCalls,
     LaunchSpans,
     TreeEdges,
     TreeLevel,
     build_anew,
+    call_times,
     contradicted_times,
     launch_spans,
     median_spans,
+    read_launch_calls,
     read_launch_spans,
     read_tree,
     read_tree_edges,
@@ -134,6 +138,16 @@ class GraphSubject:
     def launches(self) -> SoundLaunches:
         """The launches that have a row, in time order."""
         return read_sound_launches(self.recording, self.row.graph_id)
+
+    @cached_property
+    def launch_calls(self) -> LaunchCalls:
+        """The launch calls of its run, with those that waited for a full queue."""
+        return read_launch_calls(self.recording, self.row.run_id, self._keep)
+
+    @cached_property
+    def call_times(self) -> CallTimes:
+        """The host time of its launch call, from the calls disturbed least."""
+        return call_times(self.recording, self.row.graph_id, self._keep)
 
     def launches_before(self) -> list[rows.Launch | None]:
         """Return the launch before each timed one on its stream; None: it is the first there."""

@@ -8,7 +8,7 @@ from statistics import median
 from gviz.analysis import RULES, Advice, GraphSubject, Ignored, advise_graph, lane_count
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.limits import ANY_RULE, GraphLimits, Values
-from gviz.comparison import critical_paths, host_times, launch_lengths
+from gviz.comparison import critical_paths, launch_lengths
 from gviz.stats import union
 
 #: Findings that a check lists in words.
@@ -89,8 +89,8 @@ def _launch(subject: GraphSubject) -> Known:
 
 
 def _host(subject: GraphSubject) -> Known:
-    found = host_times(subject.recording, subject.row.graph_id)
-    return _typical(float(found.typical[0]), "; ".join(found.methods))
+    found = subject.call_times
+    return (None, found.method) if found.median_ns is None else (found.median_ns, found.method)
 
 
 def _critical_path(subject: GraphSubject) -> Known:

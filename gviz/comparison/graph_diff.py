@@ -96,10 +96,13 @@ def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> Co
     trees = before.tree(pair.first), after.tree(pair.second)
     levels = tuple(_compare_levels(before.bodies, after.bodies, trees))
     subjects = before.subject(pair.first), after.subject(pair.second)
-    totals = [
-        pair_all(*(read(s.recording, s.row.graph_id) for s in subjects))
-        for read in (launch_lengths, host_times)
-    ]
+    lengths = (launch_lengths(s.recording, s.row.graph_id) for s in subjects)
+    keeps = before.keep, after.keep
+    calls = (
+        host_times(s.recording, s.row.graph_id, keep)
+        for s, keep in zip(subjects, keeps, strict=True)
+    )
+    totals = [pair_all(*lengths), pair_all(*calls)]
     why_not = _why_no_totals(*subjects)
     if not why_not:
         totals += [pair_all(*map(read, subjects)) for read in (first_to_last, critical_paths)]

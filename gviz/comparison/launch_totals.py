@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gviz.analysis import GraphSubject, structural_length_of
 from gviz.comparison.changes import NodeDurations
-from gviz.model import launch_times, least_disturbed
+from gviz.model import Keep, build_anew, call_times, launch_times
 
 if TYPE_CHECKING:
     from gviz.recording import Measure, Recording
@@ -26,15 +26,14 @@ def launch_lengths(recording: Recording, graph_id: int) -> NodeDurations:
     return _column(launches, times.median_ns, times.method)
 
 
-def host_times(recording: Recording, graph_id: int) -> NodeDurations:
+def host_times(recording: Recording, graph_id: int, keep: Keep = build_anew) -> NodeDurations:
     """Return how long the launch calls of a top-level graph took on the host.
 
-    Calls of launches without node times, the first left out; all where there are no others.
+    The call alone, of launches without node times, the first left out; what calls wait for a full
+    queue is the GPU's time (:func:`gviz.model.call_times`).
     """
-    found = least_disturbed(recording, graph_id, "graph", "host")
-    launches = _one_by_one(recording, graph_id, "host")
-    method = f"measured: the launch call, {found.taken}"
-    return _column(launches, found.durations.median_ns(), method)
+    found = call_times(recording, graph_id, keep)
+    return _column(found.alone_ns, found.median_ns, found.way)
 
 
 def first_to_last(subject: GraphSubject) -> NodeDurations:

@@ -1,10 +1,15 @@
 from gviz.model import reinstantiation as reinstantiation
+from gviz.model.launch_calls import CallTimes as CallTimes
+from gviz.model.launch_calls import LaunchCalls as LaunchCalls
+from gviz.model.launch_calls import call_times as call_times
+from gviz.model.launch_calls import read_launch_calls as read_launch_calls
+from gviz.model.launch_calls import times_of as times_of
+from gviz.model.launch_inflation import Inflation as Inflation
+from gviz.model.launch_inflation import inflation as inflation
 from gviz.model.launch_queue import may_have_waited as may_have_waited
 from gviz.model.launch_queue import waited_until as waited_until
-from gviz.model.launch_time import Inflation as Inflation
 from gviz.model.launch_time import LaunchTimes as LaunchTimes
 from gviz.model.launch_time import MeasuredLaunches as MeasuredLaunches
-from gviz.model.launch_time import inflation as inflation
 from gviz.model.launch_time import launch_times as launch_times
 from gviz.model.launch_time import least_disturbed as least_disturbed
 from gviz.model.launch_time import state_of as state_of

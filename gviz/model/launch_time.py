@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gviz.recording import WeightedDurations
 from gviz.stats import CuptiState, Evidence, How
-from gviz.text import multiple
 
 if TYPE_CHECKING:
     from gviz.recording import Measure, Recording, rows
@@ -64,7 +63,12 @@ class MeasuredLaunches:
     @property
     def taken(self) -> str:
         """Return the state in words."""
-        return _TAKEN[self.state]
+        return taken_in(self.state)
+
+
+def taken_in(state: CuptiState) -> str:
+    """Return a state of CUPTI in words, as that in which something was timed."""
+    return _TAKEN[state]
 
 
 def state_of(run: rows.Run, *, node_times: bool) -> CuptiState:
@@ -146,49 +150,3 @@ def _times(
         method=method,
         evidence=Evidence(how, count, state=found.state, is_cold=is_cold),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Inflation:
-    """The lengthening of launches while node times were taken.
-
-    Attributes
-    ----------
-    gpu_ratio, host_ratio
-        Median with node times over median without, of the executable with most launches of
-        both kinds; None: one of them was not measured.
-    reason
-        Why not; empty when both were.
-    """
-
-    gpu_ratio: float | None
-    host_ratio: float | None
-    reason: str
-
-    def to_text(self) -> str:
-        """Return a line for people."""
-        if self.gpu_ratio is None:
-            return f"what node level costs this graph was not measured: {self.reason}"
-        host = "" if self.host_ratio is None else f", host call {multiple(self.host_ratio)}"
-        return f"measured with node level on: {multiple(self.gpu_ratio)} of the plain launch{host}"
-
-
-def inflation(recording: Recording, graph_id: int) -> Inflation | None:
-    """Return what node level cost a graph's launches; None: no node times were taken."""
-    costs: dict[int, dict[int, rows.LaunchCost]] = {}
-    for cost in recording.fetch_launch_costs(graph_id):
-        costs.setdefault(cost.graph_exec_id, {})[cost.node_level] = cost
-    recorded = [sides for sides in costs.values() if 1 in sides]
-    if not recorded:
-        return None
-    best = max(recorded, key=lambda s: min((s[i].count if i in s else 0) for i in (0, 1)))
-    plain, slow = best.get(0), best[1]
-    if plain is None or plain.gpu_median_ns is None or slow.gpu_median_ns is None:
-        missing = plain if plain is None or plain.gpu_median_ns is None else slow
-        why = missing.method if missing else "no launch without node level"
-        return Inflation(None, None, why.removeprefix("not measured: "))
-    host = None
-    if plain.host_median_ns and slow.host_median_ns is not None:
-        host = slow.host_median_ns / plain.host_median_ns
-    gpu = slow.gpu_median_ns / plain.gpu_median_ns if plain.gpu_median_ns else None
-    return Inflation(gpu, host, "")

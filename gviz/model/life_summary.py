@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass
 
 from gviz.cuda import CaptureMode
 from gviz.model.user_frame import own_frame
 from gviz.recording import Recording, rows
+from gviz.stats import CuptiState
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +121,12 @@ def graph_life(
     updates
         Those of the run (:meth:`Recording.fetch_graph_updates`).
     """
+    from gviz.model.launch_calls import call_times
+
     execs = recording.fetch_graph_execs(graph.graph_id)
     first = recording.fetch_first_launches(graph.graph_id)
-    again = recording.fetch_launch_durations(graph.graph_id, "graph", "host", undisturbed=True)
+    calls = call_times(recording, graph.graph_id)
+    is_plain = calls.state != CuptiState.RECORDED and not calls.is_cold
     by_exec: dict[int | None, list[rows.GraphUpdate]] = {}
     for update in updates:
         by_exec.setdefault(update.graph_exec_id, []).append(update)
@@ -133,7 +136,7 @@ def graph_life(
         capture_mode=mode_name(graph.capture_mode),
         capture_thread_id=graph.capture_thread_id,
         capture_stream_id=graph.capture_stream_id,
-        relaunch_median_ns=float(statistics.median(again.tolist())) if len(again) else None,
+        relaunch_median_ns=calls.median_ns if is_plain else None,
         destroyed_ns=graph.destroyed_ns,
         execs=tuple(
             ExecLife(

@@ -18,7 +18,6 @@ from gviz.model import (
     Reinstantiations,
     failed_captures,
     graph_life,
-    inflation,
     is_failed,
     launch_times,
     least_disturbed,
@@ -64,8 +63,9 @@ class LaunchSummary:
 
     ``gpu_median_ns`` is from the first span's start to the last span's end, over the
     launches with node times, ``event_median_ns`` between two events around the launch,
-    ``host_median_ns`` from the first call's entry to the last call's return; these two over the
-    launches that recording disturbed least, those of the states beside them.
+    ``host_median_ns`` from the first call's entry to the last call's return, over ``host_count``;
+    these two over the launches that recording disturbed least, those of the states beside them.
+    Launch calls that waited for a full queue are left out; ``host_waiting`` says how many.
     ``length`` is the GPU time of these launches, or of warm eager iterations, with its evidence.
     """
 
@@ -75,6 +75,8 @@ class LaunchSummary:
     gpu_median_ns: float | None
     event_median_ns: float | None
     host_median_ns: float | None
+    host_count: int
+    host_waiting: str
     event_state: CuptiState | None
     host_state: CuptiState | None
     length: LaunchTimes
@@ -239,7 +241,7 @@ def _summarize_graph(
     allocations: Sequence[rows.Allocation],
     slowest: int,
 ) -> GraphSummary:
-    from gviz.model import read_statistics
+    from gviz.model import inflation, read_statistics
 
     graph, levels = tree.graph, [level.graph for level in tree.levels]
     statistics = read_statistics(recording, tree, _STATISTICS)
@@ -315,18 +317,25 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
     count, with_node_times = recording.count_launches(graph_id, side)
     if not count:
         return None
-    event, host = (
-        least_disturbed(recording, graph_id, side, measure) for measure in ("event", "host")
-    )
+    event, calls = least_disturbed(recording, graph_id, side, "event"), None
+    host = least_disturbed(recording, graph_id, side, "host")
+    host_ns, host_count, state = host.durations.median_ns(), host.durations.count, host.state
+    if side == "graph":
+        from gviz.model import call_times
+
+        calls = call_times(recording, graph_id)
+        host_ns, host_count, state = calls.median_ns, len(calls.alone_ns), calls.state
     return LaunchSummary(
         side=side,
         count=count,
         with_node_times=with_node_times,
         gpu_median_ns=recording.fetch_weighted_durations(graph_id, side, "gpu").median_ns(),
         event_median_ns=event.durations.median_ns(),
-        host_median_ns=host.durations.median_ns(),
+        host_median_ns=host_ns,
+        host_count=host_count,
+        host_waiting="" if calls is None else calls.waiting,
         event_state=event.state if event.durations.count else None,
-        host_state=host.state if host.durations.count else None,
+        host_state=state if host_count else None,
         length=launch_times(recording, graph_id, side),
     )
 

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import numpy as np
-
 from gviz.analysis.launch_costs import FORK_JOIN, STRAIGHT_LINE, CostLine, LaunchCosts
 from gviz.analysis.results.first_calls import first_launches
 from gviz.analysis.results.repayments import (
@@ -26,7 +24,7 @@ from gviz.analysis.results.stream_gain import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.model import state_of
-from gviz.stats import Evidence, NotComputed, figure
+from gviz.stats import CuptiState, Evidence, NotComputed, figure
 
 #: Lengths of the table, as shares of the graph's own.
 _LENGTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
@@ -60,7 +58,12 @@ class ExpectedCall:
         "derived", "how far the line is from what it was fitted to, root mean square"
     )
     is_extrapolated: bool = figure("stated", "the line was fitted to smaller or larger graphs only")
-    measured_ns: float | None = figure("measured", "median here; null: not seen")
+    measured_ns: float | None = figure(
+        "measured",
+        "median here, launch calls that waited for a full queue left out; null: not seen, or of "
+        "no call it is known that it did not wait",
+    )
+    measured_count: int = figure("measured", "calls behind it")
     with_node_times: bool = figure(
         "stated", "all measured calls were made with node times on, which lengthens them"
     )
@@ -179,12 +182,15 @@ class _Lines:
         first_ns = median(x.first_ns for x in firsts) if firsts else None
         # The first launches of a run lie in a window of node times.
         first_timed = bool(subject.launches.node_level[:1].any())
+        executables = 0 if setup is None else setup.executable_count
+        uploads = sum(e.upload_start_ns is not None for e in subject.execs)
+        later = len(subject.call_times.alone_ns)
         found = (
-            ("capture", self._life("capture"), made[0], False),
-            ("instantiation", self._life("instantiate"), made[1], False),
-            ("upload", self._life("upload"), made[2], False),
-            ("first launch call", first, first_ns, first_timed),
-            ("launch call", self._launch("relaunch"), launch, with_times),
+            ("capture", self._life("capture"), made[0], 1, False),
+            ("instantiation", self._life("instantiate"), made[1], executables, False),
+            ("upload", self._life("upload"), made[2], uploads, False),
+            ("first launch call", first, first_ns, len(firsts), first_timed),
+            ("launch call", self._launch("relaunch"), launch, later, with_times),
         )
         return [
             ExpectedCall(
@@ -193,9 +199,10 @@ class _Lines:
                 residual_fraction=line.residual_fraction,
                 is_extrapolated=not line.covers(self.count),
                 measured_ns=None if measured is None else float(measured),
+                measured_count=0 if measured is None else count,
                 with_node_times=with_node_times and measured is not None,
             )
-            for name, line, measured, with_node_times in found
+            for name, line, measured, count, with_node_times in found
             if line is not None
         ]
 
@@ -207,7 +214,7 @@ class _Lines:
         launch, _ = _launch_call(self._subject)
         stream, again = self._launch("stream"), self._launch("relaunch")
         if launch is None:
-            return NotComputed("no launch call of the graph was timed")
+            return NotComputed(self._subject.call_times.method)
         if stream is None or again is None:
             return NotComputed("the launch costs lack launches by stream, or of graphs")
         compared = self._subject.once(stream_result)
@@ -246,7 +253,7 @@ class _Lines:
         )
 
     def _stream_host_ns(self, line: CostLine, found: StreamResult | None, count: int) -> float:
-        if found is None:
+        if found is None or found.stream.host_ns is None:
             return max(line.cost_ns(count), 0.0)
         return line.rescale_ns(found.stream.host_ns.mean, self.count, count)
 
@@ -260,18 +267,9 @@ class _Lines:
 
 
 def _launch_call(subject: GraphSubject) -> tuple[float | None, bool]:
-    """Return the median later launch call, and whether node times were on for all of them."""
-    plain = subject.recording.fetch_weighted_durations(
-        subject.row.graph_id, "graph", "host", undisturbed=True
-    ).median_ns()
-    if plain is not None:
-        return plain, False
-    launches = subject.launches
-    calls = launches.call_ns[launches.has_call]
-    if not len(calls):
-        return None, False
-    later = calls[1:] if len(calls) > 1 else calls
-    return float(np.median(later)), bool(launches.node_level.all())
+    """Return the median launch call without waiting, and whether node times were on for it."""
+    found = subject.call_times
+    return found.median_ns, found.state == CuptiState.RECORDED
 
 
 def _parallelism(subject: GraphSubject) -> float | None:

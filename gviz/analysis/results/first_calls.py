@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.sound_launches import UNKNOWN
 from gviz.analysis.subject import GraphSubject
 from gviz.recording import rows
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class FirstLaunch:
     first_ns
         Host time of its first launch call.
     later_ns, later_count
-        Median host time of its later calls, with node times if the first had them; calls.
+        Median host time of its later calls, with node times if the first had them, those that
+        waited for a full queue left out; calls.
     """
 
     graph_exec: rows.GraphExec
@@ -33,23 +34,34 @@ class FirstLaunch:
 
     @property
     def surplus_ns(self) -> float:
-        """Return what the first call took longer; 0 where it did not."""
-        return max(0.0, self.first_ns - self.later_ns)
+        """Return what the first call took longer; below 0 where it was shorter."""
+        return self.first_ns - self.later_ns
 
 
 def first_launches(subject: GraphSubject) -> Iterator[FirstLaunch]:
-    """Yield the first launch of each executable that was launched more than once."""
-    launches = subject.launches
-    call_ns = launches.call_ns
-    by_exec = np.argsort(launches.graph_exec_id, kind="stable")
-    ids = launches.graph_exec_id[by_exec]
+    """Yield the first launch of each executable of which it is known what later ones take."""
+    calls = subject.launch_calls
     for graph_exec in subject.execs:
-        begin, end = np.searchsorted(ids, [graph_exec.graph_exec_id, graph_exec.graph_exec_id + 1])
-        own = by_exec[begin:end]
-        if len(own) < 2 or call_ns[own[0]] == UNKNOWN:
+        own = np.flatnonzero(calls.graph_exec_id == graph_exec.graph_exec_id)
+        if not _is_first(subject, graph_exec, own):
             continue
-        alike = own[1:][launches.node_level[own[1:]] == launches.node_level[own[0]]]
-        later = call_ns[alike][call_ns[alike] != UNKNOWN]
-        if len(later):
-            first = int(call_ns[own[0]])
-            yield FirstLaunch(graph_exec, first, float(np.median(later)), len(later))
+        first, later = own[0], own[1:]
+        later = later[calls.is_alone[later] & (calls.node_level[later] == calls.node_level[first])]
+        if calls.is_alone[first] and len(later):
+            yield FirstLaunch(
+                graph_exec,
+                int(calls.call_ns[first]),
+                float(np.median(calls.call_ns[later])),
+                len(later),
+            )
+
+
+def _is_first(subject: GraphSubject, graph_exec: rows.GraphExec, own: IntArray) -> bool:
+    """Return whether the earliest call that has both times is the executable's first launch."""
+    launches = subject.launches
+    mine = np.flatnonzero(launches.graph_exec_id == graph_exec.graph_exec_id)
+    return bool(
+        len(own)
+        and len(mine)
+        and subject.launch_calls.launch_id[own[0]] == launches.launch_id[mine[0]]
+    )

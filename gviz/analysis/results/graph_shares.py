@@ -31,7 +31,9 @@ class GraphShare:
         "between events without node times where there are any",
     )
     graph_host_ns: float = figure(
-        "estimated", "host time of all launch calls; those that were not timed taken as the others"
+        "estimated",
+        "host time of all launch calls, with what they wait for a full queue; those that were not "
+        "timed taken as the others",
     )
     gpu_fraction: float = figure(
         "estimated", "graph_gpu_ns over run_ns: the share of the run in which launches ran, 0 to 1"

@@ -47,12 +47,17 @@ class SetupCost:
         "are in both",
     )
     upload_ns: float | None = figure("measured", "median upload; null: there was none")
-    first_launch_ns: float = figure(
+    first_launch_ns: float | None = figure(
         "derived",
-        "what the first launch call took longer than later ones with node times on, median; 0 "
-        "where it was not longer",
+        "what the first launch call took longer than later ones that did not wait for a full "
+        "queue, node times on for both or for neither, median; null: not known",
     )
-    total_ns: float = figure("derived", "their sum")
+    first_launch_count: int = figure(
+        "measured", "executables of which that is known: they were launched again, so to compare"
+    )
+    total_ns: float = figure(
+        "derived", "their sum; without the first launch where that is not known: at least so much"
+    )
     executable_count: int = figure("measured", "executables behind it")
 
 
@@ -91,7 +96,9 @@ class BreakEven:
     elapsed: PayBack = figure(
         "derived", "by the time from the call to the last node's end, as in stream_comparison"
     )
-    host: PayBack = figure("derived", "by the host's time in calls")
+    host: PayBack | NotComputed = figure(
+        "derived", "by the host's time in calls, what they wait for a full queue left out"
+    )
     launches_seen: float = figure("measured", "launches of an executable in this run, median")
     curve: Curve = figure("derived", "by elapsed time")
     evidence: Evidence = figure("stated", "what it rests on")
@@ -109,7 +116,9 @@ def break_even(subject: GraphSubject) -> BreakEven | NotComputed:
     return BreakEven(
         setup=setup,
         elapsed=elapsed,
-        host=_pay_back(setup.total_ns, compared.host_saved),
+        host=compared.host_saved
+        if isinstance(compared.host_saved, NotComputed)
+        else _pay_back(setup.total_ns, compared.host_saved),
         launches_seen=float(median(e.launch_count for e in subject.execs)),
         curve=_curve(
             setup.total_ns,
@@ -159,7 +168,7 @@ def setup_cost(subject: GraphSubject) -> SetupCost | None:
     uploads = [ns for ns in uploaded if ns is not None]
     surplus = [found.surplus_ns for found in first_launches(subject)]
     upload = float(median(uploads)) if uploads else None
-    first = float(median(surplus)) if surplus else 0.0
+    first = float(median(surplus)) if surplus else None
     own = own_time(subject.recording, row.run_id)
     capture, instantiate = span_ns(row.capture_start_ns, row.capture_end_ns), median(known)
     theirs, own_capture = _less(capture, own.capture)
@@ -170,7 +179,8 @@ def setup_cost(subject: GraphSubject) -> SetupCost | None:
         own_ns=None if own_made is None or own_capture is None else own_made + own_capture,
         upload_ns=upload,
         first_launch_ns=first,
-        total_ns=(theirs or 0.0) + (made or 0.0) + (upload or 0.0) + first,
+        first_launch_count=len(surplus),
+        total_ns=(theirs or 0.0) + (made or 0.0) + (upload or 0.0) + (first or 0.0),
         executable_count=len(known),
     )
 

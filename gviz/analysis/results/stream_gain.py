@@ -11,7 +11,7 @@ from gviz.analysis.launch import PartSpans, TimeParts, as_columns, measure_parts
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, TimedLaunch
-from gviz.model import GraphTree, least_disturbed, waited_until
+from gviz.model import CallTimes, GraphTree, times_of, waited_until
 from gviz.recording import rows
 from gviz.stats import (
     BoolArray,
@@ -43,8 +43,10 @@ class GainSide:
         "from the call, or the end of the launch that it waited for, to the last node's end",
     )
     gpu_ns: Spread = figure("derived", "from the first node's start to the last node's end")
-    host_ns: Spread = figure(
-        "measured", "from the entry of the first call to the return of the last"
+    host_ns: Spread | None = figure(
+        "measured",
+        "from the entry of the first call to the return of the last; launch calls that waited for "
+        "a full queue are left out, null: all did, or it is not known",
     )
     idle_fraction: Spread = figure("derived", "share of gpu_ns in which nothing ran, 0 to 1")
     left_out_count: int = figure(
@@ -93,7 +95,20 @@ class StreamResult:
     overlap: Gain = figure("derived", "of that: more nodes that ran side by side")
     node_time: Gain = figure("derived", "of that: nodes of both sides that took less time")
     one_sided: Gain = figure("derived", "of that: time of what only one side has")
-    host_saved: Gain = figure("derived", "what the graph saves of host_ns: calls, not waiting")
+    host_saved: Gain | NotComputed = figure(
+        "derived", "what the graph saves of host_ns: calls, not waiting"
+    )
+    waited_count: int = figure(
+        "derived",
+        "of the graph side's launch calls those that waited for a full queue: so many launches "
+        "were in flight that the call returned only when one of them had ended",
+    )
+    waited_ns: float | None = figure(
+        "derived", "median of what these took beyond the others; null: none waited"
+    )
+    full_queue_launches: int | None = figure(
+        "derived", "launches in flight from which on calls waited; null: none waited"
+    )
     idle_without_host_fraction: float = figure(
         "derived",
         "what would be idle on the stream side if the GPU never waited for a call: between "
@@ -109,8 +124,11 @@ class StreamResult:
         "measured", "between the events around launches without node times; null: not measured"
     )
     host_plain_ns: float | None = figure(
-        "measured", "median launch call without node times; null where there is none"
+        "measured",
+        "median launch call without node times that did not wait for a full queue; null where "
+        "there is none",
     )
+    host_plain_count: int = figure("measured", "calls behind it")
     plain_state: CuptiState | None = figure(
         "stated", "the state that launches without node times were in; null: there are none"
     )
@@ -134,9 +152,11 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
         return NotComputed("no graph launch with node times has the time of its call")
     a, b = as_columns(stream.measured), as_columns(graph.measured)
     sides = graph.evidence(), stream.evidence()
+    calls = graph.calls()
+    plain = _plain_calls(subject)
     return StreamResult(
-        graph=_side(b, len(subject.timed_launches) - len(graph.measured), sides[0]),
-        stream=_side(a, len(stream_rows) - len(stream.chosen), sides[1]),
+        graph=_side(b, calls.alone_ns, len(subject.timed_launches) - len(graph.measured), sides[0]),
+        stream=_side(a, a["host_ns"], len(stream_rows) - len(stream.chosen), sides[1]),
         coverage_fraction=stream.coverage,
         saved=_gain(a["total_ns"], b["total_ns"]),
         host=_gain(a["lead_ns"] + a["host_idle_ns"], b["lead_ns"] + b["host_idle_ns"]),
@@ -144,22 +164,33 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
         overlap=_gain(-a["overlap_ns"], -b["overlap_ns"]),
         node_time=_gain(a["node_ns"], b["node_ns"]),
         one_sided=_gain(a["own_ns"], b["own_ns"]),
-        host_saved=_gain(a["host_ns"], b["host_ns"]),
+        host_saved=_gain(a["host_ns"], calls.alone_ns.astype(np.float64))
+        if len(calls.alone_ns)
+        else NotComputed(calls.method),
+        waited_count=len(calls.waited_ns),
+        waited_ns=float(np.median(calls.waited_ns)) if len(calls.waited_ns) else None,
+        full_queue_launches=calls.in_flight,
         idle_without_host_fraction=float(np.mean([_idle_without_host(p) for p in stream.measured])),
         only_graph=graph.only(stream.common),
         only_stream=stream.only(),
         plain_graph_ns=_plain(subject),
-        host_plain_ns=_plain_host(subject),
-        plain_state=_plain_state(subject),
+        host_plain_ns=None if plain is None else plain.median_ns,
+        host_plain_count=0 if plain is None else len(plain.alone_ns),
+        plain_state=None if plain is None else plain.state,
         evidence=worst_of(sides),
     )
 
 
-def _side(columns: Mapping[str, FloatArray], left_out: int, evidence: Evidence) -> GainSide:
+def _side(
+    columns: Mapping[str, FloatArray],
+    host_ns: IntArray | FloatArray,
+    left_out: int,
+    evidence: Evidence,
+) -> GainSide:
     return GainSide(
         total_ns=spread(columns["total_ns"]),
         gpu_ns=spread(columns["gpu_ns"]),
-        host_ns=spread(columns["host_ns"]),
+        host_ns=spread(host_ns) if len(host_ns) else None,
         idle_fraction=spread(columns["idle_fraction"]),
         left_out_count=left_out,
         evidence=evidence,
@@ -185,15 +216,10 @@ def _plain(subject: GraphSubject) -> Spread | None:
     return spread(found) if len(found) else None
 
 
-def _plain_state(subject: GraphSubject) -> CuptiState | None:
-    found = least_disturbed(subject.recording, subject.row.graph_id, "graph", "host").state
-    return None if found is CuptiState.RECORDED else found
-
-
-def _plain_host(subject: GraphSubject) -> float | None:
-    return subject.recording.fetch_weighted_durations(
-        subject.row.graph_id, "graph", "host", undisturbed=True
-    ).median_ns()
+def _plain_calls(subject: GraphSubject) -> CallTimes | None:
+    """Return the launch calls without node times; None: there are none."""
+    found = subject.call_times
+    return None if found.state == CuptiState.RECORDED else found
 
 
 class _StreamSide:
@@ -312,6 +338,12 @@ class _GraphSide:
         self._is_common = _nodes_of(subject.graph, common)
         found = [self._measure(x, before) for x, before in chosen]
         self.measured = [p for p in found if p is not None]
+
+    def calls(self) -> CallTimes:
+        """Return the host time of the calls of these launches, waiting apart."""
+        calls = self._subject.launch_calls
+        ids = [launch.row.launch_id for launch in self._chosen]
+        return times_of(calls, np.isin(calls.launch_id, ids), CuptiState.RECORDED)
 
     def evidence(self) -> Evidence:
         """Return what its times rest on."""

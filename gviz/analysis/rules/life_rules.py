@@ -11,6 +11,7 @@ from gviz.analysis.rules.rule import Fact, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.sound_launches import UNKNOWN, SoundLaunches
 from gviz.analysis.subject import GraphSubject
+from gviz.model import read_launch_calls
 from gviz.recording import rows
 from gviz.stats import IntArray, NotComputed
 from gviz.text import duration, rounded
@@ -40,6 +41,8 @@ _COMPARED = 20
 def first_launch_without_upload(subject: GraphSubject) -> Iterator[Found]:
     """Yield executables whose first launch call took longer than later ones."""
     for found in first_launches(subject):
+        if found.surplus_ns <= 0:
+            continue
         graph_exec = found.graph_exec
         if graph_exec.upload_start_ns is not None or graph_exec.flags is None:
             continue
@@ -77,6 +80,8 @@ def below_break_even(subject: GraphSubject) -> Iterator[Found]:
     if needed is not None and seen >= needed:
         return
     saved = found.elapsed.saved.mean_ns
+    is_first_known = found.setup.first_launch_ns is not None
+    parts = f"capture, instantiation, upload{', first launch' if is_first_known else ''}"
     when = "never" if needed is None else f"after {needed:,} launches at the earliest"
     yield Found(
         reason=(
@@ -84,7 +89,7 @@ def below_break_even(subject: GraphSubject) -> Iterator[Found]:
         ),
         vertices=(),
         evidence=(
-            Fact("capture, instantiation, upload, first launch", found.setup.total_ns, "ns",
+            Fact(parts, found.setup.total_ns, "ns",
                      "derived"),
             Fact("saved by a launch", saved, "ns", "derived"),
             Fact("launches of an executable, median", seen, "", "measured"),
@@ -181,8 +186,11 @@ def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
     first, second = _following(launches, small)
     if len(second) < _HABIT:
         return
-    calls = launches.call_ns[second]
-    plain = calls[launches.node_level[second] == 0]
+    alone = second[~np.isin(launches.launch_id[second], _waited(run))]
+    if not len(alone):
+        return
+    calls = launches.call_ns[alone]
+    plain = calls[launches.node_level[alone] == 0]
     has_gap = (launches.gpu_end_ns[first] != UNKNOWN) & (launches.gpu_start_ns[second] != UNKNOWN)
     between = (launches.gpu_start_ns[second] - launches.gpu_end_ns[first])[has_gap]
     call = float(np.median(plain if len(plain) else calls))
@@ -202,6 +210,12 @@ def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
         ),
         gain_ns=each * len(second),
     )  # fmt: skip
+
+
+def _waited(run: RunSubject) -> IntArray:
+    """Return the launches whose calls waited for a full queue, or may have."""
+    calls = read_launch_calls(run.recording, run.run.run_id, run.keep)
+    return calls.launch_id[~calls.is_alone]
 
 
 #: From the end of a kernel to the start of the next in a graph (measured on an H100 in the

@@ -26,7 +26,7 @@ from gviz.report.document import (
     share,
     table,
 )
-from gviz.stats import CuptiState, How, Spread
+from gviz.stats import CuptiState, How, NotComputed, Spread
 from gviz.text import MISSING, counted, percent
 
 #: Of fewer eager iterations an interval is too narrow.
@@ -69,11 +69,23 @@ def _sides(found: StreamResult) -> TableBlock:
             ["Standard deviation", ns(total[0].sd), "", ns(total[1].sd), ""],
             ["99th percentile", ns(total[0].p99), "", ns(total[1].p99), ""],
             _means(first_to_last, found, lambda s: _mean_ns(s.gpu_ns)),
-            _means("Host time in calls, mean", found, lambda s: _mean_ns(s.host_ns, "measured")),
+            _host(found),
             _means("Idle share while it runs, mean", found, _idle_share),
             ["Launches, eager iterations", number(total[0].count), "", number(total[1].count), ""],
         ],
     )
+
+
+def _host(found: StreamResult) -> list[Content]:
+    """Return the row of host time in calls; launch calls that waited are left out."""
+    row: list[Content] = ["Host time in calls, mean"]
+    for side in (found.graph, found.stream):
+        if side.host_ns is None:
+            row += ["not known", MISSING]
+        else:
+            mean = _mean_ns(side.host_ns, "measured")
+            row += [mean, interval(mean)]
+    return row
 
 
 def _mean_ns(found: Spread, how: How = "derived") -> Quantity:
@@ -100,6 +112,7 @@ def _conditions(found: StreamResult) -> Sentence:
                 "without them were not measured.",
             )
         )
+    parts += _calls(found)
     if found.coverage_fraction < 1:
         covered = percent(found.coverage_fraction)
         parts.append(f"The eager side has {covered} of the graph's timed nodes.")
@@ -115,6 +128,29 @@ def _state(state: CuptiState | None) -> str:
     return "" if state is None else f"{STATE_NAMES[state]}, "
 
 
+def _calls(found: StreamResult) -> list[Content]:
+    """Return what launch calls took, and how many of them waited."""
+    parts: list[Content] = []
+    if found.waited_count:
+        known = 0 if found.graph.host_ns is None else found.graph.host_ns.count
+        parts.append(
+            (
+                f"{found.waited_count:,} of {known + found.waited_count:,} launch calls waited for "
+                f"a full queue ({found.full_queue_launches:,} launches in flight), ",
+                ns(found.waited_ns, "derived", n=found.waited_count),
+                " each (median): host times are of the others.",
+            )
+        )
+    if found.host_plain_ns is not None:
+        plain = ns(found.host_plain_ns, "measured", n=found.host_plain_count)
+        calls = counted(found.host_plain_count, "call")
+        state = _state(found.plain_state)
+        parts.append(
+            ("A launch call without node times takes ", plain, f" ({state}median of {calls}).")
+        )
+    return parts
+
+
 def _gain(found: StreamResult) -> Section:
     heading = "What the gain is made of"
     columns = [
@@ -124,8 +160,9 @@ def _gain(found: StreamResult) -> Section:
     named = [
         *_gain_parts(found),
         ("All together", found.saved),
-        ("Host time in calls, beside it", found.host_saved),
     ]
+    if not isinstance(found.host_saved, NotComputed):
+        named.append(("Host time in calls, beside it", found.host_saved))
     rows: list[list[Content]] = []
     for name, gain in named:
         saved = ns(gain.mean_ns, interval=gain.interval)

@@ -21,7 +21,7 @@ from gviz.report.document import (
     table,
     times,
 )
-from gviz.stats import CuptiState, Evidence, NotComputed
+from gviz.stats import CuptiState, NotComputed
 from gviz.text import MISSING, counted, integer
 
 _NEVER = "never"
@@ -35,27 +35,35 @@ def break_even(found: BreakEven) -> list[Block]:
         numbers("Paid back after"), numbers("At the ends of the interval"),
     ]  # fmt: skip
     rows = [
-        _pay_back("Elapsed time, call to last node's end", found.elapsed, found.evidence),
-        _pay_back("Host time in calls", found.host, found.evidence),
+        _pay_back("Elapsed time, call to last node's end", found.elapsed, found),
+        ["Host time in calls", MISSING, MISSING, "not known", MISSING]
+        if isinstance(found.host, NotComputed)
+        else _pay_back("Host time in calls", found.host, found),
     ]
     return [
         table("When the graph has paid back what making it cost", columns, rows),
         say(f"Each executable was launched {seen} in this run (median, measured)."),
+        not_computed(found.host, "Host time in calls")
+        if isinstance(found.host, NotComputed)
+        else say("Host time is without what calls wait for a full queue.", note=True, detail=True),
         Drawing("break_even"),
         _setup(found.setup),
     ]
 
 
-def _pay_back(name: str, found: PayBack, evidence: Evidence) -> list[Content]:
-    saved = resting_on(ns(found.saved.mean_ns, interval=found.saved.interval), evidence)
+def _pay_back(name: str, found: PayBack, of: BreakEven) -> list[Content]:
+    saved = resting_on(ns(found.saved.mean_ns, interval=found.saved.interval), of.evidence)
     # Against recorded iterations a graph saves at most so much.
-    recorded = evidence.state is CuptiState.RECORDED and found.saved.mean_ns > 0
+    recorded = of.evidence.state is CuptiState.RECORDED and found.saved.mean_ns > 0
     bound = "at most " if recorded else ""
     ends = MISSING
     if found.saved.interval.low is not None:
         fewest = _NEVER if found.fewest is None else integer(found.fewest)
         ends = f"{fewest} to {_launches(found.most)}"
-    return [name, line(bound, saved), interval(saved), _launches(found.launches), ends]
+    after = _launches(found.launches)
+    if of.setup.first_launch_ns is None and found.launches is not None:
+        after = f"at least {after}"  # a part of the setup is not known
+    return [name, line(bound, saved), interval(saved), after, ends]
 
 
 def _launches(count: int | None) -> str:
@@ -67,8 +75,16 @@ def _setup(found: SetupCost) -> Section:
         ["Capture", ns(found.capture_ns, "measured")],
         ["Instantiation, median", ns(found.instantiate_ns, "measured")],
         ["Upload, median", ns(found.upload_ns, "measured") if found.upload_ns else "none"],
-        ["First launch call, more than later ones", ns(found.first_launch_ns)],
-        ["All together", ns(found.total_ns)],
+        [
+            "First launch call, more than later ones",
+            "not known"
+            if found.first_launch_ns is None
+            else ns(found.first_launch_ns, n=found.first_launch_count),
+        ],
+        [
+            "All together" if found.first_launch_ns is not None else "All that is known together",
+            ns(found.total_ns),
+        ],
     ]
     if found.own_ns:
         rows.insert(-1, ["Of gviz's own callbacks, taken off", ns(found.own_ns, "measured")])
@@ -113,7 +129,7 @@ def _call(found: ExpectedCall) -> list[Content]:
     if found.measured_ns is not None and found.expected_ns:
         ratio = found.measured_ns / found.expected_ns
     return [
-        found.name.capitalize(), ns(found.measured_ns, "measured"),
+        found.name.capitalize(), ns(found.measured_ns, "measured", n=found.measured_count or None),
         ns(found.expected_ns, "estimated"), times(ratio, "estimated"),
         share(found.residual_fraction), "; ".join(notes),
     ]  # fmt: skip

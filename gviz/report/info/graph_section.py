@@ -146,7 +146,12 @@ def _update(update: GraphUpdate) -> Sentence:
 
 def _launches(side: LaunchSummary) -> Sentence:
     parts: list[Content] = [
-        ("host ", ns(side.host_median_ns, "measured"), _in_state(side.host_state))
+        (
+            "host ",
+            ns(side.host_median_ns, "measured", n=side.host_count or None),
+            _in_state(side.host_state),
+            f" ({side.host_waiting}, left out)" if side.host_waiting else "",
+        )
     ]
     if side.gpu_median_ns is not None:
         first = ns(side.gpu_median_ns, "measured")

@@ -12,6 +12,7 @@ from gviz.analysis.results.repayments import BreakEven, break_even
 from gviz.analysis.results.stream_gain import StreamResult, stream_result
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
+from gviz.cli.command_line import main
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
@@ -118,6 +119,36 @@ def test_bundled_trace_of_launches_only_has_no_gain() -> None:
     found = stream_result(subject_of(FOLDER / "nested_torch.gviz"))
     assert isinstance(found, NotComputed)
     assert "gviz.compare_stream" in found.not_computed
+
+
+def test_calls_that_wait_for_a_full_queue_are_no_cost_of_the_graph() -> None:
+    found = paid_back(FOLDER / "training_step.gviz")
+    sides = compared(FOLDER / "training_step.gviz")
+    assert sides.graph.host_ns is not None
+    # 8 of 13 recorded calls took 13 to 17 ms: until a launch before them had ended.
+    assert (sides.graph.host_ns.count, sides.waited_count, sides.full_queue_launches) == (5, 8, 5)
+    assert sides.graph.host_ns.mean == pytest.approx(2_502_776)
+    assert sides.waited_ns == pytest.approx(12.74e6, rel=0.01)
+    assert (sides.host_plain_ns, sides.host_plain_count) == (930_219, 6)
+    # The first took 5.22 ms, and those that waited are no measure of later ones.
+    assert found.setup.first_launch_ns == pytest.approx(2_827_158)
+    assert not isinstance(found.host, NotComputed)
+    assert found.host.saved.mean_ns == pytest.approx(
+        sides.stream.host_ns.mean - sides.graph.host_ns.mean if sides.stream.host_ns else None
+    )
+
+
+def test_first_launch_without_a_later_one_to_compare_with_is_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = plan(launches=1, plain_launches=0).write(tmp_path / "x.gviz")
+    found = paid_back(path)
+    assert (found.setup.first_launch_ns, found.setup.first_launch_count) == (None, 0)
+    assert found.setup.total_ns == 1_250_000
+    assert main(["analyze", str(path)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "First launch call, more than later ones not known" in text
+    assert "at least " in text[text.index("When it pays back") :]
 
 
 def test_setup_is_paid_back_by_the_smallest_number_that_does(tmp_path: Path) -> None:

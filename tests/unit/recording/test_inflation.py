@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from gviz.model.launch_time import Inflation, inflation
+from gviz.model.launch_inflation import Inflation, inflation
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
@@ -23,7 +24,19 @@ def cost(
     )  # fmt: skip
 
 
-def found(tmp_path: Path, *costs: rows.LaunchCost) -> Inflation | None:
+def launch(number: int, exec_id: int, level: int, call_ns: int) -> rows.Launch:
+    """A launch of the graph, long after the one before had ended."""
+    called = number * 10_000
+    return rows.Launch(
+        launch_id=number + 1, run_id=1, graph_id=1, graph_exec_id=exec_id, side="graph",
+        ordinal=number, host_start_ns=called, host_end_ns=called + call_ns, node_level=level,
+        event_duration_ns=100, stream_id=7,
+    )  # fmt: skip
+
+
+def found(
+    tmp_path: Path, *costs: rows.LaunchCost, launches: Sequence[rows.Launch] = ()
+) -> Inflation | None:
     path = tmp_path / "x.gviz"
     with RecordingWriter(path) as writer:
         writer.insert(rows.Run(run_id=1, name="test", state="completed", source="profile"))
@@ -33,6 +46,7 @@ def found(tmp_path: Path, *costs: rows.LaunchCost) -> Inflation | None:
                 rows.GraphExec(graph_exec_id=exec_id, run_id=1, graph_id=1, cuda_exec_id=exec_id)
             )
         writer.insert(*costs)
+        writer.insert(*launches)
     with Recording(path) as recording:
         return inflation(recording, 1)
 
@@ -42,6 +56,9 @@ def test_ratio_is_of_the_executable_with_most_launches_of_both_kinds(tmp_path: P
         tmp_path,
         cost(1, 0, 2, 100.0, 10.0), cost(1, 1, 900, 300.0, 90.0),
         cost(2, 0, 50, 200.0, 10.0), cost(2, 1, 19, 220.0, 65.0),
+        # The first launch uploads; the other executable's calls are no part of it.
+        launches=[launch(0, 2, 1, 900), launch(1, 2, 1, 64), launch(2, 2, 1, 66),
+                  launch(3, 2, 0, 10), launch(4, 1, 0, 50)],
     )  # fmt: skip
     assert cost_ is not None
     assert (cost_.gpu_ratio, cost_.host_ratio) == (pytest.approx(1.1), pytest.approx(6.5))
