@@ -3,7 +3,12 @@
 Cases: a model of distinct ends and equal layers run several times, exactly and with noise;
 a graph of equal layers, one of one kernel; many small graphs of other launch shapes, as
 one per batch size; the model's kernels in random order; and unrelated work.
-Run: python -P bench/matching.py [--nodes N] [--operations M] [--repeat R]
+
+Times of launches to nodes, without ids: a chain of layers; branches of different, of equal and of
+one kernel; and programmatic chains. Beside the time the table has how many nodes are on their own
+work, marked as exchangeable, and on other work without a mark, which must be none.
+Run: python -P bench/matching.py [--nodes N] [--operations M] [--repeat R] [--graph-nodes G]
+[--launches L]
 """
 
 from __future__ import annotations
@@ -13,10 +18,14 @@ import json
 import random
 import statistics
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.matching.node_domains import GraphWork
+from gviz.matching.node_matching import NOT_MATCHED, match_nodes
 from gviz.matching.occurrences import Occurrence, Work, match_occurrences
+from gviz.matching.recorded_work import RecordedWork
 
 LAYER = list(range(100, 115))
 GRAPHS = 50
@@ -74,12 +83,115 @@ def measure(
     return statistics.median(times), len(found), coverage
 
 
+@dataclass(frozen=True)
+class Launched:
+    """A graph: tokens and streams of its nodes, and its edges, programmatic or not."""
+
+    token: list[int]
+    stream: list[int]
+    edges: list[tuple[int, int]]
+    programmatic: bool = False
+
+
+def build_chain(nodes: int, *, programmatic: bool = False) -> Launched:
+    edges = [(i, i + 1) for i in range(nodes - 1)]
+    return Launched([LAYER[i % len(LAYER)] for i in range(nodes)], [0] * nodes, edges, programmatic)
+
+
+def build_branches(nodes: int, width: int, kernels: int, source: random.Random | None) -> Launched:
+    """Return forks and joins in a row: branches of four nodes, of random or of equal kernels."""
+    found = Launched([], [], [])
+    ends: list[int] = []
+    while len(found.token) + 4 * width < nodes:
+        fork = len(found.token)
+        found.token.append(0)
+        found.stream.append(0)
+        found.edges.extend((end, fork) for end in ends)
+        ends = []
+        for branch in range(width):
+            last = fork
+            for step in range(4):
+                node = len(found.token)
+                kernel = step if source is None else source.randrange(kernels)
+                found.token.append(1 + kernel % kernels)
+                found.stream.append(branch)
+                found.edges.append((last, node))
+                last = node
+            ends.append(last)
+    return found
+
+
+def run_launches(graph: Launched, launches: int) -> RecordedWork:
+    """Return the work of launches in order of nodes: kernels of 1.5 to 6 µs, gaps of 0.5 to 1.2."""
+    source = np.random.default_rng(0)
+    nodes = len(graph.token)
+    before: list[list[int]] = [[] for _ in range(nodes)]
+    for tail, head in graph.edges:
+        before[head].append(tail)
+    length = source.integers(1500, 6000, (nodes, 1)) + source.integers(-200, 200, (nodes, launches))
+    gap = source.integers(500, 1200, (nodes, launches))
+    start, end = np.zeros((nodes, launches), np.int64), np.zeros((nodes, launches), np.int64)
+    free = np.zeros((max(graph.stream) + 1, launches), np.int64)
+    for node in range(nodes):
+        stream = graph.stream[node]
+        held = [start[n] + length[n] // 2 if graph.programmatic else end[n] for n in before[node]]
+        queue = free[stream] * (not graph.programmatic)
+        start[node] = np.max([queue, *held], axis=0) + gap[node]
+        end[node] = start[node] + length[node]
+        free[stream] = end[node]
+    stream_of = np.tile(np.array(graph.stream), (launches, 1))
+    return RecordedWork(
+        np.array(graph.token), start.T, end.T, np.ones((launches, nodes), bool), stream_of
+    )
+
+
+def measure_nodes(graph: Launched, launches: int) -> tuple[float, int, int, int]:
+    """Return the time (s of the processor), and how many nodes are right, marked and wrong."""
+    recorded = run_launches(graph, launches)
+    nodes = len(graph.token)
+    order = np.random.default_rng(1).permutation(nodes)
+    shuffled = RecordedWork(
+        recorded.token[order],
+        *(getattr(recorded, name)[:, order] for name in ("start_ns", "end_ns", "timed", "stream")),
+    )
+    kinds = np.full(len(graph.edges), graph.programmatic)
+    work = GraphWork(recorded.token, np.array(graph.edges), kinds)
+    begin = time.process_time()
+    match = match_nodes(work, shuffled)
+    seconds = time.process_time() - begin
+    right = (order[match.work] == np.arange(nodes)).all(axis=0)
+    marked = match.match_class != NOT_MATCHED
+    return seconds, int(right.sum()), int(marked.sum()), int((~right & ~marked).sum())
+
+
+def bench_nodes(nodes: int, launches: int) -> dict[str, float]:
+    """Measure and print a table; return the times by case."""
+    source = random.Random(0)
+    cases = {
+        "chain": build_chain(nodes),
+        "programmatic chain": build_chain(nodes, programmatic=True),
+        "4 branches": build_branches(nodes, 4, 30, source),
+        "16 branches": build_branches(nodes, 16, 30, source),
+        "4 equal branches": build_branches(nodes, 4, 4, None),
+        "one kernel, 4 branches": build_branches(nodes, 4, 1, None),
+    }
+    print(f"{launches} launches: {'nodes':>16}{'right':>7}{'marked':>8}{'wrong':>7}{'ms':>9}")
+    found: dict[str, float] = {}
+    for name, graph in cases.items():
+        seconds, right, marked, wrong = measure_nodes(graph, launches)
+        print(f"{name:24}{len(graph.token):7}{right:7}{marked:8}{wrong:7}{seconds * 1e3:9.1f}")
+        found[name] = round(seconds, 4)
+    return found
+
+
 def main() -> None:
     """Measure, print a table and a JSON line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--nodes", type=int, default=2_500)
     parser.add_argument("--operations", type=int, default=20_000)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--graph-nodes", type=int, default=20_000)
+    parser.add_argument("--launches", type=int, default=20)
     arguments = parser.parse_args()
     source = random.Random(0)
     nodes, count = arguments.nodes, arguments.operations
@@ -112,6 +224,7 @@ def main() -> None:
             f"{seconds * 1e3:9.1f}"
         )
         result[name] = round(seconds, 4)
+    result["nodes_of_launches"] = bench_nodes(arguments.graph_nodes, arguments.launches)
     print(json.dumps(result))
 
 

@@ -208,8 +208,8 @@ class Domains:
 
     def allows(self, node: int, work: int) -> bool:
         """Return whether a node can have done a piece of work of its token."""
-        lane, place = self._table.lane[work], self._table.place[work]
-        return bool(self.low[node, lane] <= place <= self.high[node, lane])
+        lane, place = self._table.lane.item(work), self._table.place.item(work)
+        return self.low.item(node, lane) <= place <= self.high.item(node, lane)
 
     def last_work(self, node: int) -> IntArray | None:
         """Return the last work in each lane that a node can have done; None: none."""

@@ -222,8 +222,10 @@ class _Matcher:
         """Give open nodes work, in order of time; repair where that gets stuck."""
         if not self._open:
             return
-        attempts = [self._simulate(follow_lanes=follow) for follow in (True, False)]
-        self._assignment.move(max(attempts, key=len))
+        found = self._simulate(follow_lanes=True)
+        if len(found) < self.left_count:
+            found = max(found, self._simulate(follow_lanes=False), key=len)
+        self._assignment.move(found)
         if self.left_count:
             self._repair()
 

@@ -19,6 +19,11 @@ Method
    by simulation: an operation takes the first node of its token none of whose dependents
    has begun. This finds iterations whose independent branches were issued in another order.
 
+This is not the problem of :mod:`gviz.matching.node_matching`: there is no launch here whose work
+is all of a graph's nodes and nothing else, calls are in the order in which a program made them, and
+iterations differ from the graph in some operations. What is sought is a stretch that resembles the
+graph, and a node gets work by its place in it; there, all times must fit all dependencies.
+
 Time is that of :mod:`gviz.matching.token_search`, O(n m / 30) machine words for n nodes and m
 operations; nothing in it depends on how often a token repeats. Among equally good
 stretches the first wins, so that repetitions of a graph of identical layers are tiled

@@ -1,21 +1,25 @@
-"""Traces without node ids, joined with dumps in which nodes have other numbers: the truth is known.
+"""Traces without node ids, joined with dumps.
 
-A recording of a real GPU is written as the trace that Kineto would have made of it, and its graph
-as a dump whose nodes are numbered in another order that respects the edges.
+Where nodes have other numbers in the dump the truth is known: a recording of a real GPU is written
+as the trace that Kineto would have made of it, and its graph as a dump whose nodes are numbered in
+another order that respects the edges.
 """
 
 from __future__ import annotations
 
+import lzma
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from kineto_traces import trace_of, write_trace
-from places import ROOT
+from places import ROOT, TESTS
 from renumbered_dumps import renumbered_dump
 
 from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
 
+GOLDEN = TESTS / "golden" / "traces"
 RECORDINGS = ROOT / "assets" / "recordings"
 #: Launches in a trace; of graph_lives all, for each of its graphs is in some.
 LAUNCHES = {"graph_lives": 200}
@@ -102,3 +106,30 @@ def test_twenty_renumberings_of_each_recording(
 ) -> None:
     for seed in range(20):
         check_seed(RECORDINGS / f"{name}.gviz", graph_id, most, seed, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "groups"),
+    [
+        # Three equal towers on three streams: what is of one is of any of them.
+        ("branches", 185, {3: 38}),
+        ("foreach", 409, {}),
+    ],
+)
+def test_all_dependencies_hold_and_only_equal_towers_are_exchangeable(
+    name: str, nodes: int, groups: dict[int, int], tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace.json"
+    packed = GOLDEN / f"{name}_torch_2.11.json.xz"
+    trace.write_bytes(lzma.decompress(packed.read_bytes()))
+    notes = import_files([trace, GOLDEN / f"{name}_torch_2.11.dot"], tmp_path / "out.gviz")
+    assert any(f"{nodes} nodes were matched" in note for note in notes)
+    assert any("All dependencies of graph_1" in note for note in notes)
+    with Recording(tmp_path / "out.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        found = Counter(
+            node.match_class
+            for node in recording.fetch_nodes(graph.graph_id)
+            if node.match_class is not None
+        )
+    assert Counter(found.values()) == groups
