@@ -133,3 +133,14 @@ def test_all_dependencies_hold_and_only_equal_towers_are_exchangeable(
             if node.match_class is not None
         )
     assert Counter(found.values()) == groups
+
+
+@pytest.mark.parametrize(("name", "most"), [("branches", 114), ("foreach", 0)])
+def test_times_of_training_steps_are_on_their_nodes_or_these_are_marked(
+    name: str, most: int, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{name}.gviz"
+    packed = GOLDEN / f"{name}_torch_2.11.gviz.xz"
+    path.write_bytes(lzma.decompress(packed.read_bytes()))
+    for seed in range(3):
+        check_seed(path, 1, most, seed, tmp_path)
