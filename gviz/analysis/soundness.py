@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gviz.analysis.sound_times import steps_back
-from gviz.analysis.span_evidence import expected_nodes
+from gviz.analysis.span_evidence import exchangeable_count, expected_nodes
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType
 from gviz.text import counted
@@ -85,6 +85,12 @@ def _clock_caveats(subject: GraphSubject) -> list[str]:
 def _record_caveats(subject: GraphSubject) -> list[str]:
     launches, graph = subject.timed_launches, subject.graph
     found = []
+    exchangeable = exchangeable_count(subject)
+    if exchangeable:
+        found.append(
+            f"{exchangeable:,} of {len(graph):,} nodes are exchangeable: all dependencies hold "
+            "whichever of their times is whose, so what is said of one may be true of another"
+        )
     stray = max((x.spans.stray_count for x in launches), default=0)
     if stray:
         found.append(

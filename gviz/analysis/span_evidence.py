@@ -20,9 +20,15 @@ def span_evidence(subject: GraphSubject) -> Evidence:
         coverage_fraction=min(covered, default=1.0),
         contradiction_count=contradicted.contradiction_count,
         worst_contradiction_ns=float(contradicted.most_ns.max(initial=0)),
+        exchangeable_count=exchangeable_count(subject),
         state=CuptiState.RECORDED if launches else None,
         is_cold=bool(launches) and all(x.row.ordinal == 0 for x in launches),
     )
+
+
+def exchangeable_count(subject: GraphSubject) -> int:
+    """Return how many nodes may have the times of others of their class."""
+    return int((subject.graph.nodes.integers("match_class", -1) >= 0).sum())
 
 
 def expected_nodes(subject: GraphSubject) -> IntArray:

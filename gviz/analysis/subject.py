@@ -78,6 +78,7 @@ _COLUMNS = (
     "destination_address",
     "memset_value",
     "memset_element_bytes",
+    "match_class",
 )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gviz.analysis import NodeRef
 from gviz.model import TimeArray
-from gviz.stats import BoolArray, IntArray, NotComputed, figure
+from gviz.stats import BoolArray, Evidence, IntArray, NotComputed, figure
 
 _RATE = (
     "of what has a rate up to this one, about this share did not change (p values adjusted for "
@@ -236,6 +236,14 @@ class GraphDiff:
     )
     bodies_added: tuple[LoneBody, ...] = figure(
         "derived", "bodies without a counterpart before, at any depth"
+    )
+    before_evidence: Evidence | None = figure(
+        "stated", "what the time of a launch before rests on; null: none was timed"
+    )
+    after_evidence: Evidence | None = figure("stated", "and after")
+    contradicted: tuple[str, ...] = figure(
+        "stated",
+        "sides whose node times contradict dependencies: times may stand on wrong nodes",
     )
 
 

@@ -21,9 +21,9 @@ from gviz.comparison.level_diff import ComparedLevel, compare_level, level_diff
 from gviz.comparison.lone_bodies import lone_bodies
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
-from gviz.model import OF_RUN, Bodies, Keep, keeper, read_bodies
+from gviz.model import OF_RUN, Bodies, Keep, keeper, launch_times, read_bodies
 from gviz.recording import rows
-from gviz.stats import NotComputed
+from gviz.stats import Evidence, NotComputed
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -74,6 +74,10 @@ class ComparedPair:
         Why the last two are not there.
     lone
         Bodies of one side only: before, after.
+    evidence
+        What the time of a launch rests on: before, after; None: no launch was timed.
+    contradicted
+        Sides whose node times contradict their dependencies, with how much.
     """
 
     pair: GraphPair
@@ -83,6 +87,8 @@ class ComparedPair:
     waterfall: Waterfall | NotComputed
     levels: tuple[ComparedLevel, ...]
     lone: tuple[tuple[LoneBody, ...], tuple[LoneBody, ...]]
+    evidence: tuple[Evidence | None, Evidence | None]
+    contradicted: tuple[str, ...]
 
 
 def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> ComparedPair:
@@ -119,7 +125,17 @@ def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> Co
             lone_bodies(trees[0].tree, {level.graph_ids[0] for level in levels}),
             lone_bodies(trees[1].tree, {level.graph_ids[1] for level in levels}),
         ),
+        evidence=(_evidence(subjects[0]), _evidence(subjects[1])),
+        contradicted=tuple(
+            f"{side}: {subject.why_contradicted}"
+            for side, subject in zip(("before", "after"), subjects, strict=True)
+            if subject.why_contradicted
+        ),
     )
+
+
+def _evidence(subject: GraphSubject) -> Evidence | None:
+    return launch_times(subject.recording, subject.row.graph_id).evidence
 
 
 def _why_no_totals(before: GraphSubject, after: GraphSubject) -> str:
@@ -215,4 +231,7 @@ def graph_diff(found: ComparedPair) -> GraphDiff:
         levels=tuple(level_diff(level) for level in found.levels),
         bodies_removed=found.lone[0],
         bodies_added=found.lone[1],
+        before_evidence=found.evidence[0],
+        after_evidence=found.evidence[1],
+        contradicted=found.contradicted,
     )

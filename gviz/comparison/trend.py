@@ -14,7 +14,7 @@ from gviz.comparison.graph_pairs import GraphTraits, How, pair_graphs, read_grap
 from gviz.comparison.launch_totals import host_times, launch_lengths
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
-from gviz.model import launch_times
+from gviz.model import LaunchTimes, launch_times
 from gviz.recording import rows
 from gviz.stats import to_document
 
@@ -34,8 +34,7 @@ class _Measured:
     how: How | None
     launches: NodeDurations
     host_ns: float
-    count: int
-    method: str
+    times: LaunchTimes
 
 
 @dataclass(slots=True)
@@ -130,8 +129,7 @@ def _measure(recording: Recording, run: int, graph: GraphTraits, how: How | None
         how=how,
         launches=launch_lengths(recording, graph.graph_id),
         host_ns=float(host.typical[0]),
-        count=times.count,
-        method=times.method,
+        times=times,
     )
 
 
@@ -148,8 +146,9 @@ def _point(
         how=found.how,
         node_count=found.graph.work.total(),
         launch_ns=None if np.isnan(launch_ns) else launch_ns,
-        launch_count=found.count,
-        method=found.method,
+        launch_count=found.times.count,
+        method=found.times.method,
+        evidence=found.times.evidence,
         host_ns=None if np.isnan(found.host_ns) else found.host_ns,
         change_ns=None if change is None else change.change_ns,
         rate=None if change is None else change.rate,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gviz.comparison.diff_result import RunRef
-from gviz.stats import figure
+from gviz.stats import Evidence, figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class TrendPoint:
     )
     launch_count: int = figure("measured", "launches behind that median")
     method: str = figure("stated", "how they were measured")
+    evidence: Evidence | None = figure("stated", "what it rests on; null: not timed")
     host_ns: float | None = figure("measured", "median launch call on the host")
     change_ns: float | None = figure(
         "derived", "launch_ns less that of the point before; null where one of them is not known"

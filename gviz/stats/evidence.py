@@ -47,6 +47,12 @@ class Evidence:
     worst_contradiction_ns: float = figure(
         "derived", "by how much the worst of them does; 0 without any", default=0.0
     )
+    exchangeable_count: int = figure(
+        "derived",
+        "nodes whose times may be those of another of their class: imported, and matched by "
+        "dependencies alone",
+        default=0,
+    )
     state: CuptiState | None = figure(
         "stated",
         "plain (no CUPTI in the process), attached (CUPTI subscribed to, no records of nodes), or "
@@ -68,6 +74,7 @@ def worst_of(found: Iterable[Evidence]) -> Evidence:
         coverage_fraction=min(part.coverage_fraction for part in parts),
         contradiction_count=max(part.contradiction_count for part in parts),
         worst_contradiction_ns=max(part.worst_contradiction_ns for part in parts),
+        exchangeable_count=max(part.exchangeable_count for part in parts),
         state=_latest(_STATES, states) if states else None,
         is_cold=any(part.is_cold for part in parts),
     )

@@ -16,6 +16,7 @@ from gviz.report.document import (
     Content,
     Sentence,
     Verdict,
+    basis_text,
     contradictions_text,
     line,
     ns,
@@ -25,7 +26,7 @@ from gviz.report.document import (
     state_text,
     times,
 )
-from gviz.stats import CuptiState, Evidence, Interval, NotComputed
+from gviz.stats import CuptiState, Interval, NotComputed
 from gviz.text import counted, duration
 
 #: Stands where no rule found anything.
@@ -96,10 +97,9 @@ def _where_time_goes(graph: GraphAnalysis) -> Sentence:
     gaps = median.dependency_gap_ns + median.queue_wait_ns + median.late_start_ns
     noise = "" if graph.noise_ns is None else f", ±{duration(graph.noise_ns)}"
     return say(
-        line(launch, "; recorded, ") if launch else "A launch takes ",
+        line(launch, "; ") if launch else "A launch takes ",
         resting_on(ns(median.total_ns), evidence),
-        f" from its first node to its last ({'' if launch else f'{state_text(evidence)}, '}",
-        f"{_median_of(evidence)}{noise}), of which ",
+        f" from its first node to its last ({basis_text(evidence)}{noise}), of which ",
         resting_on(ns(gaps), evidence),
         " (",
         share(gaps / median.total_ns if median.total_ns else 0.0),
@@ -117,13 +117,9 @@ def _launch(found: LaunchLength | NotComputed) -> Content:
     return (
         "A launch takes ",
         resting_on(ns(found.median_ns, found.evidence.how), found.evidence),
-        f" ({state_text(found.evidence)}, {_median_of(found.evidence)}",
+        f" ({basis_text(found.evidence)}",
         f"{spread if found.evidence.n > 1 else ''})",
     )
-
-
-def _median_of(evidence: Evidence) -> str:
-    return f"median of {evidence.n:,}" if evidence.n > 1 else "one launch"
 
 
 def _largest(found: Dominance | NotComputed) -> Content:

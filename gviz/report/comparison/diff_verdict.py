@@ -17,6 +17,7 @@ from gviz.report.document import (
     not_computed,
     ns,
     say,
+    state_text,
 )
 from gviz.stats import NotComputed
 from gviz.text import counted, percent, shorten
@@ -40,7 +41,9 @@ def diff_verdict(graph: GraphDiff, circumstances: Sequence[Circumstance]) -> Ver
             f"{share} of their work in common: these are hardly two versions of one graph"
         )
     return Verdict(
-        names_of(graph), (_launch(graph.launch), _where(graph), _largest(graph)), tuple(caveats)
+        names_of(graph),
+        (_launch(graph.launch, _basis(graph)), _where(graph), _largest(graph)),
+        (*graph.contradicted, *caveats),
     )
 
 
@@ -74,7 +77,14 @@ def _besides(circumstances: Sequence[Circumstance]) -> str:
     return f"besides the program: {'; '.join(parts)}: it may explain a change"
 
 
-def _launch(launch: TimeChange) -> Sentence:
+def _basis(graph: GraphDiff) -> str:
+    """Return the state that launches were timed in, and of how many both sides are."""
+    sides = [x for x in (graph.before_evidence, graph.after_evidence) if x is not None]
+    states = " and ".join(dict.fromkeys(state_text(x) for x in sides))
+    return f"{states}, medians of {' and '.join(f'{x.n:,}' for x in sides)}"
+
+
+def _launch(launch: TimeChange, basis: str) -> Sentence:
     missing = [
         side
         for side, known in (("before", launch.before_ns), ("after", launch.after_ns))
@@ -90,10 +100,10 @@ def _launch(launch: TimeChange) -> Sentence:
     word = change_verdict(launch)
     if launch.untested:
         return say(
-            "The launch changed by ", times, ". Whether that is noise was not tested: "
+            "The launch changed by ", times, f" ({basis}). Whether that is noise was not tested: "
             f"{launch.untested}.",
         )  # fmt: skip
-    bounds = f" (95% interval {interval(launch)})."
+    bounds = f" ({basis}, 95% interval {interval(launch)})."
     if launch.significant:
         return say(f"The launch became {word} by more than noise: ", times, bounds)
     return say("The launch changed within noise: ", times, bounds)

@@ -18,6 +18,7 @@ from gviz.report.document import (
     Sentence,
     TableBlock,
     Verdict,
+    basis_text,
     column,
     ns,
     number,
@@ -92,13 +93,17 @@ def _first_to_last(series: TrendSeries) -> Sentence:
     first, last = timed[0], timed[-1]
     took = ns(last.launch_ns, "measured", n=last.launch_count)
     if first is last or first.launch_ns is None or last.launch_ns is None:
-        return say(f"Its launch was timed in run {last.run + 1} alone: ", took, ".")
+        return say(f"Its launch was timed in run {last.run + 1} alone: ", took, f"{_basis(last)}.")
     return say(
-        "Its launch takes ", took, f" in run {last.run + 1}, the last, and ",
+        "Its launch takes ", took, f" in run {last.run + 1}, the last{_basis(last)}, and ",
         ns(first.launch_ns, "measured", n=first.launch_count),
-        f" in run {first.run + 1}, the first: ",
+        f" in run {first.run + 1}, the first{_basis(first)}: ",
         shift_of(last.launch_ns - first.launch_ns, first.launch_ns), ".",
     )  # fmt: skip
+
+
+def _basis(point: TrendPoint) -> str:
+    return "" if point.evidence is None else f" ({basis_text(point.evidence)})"
 
 
 def _largest(series: TrendSeries, runs: Sequence[TrendRun]) -> Sentence:

@@ -19,6 +19,7 @@ from gviz.report.document.blocks import say as say
 from gviz.report.document.blocks import section as section
 from gviz.report.document.blocks import table as table
 from gviz.report.document.evidence_text import STATE_NAMES as STATE_NAMES
+from gviz.report.document.evidence_text import basis_text as basis_text
 from gviz.report.document.evidence_text import caveat_text as caveat_text
 from gviz.report.document.evidence_text import contradictions_text as contradictions_text
 from gviz.report.document.evidence_text import launch_text as launch_text

@@ -27,6 +27,12 @@ def state_text(evidence: Evidence) -> str:
     return "" if evidence.state is None else STATE_NAMES[evidence.state]
 
 
+def basis_text(evidence: Evidence) -> str:
+    """Return the state, and of how many values a figure is the median."""
+    count = f"median of {evidence.n:,}" if evidence.n > 1 else "one launch"
+    return f"{state_text(evidence)}, {count}"
+
+
 def launch_text(found: LaunchTimes) -> str:
     """Return how long a launch takes, and in which state; empty: none was timed."""
     if found.evidence is None:
@@ -49,6 +55,8 @@ def caveat_text(evidence: Evidence) -> str:
         parts.append("first launches or iterations only, which load and upload")
     if evidence.coverage_fraction < 1:
         parts.append(f"times of {percent(evidence.coverage_fraction)} of the nodes")
+    if evidence.exchangeable_count:
+        parts.append(f"{counted(evidence.exchangeable_count, 'node')} exchangeable")
     if evidence.contradiction_count:
         count = counted(evidence.contradiction_count, "contradiction")
         parts.append(f"{count} of up to {duration(evidence.worst_contradiction_ns)} in its times")

@@ -10,16 +10,20 @@ from pathlib import Path
 import pytest
 from contradicted_recordings import exchange_times, start_early
 from golden_recordings import golden_recordings
+from kineto_traces import trace_of, write_trace
 from planned_recordings import Plan, Planned, chain_edges, in_a_row
+from renumbered_dumps import renumbered_dump
 
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analysis_to_json, analyze
 from gviz.analysis.results.dominant_nodes import Dominance
 from gviz.analysis.results.launch_lengths import LaunchLength
 from gviz.analysis.results.ledgers import LedgerResult
 from gviz.analysis.results.parallel_work import Overlap, Parallelism
+from gviz.analysis.results.paths import CriticalPathResult
 from gviz.analysis.results.stream_gain import StreamResult
 from gviz.assets import recordings as bundled
 from gviz.comparison import compare_recordings
+from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
 from gviz.report.analysis.analysis_document import analysis_documents
 from gviz.report.renderers.markdown_form import render_markdown
@@ -147,6 +151,23 @@ def test_nothing_golden_is_contradicted(tmp_path: Path) -> None:
             graphs = [graph for run in analyze(recording).runs for graph in run.graphs]
         doubts = [doubt for graph in graphs for doubt in graph.doubts if "contradicted" in doubt]
         assert (name, doubts) == (name, [])
+
+
+@pytest.mark.parametrize("name", ["decode_step", "cupy_pipeline"])
+def test_trace_joined_without_ids_has_the_path_of_the_truth(tmp_path: Path, name: str) -> None:
+    """A dump whose nodes have other numbers, and a trace without the ids of its nodes."""
+    source = ASSETS / f"{name}.gviz"
+    trace = write_trace(trace_of(source, node_ids=False), tmp_path / "x.json")
+    renumbered_dump(source, tmp_path / "x.dot", 1, seed=1)
+    import_files([trace, tmp_path / "x.dot"], tmp_path / "x.gviz")
+    graph, right = graph_of(analyzed(tmp_path / "x.gviz")), graph_of(analyzed(source))
+    assert isinstance(graph.critical_path, CriticalPathResult)
+    assert isinstance(right.critical_path, CriticalPathResult)
+    found, truth = graph.critical_path.structural_ns, right.critical_path.structural_ns
+    assert found == pytest.approx(truth, rel=0.01)
+    evidence = graph.critical_path.evidence
+    assert (evidence.contradiction_count, evidence.exchangeable_count > 0) == (0, True)
+    assert "nodes are exchangeable" in " ".join(graph.doubts)
 
 
 @pytest.mark.parametrize("path", sorted(ASSETS.glob("*.gviz")), ids=lambda path: path.stem)

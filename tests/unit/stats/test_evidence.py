@@ -14,6 +14,7 @@ GOOD = Evidence("measured", 50, state=CuptiState.PLAIN)
         Evidence("measured", 2, state=CuptiState.PLAIN),
         Evidence("measured", 50, coverage_fraction=0.5, state=CuptiState.PLAIN),
         Evidence("measured", 50, 1.0, 3, 6_000.0, state=CuptiState.PLAIN),
+        Evidence("measured", 50, exchangeable_count=4, state=CuptiState.PLAIN),
         Evidence("measured", 50, state=CuptiState.ATTACHED),
         Evidence("measured", 50, state=CuptiState.RECORDED),
         Evidence("measured", 50, state=CuptiState.PLAIN, is_cold=True),

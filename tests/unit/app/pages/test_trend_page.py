@@ -69,7 +69,7 @@ def test_trend_has_every_run_with_its_commit(library: Library) -> None:
 def test_trend_of_chosen_files_and_the_way_to_others(library: Library) -> None:
     search = "?file=monday&file=wednesday"
     stated = texts(body(library, search))
-    assert " in run 2, the last, and " in stated
+    assert " in run 2, the last (CUPTI attached, median of 20), and " in stated
     assert "tuesday" not in stated
     found = links(page(library, search))
     assert "/trend?file=monday&file=tuesday&file=wednesday" in found

@@ -35,7 +35,7 @@ def test_graph_is_held_against_eager_then_its_time_then_the_best_finding(
     assert "2 eager iterations, both sides recorded, 95% interval 5.80 ms to 9.44 ms" in eager
     assert time.startswith(
         "A launch takes 1.15 ms (CUPTI attached, median of 11, 1.11 ms to 1.33 ms) [measured]; "
-        "recorded, 1.08 ms from its first node to its last (median of 24, ±1.10 µs), of which "
+        "1.08 ms from its first node to its last (recorded, median of 24, ±1.10 µs), of which "
         "158 µs (14.7%) are gaps"
     )
     assert finding == (

@@ -33,7 +33,7 @@ def test_launch_then_where_then_the_largest_single_change(fused: GraphDiff) -> N
     launch, where, largest = sentences(fused)
     assert launch == (
         "The launch became faster by more than noise: −109 µs (−10.4%); 1.05 ms before, 941 µs "
-        "after (95% interval −112 µs to −106 µs) [derived]."
+        "after (CUPTI attached, medians of 13 and 11, 95% interval −112 µs to −106 µs) [derived]."
     )
     assert where == (
         "Where the time changed: kernels replaced −77.7 µs, gaps after a dependency ended "

@@ -41,8 +41,8 @@ def with_points(trend: Trend, *points: TrendPoint) -> Trend:
 def test_ends_then_the_largest_change(trend: Trend) -> None:
     ends, largest, _ = sentences(trend)
     assert ends.startswith("Its launch takes 259 µs")
-    assert " in run 5, the last, and 252 µs" in ends
-    assert "in run 1, the first [measured]: +7.58 µs (+3.0%) [derived]." in ends
+    assert " in run 5, the last (CUPTI attached, one launch), and 252 µs" in ends
+    assert "in run 1, the first (CUPTI attached, one launch) [measured]: +7.58 µs (+3.0%)" in ends
     assert largest.startswith(
         "Largest change from one run to the next: +156 µs (+78.4%) in run 4, token_step_4.gviz, "
         "commit f15eadfb13 ("
