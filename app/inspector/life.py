@@ -23,7 +23,11 @@ _COLUMNS: tuple[tuple[str, str], ...] = (
     ("Instantiate", "Measured: host time of the call"),
     ("Upload", "Measured: host time of the first cuGraphUpload"),
     ("First launch", "Measured: host time of the first cuGraphLaunch"),
-    ("Launch again", "Measured: median host time of later launches of the graph, node level off"),
+    (
+        "Launch again",
+        "Measured: median host time of later launches of the graph, node level off, "
+        "calls that waited for a full queue left out",
+    ),
     ("Launches", "Seen, with node times or without"),
     ("Updates", "cuGraphExecUpdate, new node parameters, nodes switched on or off; refused ones"),
     ("Memory", "Estimated: fall of free device memory around instantiation, upload, first launch"),

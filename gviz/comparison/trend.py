@@ -34,6 +34,7 @@ class _Measured:
     how: How | None
     launches: NodeDurations
     host_ns: float
+    host_count: int
     times: LaunchTimes
 
 
@@ -129,6 +130,7 @@ def _measure(recording: Recording, run: int, graph: GraphTraits, how: How | None
         how=how,
         launches=launch_lengths(recording, graph.graph_id),
         host_ns=float(host.typical[0]),
+        host_count=len(host.launches),
         times=times,
     )
 
@@ -150,6 +152,7 @@ def _point(
         method=found.times.method,
         evidence=found.times.evidence,
         host_ns=None if np.isnan(found.host_ns) else found.host_ns,
+        host_count=found.host_count,
         change_ns=None if change is None else change.change_ns,
         rate=None if change is None else change.rate,
         significant=change is not None and change.significant,

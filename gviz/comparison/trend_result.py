@@ -29,7 +29,10 @@ class TrendPoint:
     launch_count: int = figure("measured", "launches behind that median")
     method: str = figure("stated", "how they were measured")
     evidence: Evidence | None = figure("stated", "what it rests on; null: not timed")
-    host_ns: float | None = figure("measured", "median launch call on the host")
+    host_ns: float | None = figure(
+        "measured", "median launch call on the host, without waiting for a full queue"
+    )
+    host_count: int = figure("measured", "calls behind that median")
     change_ns: float | None = figure(
         "derived", "launch_ns less that of the point before; null where one of them is not known"
     )

@@ -118,9 +118,10 @@ class CallTimes:
         """The way it was measured, as a sentence fragment."""
         if not len(self.alone_ns):
             return "not known: of no launch call it is known that it did not wait for the queue"
+        found = f"{self.way}, median of {len(self.alone_ns):,}"
         if not self.is_judged:
-            return f"{self.way}; whether calls waited for a full queue is not known"
-        return f"{self.way}; {self.waiting}, left out" if self.waiting else self.way
+            return f"{found}; whether calls waited for a full queue is not known"
+        return f"{found}; {self.waiting}, left out" if self.waiting else found
 
     @property
     def way(self) -> str:

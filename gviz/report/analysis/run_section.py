@@ -96,8 +96,8 @@ def graph_share(found: GraphShare | NotComputed) -> Sentence:
         return not_computed(found, "share of the run in graphs")
     parts = line(
         "Launches fill ", share(found.gpu_fraction, "estimated"), " of the run's ",
-        ns(found.run_ns, "stated"), " on the GPU, their calls ",
-        share(found.host_fraction, "estimated"), " on the host",
+        ns(found.run_ns, "stated"), " on the GPU, their calls, with what "
+        "they wait for a full queue, ", share(found.host_fraction, "estimated"), " on the host",
     )  # fmt: skip
     if found.most_speedup is not None:
         parts = line(

@@ -149,7 +149,7 @@ def _series(at: int, series: TrendSeries, runs: Sequence[TrendRun], *, named: bo
             _commit(runs[point.run]),
             number(point.node_count),
             ns(point.launch_ns, "measured", n=point.launch_count),
-            ns(point.host_ns, "measured"),
+            ns(point.host_ns, "measured", n=point.host_count or None),
             _change(point),
             _words(point, last),
         ]

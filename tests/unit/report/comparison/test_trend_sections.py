@@ -49,6 +49,12 @@ def test_ends_then_the_largest_change(trend: Trend) -> None:
     )
 
 
+def test_launch_calls_are_counted(trend: Trend) -> None:
+    calls = [point.host_count for point in trend.series[0].points]
+    assert len(calls) == 5
+    assert min(calls) > 5
+
+
 def test_changes_beyond_noise_are_counted(trend: Trend) -> None:
     first, *others = trend.series[0].points
     judged = [replace(p, rate=0.01, significant=True, untested=None) for p in others]
