@@ -257,20 +257,19 @@ class DocumentPage:
                 return self._links.component(part)
 
 
-def _behind_stops(content: Line) -> Iterator[Inline]:
-    """Yield the parts of a line, marks behind the stop that follows: a badge is no word of it."""
-    parts = list(content)
-    for at, part in enumerate(parts):
-        after = parts[at + 1] if at + 1 < len(parts) else None
-        before = parts[at - 1] if at else None
-        if part == " " and isinstance(after, HowMark):
-            behind = parts[at + 2] if at + 2 < len(parts) else None
-            if isinstance(behind, str) and behind.startswith(_STOPS):
-                yield behind[0]
-        elif isinstance(part, str) and isinstance(before, HowMark) and part.startswith(_STOPS):
+def _behind_stops(content: Line) -> list[Inline]:
+    """Return the parts of a line, marks behind the stop that follows: a badge is no word of it."""
+    found: list[Inline] = []
+    for part in content:
+        mark = found[-1] if found else None
+        if isinstance(part, str) and part.startswith(_STOPS) and isinstance(mark, HowMark):
+            found.pop()
+            if found and isinstance(before := found[-1], str):
+                found[-1] = before.removesuffix(" ")
+            found += [part[0], " ", mark]
             part = part[1:]
-        if part != "":
-            yield part
+        found.append(part)
+    return [part for part in found if part != ""]
 
 
 def how_word(how: How) -> Component:

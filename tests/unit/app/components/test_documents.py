@@ -67,10 +67,17 @@ def test_verdict_comes_first_with_caveats_and_what_is_known_of_its_numbers() -> 
 def test_badges_stand_behind_the_stops_of_their_sentences() -> None:
     took, saved = ns(3_000.0, "measured"), ns(1_000.0, "derived")
     found = DocumentPage().line(line("It takes ", took, ". That saves ", saved, "."))
-    assert [getattr(part, "children", part) for part in found] == [
-        "It takes ", "3.00 µs", ".", " ", "measured",
-        " That saves ", "1.00 µs", ".", " ", "derived",
-    ]  # fmt: skip
+    assert "".join(str(getattr(part, "children", part)) for part in found) == (
+        "It takes 3.00 µs. measured That saves 1.00 µs. derived"
+    )
+
+
+def test_stop_after_text_between_a_quantity_and_its_badge_stays() -> None:
+    took, idle = ns(3_000.0, "measured"), ns(1_000.0, "derived")
+    found = DocumentPage().line(line("It takes ", took, " (one launch); ", idle, " are gaps."))
+    assert "".join(str(getattr(part, "children", part)) for part in found) == (
+        "It takes 3.00 µs (one launch); measured 1.00 µs are gaps. derived"
+    )
 
 
 def test_table_has_all_rows_and_says_once_how_numbers_came_about() -> None:
