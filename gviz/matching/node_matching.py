@@ -52,9 +52,9 @@ from gviz.stats import IntArray
 SKEW_NS = 2_000
 #: No work, no class.
 NOT_MATCHED = -1
-#: Moves tried in one search for an exchange, and in all of one match, beside four a node.
+#: Moves tried in one search for an exchange, and in all of one match, beside four and two a node.
 _MOVES_OF_A_SEARCH = 2_000
-_MOVES_OF_A_MATCH = 60_000
+_MOVES_OF_A_MATCH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +296,7 @@ class _Matcher:
             self._places,
             self._usual,
             self._colour,
-            _MOVES_OF_A_MATCH + 4 * len(self._open),
+            _MOVES_OF_A_MATCH + 2 * len(self._open),
         )
 
     def _repair(self) -> None:
@@ -343,6 +343,9 @@ class _Matcher:
         works = search.options(node)
         is_decided &= search.is_complete
         for work in works:
+            if search.steps <= 0:
+                is_decided = False
+                break
             moved = search.find(node, work, most)
             if moved is not None:
                 self._mark(groups, moved)

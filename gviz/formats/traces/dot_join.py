@@ -75,6 +75,8 @@ class Join:
         Timed nodes of either side without a partner.
     match_class
         By node of the dump that can be exchanged with others: equal for those.
+    undecided_count
+        Those of them of which the search for an exchange was given up.
     contradicted_count, worst_ns
         Dependencies that times contradict, in all launches together, and by how much the worst.
     overlapped_count
@@ -90,6 +92,7 @@ class Join:
     dot_left: int
     trace_left: int
     match_class: dict[DotKey, int]
+    undecided_count: int
     contradicted_count: int
     worst_ns: int
     overlapped_count: int
@@ -217,6 +220,7 @@ class JoinedPair:
             as_kernels=as_kernels,
             dot_left=self.left_over[0],
             trace_left=self.left_over[1],
+            undecided_count=match.undecided_count,
             match_class={flat.keys[v]: int(match.match_class[v]) for v in marked},
             contradicted_count=match.contradicted.total,
             worst_ns=match.contradicted.worst,

@@ -223,13 +223,18 @@ class Joining:
         if not marked:
             return
         groups = len(set(join.match_class.values()))
+        given_up = ""
+        if join.undecided_count:
+            given_up = (
+                f" The search for exchanges was given up for {join.undecided_count:,} of them."
+            )
         self.notes.append(
             (
                 "limit",
                 f"{counted(marked, 'node')} of {dump.family.name} in {dump.name}, in "
                 f"{counted(groups, 'group')}, could be exchanged with others of the group and all "
                 "dependencies would hold: which of their times is whose is not known. They are "
-                "marked as exchangeable.",
+                f"marked as exchangeable.{given_up}",
             )
         )
 

@@ -62,6 +62,16 @@ def test_equal_branches_are_exchanged_as_wholes() -> None:
     assert marked(case([9, 1, 2, 1, 2, 9], edges, runs)) == [[1, 3], [2, 4]]
 
 
+def test_nodes_are_marked_where_the_search_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gviz.matching.node_matching._MOVES_OF_A_MATCH", -1_000)
+    edges = [(0, 1), (1, 2), (0, 3), (3, 4), (2, 5), (4, 5)]
+    runs = [(0, 5, 7), (6, 20, 7), (21, 40, 7), (7, 30, 8), (31, 50, 8), (60, 70, 7)]
+    planted = case([9, 1, 2, 1, 2, 9], edges, runs)
+    match = match_nodes(planted.graph, planted.recorded)
+    assert match.undecided_count == 4
+    assert np.flatnonzero(match.match_class != NOT_MATCHED).tolist() == [1, 2, 3, 4]
+
+
 def test_times_distinguish_what_the_graph_does_not() -> None:
     # 2 waits for 1 besides 0: only the second can have waited for it.
     edges = [(0, 3), (0, 2), (1, 2)]
