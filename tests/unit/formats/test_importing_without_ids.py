@@ -12,12 +12,20 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from app_tree import texts
 from kineto_traces import trace_of, write_trace
 from places import ROOT, TESTS
 from renumbered_dumps import renumbered_dump
 
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.views.graph_data import graph_view
 from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
+from gviz.report.info.recording_document import info_document
+from gviz.report.renderers.text_form import render_text
+from gviz.report.summary import summarize
 
 GOLDEN = TESTS / "golden" / "traces"
 RECORDINGS = ROOT / "assets" / "recordings"
@@ -144,3 +152,22 @@ def test_times_of_training_steps_are_on_their_nodes_or_these_are_marked(
     path.write_bytes(lzma.decompress(packed.read_bytes()))
     for seed in range(3):
         check_seed(path, 1, most, seed, tmp_path)
+
+
+def test_info_and_inspector_mark_exchangeable_nodes(tmp_path: Path) -> None:
+    check_seed(RECORDINGS / "cupy_pipeline.gviz", 1, 12, 0, tmp_path)
+    with Recording(tmp_path / "out.gviz") as recording:
+        graph = next(g for g in recording.fetch_graphs() if g.origin == "dot")
+        marked = [n.match_class is not None for n in recording.fetch_nodes(graph.graph_id)]
+        shown = render_text(info_document(summarize(recording)), 200)
+    assert "12 nodes are exchangeable" in shown
+    # Of the ten slowest nodes all but the copy to the host.
+    assert shown.count("(exchangeable)") == 9
+    library = Library([tmp_path / "out.gviz"])
+    view = graph_view(library, "out", graph.graph_id)
+    found = [
+        "Exchangeable (class"
+        in texts(render_inspector(library, "out", view, (node,), Addresses("/")))
+        for node in range(len(marked))
+    ]
+    assert found == marked
