@@ -91,6 +91,7 @@ class Plan:
     rebuilt: int = 0
     functions: dict[str, int] = field(default_factory=dict)
     allocations: Sequence[dict[str, Any]] = ()
+    compute_capability: str = "9.0"
 
     def write(self, path: Path) -> Path:
         """Write the recording: run 1, graph 1, executable 1."""
@@ -155,7 +156,7 @@ class Plan:
             ),
             rows.Device(
                 run_id=1, device_id=0, name="GPU", multiprocessor_count=MULTIPROCESSORS,
-                max_threads_per_multiprocessor=2048, compute_capability="9.0",
+                max_threads_per_multiprocessor=2048, compute_capability=self.compute_capability,
             ),
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from gviz.analysis.run_subject import RunSubject
 from gviz.cuda.node_type import NodeType
 
 HEAVY = ("gemm_f16", "flash_attention", "layer_norm", "conv2d_nhwc", "reduce_rows", "softmax")
+#: Those of them that multiply no matrices.
+PLAIN = ("layer_norm", "reduce_rows", "softmax")
 #: Distance of allocations, and their size.
 STEP, SIZE = 1 << 24, 1 << 20
 
@@ -74,12 +76,17 @@ class Program:
     def tail(self) -> int:
         return len(self.nodes) - 1
 
-    def stretch(self, count: int) -> None:
+    def plain(self, *memory: int, **changes: object) -> Planned:
+        """Return such a kernel that is no matrix product."""
+        return self.kernel(*memory, **{"name": self.rng.choice(PLAIN), **changes})
+
+    def stretch(self, count: int, names: Sequence[str] = HEAVY) -> None:
         """Append kernels in series, each on what the one before it has made."""
         for _ in range(count):
             after = [self.tail()] if self.nodes else []
             shared = [a for a, _, _ in self.nodes[-1].arguments][-1:] if self.nodes else []
-            self.add(self.kernel(*shared, self.buffer()), after)
+            node = self.kernel(*shared, self.buffer(), name=self.rng.choice(names))
+            self.add(node, after)
 
     def fork(self) -> None:
         """Append branches that overlap, on streams and queues of their own, and their join."""
@@ -103,7 +110,7 @@ Fault = Callable[[Program], set[str]]
 def between_kernels(program: Program, node: Planned) -> None:
     program.stretch(1)
     program.add(node, [program.tail()], gap=program.rng.randint(1_500, 4_000))
-    program.add(program.kernel(program.buffer()), [program.tail()],
+    program.add(program.plain(program.buffer()), [program.tail()],
                 gap=program.rng.randint(3_000, 8_000))  # fmt: skip
 
 
@@ -135,7 +142,7 @@ def plant_memcpy(program: Program) -> set[str]:
 def plant_copy(program: Program) -> set[str]:
     program.stretch(1)
     program.add(device_copy(program), [program.tail()])
-    program.add(program.kernel(program.buffer()), [program.tail()])
+    program.add(program.plain(program.buffer()), [program.tail()])
     return {"device-copy"}
 
 
@@ -177,9 +184,9 @@ def plant_overwritten(program: Program) -> set[str]:
     program.stretch(1)
     memory = program.buffer()
     program.add(fill(program, memory, 0), [program.tail()])
-    program.stretch(program.rng.randint(1, 2))
+    program.stretch(program.rng.randint(1, 2), PLAIN)
     program.add(fill(program, memory, 1), [program.tail()])
-    program.add(program.kernel(memory), [program.tail()])
+    program.add(program.plain(memory), [program.tail()])
     return {"overwritten-fill"}
 
 
@@ -187,9 +194,9 @@ def plant_duplicate(program: Program) -> set[str]:
     program.stretch(1)
     memory = program.buffer()
     program.add(fill(program, memory), [program.tail()])
-    program.stretch(1)
+    program.stretch(1, PLAIN)
     program.add(fill(program, memory), [program.tail()])
-    program.add(program.kernel(memory), [program.tail()])
+    program.add(program.plain(memory), [program.tail()])
     return {"duplicate-node"}
 
 
@@ -262,11 +269,74 @@ def plant_late_fork(program: Program) -> set[str]:
     return {"late-fork"}
 
 
+def plant_fp32(program: Program) -> set[str]:
+    program.stretch(1)
+    name = program.rng.choice(("ampere_sgemm_128x64_tn", "cutlass_80_simt_sgemm_64x64_8x5_nn"))
+    program.add(program.kernel(program.buffer(), name=name), [program.tail()])
+    program.stretch(1)
+    return {"fp32-without-tensor-cores"}
+
+
+def plant_split_k(program: Program) -> set[str]:
+    program.stretch(1)
+    partial = program.buffer()
+    name = "nvjet_sm90_hsh_64x64_64x13_4x1_v_bz_splitK_NNT"
+    program.add(program.kernel(partial, name=name), [program.tail()])
+    duration = program.rng.randint(3_000, 6_000)
+    node = program.kernel(partial, name="splitKreduce_kernel<int, float>", duration_ns=duration)
+    program.add(node, [program.tail()])
+    program.stretch(1)
+    return {"split-k-reduction"}
+
+
+def plant_cleared_product(program: Program) -> set[str]:
+    program.stretch(1)
+    memory = program.buffer()
+    program.add(fill(program, memory), [program.tail()])
+    program.add(program.kernel(memory, name="gemm_f16"), [program.tail()])
+    program.stretch(1)
+    return {"memset-before-product"}
+
+
+def plant_move(program: Program) -> set[str]:
+    source, target = program.buffer(), program.buffer()
+    is_cast = program.rng.random() < 0.5
+    maker = program.kernel(source, name="layer_norm" if is_cast else "gemm_f16")
+    program.add(maker, [program.tail()])
+    name = "cast_f16" if is_cast else "transpose_rows"
+    duration = program.rng.randint(3_500, 9_000)
+    program.add(program.kernel(source, target, name=name, duration_ns=duration), [program.tail()])
+    program.add(program.kernel(target, name="gemm_f16"), [program.tail()])
+    program.stretch(1)
+    return {"copy-between-products"}
+
+
+def plant_tiny_grids(program: Program) -> set[str]:
+    program.stretch(1)
+    for _ in range(program.rng.randint(3, 9)):
+        shared = program.nodes[-1].arguments[-1][0]
+        node = program.plain(shared, program.buffer(), blocks=program.rng.randint(1, 60),
+                             duration_ns=program.rng.randint(1_500, 2_900))  # fmt: skip
+        program.add(node, [program.tail()])
+    program.stretch(1)
+    return {"tiny-grids-in-chain"}
+
+
+def plant_shapes(program: Program) -> set[str]:
+    program.stretch(1)
+    for blocks in program.rng.sample(range(70, 130), program.rng.randint(4, 8)):
+        node = program.kernel(program.buffer(), name="expert_gemm", blocks=blocks)
+        program.add(node, [program.tail()])
+    program.stretch(1)
+    return {"kernel-in-many-shapes"}
+
+
 FAULTS: tuple[Fault, ...] = (
     plant_memset, plant_memcpy, plant_copy, plant_untimed(NodeType.HOST, "host-node-on-path"),
     plant_untimed(NodeType.MEM_ALLOC, "allocation-on-path"), plant_tiny, plant_small_grid,
     plant_overwritten, plant_duplicate, plant_iterations, plant_barrier, plant_small_fork,
-    plant_priorities, plant_late_fork,
+    plant_priorities, plant_late_fork, plant_fp32, plant_split_k, plant_cleared_product, plant_move,
+    plant_tiny_grids, plant_shapes,
 )  # fmt: skip
 
 

@@ -199,6 +199,7 @@ class DocumentPage:
         over_run = "" if one.over_run is None else f"{one.over_run.text} over the run's launches"
         listed = [
             ("Fix", [one.fix]),
+            ("Overlap", [one.overlap] if one.overlap else []),
             ("Evidence", self._evidence(one)),
             ("Assumes", [capitalized(one.assumes)] if one.assumes else []),
             ("Source", [one.source]),

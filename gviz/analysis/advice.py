@@ -6,6 +6,8 @@ import fnmatch
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gviz.analysis.rules import (
     NAMED,
     Finding,
@@ -15,6 +17,8 @@ from gviz.analysis.rules import (
     gap_rules,
     life_rules,
     memory_rules,
+    product_rules,
+    shape_rules,
     work_rules,
 )
 from gviz.analysis.rules import (
@@ -23,11 +27,15 @@ from gviz.analysis.rules import (
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject
+from gviz.families import Kind
 from gviz.model import state_of
-from gviz.stats import Evidence, figure
+from gviz.stats import Evidence, IntArray, figure
+from gviz.text import counted, percent
 
 #: The modules whose import fills RULES.
-RULE_MODULES = (gap_rules, work_rules, memory_rules, branch_rules, life_rules)
+RULE_MODULES = (
+    gap_rules, work_rules, product_rules, shape_rules, memory_rules, branch_rules, life_rules
+)  # fmt: skip
 #: Gains of a whole run below this are not worth a line: host times of single calls scatter so.
 RUN_NOISE_NS = 20_000.0
 #: A gain that is only known not to be exceeded counts for half when findings are ranked.
@@ -84,14 +92,21 @@ class Advice:
     findings: tuple[Finding, ...] = figure(
         "estimated",
         "the largest gain over the run first, where a gain that is at most so large counts half; "
-        "gains do not add up: mending one thing changes the others",
+        "gains do not add up: mending one thing changes the others, most of all those whose "
+        "nodes overlap",
     )
     ignored_count: int = figure("stated", "findings left out because the configuration says so")
     not_checked: tuple[str, ...] = figure("stated", "what was not looked for, and why")
     evidence: Evidence = figure("stated", "what the findings rest on")
 
 
-_Named = tuple[Finding, frozenset[str]]
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A finding with the names of all its nodes, and these."""
+
+    finding: Finding
+    names: frozenset[str]
+    nodes: IntArray
 
 
 def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advice:
@@ -102,6 +117,8 @@ def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advi
         skipped.append("rules about memory: too many nodes to read all arguments")
     if not missing and subject.reachability is None:
         skipped.append("rules about branches: too many nodes side by side")
+    if not missing:
+        skipped += _collectives(subject)
     count, _ = subject.recording.count_launches(subject.row.graph_id)
     found: list[_Named] = []
     for rule in RULES.values():
@@ -147,9 +164,26 @@ def _findings(
             run_gain_ns=one.gain_ns * times,
             fix=rule.fix,
             source=rule.source,
+            overlaps=(),
         )
         names = () if subject is None else {subject.ref_of_vertex(v).name for v in vertices}
-        yield finding, frozenset(names)
+        nodes = subject.unrolled.node[vertices] if subject and vertices else np.zeros(0, np.int64)
+        yield _Named(finding, frozenset(names), np.unique(nodes))
+
+
+def _collectives(subject: GraphSubject) -> Iterator[str]:
+    """Yield why rules about work leave collectives out, where a launch has any."""
+    collective = subject.families.of_kind(Kind.COLLECTIVE)[subject.unrolled.node]
+    chosen = collective & subject.held.timed
+    if not chosen.any():
+        return
+    duration = subject.model.duration_ns
+    part = percent(float(duration[chosen].sum() / duration[subject.held.timed].sum()))
+    count = counted(int(chosen.sum()), "collective")
+    yield (
+        f"{count}, {part} of the node time: what they take depends on when other ranks arrive; "
+        "'gviz skew' of all ranks shows who waits for whom"
+    )
 
 
 def _advice(
@@ -159,14 +193,29 @@ def _advice(
     skipped: list[str],
     evidence: Evidence,
 ) -> Advice:
-    kept = [f for f, names in found if not any(i.matches(f.rule, graph, names) for i in ignored)]
-    return Advice(rank_findings(kept), len(found) - len(kept), tuple(skipped), evidence)
+    kept = [
+        one
+        for one in found
+        if not any(i.matches(one.finding.rule, graph, one.names) for i in ignored)
+    ]
+    kept.sort(key=lambda one: _rank(one.finding))
+    findings = tuple(
+        replace(one.finding, overlaps=_overlaps(one, kept[:at])) for at, one in enumerate(kept)
+    )
+    return Advice(findings, len(found) - len(kept), tuple(skipped), evidence)
+
+
+def _overlaps(one: _Named, before: Sequence[_Named]) -> tuple[str, ...]:
+    """Return the rules of findings before one that are about some of its nodes."""
+    shared = (x.finding.rule for x in before if np.isin(one.nodes, x.nodes, kind="sort").any())
+    return tuple(dict.fromkeys(shared))
 
 
 def rank_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings, the largest gain over the run first; one that is at most so counts half."""
-    return tuple(sorted(findings, key=lambda f: -f.run_gain_ns * _weight(f)))
+    return tuple(sorted(findings, key=_rank))
 
 
-def _weight(finding: Finding) -> float:
-    return _AT_MOST_WEIGHT if finding.gain_bound == "at most" else 1.0
+def _rank(finding: Finding) -> float:
+    weight = _AT_MOST_WEIGHT if finding.gain_bound == "at most" else 1.0
+    return -finding.run_gain_ns * weight

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.analysis.launch_costs import LaunchCosts, costs_for_run
+from gviz.analysis.node_families import SYMBOLS
 from gviz.analysis.own_time import OwnTime, own_time
 from gviz.analysis.sound_launches import SoundLaunches, join_launches, read_sound_launches
 from gviz.analysis.sound_times import span_ns
@@ -40,7 +41,7 @@ class RunSubject:
         self.run = run
         self._costs_path = costs_path
         #: Remembers what its graphs have in common.
-        self.keep = keeper(OF_RUN | {STREAM_OPERATIONS})
+        self.keep = keeper(OF_RUN | {STREAM_OPERATIONS, SYMBOLS})
 
     @cached_property
     def costs(self) -> LaunchCosts | None:

@@ -32,6 +32,7 @@ from gviz.analysis.launch import (
     small_branches,
     usual_gaps,
 )
+from gviz.analysis.node_families import NodeFamilies, read_node_families
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.sound_launches import SoundLaunches, read_sound_launches
 from gviz.analysis.sound_times import sound_launch
@@ -39,6 +40,7 @@ from gviz.analysis.stream_operations import read_stream_operations
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, cover_series, rank_rows
 from gviz.errors import CycleError
+from gviz.families import Kind
 from gviz.model import (
     SHOWN,
     CallTimes,
@@ -412,12 +414,20 @@ class GraphSubject:
         return self.recording.fetch_graph_execs(self.row.graph_id)
 
     @cached_property
+    def families(self) -> NodeFamilies:
+        """Return the families of the nodes."""
+        return read_node_families(self.recording, self.graph, self.row.run_id, self._keep)
+
+    @cached_property
     def memory(self) -> NodeMemory | None:
         """Return the memory that the outermost level's nodes are given; None: too many nodes."""
         level = self.graph.levels[0]
         if level.count > MOST_NODES:
             return None
-        return read_node_memory(self.recording, self.row, self.graph.nodes[level.part])
+        collective = self.families.of_kind(Kind.COLLECTIVE)[level.part]
+        return read_node_memory(
+            self.recording, self.row, self.graph.nodes[level.part], opaque=collective
+        )
 
     # -- what of it could be shorter ---------------------------------------------------
 
@@ -476,6 +486,10 @@ class GraphSubject:
             device_id = min(self._devices)
         device = self._devices.get(-1 if device_id is None else device_id)
         return None if device is None else device.multiprocessor_count
+
+    def compute_capability(self) -> str | None:
+        """Return the compute capability of the first GPU, such as 9.0; None: not known."""
+        return self._devices[min(self._devices)].compute_capability if self._devices else None
 
     @cached_property
     def median_count(self) -> int:

@@ -4,7 +4,6 @@ from gviz.cuda.capture_failure import CaptureError as CaptureError
 from gviz.cuda.capture_failure import CaptureMode as CaptureMode
 from gviz.cuda.capture_failure import capture_result_name as capture_result_name
 from gviz.cuda.capture_failure import explain_capture as explain_capture
-from gviz.cuda.collective import is_collective as is_collective
 from gviz.cuda.cupti_library import find_cupti as find_cupti
 from gviz.cuda.cupti_problems import problems_in as problems_in
 from gviz.cuda.doctor import TOOL_VARIABLES as TOOL_VARIABLES

@@ -11,6 +11,7 @@ import numpy as np
 from gviz.cuda import NodeType
 from gviz.model import Access, GivenArguments, MemoryOperations, TreeNodes, find_uses
 from gviz.recording import Blobs, rows
+from gviz.stats import BoolArray
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -49,8 +50,17 @@ class NodeMemory:
     arguments: tuple[bytes, ...]
 
 
-def read_node_memory(recording: Recording, graph: rows.Graph, nodes: TreeNodes) -> NodeMemory:
-    """Return the memory of the nodes of a graph's outermost level."""
+def read_node_memory(
+    recording: Recording, graph: rows.Graph, nodes: TreeNodes, *, opaque: BoolArray
+) -> NodeMemory:
+    """Return the memory of the nodes of a graph's outermost level.
+
+    Parameters
+    ----------
+    opaque
+        bool, one a node: its arguments do not lead to all of its memory, as those of collectives,
+        whose work lists lie in device memory.
+    """
     columns = ("node_id", "position", "value", "allocation_address", "allocation_bytes")
     found = recording.fetch_columns(rows.Argument, columns, {"graph_id": graph.graph_id}, "node_id")
     place = {node_id: i for i, node_id in enumerate(nodes.integers("node_id").tolist())}
@@ -79,7 +89,7 @@ def read_node_memory(recording: Recording, graph: rows.Graph, nodes: TreeNodes) 
     return NodeMemory(
         addresses=tuple(map(frozenset, addresses)),
         allocations=tuple(map(frozenset, allocations)),
-        known=frozenset(_known_nodes(nodes, addresses)),
+        known=frozenset(_known_nodes(nodes, addresses)) - {*np.flatnonzero(opaque).tolist()},
         arguments=tuple(b"".join(v) for v in values),
     )
 

@@ -16,7 +16,8 @@ import numpy as np
 from gviz.analysis.launch_costs import find_repetition
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.stream_operations import EQUAL
-from gviz.cuda import NodeType, is_collective
+from gviz.cuda import NodeType
+from gviz.families import family_of
 from gviz.model import distinct
 from gviz.recording import rows
 from gviz.stats import BoolArray, IntArray
@@ -93,7 +94,7 @@ def read_operations(run: RunSubject) -> Operations:
     )
     name = found.texts("name")
     text = name.codes.astype(np.int64)
-    collective = np.array([is_collective(value) for value in name.values], bool)[text]
+    collective = np.array([family_of(value).is_collective for value in name.values], bool)[text]
     first, which = distinct([text, *(found.integers(name, UNKNOWN) for name in EQUAL)])
     token = np.argsort(np.argsort(first))[which]  # by what comes first
     grid = (np.maximum(found.integers(f"grid_{axis}", 1), 1) for axis in "xyz")

@@ -2,6 +2,8 @@ from gviz.analysis.rules import branch_rules as branch_rules
 from gviz.analysis.rules import gap_rules as gap_rules
 from gviz.analysis.rules import life_rules as life_rules
 from gviz.analysis.rules import memory_rules as memory_rules
+from gviz.analysis.rules import product_rules as product_rules
+from gviz.analysis.rules import shape_rules as shape_rules
 from gviz.analysis.rules import work_rules as work_rules
 from gviz.analysis.rules.rule import NAMED as NAMED
 from gviz.analysis.rules.rule import RULES as RULES

@@ -9,7 +9,6 @@ import numpy as np
 
 from gviz.analysis.launch import filled_shares
 from gviz.analysis.rules.rule import Fact, Found, rule
-from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType, NodeType
 from gviz.dag import longest_path, rank_rows
@@ -199,7 +198,8 @@ def _is_unexplained(subject: GraphSubject, first: int, second: int, before: list
         return False
     if any(nodes[n].type != NodeType.KERNEL for n in (first, second)):
         return False
-    if is_elementwise(nodes[first].name) is not False:
+    families = subject.families
+    if families.families[int(families.code[first])].is_elementwise is not False:
         return False
     row, room = nodes[first], subject.multiprocessors()
     most = row.max_blocks_per_multiprocessor

@@ -68,6 +68,11 @@ class Finding:
     run_gain_ns: float = figure("estimated", "gain_ns times the launches of the run")
     fix: str = figure("stated", "what to change")
     source: str = figure("stated", "where the rule comes from")
+    overlaps: tuple[str, ...] = figure(
+        "derived",
+        "rules of findings that can bring more and are about some of the same nodes: mending those "
+        "leaves less of this gain",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 from math import isnan
 
 import numpy as np
@@ -12,42 +10,16 @@ import numpy as np
 from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
+from gviz.families import Kind
 from gviz.stats import IntArray
+from gviz.text import counted
 
 #: What a kernel takes that does nothing (0.83 µs by CUPTI 13.0 on an H100, docs/limits.md).
-_EMPTY_KERNEL_NS = 830.0
+EMPTY_KERNEL_NS = 830.0
 #: Kernels longer than this are worth being kernels of their own, whatever they do.
-_LONGEST_FUSED_NS = 10_000
+LONGEST_FUSED_NS = 10_000
 #: Kernels as short as this do little but start and end.
 _TINY_NS = 3_000
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-#: Words in names of kernels that work element by element.
-_ELEMENTWISE = _words(
-    "elementwise pointwise poi copy cast convert fill add sub subtract mul multiply div divide "
-    "scale axpy saxpy clip clamp abs neg relu gelu silu sigmoid tanh exp log sqrt rsqrt where "
-    "dropout bias"
-)
-#: Words in names of kernels that do not, even if one of the above is there too.
-_OTHER_WORK = _words(
-    "gemm gemv gemmex matmul conv conv2d convolution attention fmha flash softmax norm layernorm "
-    "rmsnorm batchnorm reduce reduction sum scan sort nvjet cublas xmma cutlass splitk histogram "
-    "argmax argmin topk gather scatter transpose index embedding nccl allreduce stencil"
-)
-_WORD = re.compile(r"[A-Z]?[a-z]+\d?d?|[A-Z]+(?![a-z])")
-
-
-@cache
-def is_elementwise(name: str) -> bool | None:
-    """Return whether a kernel works element by element, by its name; None: it does not show it."""
-    words = {w.lower() for w in _WORD.findall(name)}
-    if words & _OTHER_WORK or any("gemm" in w or "reduc" in w for w in words):
-        return False
-    return True if words & _ELEMENTWISE else None
 
 
 @rule(
@@ -62,20 +34,13 @@ def is_elementwise(name: str) -> bool | None:
 )
 def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
     """Yield chains of short kernels that could be one."""
-    if subject.reachability is None:
-        return
-    model, usual = subject.model, subject.usual.of(crossing=False) or 0.0
-    kernels = _Kernels(subject)
-    chains = [
-        chain
-        for members in subject.reachability.series.members()
-        for chain in kernels.stretches(members)
-    ]
+    chains = subject.once(fusable_chains)
     if not chains:
         return
+    model, usual = subject.model, subject.usual.of(crossing=False) or 0.0
     duration, gap = model.duration_ns.copy(), model.gap_ns.copy()
     gone = np.concatenate([chain[1:] for chain in chains])
-    start = min(_EMPTY_KERNEL_NS, float(duration[np.concatenate(chains)].min()))
+    start = min(EMPTY_KERNEL_NS, float(duration[np.concatenate(chains)].min()))
     duration[gone] -= start
     gap[gone] = np.maximum(gap[gone] - usual, 0.0)
     longest = max(chains, key=len)
@@ -96,6 +61,18 @@ def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
     )  # fmt: skip
 
 
+def fusable_chains(subject: GraphSubject) -> list[IntArray]:
+    """Return the vertices of each stretch of a series that could be one kernel."""
+    if subject.reachability is None:
+        return []
+    kernels = _Kernels(subject)
+    return [
+        chain
+        for members in subject.reachability.series.members()
+        for chain in kernels.stretches(members)
+    ]
+
+
 class _Kernels:
     """The vertices of a launch as candidates for one kernel; lists by vertex.
 
@@ -113,11 +90,11 @@ class _Kernels:
 
     def __init__(self, subject: GraphSubject) -> None:
         node, nodes = subject.unrolled.node, subject.graph.nodes
-        names = nodes.texts("name")
-        verdicts = [is_elementwise(name) for name in names.values]
-        self.by_name = [verdicts[code] for code in names.codes[node].tolist()]
+        families = subject.families
+        verdicts = [family.is_elementwise for family in families.families]
+        self.by_name = [verdicts[code] for code in families.code[node].tolist()]
         longest = np.array(
-            [-1.0 if is_it is False else _LONGEST_FUSED_NS if is_it else _TINY_NS
+            [-1.0 if is_it is False else LONGEST_FUSED_NS if is_it else _TINY_NS
              for is_it in self.by_name]
         )  # fmt: skip
         is_kernel = (subject.graph.types == NodeType.KERNEL)[node]
@@ -221,6 +198,8 @@ def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
     least = float(np.percentile(model.duration_ns[kernels], 5))
     count = subject.graph.nodes.block_counts()[subject.unrolled.node]
     few = (kinds == NodeType.KERNEL) & (count * 2 <= room) & (model.duration_ns >= _TINY_NS)
+    # A collective takes as long as the slowest rank, and has the blocks that its library gives it.
+    few &= ~subject.families.of_kind(Kind.COLLECTIVE)[subject.unrolled.node]
     by_name: dict[str, list[int]] = {}
     for vertex in subject.path[few[subject.path]].tolist():
         name = subject.graph.nodes[int(subject.unrolled.node[vertex])].name
@@ -234,7 +213,7 @@ def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
     duration[chosen] = np.minimum(duration[chosen], spread)
     longest = sorted(by_name.items(), key=lambda item: -model.duration_ns[item[1]].sum())
     named = [
-        f"{len(found):,} x {name} of {int(np.median(count[found]))} blocks"
+        f"{len(found):,} x {name} of {counted(int(np.median(count[found])), 'block')}"
         for name, found in longest[:2]
     ]
     plural = "s have" if len(chosen) > 1 else " has"

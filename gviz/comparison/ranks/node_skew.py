@@ -74,7 +74,7 @@ def _level_nodes(
 
 
 def collective_skews(graph: RankGraph, ranks: int) -> tuple[CollectiveSkew, ...]:
-    """Return the kernels of NCCL with times on two ranks or more, the longest wait first."""
+    """Return the collectives with times on two ranks or more, the longest wait first."""
     levels = [level for level in graph.levels if len(level.executions.launch)]
     found = [c for level in levels for c in _level_collectives(graph, ranks, level)]
     return tuple(sorted(found, key=lambda c: -max(w or 0.0 for w in c.waited_ns)))

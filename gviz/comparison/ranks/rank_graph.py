@@ -13,7 +13,7 @@ from gviz.comparison.graph_pairs import pair_graphs, read_graph_traits
 from gviz.comparison.ranks.executions import Executions, NodeSpans, align_executions
 from gviz.comparison.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.comparison.ranks.recorded import RecordedSide, read_node_spans, read_side
-from gviz.cuda import is_collective
+from gviz.families import family_of
 from gviz.model import Bodies
 from gviz.recording import Recording, rows
 from gviz.stats import FloatArray, IntArray
@@ -50,7 +50,7 @@ class RankLevel:
         What was measured of them. Of the graph itself one a launch, in which a node that holds
         bodies has the sum of what ran inside it.
     is_collective
-        bool, one a node: kernels of NCCL.
+        bool, one a node: kernels of collectives.
     """
 
     pairs: LevelPairs
@@ -135,7 +135,7 @@ def _rank_graph(
             has = np.stack([partner >= 0 for partner in pairs.partners])
             around = levels[pairs.around].executions.uneven
             executions = align_executions(spans, has, around)
-        collective = np.array([is_collective(title) for title in pairs.first.title], bool)
+        collective = np.array([family_of(title).is_collective for title in pairs.first.title], bool)
         levels.append(RankLevel(pairs, executions, collective))
     launches = [[side.launches[i] for i in _places(side, common)] for side in recorded]
     starts = [[x.gpu_start_ns for x in side] for side in launches]

@@ -76,7 +76,7 @@ class NodeSkew:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveSkew:
-    """A kernel of NCCL: who arrives early waits in it for who arrives late."""
+    """A kernel of a collective: who arrives early waits in it for who arrives late."""
 
     name: str = figure("stated", "the node's name")
     context: str = figure("measured", "NVTX ranges it was created in, outermost first; empty: none")
@@ -137,7 +137,7 @@ class GraphSkew:
     nodes: tuple[NodeSkew, ...] = figure(
         "derived", "its nodes and those in bodies, by high_ns less median_ns, the most first"
     )
-    collectives: tuple[CollectiveSkew, ...] = figure("derived", "kernels of NCCL, likewise")
+    collectives: tuple[CollectiveSkew, ...] = figure("derived", "kernels of collectives, likewise")
     bodies: tuple[BodySkew, ...] = figure("derived", "bodies in it, each after what is around it")
 
 

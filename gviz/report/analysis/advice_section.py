@@ -76,7 +76,14 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
         assumes=None if rule is None else rule.assumes,
         evidence=tuple(_evidence(one) for one in found.evidence),
         source=found.source,
+        overlap=_overlap(found),
     )
+
+
+def _overlap(found: Finding) -> str:
+    if not found.overlaps:
+        return ""
+    return f"Shares nodes with {' and '.join(found.overlaps)}: these gains do not add up."
 
 
 def _evidence(found: Fact) -> EvidenceItem:

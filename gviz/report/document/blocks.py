@@ -127,6 +127,8 @@ class Suggestion:
         Numbers behind it.
     source
         Where the rule comes from.
+    overlap
+        Which suggestions before it are about some of the same nodes, in a sentence; empty: none.
     """
 
     gain: Quantity
@@ -142,6 +144,7 @@ class Suggestion:
     assumes: str | None
     evidence: tuple[EvidenceItem, ...]
     source: str
+    overlap: str = ""
 
     def gain_line(self) -> Line:
         """Return what the fix gives back, in words."""

@@ -40,7 +40,7 @@ def _launches(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
 
 def _waits(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
     if not graph.collectives:
-        return say("It has no collectives of NCCL, so no rank waits for another inside it.")
+        return say("It has no collectives, so no rank waits for another inside it.")
     worst = graph.collectives[0]
     waiting, wait_ns = longest_wait_of(worst)
     of = (

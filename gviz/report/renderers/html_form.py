@@ -93,9 +93,10 @@ def _suggestion(one: Suggestion, href: Href) -> str:
     gain = _line(marked(one.gain_line()), href)
     subject = f", {escape(one.subject)}" if one.subject else ""
     about = "" if one.nodes is None else f" ({_part(one.nodes, href)})"
+    fix = escape(f"Fix: {one.fix} {one.overlap}".rstrip())
     return (
         f"<li><strong>{gain}</strong>{subject}: {_line(one.reason, href)}{about} "
-        f"<code>{escape(one.rule)}</code><br>Fix: {escape(one.fix)}</li>"
+        f"<code>{escape(one.rule)}</code><br>{fix}</li>"
     )
 
 

@@ -89,6 +89,7 @@ def _suggestion(one: Suggestion) -> dict[str, Any]:
         "assumes": one.assumes,
         "evidence": [{"name": x.name, "value": _quantity(x.value)} for x in one.evidence],
         "source": one.source,
+        "overlap": one.overlap or None,
     }
 
 

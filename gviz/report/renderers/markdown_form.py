@@ -71,7 +71,7 @@ def _block(block: Block, level: int) -> Iterator[str]:
                 gain = _line(one.gain_line())
                 subject = f", {_escaped(one.subject)}" if one.subject else ""
                 yield f"{number}. **{capitalized(gain)}**{subject}: {_line(one.reason)}"
-                yield f"   Fix: {_escaped(one.fix)}"
+                yield f"   Fix: {_escaped(f'{one.fix} {one.overlap}'.rstrip())}"
         case KeyFigures():
             yield ""
             for item in block.items:

@@ -256,6 +256,8 @@ def _suggestion(number: int, one: Suggestion, width: int, indent: int) -> Iterat
     text = f"{number}. {capitalized(gain)}{subject}: {_text(one.reason)}{about} [{one.rule}]"
     yield from wrapped(text, width, indent)
     yield from wrapped(f"Fix: {one.fix}", width, indent + _STEP + 1)
+    if one.overlap:
+        yield from wrapped(one.overlap, width, indent + _STEP + 1)
 
 
 # -- words -------------------------------------------------------------------------------

@@ -23,10 +23,9 @@ from planned_recordings import (
 from gviz.analysis.advice import RUN_NOISE_NS, Ignored, advise_graph, advise_run
 from gviz.analysis.results.device_launches import device_launch
 from gviz.analysis.rules.rule import RULES, Finding
-from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
-from gviz.cuda.node_type import CopyKind, NodeType
+from gviz.cuda.node_type import CopyKind, EdgeType, NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
@@ -45,7 +44,7 @@ def given(*addresses: int) -> list[tuple[int, int, int]]:
 
 
 def kernel(
-    name: str = "gemm", duration_ns: int = 5_000, gap_ns: int = 400, **changes: object
+    name: str = "softmax", duration_ns: int = 5_000, gap_ns: int = 400, **changes: object
 ) -> Planned:
     """Return a kernel; ``gap_ns`` is the gap before it, 400 ns being usual."""
     return Planned(name, gap_ns - 400, duration_ns, **changes)  # type: ignore[arg-type]
@@ -106,6 +105,7 @@ def priorities(flags: int) -> Plan:
     return plan
 
 
+SPLIT_K = "nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_splitK_NNT"
 NO_UPLOAD = {"upload_start_ns": None, "upload_end_ns": None}
 
 
@@ -147,6 +147,38 @@ CASES = {
         lambda: chain(kernel(duration_ns=20_000, blocks=33), *(kernel(duration_ns=1_000),) * 1),
         lambda: chain(kernel(duration_ns=20_000, blocks=132), kernel(duration_ns=1_000)),
         15_000,
+    ),
+    "fp32-without-tensor-cores": Case(
+        # Eight times as many multiplications a clock in TF32.
+        lambda: chain(kernel("ampere_sgemm_128x64_tn", 80_000), kernel()),
+        lambda: chain(kernel("ampere_fp16_s16816gemm_fp16_64x64_tn", 80_000), kernel()),
+        70_000,
+    ),
+    "split-k-reduction": Case(
+        lambda: chain(kernel(), kernel(SPLIT_K), kernel("splitKreduce_kernel", 4_000), kernel()),
+        lambda: chain(kernel(), kernel("gemm"), kernel("splitKreduce_kernel", 4_000), kernel()),
+        4_000 + 400,
+    ),
+    "memset-before-product": Case(
+        lambda: chain(kernel(), fill(), kernel("gemm"), kernel()),
+        lambda: chain(kernel(), fill(), kernel(), kernel("gemm")),
+        900 + 400,
+    ),
+    "copy-between-products": Case(
+        lambda: chain(kernel("gemm"), kernel("copy_rows"), kernel("attention")),
+        lambda: chain(kernel(), kernel("copy_rows"), kernel("attention")),
+        5_000 + 400,
+    ),
+    "tiny-grids-in-chain": Case(
+        lambda: chain(kernel(), kernel(), kernel()),
+        lambda: chain(*(kernel(blocks=132) for _ in range(3))),
+        2 * (400 + 830),
+    ),
+    "kernel-in-many-shapes": Case(
+        lambda: chain(*(kernel("gemm", 10_000, blocks=n) for n in (70, 80, 90, 70))),
+        lambda: chain(*(kernel("gemm", 10_000, blocks=70) for _ in range(4))),
+        # Together they fill less than a third of the GPU: as long as the longest.
+        3 * (10_000 + 400),
     ),
     "overwritten-fill": Case(
         lambda: memory(fill(), kernel(arguments=given(B)), copy(B, A)),
@@ -239,6 +271,91 @@ def test_rule_says_what_it_looks_for_what_to_do_and_where_it_comes_from(rule: ob
     assert sum(f is not None for f in finders) == 1
 
 
+@pytest.mark.parametrize(
+    ("capability", "gain_ns"), [("8.0", 70_000), ("8.6", 40_000), ("10.0", 75_000), ("7.5", None)]
+)
+def test_tf32_gains_what_the_compute_capability_allows(
+    capability: str, gain_ns: float | None, tmp_path: Path
+) -> None:
+    plan = CASES["fp32-without-tensor-cores"].bad()
+    plan.compute_capability = capability
+    found = findings(plan, tmp_path / "x.gviz").get("fp32-without-tensor-cores")
+    assert (None if found is None else found.gain_ns) == gain_ns
+
+
+def test_kernels_overlap_from_compute_capability_9_and_where_no_edge_lets_them_already(
+    tmp_path: Path,
+) -> None:
+    rule = "tiny-grids-in-chain"
+    earlier, let = CASES[rule].bad(), CASES[rule].bad()
+    earlier.compute_capability = "8.9"
+    let.edges = [(0, 1, int(EdgeType.PROGRAMMATIC)), (1, 2)]
+    assert rule not in findings(earlier, tmp_path / "earlier.gviz")
+    assert rule not in findings(let, tmp_path / "let.gviz")
+
+
+def test_cast_before_a_product_is_one_whatever_made_the_data(tmp_path: Path) -> None:
+    plan = chain(kernel(), kernel("cast_f16"), kernel("gemm"))
+    found = findings(plan, tmp_path / "x.gviz")["copy-between-products"]
+    assert found.reason == "1 cast brings data from one matrix product to the next"
+
+
+def test_kernels_that_hand_data_on_are_not_one_kernel_in_many_shapes(tmp_path: Path) -> None:
+    def plan(*given_to: tuple[int, ...]) -> Plan:
+        blocks = (70, 80, 90, 70)
+        return chain(
+            kernel(arguments=given(A)),
+            *(
+                kernel("gemm", 10_000, blocks=n, arguments=given(*x))
+                for n, x in zip(blocks, given_to, strict=True)
+            ),
+        )
+
+    rule, one = "kernel-in-many-shapes", A + 512
+    beside = plan((A, B), (A, C), (A, B + 512), (A, C + 512))
+    after = plan((A, B), (B, C), (C, one), (one, B + 512))
+    assert rule in findings(beside, tmp_path / "beside.gviz")
+    assert rule not in findings(after, tmp_path / "after.gviz")
+
+
+COLLECTIVE = "ncclDevKernel_AllReduce_Sum_f16_RING_LL"
+
+
+def test_collectives_are_left_out_of_rules_about_work_and_skew_is_named(tmp_path: Path) -> None:
+    plan = chain(kernel(), kernel(COLLECTIVE, 60_000), kernel(blocks=132))
+    subject = subject_of(plan.write(tmp_path / "x.gviz"))
+    advice = advise_graph(subject)
+    named = {node.name for finding in advice.findings for node in finding.nodes}
+    assert COLLECTIVE not in named
+    (reason,) = advice.not_checked
+    assert reason.startswith("1 collective, 85.7% of the node time: ")
+    assert "'gviz skew'" in reason
+    # The same time of a kernel that waits for nobody is a finding.
+    other = chain(kernel(), kernel(duration_ns=60_000), kernel(blocks=132))
+    assert "below-one-wave" in findings(other, tmp_path / "other.gviz")
+
+
+def test_memory_of_collectives_is_not_known(tmp_path: Path) -> None:
+    def plan(name: str) -> Plan:
+        return memory(fill(), kernel(name, arguments=given(B)), copy(B, A))
+
+    assert "overwritten-fill" in findings(plan("softmax"), tmp_path / "x.gviz")
+    assert "overwritten-fill" not in findings(plan(COLLECTIVE), tmp_path / "y.gviz")
+
+
+def test_findings_about_the_same_nodes_say_so(tmp_path: Path) -> None:
+    plan = chain(kernel("gemm"), *around(copy(A, B), 5_000).nodes[2:3], kernel("gemm"))
+    found = findings(plan, tmp_path / "x.gviz")
+    assert set(found) >= {"device-copy", "copy-between-products"}
+    ranked = list(found.values())
+    assert ranked[0].overlaps == ()
+    for at, finding in enumerate(ranked):
+        mine = {node.node_id for node in finding.nodes}
+        shared = [x.rule for x in ranked[:at] if mine & {node.node_id for node in x.nodes}]
+        assert list(finding.overlaps) == shared
+    assert any(finding.overlaps for finding in ranked)
+
+
 def test_gain_below_the_noise_of_the_launches_is_no_finding(tmp_path: Path) -> None:
     plan = around(fill(), 500)
     assert "memset-between-kernels" in findings(plan, tmp_path / "quiet.gviz")
@@ -301,27 +418,6 @@ def test_timed_host_node_counts_with_its_time(tmp_path: Path) -> None:
     plan = Plan(nodes, chain_edges(4))
     found = findings(plan, tmp_path / "x.gviz")["host-node-on-path"]
     assert found.gain_ns == 20_400
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("vectorized_elementwise_kernel<CUDAFunctor_add<float>>", True),
-        ("cupy_add__float32_float32_float32", True),
-        ("elementwise_kernel<direct_copy_kernel_cuda>", True),
-        ("triton_poi_fused_add_relu_0", True),
-        ("nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_NNT", False),
-        ("splitKreduce_kernel<int, float, __half>", False),
-        ("reduce_kernel<ReduceOp<float, sum_functor, unsigned int>>", False),
-        ("vectorized_layer_norm_kernel<Half, float>", False),
-        ("softmax_warp_forward<Half, float>", False),
-        ("my_solver", None),
-    ],
-)
-def test_kernels_that_work_element_by_element_are_known_by_name(
-    name: str, expected: bool | None
-) -> None:
-    assert is_elementwise(name) is expected
 
 
 def test_bundled_decode_step_forks_too_late() -> None:

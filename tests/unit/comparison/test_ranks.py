@@ -21,7 +21,6 @@ from gviz.comparison.ranks.clock import judge_clock
 from gviz.comparison.ranks.job import read_skew
 from gviz.comparison.ranks.result import Skew
 from gviz.comparison.ranks.skew import range_of, spread_of, waits_of
-from gviz.cuda import is_collective
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.merge import merge_recordings
@@ -181,20 +180,6 @@ def test_waits_are_counted_from_the_rank_that_took_least() -> None:
     assert waits[:2, 0].tolist() == [5.0, 0.0]
     assert np.isnan(waits[2, 0])
     assert (last.tolist(), fraction.tolist()) == ([1], [1.0])
-
-
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [
-        (COLLECTIVE, True),
-        ("ncclKernel_AllReduce_RING_LL_Sum_float", True),
-        ("ncclDevKernel_SendRecv", True),
-        ("my_ncclDevKernel", False),
-        ("gemm_kernel", False),
-    ],
-)
-def test_collectives_are_known_by_nccls_names(name: str, is_one: bool) -> None:
-    assert is_collective(name) is is_one
 
 
 # -- commands --------------------------------------------------------------------------------------

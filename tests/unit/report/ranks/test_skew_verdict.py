@@ -47,7 +47,7 @@ def test_graph_without_collectives_or_slow_nodes_says_so(skew: Skew) -> None:
     even = replace(skew.graphs[0], significant=False, collectives=(), nodes=())
     launches, wait, node = sentences(replace(skew, graphs=(even,)))
     assert launches.startswith("No rank's launches take longer by more than noise")
-    assert wait == "It has no collectives of NCCL, so no rank waits for another inside it."
+    assert wait == "It has no collectives, so no rank waits for another inside it."
     assert node == "No node is slower on one rank by more than noise."
 
 
