@@ -25,7 +25,8 @@ class Forecast:
     busy_ns
         Of it, how long at least one operation ran.
     graph_ns
-        The same as a graph: busy, and every gap closed to what lies between a graph's nodes.
+        The same as a graph: busy, and every gap closed to what lies between a graph's nodes;
+        without what operations waited for other processes.
     gap_ns
         What lies between a graph's nodes, from the launch costs.
     stream_host_ns
@@ -53,6 +54,7 @@ def forecast_iteration(
     costs: LaunchCosts,
     *,
     host_ns: tuple[int, int] | None = None,
+    waited_ns: IntArray | None = None,
 ) -> Forecast | None:
     """Forecast a graph of one iteration; None where the launch costs lack what it needs.
 
@@ -67,6 +69,8 @@ def forecast_iteration(
         Launch costs of the GPU.
     host_ns
         When the first call was entered and the last one returned.
+    waited_ns
+        Of each operation, how long it waited for other processes before its own work; None: none.
     """
     line = costs.line("relaunch", "device")
     if line is None or not len(start_ns):
@@ -74,15 +78,22 @@ def forecast_iteration(
     gap = max(0.0, line.per_node_ns - _EMPTY_KERNEL_NS)
     end_ns = start_ns + duration_ns
     begin, finish = int(start_ns.min()), int(end_ns.max())
-    idle = gaps(union(start_ns, end_ns), begin, finish)
-    waits = idle.end_ns - idle.start_ns
+    waits = _idle_ns(start_ns, end_ns, begin, finish)
+    closed = waits if waited_ns is None else _idle_ns(start_ns + waited_ns, end_ns, begin, finish)
     length = finish - begin
     host = costs.line("relaunch", "host")
     return Forecast(
         stream_ns=length,
         busy_ns=length - int(waits.sum()),
-        graph_ns=length - float(np.maximum(waits - gap, 0).sum()),
+        graph_ns=length - float(np.maximum(closed - gap, 0).sum()),
         gap_ns=gap,
         stream_host_ns=None if host_ns is None else host_ns[1] - host_ns[0],
         graph_host_ns=None if host is None else host.cost_ns(len(start_ns)),
     )
+
+
+def _idle_ns(start_ns: IntArray, end_ns: IntArray, begin: int, finish: int) -> IntArray:
+    """Return the lengths of the times in which nothing runs."""
+    idle = gaps(union(start_ns, end_ns), begin, finish)
+    lengths: IntArray = idle.end_ns - idle.start_ns
+    return lengths

@@ -48,18 +48,24 @@ class EagerForecast:
         "measured", "first call's entry to last one's return, median; null: not known"
     )
     collective_count: int = figure(
-        "measured", "operations of an iteration that wait for other processes, and count as work"
+        "measured", "operations of an iteration that wait for other processes"
+    )
+    collective_wait_ns: float = figure(
+        "estimated",
+        "of stream_ns, what collectives took longer than the shortest equal one of the run, median",
     )
     graph_ns: float = figure(
         "estimated",
-        "the same as a graph: busy time, and every gap closed to gap_ns, median; collectives' "
-        "waiting for other processes, which a graph may have more or less of, counts as busy",
+        "the same as a graph: busy time, and every gap closed to gap_ns, median; with collectives "
+        "at least, as collective_wait_ns is left out",
     )
     gap_ns: float = figure("estimated", "what lies between a graph's nodes by the launch costs")
     graph_host_ns: float | None = figure(
         "estimated", "launch call of such a graph, at least; null: the launch costs lack it"
     )
-    gain: float = figure("estimated", "stream_ns over graph_ns: how many times as fast")
+    gain: float = figure(
+        "estimated", "stream_ns over graph_ns: how many times as fast; with collectives at most"
+    )
     measured_graph_ns: float | None = figure(
         "measured",
         "first node's start to last node's end of the graph, median launch with node times; null: "
@@ -107,7 +113,8 @@ def run_forecast(run: RunSubject) -> RunForecast | NotComputed:
     if run.costs.line("relaunch", "device") is None:
         return NotComputed(f"{run.costs.describe()} lack the device time of graphs")
     ranges = RangeNames(run)
-    made = [_forecast(run, run.costs, operations, ranges, g, p) for g, p in found]
+    waited = _waited_ns(operations)
+    made = [_forecast(run, run.costs, operations, waited, ranges, g, p) for g, p in found]
     in_iterations = sum(len(p) for x in free for p in x.iterations)
     matched = int((operations.launch >= 0).sum())
     return RunForecast(
@@ -121,12 +128,13 @@ def _forecast(
     run: RunSubject,
     costs: LaunchCosts,
     operations: Operations,
+    waited_ns: IntArray,
     ranges: RangeNames,
     graph_id: int | None,
     repeated: EagerIterations,
 ) -> EagerForecast:
     settled = repeated.settled
-    each = [f for p in settled if (f := _forecast_one(operations, p, costs)) is not None]
+    each = [f for p in settled if (f := _forecast_one(operations, waited_ns, p, costs)) is not None]
     names = {ranges.of(operations, p) for p in settled}
     measured = None if graph_id is None else _measured_ns(run, graph_id)
     graph_ns = _median(each, lambda f: f.graph_ns)
@@ -139,6 +147,7 @@ def _forecast(
         operation_count=len(settled[0]),
         block_count=int(operations.blocks[settled[0]].sum()),
         collective_count=int(operations.is_collective[settled[0]].sum()),
+        collective_wait_ns=float(np.median([waited_ns[p].sum() for p in settled])),
         stream_ns=stream_ns,
         busy_ns=_median(each, lambda f: f.busy_ns),
         stream_host_ns=float(np.median(host)) if host else None,
@@ -161,7 +170,25 @@ def _median(each: list[Forecast], value: Callable[[Forecast], float]) -> float:
     return float(np.median([value(f) for f in each]))
 
 
-def _forecast_one(operations: Operations, chosen: IntArray, costs: LaunchCosts) -> Forecast | None:
+def _waited_ns(operations: Operations) -> IntArray:
+    """Return how long operations waited for other processes (int64), at most; 0 for most.
+
+    A collective ends when the last rank has come and the data has gone round: what it takes longer
+    than the shortest equal one of the run is waiting, as far as equal ones move as many bytes.
+    """
+    waited = np.zeros(len(operations), np.int64)
+    which = np.flatnonzero(operations.is_collective)
+    if len(which):
+        _, equal = np.unique(operations.token[which], return_inverse=True)
+        shortest = np.full(int(equal.max()) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(shortest, equal, operations.duration_ns[which])
+        waited[which] = operations.duration_ns[which] - shortest[equal]
+    return waited
+
+
+def _forecast_one(
+    operations: Operations, waited_ns: IntArray, chosen: IntArray, costs: LaunchCosts
+) -> Forecast | None:
     chosen = chosen[np.argsort(operations.start_ns[chosen], kind="stable")]
     called, returned = operations.called_ns[chosen], operations.returned_ns[chosen]
     known = bool(called.min() >= 0 and returned.min() >= 0)
@@ -170,6 +197,7 @@ def _forecast_one(operations: Operations, chosen: IntArray, costs: LaunchCosts) 
         operations.duration_ns[chosen],
         costs,
         host_ns=(int(called.min()), int(returned.max())) if known else None,
+        waited_ns=waited_ns[chosen],
     )
 
 

@@ -57,9 +57,10 @@ def forecast(found: RunForecast) -> list[Block]:
     ]
     if any(one.collective_count for one in found.passes):
         waits = (
-            "With waits: collectives wait for other processes, which counts as work here, and a "
+            "At least: a collective counts with what the shortest equal one took; what others took "
+            "longer is taken for waiting for other processes, which 'gviz skew' shows."
         )
-        blocks.append(say(f"{waits}graph may wait less or more; see 'gviz skew'.", note=True))
+        blocks.append(say(waits, note=True))
     if found.left_over_count:
         left = counted(found.left_over_count, "operation")
         outside = f"{left} outside graphs are in no iteration with a kernel."
@@ -78,16 +79,23 @@ def _row(found: EagerForecast) -> list[Content]:
     caveat = caveat_text(found.evidence)
     if found.collective_count:
         waits = counted(found.collective_count, "collective")
-        caveat += f"; {waits}, whose waiting for other processes counts as work"
+        caveat += f"; {waits}, whose waiting for other processes is left out"
     graph = ns(found.graph_ns, "estimated", n=found.evidence.n, caveat=caveat)
-    bound = "at most " if found.evidence.is_cold else ""
+    bound = _bound(is_above=found.evidence.is_cold, is_below=bool(found.collective_count))
     return [
         name, number(found.operation_count), ns(found.stream_ns, "measured"),
-        line(bound, graph, " with waits" if found.collective_count else ""),
-        times(found.gain, "estimated"),
+        line(bound, graph),
+        line("at most " if bound == "at least " else "", times(found.gain, "estimated")),
         ns(found.graph_host_ns, "estimated"), ns(found.measured_graph_ns, "measured"),
         change(found.error_fraction, "fraction"),
     ]  # fmt: skip
+
+
+def _bound(*, is_above: bool, is_below: bool) -> str:
+    """Return how a forecast lies to the truth: a cold iteration above, one without waits below."""
+    if is_above == is_below:
+        return ""
+    return "at most " if is_above else "at least "
 
 
 def graph_share(found: GraphShare | NotComputed) -> Sentence:

@@ -76,6 +76,14 @@ def test_overlap_stays_as_it_was() -> None:
     assert found.stream_host_ns is None
 
 
+def test_waiting_for_other_processes_is_a_gap_that_closes() -> None:
+    start, duration, waited = tokens(0, 1000, 9000), tokens(900, 7900, 1000), tokens(0, 6900, 0)
+    found = forecast_iteration(start, duration, COSTS, waited_ns=waited)
+    assert found is not None
+    assert (found.stream_ns, found.busy_ns) == (10_000, 9_800)  # as it was
+    assert found.graph_ns == pytest.approx(900 + 100 + 1_000 + 100 + 1_000)
+
+
 def test_without_a_cost_line_there_is_no_forecast() -> None:
     assert (
         forecast_iteration(tokens(0), tokens(1), dataclasses.replace(COSTS, lines=(HOST,))) is None

@@ -180,6 +180,21 @@ def test_captured_iterations_show_the_error_of_their_forecast(tmp_path: Path) ->
     assert one.error_fraction == pytest.approx((30_000 + 5 * one.gap_ns) / 32_000 - 1)
 
 
+def test_waiting_of_ranks_is_left_out_of_their_forecasts() -> None:
+    with Recording(BUNDLED / "ranks_h200.gviz") as recording:
+        found = [
+            run_forecast(RunSubject(recording, run, costs_path=bundled_costs()))
+            for run in recording.fetch_runs()
+        ]
+    for one, waited_ns, error in zip(found, (1.07e6, 3e3), (-0.227, -0.137), strict=True):
+        assert isinstance(one, RunForecast)
+        (passes,) = one.passes
+        assert passes.collective_count == 8
+        # Rank 0 waits in its eager iterations, rank 1 does not; a graph's waiting is in its time.
+        assert passes.collective_wait_ns == pytest.approx(waited_ns, rel=0.1)
+        assert passes.error_fraction == pytest.approx(error, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("name", "error"), [("cupy_pipeline", -0.07), ("decode_step", -0.04), ("training_step", -0.06)]
 )
