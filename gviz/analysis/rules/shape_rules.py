@@ -12,7 +12,6 @@ from gviz.analysis.rules.work_rules import EMPTY_KERNEL_NS, LONGEST_FUSED_NS, fu
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType
 from gviz.families import Kind
-from gviz.model import distinct
 from gviz.stats import BoolArray, IntArray
 from gviz.text import counted
 
@@ -37,17 +36,19 @@ def tiny_grids_in_chain(subject: GraphSubject) -> Iterator[Found]:
     """Yield chains of kernels that leave room for the start of the next one."""
     room = subject.multiprocessors()
     capability = tuple(map(int, (subject.compute_capability() or "0.0").split(".")))
-    if not room or capability < _OVERLAPPING or subject.reachability is None:
+    if not room or capability < _OVERLAPPING:
         return
     model, unrolled = subject.model, subject.unrolled
     blocks = subject.graph.nodes.block_counts()[unrolled.node]
-    fits = _candidates(subject) & (blocks * 2 <= room) & (model.duration_ns <= LONGEST_FUSED_NS)
+    fits = (
+        subject.once(_candidates) & (blocks * 2 <= room) & (model.duration_ns <= LONGEST_FUSED_NS)
+    )
     overlapped = np.zeros(len(unrolled), bool)
     overlapped[unrolled.head[unrolled.programmatic]] = True
     follows = fits & ~overlapped
     chains = [
         chain
-        for members in subject.reachability.series.members()
+        for members in _series(subject, _CHAIN)
         for chain in _runs(members, fits[members[:-1]] & follows[members[1:]])
         if len(chain) >= _CHAIN
     ]
@@ -85,18 +86,18 @@ def tiny_grids_in_chain(subject: GraphSubject) -> Iterator[Found]:
 )
 def kernel_in_many_shapes(subject: GraphSubject) -> Iterator[Found]:
     """Yield kernels that one launch over all shapes would replace."""
-    if subject.reachability is None or not subject.multiprocessors():
+    if not subject.multiprocessors():
         return
     nodes, unrolled, model = subject.graph.nodes, subject.unrolled, subject.model
     filled = filled_shares(nodes, subject.multiprocessors(), unknown=1.0)[unrolled.node]
-    fits = _candidates(subject) & (filled < 1)
+    fits = subject.once(_candidates) & (filled < 1)
     code = subject.families.code[unrolled.node]
-    _, shape = distinct([nodes.integers(axis, 0) for axis in _GRID])
+    shape = np.stack([nodes.integers(axis, 0) for axis in _GRID], axis=1)[unrolled.node]
     groups = [
         run
-        for members in subject.reachability.series.members()
+        for members in _series(subject, _SAME)
         for run in _runs(members, fits[members[:-1]] & _repeats(subject, members, fits, code))
-        if len(run) >= _SAME and len(np.unique(shape[unrolled.node[run]])) >= _SHAPES
+        if len(run) >= _SAME and len(np.unique(shape[run], axis=0)) >= _SHAPES
     ]
     if not groups:
         return
@@ -107,7 +108,7 @@ def kernel_in_many_shapes(subject: GraphSubject) -> Iterator[Found]:
         duration[run[1:]] = gap[run[1:]] = 0.0
     first = max(groups, key=len)
     count = sum(map(len, groups))
-    shapes = len(np.unique(shape[unrolled.node[first]]))
+    shapes = len(np.unique(shape[first], axis=0))
     yield Found(
         reason=f"{count:,} kernels in a row that differ in shape only, such as {len(first):,} x "
         f"{nodes[unrolled.node[first[0]]].name} in {shapes:,} shapes",
@@ -157,9 +158,14 @@ def _candidates(subject: GraphSubject) -> BoolArray:
     return found
 
 
+def _series(subject: GraphSubject, least: int) -> list[IntArray]:
+    """Return the series of at least so many vertices; none where these are not known."""
+    known = subject.reachability
+    return [] if known is None else [x for x in known.series.members() if len(x) >= least]
+
+
 def _runs(members: IntArray, is_joined: BoolArray) -> Iterator[IntArray]:
     """Yield the runs of a series in which each member is joined to the one before."""
-    edges = np.flatnonzero(~is_joined) + 1
-    for run in np.split(members, edges):
-        if len(run) > 1:
-            yield run
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], is_joined.view(np.int8), [0]))))
+    for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        yield members[begin : end + 1]

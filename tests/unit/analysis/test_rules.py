@@ -429,6 +429,24 @@ def test_bundled_decode_step_forks_too_late() -> None:
     assert 50_000 < found.gain_ns < 100_000
 
 
+def test_bundled_training_step_multiplies_outside_its_tensor_cores() -> None:
+    advice = advise_graph(subject_of(BUNDLED / "training_step.gviz"))
+    first = advice.findings[0]
+    assert first.rule == "fp32-without-tensor-cores"
+    share = {fact.name: fact.value for fact in first.evidence}["share of the node time"]
+    assert (first.node_count, share) == (358, pytest.approx(0.585, abs=0.001))
+    overlaps = {finding.rule: finding.overlaps for finding in advice.findings}
+    assert overlaps["single-stream-capture"] == ("fp32-without-tensor-cores", "fusable-chain")
+
+
+def test_bundled_ranks_are_not_told_how_to_make_collectives_shorter() -> None:
+    advice = advise_graph(subject_of(BUNDLED / "ranks_h200.gviz"))
+    assert [f.rule for f in advice.findings] == ["split-k-reduction", "first-launch-without-upload"]
+    assert not [n for f in advice.findings for n in f.nodes if n.name.startswith("nccl")]
+    (reason,) = advice.not_checked
+    assert reason.startswith("8 collectives, 38.6% of the node time: ")
+
+
 def test_bundled_training_step_fills_between_kernels() -> None:
     subject = subject_of(BUNDLED / "training_step.gviz")
     found = {f.rule: f for f in advise_graph(subject).findings}

@@ -101,11 +101,12 @@ def test_suggestion_names_few_nodes_and_selects_many() -> None:
             gain=ns(2_000, "estimated"), bound="at most", per="launch", over_run=None,
             subject="graph 1", reason=("Slow.",), nodes=NodesLink(REFS[:count], count),
             fix="Faster.", rule="slow", rule_title="Slowness", assumes="it is", evidence=(),
-            source="docs",
+            source="docs", overlap="Shares nodes with another.",
         )  # fmt: skip
         return texts(page(Suggestions((one,), brief=0))).replace("\n", "")
 
     assert "At most 2.00 µs per launch" in stated(2)
+    assert "Shares nodes with another." in stated(2)
     assert "Nodes: 0 kernel 0, 1 kernel 1" in stated(2)
     assert "Select 6 nodes (0, 1, 2, 3, ...) in the graph." in stated(6)
 

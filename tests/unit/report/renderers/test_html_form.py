@@ -49,7 +49,7 @@ def evil_document() -> Document:
     one = Suggestion(
         gain=ns(2_000, "estimated"), bound="about", per="launch", over_run=None, subject=EVIL,
         reason=(EVIL,), nodes=NodesLink((node,), 1), fix=EVIL, rule=EVIL, rule_title=EVIL,
-        assumes=EVIL, evidence=(), source=EVIL,
+        assumes=EVIL, evidence=(), source=EVIL, overlap=EVIL,
     )  # fmt: skip
     listed = table(EVIL, [column(EVIL, EVIL), numbers("Time")], [(NodeLink(node), ns(3_000))],
                    left_out=3)  # fmt: skip
@@ -61,7 +61,7 @@ def evil_document() -> Document:
 def test_all_texts_are_escaped_and_there() -> None:
     found = Tags(render_html(evil_document()))
     assert "script" not in found.tags
-    assert found.text.count("alert('1')") >= 9
+    assert found.text.count("alert('1')") >= 10
     assert "a" not in found.tags
     for part in ("1.00 µs [derived]", "3.00 µs", "And 3 more.", "2.00 µs per launch"):
         assert part in found.text, part

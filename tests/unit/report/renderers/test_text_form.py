@@ -124,7 +124,7 @@ def test_suggestions_name_gain_nodes_rule_and_fix() -> None:
         gain=ns(2_000, "estimated"), bound="at most", per="launch", over_run=ns(4_000, "estimated"),
         subject="graph 1", reason=("Something is slow.",), nodes=NodesLink(refs, 5),
         fix="Make it fast.", rule="slow-thing", rule_title=None, assumes=None, evidence=(),
-        source="docs",
+        source="docs", overlap="Shares nodes with another.",
     )  # fmt: skip
     lines = shown(section("advice", "What to change", Suggestions((one, one), brief=1)))
     assert lines[2:] == [
@@ -132,6 +132,7 @@ def test_suggestions_name_gain_nodes_rule_and_fix() -> None:
         "3, ...",
         "    [slow-thing]",
         "     Fix: Make it fast.",
+        "     Shares nodes with another.",
         "  and 1 more (--json)",
     ]
 
