@@ -109,10 +109,11 @@ def test_every_time_is_on_its_node_or_the_node_is_marked(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "graph_id", "most"), GRAPHS)
-def test_twenty_renumberings_of_each_recording(
+def test_renumberings_of_each_recording(
     name: str, graph_id: int, most: int, tmp_path: Path
 ) -> None:
-    for seed in range(20):
+    # The training step takes 2 s a time, and none of its nodes is exchangeable.
+    for seed in range(4 if name == "training_step" else 20):
         check_seed(RECORDINGS / f"{name}.gviz", graph_id, most, seed, tmp_path)
 
 
