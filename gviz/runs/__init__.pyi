@@ -4,6 +4,7 @@ from gviz.runs.activity import Activities as Activities
 from gviz.runs.activity import blank_activities as blank_activities
 from gviz.runs.activity import node_key as node_key
 from gviz.runs.activity import span_activities as span_activities
+from gviz.runs.activity_nodes import recorded_nodes as recorded_nodes
 from gviz.runs.kernel_functions import KernelFunctions as KernelFunctions
 from gviz.runs.node_keys import NodeKeys as NodeKeys
 from gviz.runs.numbers import IdCounter as IdCounter

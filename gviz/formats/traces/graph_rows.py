@@ -21,7 +21,7 @@ from gviz.runs import (
     RunBuilder,
     blank_rows,
     operation_name,
-    shape_columns,
+    recorded_nodes,
     unpack_rows,
 )
 from gviz.spool import OWN_IDS
@@ -201,7 +201,6 @@ def _node_columns(
     records: Activities, symbols: Mapping[int, str], kernels: KernelFunctions
 ) -> Rows:
     """Return nodes as one record of each reports them, as columns of rows.Node."""
-    is_kernel = records["type"] == NodeType.KERNEL
     names: list[str] = []
     functions: list[int] = []
     for node_id, kind, registers, direction in records[
@@ -214,18 +213,5 @@ def _node_columns(
         else:
             names.append(short_name(symbol))
             functions.append(kernels.number(symbol, optional(registers)))
-    return blank_rows(
-        rows.Node,
-        len(records),
-        node_id=records["node_id"],
-        exec_node_id=records["node_id"],
-        type=records["type"],
-        name=names,
-        function_id=functions,
-        device_id=records["device_id"],
-        **shape_columns(records["grid"], records["block"]),
-        shared_mem_bytes=np.where(is_kernel, records["shared_mem_bytes"], UNKNOWN),
-        bytes=np.where(is_kernel, UNKNOWN, records["bytes"]),
-        copy_kind=records["copy_kind"],
-        stack_reason="imported from a trace, which has no Python lines of graph nodes",
-    )
+    why = "imported from a trace, which has no Python lines of graph nodes"
+    return recorded_nodes(records, names, functions, why)

@@ -15,6 +15,7 @@ from gviz.runs import (
     blank_rows,
     integers,
     operation_name,
+    recorded_nodes,
     shape_columns,
 )
 from gviz.spool.records import NO_STREAM, STACK_REASONS, FunctionRecord, GraphWalk, NodeRecord
@@ -188,7 +189,6 @@ class NodeColumns:
 
     def of_records(self, records: Activities) -> Rows:
         """Return nodes that are known from one record of each only (dtype ACTIVITY)."""
-        kernel = records["type"] == NodeType.KERNEL
         names: list[str] = []
         functions: list[int] = []
         fields = ["type", "name", "copy_kind", "registers", "static_shared_mem_bytes"]
@@ -200,21 +200,8 @@ class NodeColumns:
             else:
                 names.append(operation_name(kind, max(direction, 0)))
                 functions.append(UNKNOWN)
-        return blank_rows(
-            rows.Node,
-            len(records),
-            node_id=records["node_id"],
-            exec_node_id=records["node_id"],
-            type=records["type"],
-            name=names,
-            function_id=functions,
-            device_id=records["device_id"],
-            **shape_columns(records["grid"], records["block"]),
-            shared_mem_bytes=np.where(kernel, records["shared_mem_bytes"], UNKNOWN),
-            copy_kind=records["copy_kind"],
-            bytes=np.where(kernel, UNKNOWN, records["bytes"]),
-            stack_reason="the node was created before gviz attached",
-        )
+        why = "the node was created before gviz attached"
+        return recorded_nodes(records, names, functions, why)
 
 
 def _copy_kinds(nodes: Sequence[NodeRecord]) -> IntArray:
