@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -487,9 +488,11 @@ class GraphSubject:
         device = self._devices.get(-1 if device_id is None else device_id)
         return None if device is None else device.multiprocessor_count
 
-    def compute_capability(self) -> str | None:
-        """Return the compute capability of the first GPU, such as 9.0; None: not known."""
-        return self._devices[min(self._devices)].compute_capability if self._devices else None
+    def compute_capability(self) -> tuple[int, int] | None:
+        """Return the compute capability of the first GPU, such as (9, 0); None: not known."""
+        text = self._devices[min(self._devices)].compute_capability if self._devices else None
+        found = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})", text or "")
+        return None if found is None else (int(found[1]), int(found[2]))
 
     @cached_property
     def median_count(self) -> int:

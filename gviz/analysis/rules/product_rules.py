@@ -17,7 +17,7 @@ from gviz.text import counted, percent
 
 #: Multiplications in TF32 by the tensor cores of a multiprocessor, over those in FP32 by its other
 #: units, of a clock, by compute capability: 512/64, 256/128, 256/128, 1024/128 and 2048/128.
-_TF32_OVER_FP32 = {"8.0": 8, "8.6": 2, "8.9": 2, "9.0": 8, "10.0": 16}
+_TF32_OVER_FP32 = {(8, 0): 8, (8, 6): 2, (8, 9): 2, (9, 0): 8, (10, 0): 16}
 #: Copies and casts one after the other that are followed to the next product.
 _MOST_MOVES = 4
 
@@ -41,7 +41,7 @@ def _is_fp32_product(family: KernelFamily) -> bool:
 )
 def fp32_without_tensor_cores(subject: GraphSubject) -> Iterator[Found]:
     """Yield the FP32 products of a GPU whose tensor cores know TF32."""
-    ratio = _TF32_OVER_FP32.get(subject.compute_capability() or "")
+    ratio = _TF32_OVER_FP32.get(subject.compute_capability() or (0, 0))
     held, model, families = subject.held, subject.model, subject.families
     node = subject.unrolled.node
     chosen = np.flatnonzero(families.where(_is_fp32_product)[node] & held.timed)

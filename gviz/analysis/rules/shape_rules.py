@@ -35,8 +35,7 @@ _GRID = ("grid_x", "grid_y", "grid_z")
 def tiny_grids_in_chain(subject: GraphSubject) -> Iterator[Found]:
     """Yield chains of kernels that leave room for the start of the next one."""
     room = subject.multiprocessors()
-    capability = _version(subject.compute_capability())
-    if not room or capability < _OVERLAPPING:
+    if not room or (subject.compute_capability() or (0, 0)) < _OVERLAPPING:
         return
     model, unrolled = subject.model, subject.unrolled
     blocks = subject.graph.nodes.block_counts()[unrolled.node]
@@ -169,9 +168,3 @@ def _runs(members: IntArray, is_joined: BoolArray) -> Iterator[IntArray]:
     edges = np.flatnonzero(np.diff(np.concatenate(([0], is_joined.view(np.int8), [0]))))
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         yield members[begin : end + 1]
-
-
-def _version(capability: str | None) -> tuple[int, ...]:
-    """Return a compute capability as numbers; (0,) where it is not recorded or is no such."""
-    parts = (capability or "").split(".")
-    return tuple(map(int, parts)) if all(p.isdecimal() and len(p) < 4 for p in parts) else (0,)
