@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gviz.analysis.sound_times import steps_back
-from gviz.analysis.span_evidence import exchangeable_count, expected_nodes
+from gviz.analysis.span_evidence import expected_nodes, timed_nodes
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType
 from gviz.text import counted
@@ -85,7 +85,7 @@ def _clock_caveats(subject: GraphSubject) -> list[str]:
 def _record_caveats(subject: GraphSubject) -> list[str]:
     launches, graph = subject.timed_launches, subject.graph
     found = []
-    exchangeable = exchangeable_count(subject)
+    exchangeable = graph.nodes.exchangeable_count()
     if exchangeable:
         found.append(
             f"{exchangeable:,} of {len(graph):,} nodes are exchangeable: all dependencies hold "
@@ -96,18 +96,15 @@ def _record_caveats(subject: GraphSubject) -> list[str]:
         found.append(
             f"node times of nodes that the graph lacks: up to {stray:,} a launch, left out"
         )
-    expected = expected_nodes(subject)
-    if not len(expected):
-        return found
-    seen = [np.isin(expected, x.spans.node) for x in launches]
-    lacking = [~x for x in seen if not x.all()]
+    expected, is_timed = subject.once(expected_nodes), subject.once(timed_nodes)
+    lacking = int((~is_timed.all(axis=1)).sum())
     if lacking:
-        never = np.flatnonzero(~np.any(seen, axis=0))
+        never = np.flatnonzero(~is_timed.any(axis=0))
         names = ", ".join(
             f"{graph.nodes[n].node_id} {graph.nodes[n].name}"
             for n in expected[never[:_NAMED]].tolist()
         )
         more = ", ..." if len(never) > _NAMED else ""
-        text = f"{len(lacking):,} of {len(launches):,} launches lack times of nodes"
+        text = f"{lacking:,} of {len(launches):,} launches lack times of nodes"
         found.append(f"{text}, in all of them {names}{more}" if names else text)
     return found

@@ -6,29 +6,23 @@ import numpy as np
 
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType
-from gviz.stats import CuptiState, Evidence, IntArray
+from gviz.stats import BoolArray, CuptiState, Evidence, IntArray
 
 
 def span_evidence(subject: GraphSubject) -> Evidence:
     """Return what the times of the median launch rest on."""
     launches, contradicted = subject.timed_launches, subject.contradicted
-    expected = expected_nodes(subject)
-    covered = [float(np.isin(expected, x.spans.node).mean()) for x in launches if len(expected)]
+    covered = subject.once(timed_nodes).mean(axis=1) if len(subject.once(expected_nodes)) else [1.0]
     return Evidence(
         how="derived",
         n=len(launches),
-        coverage_fraction=min(covered, default=1.0),
+        coverage_fraction=float(min(covered, default=1.0)),
         contradiction_count=contradicted.contradiction_count,
         worst_contradiction_ns=float(contradicted.most_ns.max(initial=0)),
-        exchangeable_count=exchangeable_count(subject),
+        exchangeable_count=subject.graph.nodes.exchangeable_count(),
         state=CuptiState.RECORDED if launches else None,
         is_cold=bool(launches) and all(x.row.ordinal == 0 for x in launches),
     )
-
-
-def exchangeable_count(subject: GraphSubject) -> int:
-    """Return how many nodes may have the times of others of their class."""
-    return int((subject.graph.nodes.integers("match_class", -1) >= 0).sum())
 
 
 def expected_nodes(subject: GraphSubject) -> IntArray:
@@ -39,3 +33,14 @@ def expected_nodes(subject: GraphSubject) -> IntArray:
     if depends or (graph.types == NodeType.CONDITIONAL).any():
         return np.zeros(0, np.int64)
     return np.flatnonzero(graph.nodes.texts("not_timed_reason").codes < 0)
+
+
+def timed_nodes(subject: GraphSubject) -> BoolArray:
+    """Return which of the expected nodes have a time, one row a launch with node times."""
+    expected, launches = subject.once(expected_nodes), subject.timed_launches
+    found = np.zeros((len(launches), len(expected)), bool)
+    for row, launch in zip(found, launches, strict=True):
+        ran = np.zeros(len(subject.graph), bool)
+        ran[launch.spans.node] = True
+        row[:] = ran[expected]
+    return found

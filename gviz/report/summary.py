@@ -268,7 +268,7 @@ def _summarize_graph(
             _slow_node(tree, node, statistics, functions, total_ns)
             for node in statistics.largest("total_ns", slowest)
         ),
-        exchangeable_count=int((tree.nodes.integers("match_class", -1) >= 0).sum()),
+        exchangeable_count=tree.nodes.exchangeable_count(),
         parameters=tuple(
             parameter
             for level in levels

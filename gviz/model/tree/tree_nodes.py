@@ -193,6 +193,10 @@ class TreeNodes(Sequence[TreeNode]):
         """Return the blocks of each grid (float64); NaN for what is no kernel."""
         return self.numbers("grid_x") * self.numbers("grid_y") * self.numbers("grid_z")
 
+    def exchangeable_count(self) -> int:
+        """Return how many nodes may have the times of others of their class."""
+        return int((self.integers("match_class", UNKNOWN) != UNKNOWN).sum())
+
     def filled(self, name: str, values: IntArray) -> TreeNodes:
         """Return the nodes with values in place of NULL in a column; UNKNOWN: it stays NULL."""
         return TreeNodes(self._cut.filled(name, values, UNKNOWN))
