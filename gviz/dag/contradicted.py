@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.dag.ranks import reachable_rows
 from gviz.stats import BoolArray, IntArray
 
 #: Clock readings of different hardware queues differ by less than this: between dependent nodes
@@ -148,7 +149,7 @@ class _Untimed:
     def of(cls, timed: BoolArray, edges: IntArray) -> _Untimed:
         lacks: BoolArray = np.logical_not(timed.any(axis=0))
         into = np.flatnonzero(lacks[edges[:, 1]])
-        row = _rows(len(lacks), edges[into[lacks[edges[into, 0]]]])
+        row = reachable_rows(len(lacks), *edges[into[lacks[edges[into, 0]]]].T)
         # What a cycle holds back has no row: it hands nothing on.
         into = into[row[edges[into, 1]] >= 0]
         into = into[np.lexsort((edges[into, 1], row[edges[into, 1]]))]
@@ -167,21 +168,3 @@ class _Untimed:
             heads, first = np.unique(head, return_index=True)
             start[:, heads] = end[:, heads] = np.maximum.reduceat(passed, first, axis=1)
         return start, end
-
-
-def _rows(node_count: int, edges: IntArray) -> IntArray:
-    """Return the longest path of these edges to each node; -1: a cycle is on the way."""
-    waiting = np.bincount(edges[:, 1], minlength=node_count)
-    row = np.where(waiting == 0, 0, -1)
-    after: dict[int, list[int]] = {}
-    for tail, head in edges.tolist():
-        after.setdefault(tail, []).append(head)
-    ready = [node for node in after if not waiting[node]]
-    left = waiting.tolist()
-    for node in ready:
-        for head in after.get(node, ()):
-            left[head] -= 1
-            if not left[head]:
-                row[head] = row[node] + 1
-                ready.append(head)
-    return row

@@ -27,6 +27,20 @@ def rank_rows(node_count: int, source: IntArray, target: IntArray) -> IntArray:
     CycleError
         If the edges form a cycle.
     """
+    row = reachable_rows(node_count, source, target)
+    if (row < 0).any():
+        cycle = find_cycle(node_count, zip(source.tolist(), target.tolist(), strict=True))
+        cycle_text = describe_cycle([str(index) for index in cycle])
+        raise CycleError(
+            cycle,
+            f"nodes depend on each other in a cycle, by index {cycle_text}; no CUDA graph "
+            "can have one: the recording is damaged, record it again",
+        )
+    return row
+
+
+def reachable_rows(node_count: int, source: IntArray, target: IntArray) -> IntArray:
+    """Return each node's row as :func:`rank_rows` does; -1 of those that a cycle holds back."""
     waiting = np.bincount(target, minlength=node_count).tolist()
     first, dependents = neighbours_of(node_count, source, target)
     row = [0] * node_count
@@ -40,15 +54,10 @@ def rank_rows(node_count: int, source: IntArray, target: IntArray) -> IntArray:
             waiting[dependent] -= 1
             if not waiting[dependent]:
                 ready.append(dependent)
+    found = np.array(row, np.int64)
     if len(ready) != node_count:
-        cycle = find_cycle(node_count, zip(source.tolist(), target.tolist(), strict=True))
-        cycle_text = describe_cycle([str(index) for index in cycle])
-        raise CycleError(
-            cycle,
-            f"nodes depend on each other in a cycle, by index {cycle_text}; no CUDA graph "
-            "can have one: the recording is damaged, record it again",
-        )
-    return np.array(row, np.int64)
+        found[np.array(waiting) > 0] = -1
+    return found
 
 
 def neighbours_of(
