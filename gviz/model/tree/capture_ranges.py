@@ -46,23 +46,20 @@ def capture_ranges(
     lacking = path_id == UNKNOWN
     if thread is None or not lacking.any():
         return found
-    names = ("nvtx_path_id", "thread_id", "start_ns", "end_ns")
-    ranges = recording.fetch_arrays(rows.NvtxRange, {"run_id": outermost.run_id}, names)
-    here = ranges.integers("thread_id") == thread
-    if not here.any():
+    own_thread = {"run_id": outermost.run_id, "thread_id": thread}
+    names = ("nvtx_path_id", "start_ns", "end_ns")
+    ranges = recording.fetch_arrays(rows.NvtxRange, own_thread, names)
+    if not len(ranges):
         return found
     created_ns, created_by = _creation(recording, graph_ids)
     lacking &= (created_ns != UNKNOWN) & (created_by != UNKNOWN) & (created_by != thread)
     lacking &= _during(outermost, created_ns)
     never = np.iinfo(np.int64).max  # of a range that was still open at the end
-    open_ranges = OpenRanges(
-        ranges.integers("thread_id")[here],
-        ranges.integers("start_ns")[here],
-        ranges.integers("end_ns", never)[here],
-    )
+    threads = np.full(len(ranges), thread, np.int64)
+    open_ranges = OpenRanges(threads, ranges.integers("start_ns"), ranges.integers("end_ns", never))
     at = np.flatnonzero(lacking)
     innermost = open_ranges.innermost(np.full(len(at), thread, np.int64), created_ns[at])
-    paths = ranges.integers("nvtx_path_id")[here]
+    paths = ranges.integers("nvtx_path_id")
     found[at] = np.where(innermost >= 0, paths[innermost], UNKNOWN)
     return found
 
