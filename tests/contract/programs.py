@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from ctypes import byref, c_float, c_uint, c_ulonglong, c_void_p
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +299,14 @@ def many(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": launches, "nodes": 1}
 
 
+def thinned(cuda: Driver, profile: Profile) -> Facts:
+    """The same graph, where events may take next to no time: none but those always recorded."""
+    from gviz.collectors import native
+
+    native.NativeOptions = partial(native.NativeOptions, event_cost_fraction=1e-9)
+    return many(cuda, profile)
+
+
 def dozens(cuda: Driver, profile: Profile) -> Facts:
     """A chain of three kernels, launched 80 times, each waited for."""
     stream = cuda.stream()
@@ -437,6 +446,7 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         failed_capture,
         repeated,
         many,
+        thinned,
         dozens,
         many_texts,
         queued,

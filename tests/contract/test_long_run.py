@@ -81,6 +81,17 @@ class TestLongRun:
             assert (cost.host_median_ns or 0) > 0
             assert cost.method.startswith("measured")
 
+    def test_recorded_launches_far_apart_are_timed_as_a_whole_too(self, record: Record) -> None:
+        recording = record("thinned", node_launches="every:100", eager_operations=0)
+        (graph,) = top_graphs(recording)
+        launches = recording.fetch_launch_arrays(graph.graph_id)
+        timed = np.flatnonzero(launches.event_duration_ns > 0)
+        # Launch 5: nothing forbade events before the first that could go without.
+        assert set(timed.tolist()) - {5} == {0, 1, 2, 3, 4, 100, 200, 300, 400}
+        _, with_ = recording.fetch_launch_costs(graph.graph_id)
+        assert with_.count >= 4
+        assert (with_.gpu_median_ns or 0) > 0
+
     def test_a_cost_that_could_not_be_measured_says_why(self, record: Record) -> None:
         recording = record("repeated", node_launches="all")
         (graph,) = top_graphs(recording)

@@ -48,27 +48,41 @@ static bool wants_nodes(const struct executable *exec) {
 
 /* -- launches ------------------------------------------------------------------------------------ */
 
-static bool exec_enter(CUgraphExec handle, bool admitted, uint32_t *exec_id, bool *late,
-                       uint32_t *earlier) {
+/* What an executable was when this thread began to launch it. */
+struct entered {
+    uint32_t exec_id;
+    uint32_t launches; /* before this one, in this period */
+    uint32_t recorded; /* of those, with node times wanted */
+    bool late, wanted;
+};
+
+static struct entered exec_enter(CUgraphExec handle, bool admitted) {
+    struct entered entered = {0};
     struct executable *exec = executable_hold(handle);
     if (exec && exec->period != period_number()) {
         exec->period = period_number();
         exec->launches = exec->recorded = 0;
     }
-    bool wanted = exec && admitted && wants_nodes(exec);
     if (exec) {
+        bool wanted = admitted && wants_nodes(exec);
+        entered = (struct entered){exec->exec_id, exec->launches, exec->recorded, exec->late, wanted};
+        exec->launches++;
         exec->recorded += wanted;
-        *earlier = exec->launches++;
-        *exec_id = exec->exec_id;
-        *late = exec->late;
     }
     executable_release();
-    return wanted;
+    return entered;
+}
+
+/* Whether a launch is timed as a whole whatever it costs: the first of an executable, plain and
+ * recorded, so that both have a time, whichever launches the policy records. */
+static bool always_timed(const struct entered *entered) {
+    return entered->launches < ALWAYS_TIMED_LAUNCHES || is_plain(entered->launches) ||
+           (entered->wanted && entered->recorded < ALWAYS_TIMED_LAUNCHES);
 }
 
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     const void *const *params = data->params;
-    bool has_stream, late = false;
+    bool has_stream;
     CUstream stream = call_stream(cbid, params, &has_stream);
     memset(&slot, 0, sizeof slot);
     this_thread()->call_stream = stream;
@@ -88,10 +102,11 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
             return;
         }
     }
-    uint32_t earlier = 0;
-    slot.wanted = exec_enter((CUgraphExec)params[0], admitted, &slot.exec_id, &late, &earlier);
-    bool timed = earlier < ALWAYS_TIMED_LAUNCHES || is_plain(earlier) || timing_wanted(time);
-    if (is_plain(earlier))
+    struct entered entered = exec_enter((CUgraphExec)params[0], admitted);
+    slot.wanted = entered.wanted;
+    slot.exec_id = entered.exec_id;
+    bool timed = always_timed(&entered) || timing_wanted(time);
+    if (is_plain(entered.launches))
         window_close_soon();
     /* Checked only where an event could end up in a capture that gviz did not see begin: it costs
      * as much as the rest of this function. */
@@ -100,9 +115,9 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
         window_launch(slot.wanted, data->context, stream);
     slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
     bool open = activity_is_open();
-    slot.flags = (open ? LAUNCH_NODE_LEVEL : 0) | (late ? LAUNCH_LATE : 0);
+    slot.flags = (open ? LAUNCH_NODE_LEVEL : 0) | (entered.late ? LAUNCH_LATE : 0);
     slot.start_ns = time;
-    if (earlier == 0 && !late && timed)
+    if (entered.launches == 0 && !entered.late && timed)
         slot.free_before = memory_free(); /* before the first event: it takes host time */
     if (timed)
         slot.event_pair = timing_begin(data->context, stream, &slot.token);
