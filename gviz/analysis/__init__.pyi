@@ -11,6 +11,8 @@ from gviz.analysis.analysis import GraphAnalysis as GraphAnalysis
 from gviz.analysis.analysis import RunAnalysis as RunAnalysis
 from gviz.analysis.analysis import analysis_to_json as analysis_to_json
 from gviz.analysis.analysis import analyze as analyze
+from gviz.analysis.launch.breakdown import BlockRow as BlockRow
+from gviz.analysis.launch.breakdown import Breakdown as Breakdown
 from gviz.analysis.launch.ledger import GapLedger as GapLedger
 from gviz.analysis.launch.ledger import gap_ledger as gap_ledger
 from gviz.analysis.launch_costs.figure import Figure as Figure
@@ -44,6 +46,8 @@ from gviz.analysis.results.expected_costs import LengthTable as LengthTable
 from gviz.analysis.results.forecasts import EagerForecast as EagerForecast
 from gviz.analysis.results.forecasts import RunForecast as RunForecast
 from gviz.analysis.results.graph_shares import GraphShare as GraphShare
+from gviz.analysis.results.launch_breakdowns import LaunchBreakdown as LaunchBreakdown
+from gviz.analysis.results.launch_breakdowns import launch_breakdown as launch_breakdown
 from gviz.analysis.results.launch_lengths import LaunchLength as LaunchLength
 from gviz.analysis.results.ledgers import LedgerResult as LedgerResult
 from gviz.analysis.results.ledgers import PathGap as PathGap

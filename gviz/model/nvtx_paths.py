@@ -13,12 +13,18 @@ SEPARATOR = " › "
 OPERATOR_DOMAIN = "PyTorch"
 
 
-def nested_ranges(paths: Mapping[int, rows.NvtxPath], path_id: int | None) -> tuple[str, ...]:
-    """Return a range and all around it, outermost first, each as it nests; without domains."""
+def range_texts(paths: Mapping[int, rows.NvtxPath], path_id: int | None) -> tuple[str, ...]:
+    """Return the texts of a range and of all around it, outermost first; without domains."""
     texts: list[str] = []
     while path_id is not None and path_id in paths and len(texts) <= len(paths):
         texts.insert(0, paths[path_id].text)
         path_id = paths[path_id].parent_id
+    return tuple(texts)
+
+
+def nested_ranges(paths: Mapping[int, rows.NvtxPath], path_id: int | None) -> tuple[str, ...]:
+    """Return a range and all around it, outermost first, each as it nests; without domains."""
+    texts = range_texts(paths, path_id)
     return tuple(accumulate(texts, lambda outer, text: f"{outer}{SEPARATOR}{text}"))
 
 

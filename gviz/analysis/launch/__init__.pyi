@@ -2,6 +2,10 @@ from gviz.analysis.launch.branches import Barriers as Barriers
 from gviz.analysis.launch.branches import SmallBranches as SmallBranches
 from gviz.analysis.launch.branches import barriers as barriers
 from gviz.analysis.launch.branches import small_branches as small_branches
+from gviz.analysis.launch.breakdown import BlockRow as BlockRow
+from gviz.analysis.launch.breakdown import Breakdown as Breakdown
+from gviz.analysis.launch.breakdown import NodeGroups as NodeGroups
+from gviz.analysis.launch.breakdown import break_down as break_down
 from gviz.analysis.launch.constraints import LaunchModel as LaunchModel
 from gviz.analysis.launch.constraints import launch_model as launch_model
 from gviz.analysis.launch.gaps import UsualGaps as UsualGaps

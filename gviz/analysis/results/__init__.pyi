@@ -12,6 +12,8 @@ from gviz.analysis.results.forecasts import run_forecast as run_forecast
 from gviz.analysis.results.graph_shares import GraphShare as GraphShare
 from gviz.analysis.results.graph_shares import gpu_total_ns as gpu_total_ns
 from gviz.analysis.results.graph_shares import graph_share as graph_share
+from gviz.analysis.results.launch_breakdowns import LaunchBreakdown as LaunchBreakdown
+from gviz.analysis.results.launch_breakdowns import launch_breakdown as launch_breakdown
 from gviz.analysis.results.launch_lengths import LaunchLength as LaunchLength
 from gviz.analysis.results.launch_lengths import launch_length as launch_length
 from gviz.analysis.results.ledgers import LedgerResult as LedgerResult

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.node_ref import NodeRef
+from gviz.analysis.repeats import outermost_repeats
 from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType, node_type_name
-from gviz.layout import Fold, compare_repeats, find_repeats
-from gviz.model import SHAPE, GraphTree, TimeArray, TreeLevel, distinct, nested_ranges
+from gviz.layout import compare_repeats
+from gviz.model import GraphTree, TimeArray, nested_ranges
 from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure, group_rows
 
 #: Rows of a table, at most; the others are counted and summed.
@@ -268,43 +269,28 @@ def _layers(subject: GraphSubject, duration: TimeArray) -> tuple[LayerTime, ...]
     total[~timed] = np.nan
     whole = float(duration.sum()) or 1.0
     found: list[LayerTime] = []
-    labels = _labels(graph)
-    for level in graph.levels:
-        for fold in _repeats(subject, level, labels[level.part]):
-            times = compare_repeats(fold, total[level.part])
-            if times.slowest is None:
-                continue
-            block = level.first + fold.blocks
-            spent = float(np.nansum(times.total_ns))
-            found.append(
-                LayerTime(
-                    graph_id=level.graph.graph_id,
-                    repeats=fold.repeats,
-                    period=fold.period,
-                    first=subject.ref(int(block[0, 0])),
-                    longest_name=_longest_name(graph, block, total),
-                    total_ns=spent,
-                    fraction=spent / whole,
-                    median_ns=times.median_ns,
-                    least_ns=times.least_ns,
-                    most_ns=times.most_ns,
-                    slowest=times.slowest,
-                )
+    for level, fold in subject.once(outermost_repeats):
+        times = compare_repeats(fold, total[level.part])
+        if times.slowest is None:
+            continue
+        block = level.first + fold.blocks
+        spent = float(np.nansum(times.total_ns))
+        found.append(
+            LayerTime(
+                graph_id=level.graph.graph_id,
+                repeats=fold.repeats,
+                period=fold.period,
+                first=subject.ref(int(block[0, 0])),
+                longest_name=_longest_name(graph, block, total),
+                total_ns=spent,
+                fraction=spent / whole,
+                median_ns=times.median_ns,
+                least_ns=times.least_ns,
+                most_ns=times.most_ns,
+                slowest=times.slowest,
             )
+        )
     return tuple(sorted(found, key=lambda x: -x.total_ns)[:_MOST_ROWS])
-
-
-def _repeats(subject: GraphSubject, level: TreeLevel, labels: IntArray) -> tuple[Fold, ...]:
-    edges = subject.edges.of(level)
-    order = np.lexsort((np.arange(level.count), subject.level_rows[level.at]))
-    return find_repeats(edges.source, edges.target, order, labels.tolist()).folds
-
-
-def _labels(graph: GraphTree) -> IntArray:
-    """Return a number for each node, equal for nodes that do equal work (int64)."""
-    names = graph.nodes.texts("name").codes.astype(np.int64)
-    shape = (graph.nodes.integers(column, -1) for column in SHAPE)
-    return distinct((graph.types, names, *shape))[1]
 
 
 def _longest_name(graph: GraphTree, blocks: IntArray, total_ns: TimeArray) -> str:
