@@ -33,12 +33,15 @@ from gviz.analysis.launch_costs.shape import fork_join as fork_join
 from gviz.analysis.launch_costs.shape import parallel_lines as parallel_lines
 from gviz.analysis.launch_costs.shape import straight_line as straight_line
 from gviz.analysis.launch_costs.slowed import describe_slowed as describe_slowed
+from gviz.analysis.model_layers import ModelLayers as ModelLayers
+from gviz.analysis.model_layers import find_model_layers as find_model_layers
 from gviz.analysis.node_ref import NodeRef as NodeRef
 from gviz.analysis.results.device_launches import DeviceLaunch as DeviceLaunch
 from gviz.analysis.results.dominant_nodes import OUTSIDE as OUTSIDE
 from gviz.analysis.results.dominant_nodes import Dominance as Dominance
 from gviz.analysis.results.dominant_nodes import Fullness as Fullness
-from gviz.analysis.results.dominant_nodes import LayerTime as LayerTime
+from gviz.analysis.results.dominant_nodes import LayerTimes as LayerTimes
+from gviz.analysis.results.dominant_nodes import RepeatTime as RepeatTime
 from gviz.analysis.results.dominant_nodes import TimeShares as TimeShares
 from gviz.analysis.results.expected_costs import ExpectedCall as ExpectedCall
 from gviz.analysis.results.expected_costs import ExpectedCost as ExpectedCost

@@ -82,6 +82,8 @@ _COLUMNS = (
     "memset_value",
     "memset_element_bytes",
     "match_class",
+    "created_thread_id",
+    "stack_id",
 )
 
 

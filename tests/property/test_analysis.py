@@ -115,8 +115,11 @@ def check_dominance(found: Dominance | NotComputed) -> None:
         assert 0 <= found.fullness.filled_fraction <= 1
         assert found.fullness.tail_ns + found.fullness.below_one_wave_ns >= 0
         assert found.fullness.tail_ns <= found.fullness.kernel_ns <= found.node_ns
+    if not isinstance(found.repeats, NotComputed):
+        assert sum(x.total_ns for x in found.repeats) <= found.node_ns + 1e-6
     if not isinstance(found.layers, NotComputed):
-        assert sum(x.total_ns for x in found.layers) <= found.node_ns + 1e-6
+        assert sum(found.layers.total_ns) <= found.node_ns + 1e-6
+        assert list(found.layers.number) == sorted(set(found.layers.number))
 
 
 def check_forecast(found: RunForecast | NotComputed) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.model_layers import LayerSource, find_model_layers
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.repeats import outermost_repeats
 from gviz.analysis.span_evidence import span_evidence
@@ -51,8 +52,8 @@ class TimeShares:
 
 
 @dataclass(frozen=True, slots=True)
-class LayerTime:
-    """Equal blocks of nodes that follow each other, such as the layers of a model."""
+class RepeatTime:
+    """Equal blocks of nodes that follow each other."""
 
     graph_id: int = figure("stated", "graph or body")
     repeats: int = figure("derived", "blocks")
@@ -65,6 +66,27 @@ class LayerTime:
     least_ns: float = figure("derived", "of the shortest block")
     most_ns: float = figure("derived", "of the longest block")
     slowest: int | None = figure("derived", "which block that is, from 0")
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTimes:
+    """Node time by layer of the model, in the layers' order; columns of one length."""
+
+    source: LayerSource = figure(
+        "stated", "what tells the layers: ranges (NVTX), or repeats (of equal blocks of nodes)"
+    )
+    name: tuple[str, ...] = figure("derived", "such as layer 5")
+    number: tuple[int, ...] = figure(
+        "derived", "as the ranges number them; of blocks that repeat, from 0"
+    )
+    node_count: tuple[int, ...] = figure("derived", "nodes of the graph in it")
+    total_ns: tuple[float, ...] = figure("derived", "their time, summed")
+    fraction: tuple[float, ...] = figure("derived", "of the time of all nodes, 0 to 1")
+    inferred_count: int = figure(
+        "derived",
+        "nodes whose layer follows from the order of blocks: those of autograd's thread, which "
+        "comes to the layers last to first, and of other repeats of as many blocks",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +154,8 @@ class Dominance:
         "nodes that were made on a thread without ranges, such as autograd's: theirs in the tables "
         "by range is the one that was open on the capturing thread when they were made",
     )
-    layers: tuple[LayerTime, ...] | NotComputed = figure(
+    layers: LayerTimes | NotComputed = figure("derived", "by layer of the model, in their order")
+    repeats: tuple[RepeatTime, ...] | NotComputed = figure(
         "derived", "outermost repeats of equal blocks, in each level, the longest first"
     )
     fullness: Fullness | NotComputed = figure("derived", "how full kernels made the GPU")
@@ -151,7 +174,7 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
     kinds, kind = group_rows(graph.types[spans.node])
     each = _Totals(duration, path)
     by_range, by_nesting = _by_ranges(subject, each)
-    why_no_layers = subject.why_no_edges or subject.why_contradicted
+    why_no_repeats = subject.why_no_edges or subject.why_contradicted
     return Dominance(
         node_ns=float(duration.sum()),
         by_name=each.by([(text,) for text in names.values], name),
@@ -159,7 +182,8 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
         by_range=by_range,
         by_nesting=by_nesting,
         capture_range_count=int(graph.has_range_of_capture.sum()),
-        layers=NotComputed(why_no_layers) if why_no_layers else _layers(subject, duration),
+        layers=_layers(subject, duration),
+        repeats=NotComputed(why_no_repeats) if why_no_repeats else _repeats(subject, duration),
         fullness=_fullness(subject, duration),
         evidence=subject.once(span_evidence),
     )
@@ -260,7 +284,31 @@ def _by_ranges(
     return innermost, each.by([nested_ranges(paths, i) for i in ids], kind, overlap=True)
 
 
-def _layers(subject: GraphSubject, duration: TimeArray) -> tuple[LayerTime, ...]:
+def _layers(subject: GraphSubject, duration: TimeArray) -> LayerTimes | NotComputed:
+    """Return the time of each layer of the model."""
+    if subject.why_contradicted:
+        return NotComputed(subject.why_contradicted)
+    found = subject.once(find_model_layers)
+    if isinstance(found, NotComputed):
+        return found
+    inside = found.of_node >= 0
+    node_count = np.bincount(found.of_node[inside], minlength=len(found))
+    layer = found.of_node[subject.spans.node]
+    timed = layer >= 0
+    total_ns = np.bincount(layer[timed], duration[timed], minlength=len(found))
+    whole = float(duration.sum()) or 1.0
+    return LayerTimes(
+        source=found.source,
+        name=found.names,
+        number=tuple(found.numbers.tolist()),
+        node_count=tuple(node_count.tolist()),
+        total_ns=tuple(total_ns.tolist()),
+        fraction=tuple((total_ns / whole).tolist()),
+        inferred_count=int(found.is_inferred.sum()),
+    )
+
+
+def _repeats(subject: GraphSubject, duration: TimeArray) -> tuple[RepeatTime, ...]:
     graph = subject.graph
     total = np.zeros(len(graph))
     np.add.at(total, subject.spans.node, duration)
@@ -268,7 +316,7 @@ def _layers(subject: GraphSubject, duration: TimeArray) -> tuple[LayerTime, ...]
     timed[subject.spans.node] = True
     total[~timed] = np.nan
     whole = float(duration.sum()) or 1.0
-    found: list[LayerTime] = []
+    found: list[RepeatTime] = []
     for level, fold in subject.once(outermost_repeats):
         times = compare_repeats(fold, total[level.part])
         if times.slowest is None:
@@ -276,7 +324,7 @@ def _layers(subject: GraphSubject, duration: TimeArray) -> tuple[LayerTime, ...]
         block = level.first + fold.blocks
         spent = float(np.nansum(times.total_ns))
         found.append(
-            LayerTime(
+            RepeatTime(
                 graph_id=level.graph.graph_id,
                 repeats=fold.repeats,
                 period=fold.period,

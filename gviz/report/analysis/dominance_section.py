@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gviz.analysis import Dominance, Fullness, LayerTime, TimeShares
+import numpy as np
+
+from gviz.analysis import Dominance, Fullness, LayerTimes, RepeatTime, TimeShares
 from gviz.report.document import (
     AlikeLink,
     Bar,
@@ -32,10 +34,11 @@ from gviz.text import duration, percent
 
 #: Rows of the table by name, as many as its chart has, and of the others.
 _CHARTED, _LISTED = 12, 8
-#: Rows of tables in the short form, and of those that it has as sentences.
-_BRIEF, _IN_LINE = 3, 4
-#: Layers below this share of the node time are not worth a row of the short form.
-_LEAST_LAYER = 0.02
+#: Rows of tables in the short form, of those that it has as sentences, and of layers, of which a
+#: sentence names the longest and the shortest.
+_BRIEF, _IN_LINE, _BRIEF_LAYERS = 3, 4, 2
+#: Repeats below this share of the node time are not worth a row of the short form.
+_LEAST_REPEAT = 0.02
 
 
 def dominance(found: Dominance) -> list[Block]:
@@ -50,6 +53,7 @@ def dominance(found: Dominance) -> list[Block]:
         *_capture_ranges(found),
         _part("nesting", "By NVTX range as it nests", found.by_nesting, "Range"),
         _layers(found.layers),
+        _repeats(found.repeats, is_detail=not isinstance(found.layers, NotComputed)),
         _fullness(found.fullness),
     ]
 
@@ -110,13 +114,48 @@ def _shares(
     )
 
 
-def _layers(found: tuple[LayerTime, ...] | NotComputed) -> Section:
-    heading = "Layers (equal blocks that follow each other)"
+def _layers(found: LayerTimes | NotComputed) -> Section:
+    heading = "Layers of the model"
     if isinstance(found, NotComputed):
         return section("layers", heading, not_computed(found), detail=True)
+    columns = [column("Layer"), numbers("Nodes"), numbers("Time"), numbers("Share")]
+    order = sorted(range(len(found.name)), key=lambda at: -found.total_ns[at])
+    listed = table(
+        "Node time by layer, the longest first",
+        columns,
+        [
+            (found.name[at], number(found.node_count[at]), ns(found.total_ns[at]),
+             share(found.fraction[at]))
+            for at in order
+        ],
+        brief=_BRIEF_LAYERS,
+    )  # fmt: skip
+    return section("layers", heading, _layers_in_words(found, order), listed)
+
+
+def _layers_in_words(found: LayerTimes, order: Sequence[int]) -> Sentence:
+    middle = float(np.median(found.total_ns))
+    parts: list[Content] = [
+        number(len(found.name), "derived"), f" layers, {found.name[0]} to {found.number[-1]}: ",
+        share(sum(found.fraction)), " of the node time, ", ns(middle), " each (median), from ",
+        ns(found.total_ns[order[-1]]), f" ({found.name[order[-1]]}) to ",
+        ns(found.total_ns[order[0]]), f" ({found.name[order[0]]}).",
+    ]  # fmt: skip
+    if found.source == "repeats":
+        parts.append(" They are equal blocks of nodes that repeat, numbered from 0.")
+    if found.inferred_count:
+        count = number(found.inferred_count, "derived")
+        parts += [" The layer of ", count, " nodes follows from the order of blocks."]
+    return say(*parts)
+
+
+def _repeats(found: tuple[RepeatTime, ...] | NotComputed, *, is_detail: bool) -> Section:
+    heading = "Equal blocks that follow each other"
+    if isinstance(found, NotComputed):
+        return section("repeats", heading, not_computed(found), detail=True)
     if not found:
-        return section("layers", heading, say("No block of nodes repeats."), detail=True)
-    worth = sum(x.fraction >= _LEAST_LAYER for x in found)
+        return section("repeats", heading, say("No block of nodes repeats."), detail=True)
+    worth = sum(x.fraction >= _LEAST_REPEAT for x in found)
     columns = [
         numbers("Blocks"), numbers("Nodes each"), column("First node", detail=True),
         column("Most of it"), numbers("Time", detail=True), numbers("Share"),
@@ -124,16 +163,16 @@ def _layers(found: tuple[LayerTime, ...] | NotComputed) -> Section:
         numbers("Slowest", "Which block that is, from 0", detail=True),
     ]  # fmt: skip
     listed = table(
-        "Equal blocks that follow each other",
+        "Repeats of equal blocks",
         columns,
-        [_layer(x) for x in found[:_LISTED]],
+        [_repeat(x) for x in found[:_LISTED]],
         brief=min(worth, _BRIEF),
         left_out=max(0, len(found) - _LISTED),
     )
-    return section("layers", heading, listed, detail=not worth)
+    return section("repeats", heading, listed, detail=is_detail or not worth)
 
 
-def _layer(found: LayerTime) -> Sequence[Content]:
+def _repeat(found: RepeatTime) -> Sequence[Content]:
     return (
         number(found.repeats), number(found.period), NodeLink(found.first),
         AlikeLink("name", found.longest_name), ns(found.total_ns), share(found.fraction),

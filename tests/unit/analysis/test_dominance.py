@@ -16,7 +16,7 @@ from gviz.recording.writer import RecordingWriter
 from gviz.stats.figure_fields import NotComputed
 
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
-#: Layers that each program repeats; ranks_h200 has eight, of which the first has other kernels.
+#: Blocks that each program repeats; ranks_h200 has eight layers, the first with other kernels.
 REPEATS = {
     "cupy_pipeline": [4],
     "decode_step": [16],
@@ -105,13 +105,13 @@ def test_ranges_are_summed_by_their_text_and_as_they_nest(tmp_path: Path) -> Non
     assert all(np.isnan(result.by_nesting.cumulative_fraction))
 
 
-def test_equal_blocks_are_layers(tmp_path: Path) -> None:
+def test_equal_blocks_repeat(tmp_path: Path) -> None:
     layer = [("norm", 1_000), ("gemm", 5_000), ("act", 2_000)]
     nodes = [Planned("embed", 0, 3_000)]
     nodes += [Planned(name, 0, ns + 100 * at) for at in range(4) for name, ns in layer]
     result = found(chain(*nodes, Planned("head", 0, 4_000)).write(tmp_path / "x.gviz"))
-    assert not isinstance(result.layers, NotComputed)
-    (one,) = result.layers
+    assert not isinstance(result.repeats, NotComputed)
+    (one,) = result.repeats
     assert (one.repeats, one.period, one.first.node_id) == (4, 3, 1)
     assert one.longest_name == "gemm"
     assert one.total_ns == 4 * 8_000 + 3 * 100 * (1 + 2 + 3)
@@ -146,6 +146,7 @@ def test_what_is_not_known_is_reported_and_the_rest_comes(tmp_path: Path) -> Non
     nodes.append(Planned("MEMSET", 0, 1_000, kind=NodeType.MEMSET))
     result = found(chain(*nodes, graph={"topology_id": None}).write(tmp_path / "x.gviz"))
     assert isinstance(result.fullness, NotComputed)
+    assert isinstance(result.repeats, NotComputed)
     assert isinstance(result.layers, NotComputed)
     assert result.by_name.path_ns is None
     assert result.by_name.total_ns == (1_000, 1_000)
@@ -171,7 +172,7 @@ def test_shares_of_bundled_programs_add_up(path: Path) -> None:
         assert list(table.fraction) == sorted(table.fraction, reverse=True)
     unknown = [result.by_range, result.fullness]
     assert [isinstance(part, NotComputed) for part in unknown] == [imported] * 2
-    assert not isinstance(result.layers, NotComputed)
-    assert [layer.repeats for layer in result.layers][:1] == REPEATS[path.stem]
+    assert not isinstance(result.repeats, NotComputed)
+    assert [x.repeats for x in result.repeats][:1] == REPEATS[path.stem]
     if isinstance(result.fullness, Fullness):
         assert 0 < result.fullness.filled_fraction <= 1

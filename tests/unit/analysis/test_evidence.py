@@ -76,6 +76,7 @@ def test_times_on_wrong_nodes_give_no_path_no_ledger_and_no_findings(
     assert isinstance(graph.dominance, Dominance)
     assert isinstance(graph.dominance.by_range, NotComputed)
     assert isinstance(graph.dominance.layers, NotComputed)
+    assert isinstance(graph.dominance.repeats, NotComputed)
 
 
 def test_what_does_not_rest_on_the_order_of_nodes_stays(exchanged: RunAnalysis) -> None:
