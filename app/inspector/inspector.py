@@ -25,7 +25,7 @@ from gviz.app.inspector.node_facts import (
 )
 from gviz.app.inspector.node_json import node_json
 from gviz.app.inspector.node_memory import Picks, node_memory
-from gviz.app.inspector.node_origin import stack_view
+from gviz.app.inspector.node_origin import forward_operation, stack_view
 from gviz.app.inspector.node_times import body_facts, eager_facts, histogram, time_facts
 from gviz.app.inspector.picks import pick_buttons, section
 from gviz.app.views import (
@@ -39,7 +39,7 @@ from gviz.app.views import (
     shared_ranges,
 )
 from gviz.cuda import node_type_name, not_timed_reason
-from gviz.model import GraphTree, is_failed, read_node_durations
+from gviz.model import GraphTree, is_failed, read_node, read_node_durations
 from gviz.recording import rows
 from gviz.text import counted, duration, percent
 
@@ -105,7 +105,6 @@ def _one(
     parameters = recording.fetch_node_parameters(view.graph.graph_id, node.node_id)
     path_id = page.tree.nodes[index].nvtx_path_id
     nvtx = None if path_id is None else view.nvtx.get(path_id)
-    of_capture = bool(page.tree.has_range_of_capture[index])
     what = [
         *launch_facts(node, function),
         *memory_facts(node),
@@ -123,7 +122,8 @@ def _one(
             *_times(library, file, view, node),
             section("Launch" if function else "Operation", facts(what)) if what else None,
             section("Python", stack_view(stack, node.stack_reason)),
-            section("NVTX", _ranges(nvtx, of_capture)) if nvtx else None,
+            _forward(library, file, page, index),
+            section("NVTX", _ranges(page.tree, index, nvtx)) if nvtx else None,
             _eager_call(eager_ranges(library, file, view).get(node.node_id, ()), nvtx),
             section(f"Arguments ({len(arguments)})", argument_table(arguments))
             if arguments
@@ -134,11 +134,33 @@ def _one(
     )
 
 
-def _ranges(nvtx: str, of_capture: bool) -> Component:
-    if not of_capture:
-        return html.P(nvtx)
-    why = "open on the capturing thread when this node was made on a thread without ranges"
-    return html.P(f"{nvtx} ({why})")
+def _forward(library: Library, file: str, page: GraphView, index: int) -> Component | None:
+    """Return the operation of the forward pass whose backward pass a node is; None: not known."""
+    tree = page.tree
+    first = int(tree.operations.forward[index])
+    if first < 0:
+        return None
+    recording = library.file(file).recording
+    operation, node = (read_node(recording, tree, at) for at in (first, index))
+    path_id = tree.nodes[first].nvtx_path_id
+    stack = [] if operation.stack_id is None else recording.fetch_stack(operation.stack_id)
+    content = forward_operation(
+        operation,
+        node.autograd_name,
+        None if path_id is None else tree.nvtx.get(path_id),
+        stack,
+        is_exact=bool(tree.operations.is_exact[index]),
+    )
+    return section("Forward operation", content)
+
+
+def _ranges(tree: GraphTree, index: int, nvtx: str) -> Component:
+    if tree.has_range_of_forward[index]:
+        return html.P(f"{nvtx} (autograd: sequence, of the forward operation)")
+    if tree.has_range_of_capture[index]:
+        why = "open on the capturing thread when this node was made on a thread without ranges"
+        return html.P(f"{nvtx} (by time: {why})")
+    return html.P(nvtx)
 
 
 def _eager_call(called_in: Sequence[str], nvtx: str | None) -> Component | None:

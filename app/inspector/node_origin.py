@@ -10,6 +10,12 @@ from gviz.app.components import elements as html
 from gviz.model import own_frame
 from gviz.recording import rows
 
+_EXACT = "PyTorch's sequence number of autograd's node is that of this operation."
+_BESIDE = (
+    "Autograd's node is of a view, which launches nothing, beside this operation in PyTorch's "
+    "sequence, or adds to the gradient that this operation's backward pass gave."
+)
+
 
 def stack_view(stack: Sequence[rows.Location], reason: str | None) -> Component:
     """Return the Python stack, innermost own line first and large, or why there is none."""
@@ -29,6 +35,38 @@ def stack_view(stack: Sequence[rows.Location], reason: str | None) -> Component:
             )
             if len(stack) > 1
             else None,
+        ]
+    )
+
+
+def forward_operation(
+    operation: rows.Node,
+    autograd_name: str | None,
+    nvtx: str | None,
+    stack: Sequence[rows.Location],
+    *,
+    is_exact: bool,
+) -> Component:
+    """Return where the operation was called whose backward pass a node is, and how that is known.
+
+    Parameters
+    ----------
+    operation
+        The first node that the operation created.
+    nvtx, stack
+        Its NVTX ranges and Python stack.
+    is_exact
+        Whether PyTorch's sequence numbers are equal.
+    """
+    how = "autograd: sequence" if is_exact else "autograd: next in sequence"
+    return html.Div(
+        [
+            html.P(
+                f"{autograd_name} of node {operation.node_id} {operation.name} ({how})",
+                title=_EXACT if is_exact else _BESIDE,
+            ),
+            html.P(nvtx) if nvtx else None,
+            stack_view(stack, operation.stack_reason),
         ]
     )
 

@@ -2,7 +2,8 @@
 
 The native library calls :meth:`StackTaker.take` on the thread that creates the node. A stack is
 recognised by its code objects and instruction offsets; what is new is written to the spool at
-once, so that a crash does not lose it. Source lines are read by the writer process.
+once, so that a crash does not lose it. Source lines are read by the writer process. Where PyTorch's
+autograd knows the operation, the number stands for a stack together with that.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from types import CodeType, FrameType
 
 from gviz.collectors import native
+from gviz.collectors.hooks.autograd import AutogradPlace, AutogradWatch
 from gviz.spool import RecordType, StackReason
 
 #: Frames kept of a stack, innermost first.
@@ -33,6 +35,8 @@ class StackTaker:
         self._ids: dict[tuple[int, ...], int] = {}
         self._codes: dict[int, CodeType] = {}  # kept alive, so that an identity stays one
         self._numbers = itertools.count(1)
+        self._autograd = AutogradWatch()
+        self._last_place: tuple[int, AutogradPlace, int] | None = None
         self._installed = False
 
     def install(self) -> None:
@@ -50,10 +54,13 @@ class StackTaker:
         """After fork(): the child's spool has none of the parent's stacks."""
         self._ids.clear()
         self._codes.clear()
+        self._last_place = None
         self._numbers = itertools.count(1)
 
     def take(self) -> int:
         """Return the id of the calling thread's stack, or a reason below zero.
+
+        With what autograd knows it is an id of both.
 
         Raises nothing of its own, but what a signal handler of the program raises when Python
         runs it here.
@@ -64,7 +71,7 @@ class StackTaker:
             try:
                 frame: FrameType | None = sys._getframe(1)
             except ValueError:
-                return _REASON_NO_FRAMES
+                return self._with_autograd(_REASON_NO_FRAMES)
             key: list[int] = []
             codes: list[CodeType] = []
             while frame is not None and len(codes) < MAX_DEPTH:
@@ -74,11 +81,30 @@ class StackTaker:
                 key.append(frame.f_lasti)
                 frame = frame.f_back
             found = self._ids.get(tuple(key))
-            return found if found is not None else self._add(tuple(key), codes)
+            return self._with_autograd(self._add(tuple(key), codes) if found is None else found)
         except Exception as error:
             if _is_of_gviz(error):
                 return _REASON_FAILED
             raise
+
+    def _with_autograd(self, stack: int) -> int:
+        """Return the id of a stack, or of a reason, with autograd's operation if it has one."""
+        try:
+            place = self._autograd.place()
+        except Exception as error:
+            if _is_of_gviz(error):
+                return stack  # PyTorch's functions are not what they were
+            raise
+        if place is None:
+            return stack
+        last = self._last_place
+        if last is not None and last[:2] == (stack, place):
+            return last[2]
+        number = next(self._numbers)
+        payload = json.dumps([number, stack, place.name, place.sequence_nr])
+        native.append(RecordType.AUTOGRAD, payload.encode())
+        self._last_place = (stack, place, number)
+        return number
 
     def _add(self, key: tuple[int, ...], codes: list[CodeType]) -> int:
         self._codes.update((id(code), code) for code in codes)

@@ -1,21 +1,22 @@
 """Layers of the model that a graph runs, named and numbered, and the layer of each node.
 
 A layer is what NVTX ranges number ("layer 0" to "layer 15"), or one of the equal blocks that the
-work repeats. Blocks are named after the class whose code made them, where Python stacks tell.
+work repeats. Blocks are named after the class whose code made them, where Python stacks tell. Nodes
+of autograd are in the layer of the operation of the forward pass, by PyTorch's sequence numbers.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from gviz.analysis.repeats import outermost_repeats
 from gviz.analysis.subject import GraphSubject
-from gviz.model import GraphTree, range_texts
+from gviz.model import ForwardOperations, GraphTree, range_texts
 from gviz.recording import rows
 from gviz.stats import UNKNOWN, BoolArray, IntArray, NotComputed, group_rows
 
@@ -53,6 +54,9 @@ class ModelLayers:
         bool, one a node: its layer follows from the order of blocks. It was made by another
         thread, such as autograd's, which comes to the layers last to first, or in another repeat
         of as many blocks.
+    is_of_forward
+        bool, one a node: its layer is that of the operation of the forward pass that it is the
+        backward pass of.
     source
         What tells the layers: NVTX ranges, or repeats of equal blocks.
     """
@@ -61,6 +65,7 @@ class ModelLayers:
     numbers: IntArray
     of_node: IntArray
     is_inferred: BoolArray
+    is_of_forward: BoolArray
     source: LayerSource
 
     def __len__(self) -> int:
@@ -112,13 +117,17 @@ def range_layers(graph: GraphTree, paths: Mapping[int, rows.NvtxPath]) -> ModelL
     kinds.sort(key=lambda x: (not _LAYER_WORD.search(x), -len(numbers[x]), min(depths[x]), len(x)))
     for kind in kinds:
         of_text = np.array([_number_in(text, kind) for text in texts], np.int64)
-        of_node = _like_parents(graph, of_text[code])
+        own = of_text[code]
+        of_node = _like_parents(graph, _with_backward(graph.operations, own))
         if _is_enough(of_node):
             known, place = np.unique(of_node[of_node >= 0], return_inverse=True)
             of_node[of_node >= 0] = place.reshape(-1)
             name = kind.rstrip(_AROUND_NUMBER) or _NO_NAME
+            of_forward = (own == UNKNOWN) & (of_node >= 0) & (graph.operations.forward >= 0)
             inferred = np.zeros(len(graph), bool)
-            return ModelLayers(name, known.astype(np.int64), of_node, inferred, "ranges")
+            return ModelLayers(
+                name, known.astype(np.int64), of_node, inferred, of_forward, "ranges"
+            )
     return None
 
 
@@ -141,8 +150,9 @@ def repeat_layers(graph: GraphTree, repeats: Sequence[IntArray]) -> ModelLayers 
     """Return the layers that equal blocks are; None: too few blocks are equal.
 
     The layers are the repeat of most nodes that the capturing thread made. Another repeat of as
-    many blocks is of the same layers, in the same order. Autograd's thread comes to them last to
-    first, and what it does for the first layer, which needs no gradient of its input, may differ.
+    many blocks is of the same layers, in the same order. Where autograd's nodes have no operation
+    of the forward pass, its blocks are of the layers last to first, and what it does for the first
+    layer, which needs no gradient of its input, may differ.
 
     Parameters
     ----------
@@ -157,21 +167,22 @@ def repeat_layers(graph: GraphTree, repeats: Sequence[IntArray]) -> ModelLayers 
     # Of equals the first.
     chosen = max([x for x in enough if not others[x].any()] or enough, key=lambda x: x.size)
     count = len(chosen)
-    of_node = np.full(len(graph), UNKNOWN, np.int64)
-    inferred = np.zeros(len(graph), bool)
+    own = np.full(len(graph), UNKNOWN, np.int64)
     for blocks in folds:
-        numbers = _numbers(blocks, count, is_backward=bool(others[blocks].all()))
-        if numbers is None or (blocks is not chosen and others[chosen].any()):
-            continue
-        of_node[blocks] = numbers[:, None]
-        inferred[blocks] = blocks is not chosen
-        if numbers[-1] == 1 and len(blocks) == count - 1:
-            rest = _rest(others, of_node, blocks)
-            of_node[rest], inferred[rest] = 0, True
+        if blocks is chosen or (len(blocks) == count and not others[blocks].any()):
+            own[blocks] = np.arange(count)[:, None]
+    of_node = _with_backward(graph.operations, own)
+    of_forward = (own == UNKNOWN) & (of_node != UNKNOWN)
+    if not others[chosen].any():
+        for blocks in folds:
+            if others[blocks].all() and not (graph.operations.forward[blocks] >= 0).any():
+                _number_backward(of_node, others, blocks, count)
+    inferred = (of_node != UNKNOWN) & ~of_forward
+    inferred[chosen] = False
     of_node = _like_parents(graph, of_node)
     if not _is_enough(of_node):
         return None
-    return ModelLayers(_NO_NAME, np.arange(count), of_node, inferred, "repeats")
+    return ModelLayers(_NO_NAME, np.arange(count), of_node, inferred, of_forward, "repeats")
 
 
 def _by_other_threads(graph: GraphTree) -> BoolArray:
@@ -184,12 +195,14 @@ def _by_other_threads(graph: GraphTree) -> BoolArray:
     return found
 
 
-def _numbers(blocks: IntArray, count: int, *, is_backward: bool) -> IntArray | None:
-    """Return the layer of each block of a repeat; None: it is not of these layers."""
-    if not is_backward:
-        return np.arange(count) if len(blocks) == count else None
-    # All layers, or all but the first, which comes last.
-    return count - 1 - np.arange(len(blocks)) if count - 1 <= len(blocks) <= count else None
+def _number_backward(of_node: IntArray, others: BoolArray, blocks: IntArray, count: int) -> None:
+    """Give autograd's blocks their layers: all, or all but the first, which comes last."""
+    missing = count - len(blocks)
+    if missing not in (0, 1):
+        return
+    of_node[blocks] = count - 1 - np.arange(len(blocks))[:, None]
+    if missing:
+        of_node[_rest(others, of_node, blocks)] = 0
 
 
 def _rest(others: BoolArray, of_node: IntArray, blocks: IntArray) -> IntArray:
@@ -202,6 +215,23 @@ def _rest(others: BoolArray, of_node: IntArray, blocks: IntArray) -> IntArray:
     found = after[: stop[0]] if len(stop) else after
     period = blocks.shape[1]
     return found if period <= 2 * len(found) <= 2 * period else found[:0]
+
+
+def _with_backward(operations: ForwardOperations, of_node: IntArray) -> IntArray:
+    """Return layers with those of operations, where autograd's nodes for these have none.
+
+    An operation of nodes in several layers, such as a compiled model, gives none.
+    """
+    found = of_node.copy()
+    inside = np.flatnonzero(operations.operation >= 0)
+    low = np.full(len(of_node), np.iinfo(np.int64).max)
+    high = np.full(len(of_node), UNKNOWN, np.int64)
+    np.minimum.at(low, operations.operation[inside], of_node[inside])
+    np.maximum.at(high, operations.operation[inside], of_node[inside])
+    backward = np.flatnonzero((operations.forward >= 0) & (of_node == UNKNOWN))
+    forward = operations.forward[backward]
+    found[backward] = np.where(low[forward] == high[forward], high[forward], UNKNOWN)
+    return found
 
 
 def _like_parents(graph: GraphTree, of_node: IntArray) -> IntArray:
@@ -223,17 +253,14 @@ def _is_enough(of_node: IntArray) -> bool:
 
 def _named(subject: GraphSubject, found: ModelLayers, repeats: Sequence[IntArray]) -> ModelLayers:
     """Return layers with the class whose code made their blocks, where stacks tell."""
-    is_own = found.of_node >= 0
-    is_own &= ~found.is_inferred
+    is_own = (found.of_node >= 0) & ~found.is_inferred & ~found.is_of_forward
     (chosen,) = (x for x in repeats if x.size and is_own[x].all())
     ids, _ = group_rows(subject.graph.nodes.integers("stack_id", UNKNOWN)[chosen[0]])
     if UNKNOWN in ids.tolist():
         return found
     stacks = [subject.recording.fetch_stack(stack_id) for stack_id in ids.tolist()]
     kind = class_of([[x.function for x in reversed(stack)] for stack in stacks])
-    return found if kind is None else ModelLayers(
-        kind, found.numbers, found.of_node, found.is_inferred, found.source
-    )  # fmt: skip
+    return found if kind is None else replace(found, kind=kind)
 
 
 def class_of(stacks: Sequence[Sequence[str]]) -> str | None:

@@ -49,6 +49,7 @@ from gviz.model.tree.bodies import in_nested_order as in_nested_order
 from gviz.model.tree.bodies import read_bodies as read_bodies
 from gviz.model.tree.contradicted import ContradictedTimes as ContradictedTimes
 from gviz.model.tree.contradicted import contradicted_times as contradicted_times
+from gviz.model.tree.forward_operations import ForwardOperations as ForwardOperations
 from gviz.model.tree.graph_level import GraphLevel as GraphLevel
 from gviz.model.tree.graph_level import TimedLevel as TimedLevel
 from gviz.model.tree.graph_level import read_level as read_level

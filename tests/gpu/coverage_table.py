@@ -26,9 +26,11 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS))
 
+import numpy as np  # noqa: E402
 from framework_programs import PROGRAMS, profiled, run_script  # noqa: E402
 
 from gviz.cuda.node_type import node_type_name  # noqa: E402
+from gviz.model import read_node, read_tree  # noqa: E402
 from gviz.recording import rows  # noqa: E402
 from gviz.recording.reader import Recording  # noqa: E402
 
@@ -128,14 +130,27 @@ def kinds_of(path: Path, versions: dict[str, str]) -> dict[str, Kind]:
                 continue
             spans = recording.fetch_graph_spans(top.graph_id)
             with_times = set(zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True))
+            forward = _forward_nodes(recording, top)
             for level in _family(top, graphs):
                 for node in recording.fetch_nodes(level.graph_id):
                     kind = kinds.setdefault(_kind_name(node, level), Kind())
                     kind.nodes += 1
                     kind.timed += (node.graph_id, node.node_id) in with_times
-                    kind.mapped += _leads_to_program(recording, node)
+                    called = forward.get((node.graph_id, node.node_id), node)
+                    kind.mapped += _leads_to_program(recording, called)
                     kind.reason = kind.reason or node.not_timed_reason or node.stack_reason
     return kinds
+
+
+def _forward_nodes(recording: Recording, top: rows.Graph) -> dict[tuple[int, int], rows.Node]:
+    """Return the first node of the forward operation of each of autograd's nodes, by its key."""
+    tree = read_tree(recording, top.graph_id)
+    forward = tree.operations.forward
+    keys = [(tree.level_of(i).graph.graph_id, tree.nodes[i].node_id) for i in range(len(tree))]
+    return {
+        keys[i]: read_node(recording, tree, int(forward[i]))
+        for i in np.flatnonzero(forward >= 0).tolist()
+    }
 
 
 def _family(top: rows.Graph, graphs: list[rows.Graph]) -> list[rows.Graph]:

@@ -49,6 +49,7 @@ enum record_type {
     RECORD_NVTX_PATH = 26, /* A text of NVTX ranges, below those that were open around it */
     RECORD_NVTX_RANGE = 27, /* An NVTX range that has ended */
     RECORD_DOT = 28, /* The driver's DOT text of a graph is in graph_ID.dot */
+    RECORD_AUTOGRAD = 29, /* JSON from Python: a number for a stack, or a reason, with autograd's node and its number */
     RECORD_CAPTURE_ERROR = 30, /* A call that broke a capture; flags, stack and the last fields are the error's */
     RECORD_CAPTURE_FAILED = 31, /* The end of a capture that gave no graph */
     RECORD_UPDATES = 32, /* Equal updates of an executable: how many, since when, and their host time */
@@ -320,7 +321,7 @@ struct created_record {
     uint32_t thread_id;
     uint32_t stream_id;
     uint32_t nvtx_path;
-    int32_t stack; /* > 0: of a STACK record, else enum stack_reason */
+    int32_t stack; /* > 0: of a STACK or AUTOGRAD record, else enum stack_reason */
     int32_t type;
     uint32_t padding;
 };

@@ -87,6 +87,11 @@ class LayerTimes:
         "nodes whose layer follows from the order of blocks: those of autograd's thread, which "
         "comes to the layers last to first, and of other repeats of as many blocks",
     )
+    of_forward_count: int = figure(
+        "derived",
+        "nodes of autograd whose layer is that of the operation of the forward pass, by PyTorch's "
+        "sequence numbers",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +159,16 @@ class Dominance:
         "nodes that were made on a thread without ranges, such as autograd's: theirs in the tables "
         "by range is the one that was open on the capturing thread when they were made",
     )
+    forward_range_count: int = figure(
+        "derived",
+        "nodes of autograd whose range in these tables is that of the operation of the forward "
+        "pass, which lies inside the one that was open on the capturing thread",
+    )
+    forward_count: int = figure(
+        "derived",
+        "nodes of autograd whose operation of the forward pass is known, by PyTorch's sequence "
+        "numbers",
+    )
     layers: LayerTimes | NotComputed = figure("derived", "by layer of the model, in their order")
     repeats: tuple[RepeatTime, ...] | NotComputed = figure(
         "derived", "outermost repeats of equal blocks, in each level, the longest first"
@@ -182,6 +197,8 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
         by_range=by_range,
         by_nesting=by_nesting,
         capture_range_count=int(graph.has_range_of_capture.sum()),
+        forward_range_count=int(graph.has_range_of_forward.sum()),
+        forward_count=int((graph.operations.forward >= 0).sum()),
         layers=_layers(subject, duration),
         repeats=NotComputed(why_no_repeats) if why_no_repeats else _repeats(subject, duration),
         fullness=_fullness(subject, duration),
@@ -305,6 +322,7 @@ def _layers(subject: GraphSubject, duration: TimeArray) -> LayerTimes | NotCompu
         total_ns=tuple(total_ns.tolist()),
         fraction=tuple((total_ns / whole).tolist()),
         inferred_count=int(found.is_inferred.sum()),
+        of_forward_count=int(found.is_of_forward.sum()),
     )
 
 

@@ -14,12 +14,14 @@ from gviz.model.node_index import NodeIndex
 from gviz.model.nvtx_paths import nvtx_texts
 from gviz.model.tree.bodies import Bodies, read_bodies
 from gviz.model.tree.capture_ranges import capture_ranges
+from gviz.model.tree.forward_operations import ForwardOperations, read_forward_operations
 from gviz.model.tree.keep import Keep, build_anew
 from gviz.model.tree.tree_nodes import (
     NEEDED,
     SHOWN,
     TreeNode,
     TreeNodes,
+    distinct,
     join_tree_nodes,
     read_level_columns,
 )
@@ -113,6 +115,11 @@ class GraphTree:
     has_range_of_capture
         bool, one a node: its NVTX range is the one that was open on the capturing thread, for the
         node was made on a thread without ranges.
+    has_range_of_forward
+        bool, one a node: its NVTX range is that of the operation of the forward pass that it is
+        the backward pass of. That lies inside the range open on the capturing thread, or none was.
+    operations
+        Operations of the forward pass, and autograd's nodes for them.
     times
         Times of the nodes over the recorded launches.
     nvtx, devices
@@ -127,6 +134,8 @@ class GraphTree:
     parent: IntArray
     top: IntArray
     has_range_of_capture: BoolArray
+    has_range_of_forward: BoolArray
+    operations: ForwardOperations
     times: TreeTimes
     nvtx: Mapping[int, str]
     devices: Mapping[int, str]
@@ -240,7 +249,7 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
     builder = _Builder(recording, graph, read_bodies(recording, run_id, keep), columns)
     levels = builder.levels
     graph_ids = np.array([x.graph.graph_id for x in levels], np.int64)
-    nodes, of_capture = _with_ranges(
+    nodes, ranges = _with_ranges(
         recording, outermost, graph_ids, join_tree_nodes(builder.columns), columns
     )
     level = np.repeat(np.arange(len(levels)), [x.count for x in levels]).astype(np.int64)
@@ -254,7 +263,9 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
         level=level,
         parent=parent,
         top=_tops(level, parent),
-        has_range_of_capture=of_capture,
+        has_range_of_capture=ranges.of_capture,
+        has_range_of_forward=ranges.of_forward,
+        operations=ranges.operations,
         times=read_tree_times(recording, outermost, graph_ids, parent, index),
         nvtx=keep(("nvtx", run_id), lambda: nvtx_texts(recording.fetch_nvtx_paths(run_id))),
         devices=keep(("devices", run_id), lambda: _device_names(recording, run_id)),
@@ -266,20 +277,56 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Ranges:
+    """The nodes whose ranges are inferred, and the operations that these are of."""
+
+    of_capture: BoolArray
+    of_forward: BoolArray
+    operations: ForwardOperations
+
+
 def _with_ranges(
     recording: Recording,
     outermost: rows.Graph,
     graph_ids: IntArray,
     nodes: TreeNodes,
     columns: Sequence[str],
-) -> tuple[TreeNodes, BoolArray]:
-    """Return nodes with the ranges of the capturing thread, and which have those."""
+) -> tuple[TreeNodes, _Ranges]:
+    """Return nodes with the ranges of the capturing thread and of operations, and which have those.
+
+    The range that was open says in which phase a node was made, which that of its operation does
+    not if the two lie beside each other, such as "backward" and "forward".
+    """
+    nothing = np.zeros(len(nodes), bool)
     if "nvtx_path_id" not in columns:
-        return nodes, np.zeros(len(nodes), bool)
+        return nodes, _Ranges(nothing, nothing, ForwardOperations.none(len(nodes)))
     own = nodes.integers("nvtx_path_id", UNKNOWN)
-    found = capture_ranges(recording, outermost, graph_ids, own)
-    of_capture = found != UNKNOWN
-    return (nodes.filled("nvtx_path_id", found) if of_capture.any() else nodes), of_capture
+    open_then = capture_ranges(recording, outermost, graph_ids, own)
+    operations = read_forward_operations(recording, outermost, graph_ids)
+    has_forward = (operations.forward >= 0) & (own == UNKNOWN)
+    of_forward = np.where(has_forward, own[operations.forward], UNKNOWN)
+    if has_forward.any():
+        paths = recording.fetch_nvtx_paths(outermost.run_id)
+        first, pair = distinct((of_forward, open_then))
+        pairs = zip(of_forward[first].tolist(), open_then[first].tolist(), strict=True)
+        inside = np.array([_is_inside(paths, *one) for one in pairs], bool)
+        of_forward[~inside[pair]] = UNKNOWN
+    found = np.where(of_forward != UNKNOWN, of_forward, open_then)
+    is_forward = of_forward != UNKNOWN
+    of_capture = (open_then != UNKNOWN) & ~is_forward
+    changed = nodes.filled("nvtx_path_id", found) if (found != UNKNOWN).any() else nodes
+    return changed, _Ranges(of_capture, is_forward, operations)
+
+
+def _is_inside(paths: Mapping[int, rows.NvtxPath], inner: int, outer: int) -> bool:
+    """Return whether a path lies inside another; inside none, every path does."""
+    steps: list[int] = []
+    step: int | None = inner
+    while step is not None and step in paths and step not in steps:
+        steps.append(step)
+        step = paths[step].parent_id
+    return bool(steps) and (outer == UNKNOWN or outer in steps[1:])
 
 
 def _device_names(recording: Recording, run_id: int) -> dict[int, str]:

@@ -120,6 +120,8 @@ class TreeNode:
     created_thread_id = _Value[int | None]()
     stack_id = _Value[int | None]()
     stack_reason = _Value[str | None]()
+    autograd_name = _Value[str | None]()
+    sequence_nr = _Value[int | None]()
 
     def __init__(self, columns: Columns, row: int) -> None:
         self.columns = columns

@@ -245,6 +245,17 @@ class Node:
     nvtx_path_id: int | None = column("NVTX ranges open at creation", default=None, key="nvtx_path")
     stack_id: int | None = column("Python stack at creation", default=None, key="stack")
     stack_reason: str | None = column("why there is no Python stack", default=None)
+    autograd_name: str | None = column(
+        "node of PyTorch's autograd that was running when the node was created, such as "
+        "AddmmBackward0; NULL: none was, or none was known",
+        default=None,
+    )
+    sequence_nr: int | None = column(
+        "PyTorch's sequence number of that autograd node; without one, in the first node that an "
+        "operation of the forward pass creates, of the autograd node that the operation made: "
+        "equal numbers are of one operation, on one thread",
+        default=None,
+    )
     not_timed_reason: str | None = column("why spans carry no time for it", default=None)
     conditional_type: str | None = column("if, while or switch", default=None)
     match_class: int | None = column(

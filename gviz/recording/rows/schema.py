@@ -9,7 +9,7 @@ from gviz.recording.rows.views import VIEWS
 #: PRAGMA application_id: the letters "gviz" in ASCII, big endian.
 APPLICATION_ID = 0x6776697A
 #: PRAGMA user_version. Raise it with every change of a table and add an upgrade.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 #: File suffix.
 SUFFIX = ".gviz"
 

@@ -51,6 +51,7 @@ def dominance(found: Dominance) -> list[Block]:
         _part("kind", "By kind", found.by_kind, "Kind"),
         _part("range", "By innermost NVTX range", found.by_range, "Range"),
         *_capture_ranges(found),
+        *_forward_operations(found),
         _part("nesting", "By NVTX range as it nests", found.by_nesting, "Range"),
         _layers(found.layers),
         _repeats(found.repeats, is_detail=not isinstance(found.layers, NotComputed)),
@@ -65,6 +66,18 @@ def _capture_ranges(found: Dominance) -> Iterator[Block]:
             count, " of the nodes were made on a thread without ranges, such as autograd's: their "
             "range is the one that was open on the capturing thread.", note=True,
         )  # fmt: skip
+
+
+def _forward_operations(found: Dominance) -> Iterator[Block]:
+    if not found.forward_count:
+        return
+    count = number(found.forward_count, "derived")
+    text = " nodes of autograd have their operation of the forward pass (autograd: sequence)"
+    if found.forward_range_count:
+        ranges = number(found.forward_range_count, "derived")
+        yield say(count, text, ", and ", ranges, " its NVTX range.", note=True)
+    else:
+        yield say(count, text, ".", note=True)
 
 
 def _bars(found: TimeShares) -> Iterator[Bar]:
@@ -143,6 +156,10 @@ def _layers_in_words(found: LayerTimes, order: Sequence[int]) -> Sentence:
     ]  # fmt: skip
     if found.source == "repeats":
         parts.append(" They are equal blocks of nodes that repeat, numbered from 0.")
+    if found.of_forward_count:
+        count = number(found.of_forward_count, "derived")
+        parts += [" ", count, " nodes of autograd are in the layer of their operation of the "
+                  "forward pass (autograd: sequence)."]  # fmt: skip
     if found.inferred_count:
         count = number(found.inferred_count, "derived")
         parts += [" The layer of ", count, " nodes follows from the order of blocks."]

@@ -90,7 +90,8 @@ class _Failure:
     def _with_error(self, row: CaptureFailure) -> CaptureFailure:
         error = self._error
         assert error is not None
-        has_stack = error.stack in self._contents.stacks
+        stack = self._contents.stack_of(error.stack)
+        has_stack = stack in self._contents.stacks
         facts = self._facts()
         return replace(
             row,
@@ -101,8 +102,8 @@ class _Failure:
             error_result_name=capture_result_name(error.result) if error.result else None,
             error_thread_id=error.error_thread,
             error_stream_id=_stream(error.error_stream),
-            stack_id=error.stack if has_stack else None,
-            stack_reason=None if has_stack else STACK_REASONS.get(error.stack, "unknown"),
+            stack_id=stack if has_stack else None,
+            stack_reason=None if has_stack else STACK_REASONS.get(stack, "unknown"),
             nvtx_path_id=error.nvtx_path or None,
         )
 

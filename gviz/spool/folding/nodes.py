@@ -18,7 +18,14 @@ from gviz.runs import (
     recorded_nodes,
     shape_columns,
 )
-from gviz.spool.records import NO_STREAM, STACK_REASONS, FunctionRecord, GraphWalk, NodeRecord
+from gviz.spool.records import (
+    NO_STREAM,
+    STACK_REASONS,
+    AutogradRecord,
+    FunctionRecord,
+    GraphWalk,
+    NodeRecord,
+)
 from gviz.spool.streams import Contents
 from gviz.stats import UNKNOWN, BoolArray, FloatArray, IntArray
 
@@ -39,6 +46,8 @@ _COPY_KINDS = {
 _SIZED = (NodeType.MEMCPY, NodeType.MEMSET, NodeType.MEM_ALLOC)
 #: In place of a launch priority: the driver did not report it.
 _NO_PRIORITY = -(2**31)
+#: Of a node that autograd's work did not create, or that came later in its operation.
+_NO_OPERATION = AutogradRecord(0, None, None)
 
 
 class NodeColumns:
@@ -181,11 +190,17 @@ class NodeColumns:
             UNKNOWN if r.stream_id == NO_STREAM else r.stream_id for r in records
         )
         found["nvtx_path_id"][at] = integers(r.nvtx_path or UNKNOWN for r in records)
-        found["stack_id"][at] = integers(r.stack if r.stack in stacks else UNKNOWN for r in records)
+        numbers = [self._contents.stack_of(r.stack) for r in records]
+        found["stack_id"][at] = integers(x if x in stacks else UNKNOWN for x in numbers)
         found["stack_reason"] = "created before gviz attached, or by cloning"
         found["stack_reason"][at] = [
-            None if r.stack in stacks else STACK_REASONS.get(r.stack, "unknown") for r in records
+            None if x in stacks else STACK_REASONS.get(x, "unknown") for x in numbers
         ]
+        operations = [self._contents.autograd.get(r.stack, _NO_OPERATION) for r in records]
+        found["autograd_name"][at] = [x.name for x in operations]
+        found["sequence_nr"][at] = integers(
+            UNKNOWN if x.sequence_nr is None else x.sequence_nr for x in operations
+        )
 
     def of_records(self, records: Activities) -> Rows:
         """Return nodes that are known from one record of each only (dtype ACTIVITY)."""

@@ -30,11 +30,11 @@ class Origins:
         origin = self._made.get(row.cuda_graph_id or 0)
         if origin is None:
             return replace(row, name="")
-        known = origin.stack in self._contents.stacks
+        stack = self._contents.stack_of(origin.stack)
         return replace(
             row,
             name=self._name(origin) or self._program() or "",
-            capture_stack_id=origin.stack if known else None,
+            capture_stack_id=stack if stack in self._contents.stacks else None,
             capture_nvtx_path_id=origin.nvtx_path or None,
         )
 
@@ -51,7 +51,7 @@ class Origins:
             origin.name_kind,
             origin.name,
             self._ranges(origin.nvtx_path),
-            self._contents.stacks.get(origin.stack, ()),
+            self._contents.stacks.get(self._contents.stack_of(origin.stack), ()),
         )
 
     def _ranges(self, path: int) -> str:

@@ -42,8 +42,10 @@ from gviz.spool.records.life import LIFE_TAKERS as LIFE_TAKERS
 from gviz.spool.records.life import LifeContents as LifeContents
 from gviz.spool.records.memory_records import GraphMemoryRecord as GraphMemoryRecord
 from gviz.spool.records.nesting import NESTING_TAKERS as NESTING_TAKERS
+from gviz.spool.records.payload import AutogradRecord as AutogradRecord
 from gviz.spool.records.payload import check_sizes as check_sizes
 from gviz.spool.records.payload import check_time as check_time
+from gviz.spool.records.payload import read_autograd as read_autograd
 from gviz.spool.records.payload import read_metadata as read_metadata
 from gviz.spool.records.payload import read_stack as read_stack
 from gviz.spool.records.payload import read_text as read_text

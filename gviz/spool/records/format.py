@@ -73,6 +73,7 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    AUTOGRAD = 29
     CAPTURE_ERROR = 30
     CAPTURE_FAILED = 31
     UPDATES = 32

@@ -171,7 +171,7 @@ class CreatedRecord(NamedTuple):
     node_id
         its graph's id << 32 | its own
     stack
-        > 0: of a STACK record, else enum stack_reason
+        > 0: of a STACK or AUTOGRAD record, else enum stack_reason
     """
 
     node_id: U64

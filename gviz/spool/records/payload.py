@@ -6,11 +6,12 @@ A spool may be damaged, and who reads one must not fall over what no collector w
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from gviz.recording import LATEST_NS, MOST_BYTES, rows, table_of
 
 _LARGEST_ID = 2**63 - 1
+_NUMBERS_32 = range(-(2**31), 2**31)
 _META_TYPES = {
     column.name: int if column.sql_type == "INTEGER" else str
     for column in table_of(rows.Run).columns
@@ -86,3 +87,37 @@ def read_stack(payload: bytes) -> tuple[int, list[list[Any]]]:
         if type(line) is not int or not 0 <= line <= _LARGEST_ID:
             raise ValueError(f"{line!r:.40} is no line's number")
     return stack_id, frames
+
+
+class AutogradRecord(NamedTuple):
+    """A stack together with the operation of PyTorch's autograd that was under way.
+
+    Attributes
+    ----------
+    stack
+        > 0: of a STACK record, else a StackReason.
+    name
+        Of the autograd node that ran; None: in the forward pass.
+    sequence_nr
+        Of that autograd node, or of the one that the operation of the forward pass made; None: it
+        has none.
+    """
+
+    stack: int
+    name: str | None
+    sequence_nr: int | None
+
+
+def read_autograd(payload: bytes) -> tuple[int, AutogradRecord]:
+    """Return a number that stands for a stack and an operation, and what it stands for."""
+    number, stack, name, sequence_nr = _json(payload)
+    for one in (number, stack):
+        if type(one) is not int or one not in _NUMBERS_32:
+            raise ValueError(f"{one!r:.40} is no stack's number")
+    if not (name is None or isinstance(name, str)):
+        raise ValueError(f"an autograd node's name is {name!r:.40}")
+    if sequence_nr is not None and (
+        type(sequence_nr) is not int or not 0 <= sequence_nr <= _LARGEST_ID
+    ):
+        raise ValueError(f"{sequence_nr!r:.40} is no sequence number")
+    return number, AutogradRecord(stack, name, sequence_nr)

@@ -159,6 +159,9 @@ TEXTS: dict[RecordType, str] = {
     RecordType.NOTE: "Kind, newline, a sentence for the reader of the recording",
     RecordType.COUNTER: "A number about the measuring itself: name, value, unit, method, in lines",
     RecordType.STACK: "JSON from Python: a stack's number and its frames",
+    RecordType.AUTOGRAD: (
+        "JSON from Python: a number for a stack, or a reason, with autograd's node and its number"
+    ),
     RecordType.COLLECTOR: "What measures from here on, newline, why",
     RecordType.STOPPED: "Why collecting stopped before its end; the last record",
 }

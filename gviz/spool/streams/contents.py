@@ -16,6 +16,7 @@ from gviz.spool.records import (
     EVENT_TAKERS,
     LIFE_TAKERS,
     NESTING_TAKERS,
+    AutogradRecord,
     CalibrationRecord,
     CallRecord,
     CreatedRecord,
@@ -35,6 +36,7 @@ from gviz.spool.records import (
     check_sizes,
     check_time,
     decode_buffer,
+    read_autograd,
     read_metadata,
     read_stack,
     read_text,
@@ -77,6 +79,8 @@ class Contents:
     created: dict[int, CreatedRecord] = field(default_factory=dict)
     clones: dict[int, int] = field(default_factory=dict)
     stacks: dict[int, list[list[Any]]] = field(default_factory=dict)
+    #: By the number that stands for a stack together with an operation of autograd.
+    autograd: dict[int, AutogradRecord] = field(default_factory=dict)
     nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     nvtx_ranges: list[NvtxRangeRecord] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
@@ -103,6 +107,11 @@ class Contents:
     def __post_init__(self) -> None:
         self.launch_stream = LaunchStream(self.limits, self._timed_nodes)
         self.activity_stream = ActivityStream(self.launch_stream, self._times_of)
+
+    def stack_of(self, number: int) -> int:
+        """Return the number of the stack, or the reason, that a record's number stands for."""
+        operation = self.autograd.get(number)
+        return number if operation is None else operation.stack
 
     def finish(self) -> None:
         """Say that no record follows: what waited for more is settled."""
@@ -323,6 +332,11 @@ def _stack(c: Contents, p: bytes) -> None:
     c.stacks[stack_id] = frames
 
 
+def _autograd(c: Contents, p: bytes) -> None:
+    number, operation = read_autograd(p)
+    c.autograd[number] = operation
+
+
 def _nvtx_path(c: Contents, p: bytes) -> None:
     path = table.NVTX_PATH.unpack(p)
     domain, _, text = path.text.partition("\n")
@@ -375,6 +389,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.CREATED: _created,
     RecordType.CLONED: _cloned,
     RecordType.STACK: _stack,
+    RecordType.AUTOGRAD: _autograd,
     RecordType.NVTX_PATH: _nvtx_path,
     RecordType.NVTX_RANGE: _nvtx_range,
     RecordType.DOT: _dot,

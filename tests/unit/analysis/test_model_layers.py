@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,6 +86,48 @@ def test_layers_of_a_training_step_have_their_part_of_backward_and_update() -> N
     counts = np.bincount(layers.of_node[layers.of_node >= 0])
     assert counts.tolist() == [93, *[96] * 23]
     assert int(layers.is_inferred.sum()) == counts.sum() - 24 * 15
+
+
+def numbered(target: Path, operation_of: dict[int, int]) -> Path:
+    """Write the training step with sequence numbers: of each forward node its id, of autograd's
+    nodes that of the forward node given."""
+    target.write_bytes((BUNDLED / "training_step.gviz").read_bytes())
+    with closing(sqlite3.connect(target)) as database, database:
+        database.execute("UPDATE node SET sequence_nr = node_id WHERE nvtx_path_id = 2")
+        database.executemany(
+            "UPDATE node SET sequence_nr = ?, autograd_name = 'MulBackward0' WHERE node_id = ?",
+            [(number, node) for node, number in operation_of.items()],
+        )
+    return target
+
+
+def test_autograds_nodes_are_in_the_layer_of_their_operation(tmp_path: Path) -> None:
+    by_order = found(BUNDLED / "training_step.gviz")
+    backward = range(364, 1731)  # all of autograd's thread
+    # Forward, layers have 15 nodes each; the loss that follows is in none.
+    operation_of = {
+        node: 15 * int(by_order.of_node[node]) + node % 15 if by_order.of_node[node] >= 0 else 361
+        for node in backward
+    }
+    layers = found(numbered(tmp_path / "x.gviz", operation_of))
+    assert layers.of_node.tolist() == by_order.of_node.tolist()
+    assert int(layers.is_of_forward.sum()) == 57 * 23 + 54
+    assert int(layers.is_inferred.sum()) == 2 * 24 * 12
+    result = dominance(subject_of(tmp_path / "x.gviz"))
+    assert isinstance(result, Dominance)
+    assert isinstance(result.layers, LayerTimes)
+    assert result.layers.of_forward_count == 57 * 23 + 54
+    assert (result.forward_count, result.forward_range_count) == (len(backward), 0)
+
+
+def test_operation_of_several_layers_puts_no_node_into_one(tmp_path: Path) -> None:
+    # As of a compiled model: one operation, whose first node is in the first layer.
+    path = numbered(tmp_path / "x.gviz", dict.fromkeys(range(364, 1731), 0))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE node SET sequence_nr = NULL WHERE node_id BETWEEN 1 AND 363")
+    layers = found(path)
+    assert not layers.is_of_forward.any()
+    assert (layers.of_node[364:1731] == -1).all()
 
 
 @pytest.mark.parametrize("program", ["graph_lives", "nested_torch"])

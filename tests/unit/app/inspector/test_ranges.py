@@ -1,6 +1,10 @@
-"""NVTX ranges in the inspector: the node's own, or the capturing thread's."""
+"""Origins in the inspector: the node's own range, the capturing thread's, the forward operation."""
 
 from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from app_tree import texts
@@ -22,3 +26,27 @@ def test_range_of_the_capturing_thread_is_marked(of_capture: bool, name: str) ->
     shown = texts(render_inspector(library, "training_step", view, (key,), addresses))
     assert name in shown
     assert ("open on the capturing thread" in shown) == of_capture
+
+
+@pytest.mark.parametrize(
+    ("number", "how"), [(40, "autograd: sequence"), (-1, "autograd: next in sequence")]
+)
+def test_forward_operation_is_shown_with_its_line(tmp_path: Path, number: int, how: str) -> None:
+    path = tmp_path / "training_step.gviz"
+    path.write_bytes((ROOT / "assets" / "recordings" / path.name).read_bytes())
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE node SET sequence_nr = 40 WHERE node_id = 40")
+        database.execute("UPDATE node SET sequence_nr = 50 WHERE node_id = 50")
+        # Of a view before node 50, or of node 40.
+        own = 45 if number < 0 else number
+        database.execute(
+            f"UPDATE node SET sequence_nr = {own}, autograd_name = 'TBackward0' WHERE node_id = 400"
+        )
+    library = Library([path])
+    view = graph_view(library, "training_step", 1)
+    shown = texts(render_inspector(library, "training_step", view, (400,), Addresses("/")))
+    operation = 40 if number > 0 else 50
+    assert f"TBackward0 of node {operation} " in shown
+    assert f"({how})" in shown
+    assert "training_step.py" in shown
+    assert "by time: open on the capturing thread" in shown

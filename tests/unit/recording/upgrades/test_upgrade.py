@@ -38,6 +38,7 @@ SHOWN = {
     2: "CuPy fork-join pipeline",
     3: "CONDITIONAL WHILE",
     4: "CuPy fork-join pipeline",
+    5: "CuPy fork-join pipeline",
 }
 
 

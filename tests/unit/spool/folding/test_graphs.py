@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -106,6 +107,30 @@ def test_creation_shows_stream_range_and_stack_or_why_not(folded: Fold) -> None:
     assert second.stack_reason == STACK_REASONS[no_frames]
     assert third.created_ns is None
     assert third.stack_reason is not None
+
+
+def test_creation_shows_the_operation_of_autograd(folded: Fold) -> None:
+    no_frames, accumulates = -1, "torch::autograd::AccumulateGrad"
+    operations = [
+        (5, 4, None, 12), (6, no_frames, "MulBackward0", 12), (7, no_frames, accumulates, None),
+    ]  # fmt: skip
+    created = [
+        table.CREATED.pack(1 << 32 | node, 500 + node, 77, 13, 0, stack, 0)
+        for node, stack in enumerate((5, 6, 7, 4))
+    ]
+    recording = folded([
+        (RecordType.STACK, b'[4, [["<string>", 7, "main", "launch()"]]]'),
+        *((RecordType.AUTOGRAD, json.dumps(operation).encode()) for operation in operations),
+        *((RecordType.CREATED, record) for record in created),
+        *graph_records(1, 2, [KERNEL] * 4),
+    ])  # fmt: skip
+    forward, backward, adds, plain = recording.fetch_nodes(1)
+    assert (forward.autograd_name, forward.sequence_nr) == (None, 12)
+    assert forward.stack_id == plain.stack_id is not None
+    assert (backward.autograd_name, backward.sequence_nr) == ("MulBackward0", 12)
+    assert (backward.stack_id, backward.stack_reason) == (None, STACK_REASONS[no_frames])
+    assert (adds.autograd_name, adds.sequence_nr) == (accumulates, None)
+    assert (plain.autograd_name, plain.sequence_nr) == (None, None)
 
 
 def test_kernel_without_a_known_function_is_named_by_its_kind(folded: Fold) -> None:

@@ -38,6 +38,7 @@ def contents(*records: Record, **metadata: object) -> Contents:
     given = {"python_version": "3.12", "command": "python a.py"} | metadata
     found.add(Record(RecordType.META, json.dumps(given).encode()))
     found.add(Record(RecordType.STACK, json.dumps([1, _STACK]).encode()))
+    found.add(Record(RecordType.AUTOGRAD, b"[9, 1, null, 0]"))
     for path, parent, text in ((1, 0, b"\ndecode"), (2, 1, b"domain\nlayer")):
         found.add(Record(RecordType.NVTX_PATH, table.NVTX_PATH.pack(path, parent) + text))
     for record in records:
@@ -59,6 +60,7 @@ def graph(cuda_graph_id: int | None, name: str = "") -> rows.Graph:
         (origin(7, nvtx=1, name=(NameKind.EXPLICIT, "mine")), ("mine", None, 1)),
         (origin(7, stack=1, name=(NameKind.FRAMEWORK, "f [8]")), ("f [8]", 1, None)),
         (origin(7, stack=-1), ("", None, None)),
+        (origin(7, stack=9), ("a.py:3 f", 1, None)),
         (origin(8, stack=1), ("", None, None)),
     ],
 )

@@ -25,6 +25,10 @@ def stack(*reported: object) -> tuple[int, bytes]:
     return RecordType.STACK, json.dumps(reported).encode()
 
 
+def autograd(*reported: object) -> tuple[int, bytes]:
+    return RecordType.AUTOGRAD, json.dumps(reported).encode()
+
+
 @pytest.mark.parametrize(
     "record",
     [
@@ -42,6 +46,12 @@ def stack(*reported: object) -> tuple[int, bytes]:
         stack(1, [["x.py", 1, "f"]]),
         stack(1, [["x.py", "1", "f", None]]),
         stack(1, [[5, 1, "f", None]]),
+        autograd(1, 2, None),
+        autograd("1", 2, None, 3),
+        autograd(1, 1 << 31, None, 3),
+        autograd(1, 2, 5, 3),
+        autograd(1, 2, None, -1),
+        autograd(1, 2, None, 1 << 63),
         (RecordType.COUNTER, b"lost\nnan\nrecords\nmeasured"),
         (RecordType.COUNTER, b"lost\n1e999\nrecords\nmeasured"),
         (RecordType.WINDOW, table.WINDOW.pack(2**63, 1, 1)),
