@@ -271,6 +271,11 @@ def is_on() -> bool:
     return bool(_library().gviz_is_on())
 
 
+def was_subscribed() -> bool:
+    """Return whether gviz has ever subscribed to CUPTI in this process."""
+    return bool(_library().gviz_was_subscribed())
+
+
 def leave(profiler: str, seconds: float) -> bool:
     """Leave CUPTI to another profiler, waiting up to ``seconds`` for work in flight.
 

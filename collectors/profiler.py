@@ -6,10 +6,13 @@ import atexit
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from gviz.collectors import native
 from gviz.collectors.attach import recording_path, running_session, warn_of_outer_run
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.session import Session
@@ -209,6 +212,21 @@ def stop() -> None:
     session = _session()
     if session is not None:
         session.pause()
+
+
+@contextmanager
+def paused_recording() -> Iterator[None]:
+    """Pause what records this process, if it does at the moment."""
+    session = _session()
+    was_on = session is not None and native.is_on()
+    if session is None or not was_on:
+        yield
+        return
+    session.pause()
+    try:
+        yield
+    finally:
+        session.resume()
 
 
 def _session() -> Session | None:

@@ -284,7 +284,7 @@ def _quantity(found: Quantity) -> Piece:
     if found.n is not None:
         known.append(f"of {found.n:,}")
     if found.interval is not None:
-        known.append(f"95% interval {found.interval_text}")
+        known.append(f"95% interval {found.interval_text}, {found.width_text} wide")
     if found.caveat is not None:
         known.append(found.caveat)
     return html.Span(found.text, title="; ".join(known)) if known else found.text

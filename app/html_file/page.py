@@ -13,8 +13,8 @@ from gviz.app.inspector import edges_note
 from gviz.app.pages import (
     colour_choice,
     data_choice,
+    eager_time,
     fold_choice,
-    gpu_time,
     graph_head,
     layout_choice,
     no_times,
@@ -107,7 +107,7 @@ def _tools(view: GraphView, chosen: Chosen) -> list[Component]:
     found: list[Component] = []
     stream = typical_launch(view.stream_launches)
     if stream is not None:
-        words = f"eager iteration {stream.ordinal} · {gpu_time(stream)}"
+        words = f"eager iteration {stream.ordinal} · {eager_time(stream)}"
         found.append(html.Span(words, id="eager-box", className="gv-muted"))
     if chosen.single:
         found.append(select("launch", "Launch", chosen.options(), chosen.names[0], width=148))

@@ -180,7 +180,7 @@ def _launch_choices(
             *launches,
         ]
     eager = [
-        {"value": str(x.launch_id), "label": f"iteration {x.ordinal} · {gpu_time(x)}"}
+        {"value": str(x.launch_id), "label": f"iteration {x.ordinal} · {eager_time(x)}"}
         for x in view.stream_launches[:OFFERED_LAUNCHES]
     ]
     return [
@@ -203,7 +203,7 @@ def _launch_choices(
                 "Eager",
                 eager,
                 str(stream.launch_id) if stream else None,
-                width=148,
+                width=196,
                 placeholder="not recorded",
             ),
             id="eager-box",
@@ -215,6 +215,11 @@ def _launch_choices(
 def gpu_time(launch: ShownLaunch) -> str:
     """Return how long a launch took on the GPU."""
     return "no times" if launch.gpu_ns is None else duration(launch.gpu_ns)
+
+
+def eager_time(iteration: ShownLaunch) -> str:
+    """Return how long an eager iteration took on the GPU: its node times were recorded."""
+    return gpu_time(iteration) if iteration.gpu_ns is None else f"at most {gpu_time(iteration)}"
 
 
 def _chosen_launch(view: GraphView, query: Query) -> ShownLaunch | None:

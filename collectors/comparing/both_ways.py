@@ -1,16 +1,19 @@
-"""``gviz.compare_stream``: the same work by stream calls and as a graph, measured and compared.
+"""``gviz.compare_stream``: the same work eagerly and as a graph, measured and compared.
 
-The function is called ``warmup`` times, then ``launches`` times timed with nothing recording, then
-about as often again while node times are recorded. It is captured once; the graph is launched as
-often with node times, and at last, with nothing recording, timed. Every repetition starts on an
-idle GPU. Inside an active profile (or under ``gviz run``) everything goes into that recording, in
-ranges called after ``name``.
+The function is called ``warmup`` times and captured. Then a graph launch and an eager iteration are
+timed next to each other, ``launches`` times, who is first alternating, with no node times taken:
+what drifts meanwhile drifts on both sides. Every reading starts on an idle GPU. Node times come
+from what is run once more after that, in ranges called after ``name``.
+
+Outside a profile the timing comes before CUPTI is in the process, with a graph of its own: an
+executable that was instantiated under CUPTI stays slower, also when CUPTI is gone. Inside an active
+profile (or under ``gviz run``), which is paused meanwhile, it is timed with CUPTI attached.
 """
 
 from __future__ import annotations
 
+import json
 import re
-import statistics
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,20 +21,33 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gviz.collectors import native
 from gviz.collectors.comparing.agreement import Leaf, find_differences, flatten
 from gviz.collectors.comparing.capturing import Capturing, choose
-from gviz.collectors.profiler import ProfiledBlock, active_recording
+from gviz.collectors.profiler import ProfiledBlock, active_recording, paused_recording
 from gviz.cuda import NameKind
 from gviz.errors import CollectorError, UsageError
-from gviz.model import SideTimes, StreamComparison, read_sides
+from gviz.model import (
+    AlternatingReadings,
+    Alternation,
+    SideTimes,
+    StreamComparison,
+    read_sides,
+)
 from gviz.recording import check_output
+from gviz.spool import RecordType
+from gviz.stats import CuptiState
 
 if TYPE_CHECKING:
     from os import PathLike
 
 #: Recorded at most on the stream side: room for a training step of a few thousand kernels.
 _EAGER_OPERATIONS = 200_000
+#: Untimed launches, each next to an iteration, before those that are timed: the first launch
+#: uploads the graph, and the first iteration after a capture may allocate anew.
+_UNTIMED = 2
 
 
 def compare_stream(
@@ -47,7 +63,7 @@ def compare_stream(
     strict: bool = False,
     overwrite: bool = False,
 ) -> StreamComparison:
-    """Run a function by stream calls and as a graph; compare times and results.
+    """Run a function eagerly and as a graph; compare times and results.
 
     Parameters
     ----------
@@ -57,7 +73,8 @@ def compare_stream(
     warmup
         Calls before anything is measured, from 0; ``capture="auto"`` makes one more.
     launches
-        Repetitions of each measurement, from 1.
+        Launches, and as many eager iterations, that are timed and compared, from 1. With one there
+        is no interval.
     capture
         Who captures: ``"torch"``, ``"cupy"``, or ``"auto"``: whose arrays it returns or allocates.
     path
@@ -110,12 +127,10 @@ class _Comparison:
     function: Callable[[], Any]
     name: str
     launches: int
-    graph: SideTimes = field(default_factory=SideTimes)
-    stream: SideTimes = field(default_factory=SideTimes)
     agrees: bool | None = None
     differences: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    _launch: Callable[[], Any] | None = None
+    _readings: AlternatingReadings | None = None
 
     def compare(
         self,
@@ -128,10 +143,9 @@ class _Comparison:
         """Measure and record both sides, here or into the recording that is active."""
         outer = active_recording()
         with self.library.scope():
-            for _ in range(warmup):
-                self.function()
-            self.measure_stream()
             if outer is None:
+                self._warm_up(warmup)
+                self.alternate(self.library.capture(self.function)[0])
                 recording = ProfiledBlock(
                     path or Path(tempfile.mkdtemp(prefix="gviz-")) / f"{_slug(self.name)}.gviz",
                     name=self.name,
@@ -140,39 +154,61 @@ class _Comparison:
                     overwrite=overwrite,
                 )
                 with recording:
-                    self.run(*tolerances)
+                    launch, places = self._capture()
+                    self.record(launch, places, tolerances)
             else:
-                self.notes.append("timed inside an active profile, which may slow both sides")
-                self.run(*tolerances)
-            self.measure_graph()
+                self.notes.append("timed inside an active profile, which slows both sides")
+                with paused_recording():
+                    self._warm_up(warmup)
+                    launch, places = self._capture()
+                    self.alternate(launch)
+                self.record(launch, places, tolerances)
         return self.result(outer or recording.path, finished=outer is None)
 
-    def measure_stream(self) -> None:
-        """Time the function, nothing being recorded."""
-        self.stream = _timed(self.library, self.function, self.launches)
+    def _warm_up(self, count: int) -> None:
+        for _ in range(count):
+            self.function()
 
-    def measure_graph(self) -> None:
-        """Time the graph, nothing being recorded."""
-        assert self._launch is not None  # run() comes first
-        self.graph = _timed(self.library, self._launch, self.launches)
+    def _capture(self) -> tuple[Callable[[], Any], Any]:
+        """Capture the function under its name, to be recorded."""
+        with _range(f"{self.name} capture"), _graphs_named(self.name):
+            return self.library.capture(self.function)
 
-    def run(self, rtol: float, atol: float) -> None:
-        """Make both sides, to be recorded, and compare their results."""
+    def alternate(self, launch: Callable[[], Any]) -> None:
+        """Time launches and eager iterations next to each other, no node times being taken."""
+        calls = (launch, self.function)
+        readings = np.zeros((self.launches, len(calls), 2))
+        for at in range(-_UNTIMED, self.launches):
+            order = (0, 1) if at % 2 else (1, 0)
+            for side in order:
+                found = self.library.time(calls[side])
+                if at >= 0:
+                    readings[at, side] = found
+        self._readings = AlternatingReadings(
+            self.name, _cupti_state(), readings[:, 0], readings[:, 1]
+        )
+
+    def record(
+        self, launch: Callable[[], Any], places: Any, tolerances: tuple[float, float]
+    ) -> None:
+        """Run both sides once more to be recorded, and compare their results.
+
+        The first eager iteration is the one that recording disturbs, the other one is looked at.
+        """
+        if native.library_path() is not None and self._readings is not None:
+            text = json.dumps(self._readings.to_json())
+            native.append(RecordType.ALTERNATION, text.encode(errors="replace"))
         random = self.library.random_state()
         with _range(f"{self.name} by stream"):
             first, second = (self._call(random) for _ in range(2))
-            for _ in range(self.launches - 1):
-                self._wait(self.function)
-        with _range(f"{self.name} capture"), _graphs_named(self.name):
-            self._launch, places = self.library.capture(self.function)
         with _range(f"{self.name} as graph"):
             if random is not None:
                 self.library.set_random_state(random)
-            self._wait(self._launch)
+            self._wait(launch)
             captured = flatten(places, self.library.to_host)
             for _ in range(self.launches):
-                self._wait(self._launch)
-        self._judge(first, second, captured, rtol, atol)
+                self._wait(launch)
+        self._judge(first, second, captured, *tolerances)
 
     def _call(self, random: Any) -> list[tuple[str, Leaf]]:
         """Call the function with the random numbers of ``random``; return its results."""
@@ -212,14 +248,16 @@ class _Comparison:
 
     def result(self, path: Path, *, finished: bool) -> StreamComparison:
         """Return what was found, with the recording's part if it is finished."""
+        assert self._readings is not None  # alternate() comes first
+        timed = self._readings.summarize()
         sides = read_sides(path, self.name) if finished else None
-        notes, graph, stream = list(self.notes), self.graph, self.stream
+        notes, graph, stream = list(self.notes), SideTimes(), SideTimes()
         if not finished:
             notes.append("node times are in the recording, when the active profile ends")
         elif sides is None:
             notes.append("nothing was recorded: no node times; gviz doctor says why")
         else:
-            graph, stream = _joined(graph, sides.graph), _joined(stream, sides.stream)
+            graph, stream = sides.graph, sides.stream
             if not sides.node_count:
                 notes.append("the graph is empty: the function works on a stream of its own")
             if not stream.recorded_count:
@@ -229,25 +267,25 @@ class _Comparison:
             framework=self.library.name,
             path=path if path.exists() or not finished else None,
             node_count=sides.node_count if sides else None,
-            graph=graph,
-            stream=stream,
+            graph=_timed(graph, timed, "graph_ns"),
+            stream=_timed(stream, timed, "eager_ns"),
             agrees=self.agrees,
             differences=tuple(self.differences),
             notes=tuple(notes),
+            alternation=timed,
         )
 
 
-def _timed(library: Capturing, call: Callable[[], Any], count: int) -> SideTimes:
-    """Return medians of GPU and host time over ``count`` calls."""
-    times = [library.time(call) for _ in range(count)]
-    return SideTimes(
-        gpu_ns=statistics.median(gpu for gpu, _ in times),
-        host_ns=statistics.median(host for _, host in times),
-    )
+def _timed(recorded: SideTimes, timed: Alternation, side: str) -> SideTimes:
+    elapsed, host = (getattr(found, side) for found in (timed.elapsed, timed.host))
+    return replace(recorded, gpu_ns=elapsed, host_ns=host)
 
 
-def _joined(timed: SideTimes, recorded: SideTimes) -> SideTimes:
-    return replace(recorded, gpu_ns=timed.gpu_ns, host_ns=timed.host_ns)
+def _cupti_state() -> CuptiState:
+    """Return whether CUPTI is, or was, in this process: leaving it does not undo what it costs."""
+    if native.library_path() is None or not native.was_subscribed():
+        return CuptiState.PLAIN
+    return CuptiState.ATTACHED
 
 
 @contextmanager

@@ -68,6 +68,7 @@ from gviz.analysis.results.paths import structural_length_of as structural_lengt
 from gviz.analysis.results.repayments import BreakEven as BreakEven
 from gviz.analysis.results.repayments import PayBack as PayBack
 from gviz.analysis.results.repayments import SetupCost as SetupCost
+from gviz.analysis.results.stream_gain import AlternateGain as AlternateGain
 from gviz.analysis.results.stream_gain import Gain as Gain
 from gviz.analysis.results.stream_gain import GainSide as GainSide
 from gviz.analysis.results.stream_gain import OneSided as OneSided

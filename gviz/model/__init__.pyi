@@ -1,4 +1,8 @@
 from gviz.model import reinstantiation as reinstantiation
+from gviz.model.alternation import AlternatingReadings as AlternatingReadings
+from gviz.model.alternation import AlternatingTimes as AlternatingTimes
+from gviz.model.alternation import Alternation as Alternation
+from gviz.model.alternation import read_alternation as read_alternation
 from gviz.model.launch_calls import CallTimes as CallTimes
 from gviz.model.launch_calls import LaunchCalls as LaunchCalls
 from gviz.model.launch_calls import call_times as call_times

@@ -128,7 +128,7 @@ def _eager_times(recording: Recording, graph_id: int) -> LaunchTimes:
     durations = WeightedDurations(chosen.astype(float), (chosen >= 0).astype(int))
     # Work outside graphs has times where windows were open alone.
     recorded = MeasuredLaunches(durations, CuptiState.RECORDED)
-    return _times(recorded, "derived", is_cold=not warm.any())
+    return _times(recorded, "derived", is_cold=not warm.any(), is_at_most=True)
 
 
 def _times(
@@ -137,6 +137,7 @@ def _times(
     method: str = "derived: first node's start to last node's end, by CUPTI",
     *,
     is_cold: bool,
+    is_at_most: bool = False,
 ) -> LaunchTimes:
     durations = found.durations
     count = durations.count
@@ -148,5 +149,5 @@ def _times(
         high_ns=durations.quantile_ns(_HIGH),
         count=count,
         method=method,
-        evidence=Evidence(how, count, state=found.state, is_cold=is_cold),
+        evidence=Evidence(how, count, state=found.state, is_cold=is_cold, is_at_most=is_at_most),
     )

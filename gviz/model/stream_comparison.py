@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.errors import RecordingError
+from gviz.model.alternation import Alternation
 from gviz.recording import Recording
-from gviz.text import duration, percent, rounded
+from gviz.stats import CuptiState, Interval
+from gviz.text import counted, duration, percent, rounded
 
 if TYPE_CHECKING:
     from gviz.recording import rows
@@ -17,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SideTimes:
-    """Times of one side, medians over its repetitions; None: not measured, see the notes.
+    """Times of one side; None: not measured, see the notes.
 
     Attributes
     ----------
     gpu_ns
         Between an event before the work and one after it, on an idle GPU, without node times
-        being recorded (measured).
+        being recorded (measured, mean).
     host_ns
-        From the call's entry to its return (measured, the same repetitions).
+        From the call's entry to its return (measured, mean over the same repetitions).
     recorded_ns
-        First node's start to last node's end, node times being recorded (measured).
+        First node's start to last node's end, node times being recorded (measured, median).
     idle_fraction
         Share of ``recorded_ns`` in which no node ran, 0..1 (derived).
     recorded_count
@@ -63,6 +65,8 @@ class StreamComparison:
         One sentence a result that differs.
     notes
         What one must know to read the numbers.
+    alternation
+        What the graph saves, with its interval, and whether CUPTI was in the process.
     """
 
     name: str
@@ -74,6 +78,7 @@ class StreamComparison:
     agrees: bool | None
     differences: tuple[str, ...]
     notes: tuple[str, ...]
+    alternation: Alternation | None = None
 
     @property
     def speedup(self) -> float | None:
@@ -95,6 +100,8 @@ class StreamComparison:
         lines += [f"  {label:<16}{graph:>14}{stream:>14}" for label, graph, stream in rows]
         if self.speedup is not None:
             lines.append(f"  as a graph the GPU takes 1/{rounded(self.speedup)} of the time")
+        if self.alternation is not None:
+            lines += _saved(self.alternation)
         verdict = {True: "agree", False: "DIFFER", None: "could not be compared"}[self.agrees]
         lines.append(f"  results {verdict}")
         lines += [f"    {difference}" for difference in self.differences]
@@ -177,6 +184,25 @@ def busy_ns(intervals: list[tuple[int, int]]) -> int:
             total += end - reached
             reached = end
     return total
+
+
+def _saved(found: Alternation) -> list[str]:
+    """Return what the graph saves, with its interval, and how that was measured."""
+    lines = [
+        f"  the graph saves {duration(one.saved_ns)} {of}{interval_text(one.interval)}"
+        for one, of in ((found.elapsed, "per launch"), (found.host, "of the host's time"))
+    ]
+    count = counted(found.elapsed.count, "launch", "launches")
+    state = "plain" if found.state is CuptiState.PLAIN else "CUPTI attached"
+    return [*lines, f"  {count} and eager iterations, timed alternately, {state}"]
+
+
+def interval_text(found: Interval) -> str:
+    """Return an interval with its width, as the end of a sentence; empty: there is none."""
+    if found.low is None or found.high is None:
+        return ""
+    ends = f"{duration(found.low)} to {duration(found.high)}"
+    return f", 95% interval {ends}, {duration(found.high - found.low)} wide"
 
 
 def _time(ns: float | None) -> str:

@@ -41,3 +41,4 @@ from gviz.stats.sketch import Histogram as Histogram
 from gviz.stats.sketch import value_of as value_of
 from gviz.stats.statistics import NodeStatisticsArrays as NodeStatisticsArrays
 from gviz.stats.statistics import node_statistics as node_statistics
+from gviz.stats.student import student_interval as student_interval

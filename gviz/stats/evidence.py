@@ -62,6 +62,12 @@ class Evidence:
     is_cold: bool = figure(
         "stated", "it has first launches or iterations only, which load and upload", default=False
     )
+    is_at_most: bool = figure(
+        "stated",
+        "times and savings are at most so much: they are of eager iterations whose node times were "
+        "recorded, which lengthens every call of them, and but one call of a graph's",
+        default=False,
+    )
 
 
 def worst_of(found: Iterable[Evidence]) -> Evidence:
@@ -77,6 +83,7 @@ def worst_of(found: Iterable[Evidence]) -> Evidence:
         exchangeable_count=max(part.exchangeable_count for part in parts),
         state=_latest(_STATES, states) if states else None,
         is_cold=any(part.is_cold for part in parts),
+        is_at_most=any(part.is_at_most for part in parts),
     )
 
 

@@ -187,6 +187,7 @@ static CUptiResult enable(int kind, bool on) {
     attach();
     pthread_mutex_lock(&lock);
     enabled[kind] = on;
+    fake_keeps_records(enabled[KIND_CONCURRENT_KERNEL]);
     pthread_mutex_unlock(&lock);
     return CUPTI_SUCCESS;
 }

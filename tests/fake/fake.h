@@ -199,6 +199,23 @@ enum resource_cbid {
     RESOURCE_GRAPH_NODE_SET_PARAMS = 23,
 };
 
+/* What fake_set_plan plants; contract/planted.py has the same fields. */
+struct plan {
+    uint64_t seed;
+    double call_ns;       /* host time of a kernel's launch */
+    double launch_ns;     /* of a graph's launch */
+    double scale;         /* of both, and of the times of nodes */
+    double noise;         /* standard deviation of each of them, as a share */
+    double drift_per_s;   /* by which share they grow in a second */
+    double cold_factor;   /* of the first calls */
+    double attached_ns;   /* more for each launch once CUPTI is subscribed to */
+    double recorded_ns;   /* and more while it keeps records */
+    uint32_t cold_calls, cold_launches;
+};
+
+EXPORT void fake_set_plan(const struct plan *plan); /* NULL: the real clock again */
+EXPORT double fake_drift(void);
+EXPORT void fake_keeps_records(bool on);
 EXPORT void fake_set_tool(const struct tool *tool);
 /* A call of the CUDA runtime is entered (result NULL) or returns. */
 EXPORT void fake_runtime_call(int cbid, const char *name, const void *params, int *result);
@@ -256,6 +273,12 @@ uint32_t next_stream_id(void);
         call_enter(&call_, cbid_##function, #function, &params_);    \
         return call_exit(&call_, (expression));                      \
     } while (0)
+
+/* -- plan.c: without a plan they do nothing, and return false --------------------------------- */
+bool plan_clock(uint64_t *time_ns);
+bool plan_wait_until(uint64_t time_ns);
+uint64_t plan_duration_ns(uint64_t duration_ns);
+void plan_call(int cbid, bool has_tool);
 
 /* -- device.c --------------------------------------------------------------------------------- */
 CUresult require_context(void); /* success, or why there is none current */

@@ -46,6 +46,8 @@ void run_on_stream(struct stream *stream, const struct work *work) {
 /* -- waiting ------------------------------------------------------------------------------------ */
 
 static void wait_until(uint64_t time_ns) {
+    if (plan_wait_until(time_ns))
+        return;
     for (uint64_t now = fake_now_ns(); now < time_ns; now = fake_now_ns())
         usleep((useconds_t)((time_ns - now) / 1000 + 1));
 }

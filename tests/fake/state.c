@@ -24,6 +24,9 @@ void fake_unlock(void) { pthread_mutex_unlock(&lock); }
 
 uint64_t fake_now_ns(void) {
     struct timespec now;
+    uint64_t planned;
+    if (plan_clock(&planned))
+        return planned;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
@@ -116,6 +119,7 @@ void call_enter(struct call *call, int cbid, const char *name, const void *param
     const struct tool *t = current_tool();
     if (t)
         t->api(0, cbid, name, params, NULL, &call->correlation_data, call->correlation_id);
+    plan_call(cbid, t != NULL);
 }
 
 CUresult call_exit(struct call *call, CUresult result) {

@@ -107,7 +107,7 @@ static uint64_t kernel_duration_ns(const struct work *work) {
 uint64_t work_duration_ns(const struct work *work) {
     switch (work->type) {
     case NODE_KERNEL:
-        return kernel_duration_ns(work);
+        return plan_duration_ns(kernel_duration_ns(work));
     case NODE_MEMCPY:
         return COPY_NS + copied_bytes(&work->copy) / BYTES_PER_NS;
     case NODE_MEMSET:

@@ -2,6 +2,7 @@
 #include "calls/calls.h"
 
 static CUpti_SubscriberHandle subscriber; /* NULL: none */
+static _Atomic bool was_subscribed;       /* CUPTI slows a process down also when it is left */
 static _Atomic int operations_watched;
 static _Atomic bool frees_watched;
 
@@ -11,6 +12,7 @@ int subscription_start(CUpti_CallbackFunc on_callback) {
         subscriber = NULL;
         return cupti_failed("cuptiSubscribe", result);
     }
+    atomic_store(&was_subscribed, true);
     atomic_store(&operations_watched, 0);
     atomic_store(&frees_watched, false);
     return 0;
@@ -21,6 +23,8 @@ void subscription_stop(void) {
         cupti.cuptiUnsubscribe(subscriber);
     subscriber = NULL;
 }
+
+GVIZ_EXPORT int gviz_was_subscribed(void) { return atomic_load(&was_subscribed); }
 
 bool subscription_active(void) { return subscriber != NULL; }
 

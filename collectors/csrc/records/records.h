@@ -66,6 +66,7 @@ enum record_type {
     RECORD_REFUSED = 53, /* Nodes of a graph are not timed */
     RECORD_CALIBRATION = 54, /* Time between two events around a node of a type beyond the node's own, on private chains */
     RECORD_PERIOD = 60, /* Recording begins or ends, and why */
+    RECORD_ALTERNATION = 61, /* JSON from Python: a graph and its work eagerly, timed alternately */
     RECORD_GRAPH_ORIGIN = 70, /* The place where a graph's capture began, or where it was instantiated */
     RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
 };

@@ -162,6 +162,7 @@ def _forecast(
             len(settled),
             state=CuptiState.RECORDED,
             is_cold=len(repeated.iterations) == 1,
+            is_at_most=True,
         ),
     )
 

@@ -2,7 +2,8 @@
 
 The smallest n with n x (stream cost - graph cost) > capture + instantiation + upload + what the
 first launch takes longer. Costs of one launch and of one eager iteration are those of
-:mod:`gviz.analysis.results.stream_gain`, both with node times on.
+:mod:`gviz.analysis.results.stream_gain`: both without node times where ``gviz.compare_stream``
+measured them so, else both with node times on, and then n is at least so much.
 """
 
 from __future__ import annotations
@@ -112,21 +113,22 @@ def break_even(subject: GraphSubject) -> BreakEven | NotComputed:
     setup = setup_cost(subject)
     if setup is None:
         return NotComputed(NO_SETUP)
-    elapsed = _pay_back(setup.total_ns, compared.saved)
+    gain = compared.headline
+    elapsed = _pay_back(setup.total_ns, gain.saved)
     return BreakEven(
         setup=setup,
         elapsed=elapsed,
-        host=compared.host_saved
-        if isinstance(compared.host_saved, NotComputed)
-        else _pay_back(setup.total_ns, compared.host_saved),
+        host=gain.host_saved
+        if isinstance(gain.host_saved, NotComputed)
+        else _pay_back(setup.total_ns, gain.host_saved),
         launches_seen=float(median(e.launch_count for e in subject.execs)),
         curve=_curve(
             setup.total_ns,
-            compared.stream.total_ns.mean,
-            compared.graph.total_ns.mean,
+            gain.eager_ns,
+            gain.graph_ns,
             2 * (elapsed.launches or 50),
         ),
-        evidence=compared.evidence,
+        evidence=gain.evidence,
     )
 
 

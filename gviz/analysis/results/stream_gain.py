@@ -11,7 +11,7 @@ from gviz.analysis.launch import PartSpans, TimeParts, as_columns, measure_parts
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, TimedLaunch
-from gviz.model import CallTimes, GraphTree, times_of, waited_until
+from gviz.model import CallTimes, GraphTree, read_alternation, times_of, waited_until
 from gviz.recording import rows
 from gviz.stats import (
     BoolArray,
@@ -60,7 +60,35 @@ class Gain:
     """A part of what the graph saves, mean of a launch; below 0 it costs."""
 
     mean_ns: float = figure("derived", "mean of the stream side less mean of the graph side")
-    interval: Interval = figure("derived", "of that difference, by bootstrap")
+    interval: Interval = figure(
+        "derived", "of that difference, by bootstrap where nothing else is said"
+    )
+
+    @property
+    def width_ns(self) -> float | None:
+        """The width of the interval; None: there is none."""
+        low, high = self.interval.low, self.interval.high
+        return None if low is None or high is None else high - low
+
+
+@dataclass(frozen=True, slots=True)
+class AlternateGain:
+    """Gain of launches over the eager iterations next to them, no node times on.
+
+    ``gviz.compare_stream`` times them so: warmed up, on an idle GPU, who is first alternating.
+    """
+
+    graph_ns: float = figure("measured", "between events around a launch, mean")
+    eager_ns: float = figure("measured", "between events around an eager iteration, mean")
+    saved: Gain = figure("derived", "what the graph saves; interval by Student's t")
+    saved_width_ns: float | None = figure(
+        "derived", "width of its interval; null with one launch and iteration"
+    )
+    graph_host_ns: float = figure("measured", "host's time in a launch call, mean")
+    eager_host_ns: float = figure("measured", "host's time in the calls of an iteration, mean")
+    host_saved: Gain = figure("derived", "what the graph saves of it; interval by Student's t")
+    host_saved_width_ns: float | None = figure("derived", "width of that interval")
+    evidence: Evidence = figure("stated", "what it rests on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +104,9 @@ class OneSided:
 class StreamResult:
     """The same work as a graph and by stream calls, both with node times on.
 
-    The five parts of the gain add up to saved. Node times lengthen the calls of both sides;
-    plain_graph_ns says what a launch takes without, for iterations that is not measured.
+    The five parts of the gain add up to saved. Node times lengthen the calls of both sides:
+    alternate has what the graph saves without, where gviz.compare_stream measured it; else saved is
+    an upper bound, and plain_graph_ns says what a launch takes without node times.
     """
 
     graph: GainSide = figure("derived", "graph launches")
@@ -132,7 +161,42 @@ class StreamResult:
     plain_state: CuptiState | None = figure(
         "stated", "the state that launches without node times were in; null: there are none"
     )
+    alternate: AlternateGain | NotComputed = figure(
+        "derived", "what the graph saves with no node times on"
+    )
     evidence: Evidence = figure("stated", "what the gain rests on: the worse of both sides")
+
+    @property
+    def headline(self) -> Headline:
+        """The gain as it is said first: without node times where that was measured."""
+        found = self.alternate
+        if isinstance(found, NotComputed):
+            graph_ns, eager_ns = self.graph.total_ns.mean, self.stream.total_ns.mean
+            return Headline(graph_ns, eager_ns, self.saved, self.host_saved, self.evidence)
+        return Headline(
+            found.graph_ns, found.eager_ns, found.saved, found.host_saved, found.evidence
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The gain as it is said first, and what break-even is computed from.
+
+    Attributes
+    ----------
+    graph_ns, eager_ns
+        Means of a launch and of an eager iteration.
+    saved, host_saved
+        What the graph saves of them, and of the host's time in calls.
+    evidence
+        What that rests on.
+    """
+
+    graph_ns: float
+    eager_ns: float
+    saved: Gain
+    host_saved: Gain | NotComputed
+    evidence: Evidence
 
 
 def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
@@ -177,7 +241,30 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
         host_plain_ns=None if plain is None else plain.median_ns,
         host_plain_count=0 if plain is None else len(plain.alone_ns),
         plain_state=None if plain is None else plain.state,
+        alternate=_alternate(subject),
         evidence=worst_of(sides),
+    )
+
+
+def _alternate(subject: GraphSubject) -> AlternateGain | NotComputed:
+    found = read_alternation(subject.recording, subject.row)
+    if found is None:
+        return NotComputed(
+            "launches and eager iterations were not timed alternately without node times; "
+            "gviz.compare_stream does"
+        )
+    elapsed, host = found.elapsed, found.host
+    saved, host_saved = (Gain(x.saved_ns, x.interval) for x in (elapsed, host))
+    return AlternateGain(
+        graph_ns=elapsed.graph_ns,
+        eager_ns=elapsed.eager_ns,
+        saved=saved,
+        saved_width_ns=saved.width_ns,
+        graph_host_ns=host.graph_ns,
+        eager_host_ns=host.eager_ns,
+        host_saved=host_saved,
+        host_saved_width_ns=host_saved.width_ns,
+        evidence=Evidence("measured", elapsed.count, state=found.state),
     )
 
 
@@ -251,6 +338,7 @@ class _StreamSide:
             coverage_fraction=self.coverage,
             state=CuptiState.RECORDED,
             is_cold=all(launch.ordinal == 0 for launch in self.chosen),
+            is_at_most=True,
         )
 
     def _of(self, launch: rows.Launch) -> tuple[IntArray, IntArray]:

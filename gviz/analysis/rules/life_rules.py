@@ -67,7 +67,7 @@ def first_launch_without_upload(subject: GraphSubject) -> Iterator[Found]:
     title="a graph launched too seldom to pay back what making it cost",
     fix="Keep the executable and launch it more often, or leave this work to stream calls. A run "
     "that was cut short for recording may be why.",
-    source="calls and iterations in this recording, both with node times on",
+    source="calls and iterations in this recording, node times on for both or for neither",
     assumes="further launches would not have followed the recording",
     per="run",
 )
@@ -82,6 +82,7 @@ def below_break_even(subject: GraphSubject) -> Iterator[Found]:
     saved = found.elapsed.saved.mean_ns
     is_first_known = found.setup.first_launch_ns is not None
     parts = f"capture, instantiation, upload{', first launch' if is_first_known else ''}"
+    bound = ", at most" if found.evidence.is_at_most else ""
     when = "never" if needed is None else f"after {needed:,} launches at the earliest"
     yield Found(
         reason=(
@@ -91,7 +92,7 @@ def below_break_even(subject: GraphSubject) -> Iterator[Found]:
         evidence=(
             Fact(parts, found.setup.total_ns, "ns",
                      "derived"),
-            Fact("saved by a launch", saved, "ns", "derived"),
+            Fact(f"saved by a launch{bound}", saved, "ns", "derived"),
             Fact("launches of an executable, median", seen, "", "measured"),
         ),
         gain_ns=(found.setup.total_ns - seen * saved) * found.setup.executable_count,

@@ -1,4 +1,4 @@
-"""The rows that ``gviz bench`` makes: what graphs cost on a GPU."""
+"""The rows of ``gviz bench`` and ``gviz.compare_stream``: what graphs cost on a GPU."""
 
 from __future__ import annotations
 
@@ -18,8 +18,14 @@ class CostFigure:
 
     cost_figure_id: int = column("ours, from 1, unique in the file", key="cost_figure")
     run_id: int = column("the run", key="run")
-    experiment: str = column("what it belongs to, such as launch, life, kernel_time")
-    subject: str = column("what was timed, such as stream, first, relaunch, instantiate")
+    experiment: str = column(
+        "what it belongs to, such as launch, life, kernel_time, or compare_stream: and the name of "
+        "a graph"
+    )
+    subject: str = column(
+        "what was timed, such as stream, first, relaunch, instantiate; in compare_stream graph, "
+        "eager, and saved: what each launch took less than the eager iteration next to it"
+    )
     quantity: str = column(
         "host (in the calls), device (events around work that waited in the queue), finish (from "
         "before the first call until synchronised), elapsed (events around work on an idle "
@@ -28,7 +34,10 @@ class CostFigure:
     topology: str | None = column("shape of the work; NULL: none", default=None)
     width: int | None = column("branches side by side", default=None)
     node_count: int | None = column("operations, or nodes of the graph", default=None)
-    parameter: str | None = column("what else was varied", default=None)
+    parameter: str | None = column(
+        "what else was varied; in compare_stream the state of CUPTI: plain or attached",
+        default=None,
+    )
     parameter_value: float | None = column("its value", default=None)
     unit: str = column("ns, bytes or fraction")
     median: float = column("median of the readings")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gviz.analysis import Gain, GainSide, OneSided, StreamResult
+from gviz.analysis import AlternateGain, Gain, GainSide, OneSided, StreamResult
 from gviz.report.document import (
     STATE_NAMES,
     Bar,
@@ -16,6 +16,7 @@ from gviz.report.document import (
     Section,
     Sentence,
     TableBlock,
+    bounded,
     column,
     joined,
     ns,
@@ -24,6 +25,7 @@ from gviz.report.document import (
     say,
     section,
     share,
+    state_text,
     table,
 )
 from gviz.stats import CuptiState, How, NotComputed, Spread
@@ -43,7 +45,10 @@ def comparison(found: StreamResult) -> list[Block]:
         count = counted(iterations, "eager iteration")
         few = f"There are {count} only: the intervals are too narrow, of two no more than a range."
         blocks.append(say(few, note=True))
-    blocks += [_conditions(found), _gain(found), _idle(found)]
+    blocks.append(_conditions(found))
+    if not isinstance(found.alternate, NotComputed):
+        blocks.append(_alternate(found.alternate))
+    blocks += [_gain(found), _idle(found)]
     lone = _one_sided(found)
     return blocks if lone is None else [*blocks, lone]
 
@@ -76,6 +81,36 @@ def _sides(found: StreamResult) -> TableBlock:
     )
 
 
+def _alternate(found: AlternateGain) -> TableBlock:
+    """Return what the graph saves without node times."""
+    heading = "Without node times, launches and eager iterations alternately"
+    count = counted(found.evidence.n, "launch", "launches")
+    columns = [
+        column(f"Of {count} and eager iterations, {state_text(found.evidence)}"),
+        numbers("Graph"), numbers("Eager"), numbers("Saved", "Mean of a launch; below 0 it costs"),
+        numbers("95% interval", "Of what is saved, by Student's t"), numbers("Its width"),
+    ]  # fmt: skip
+    return table(
+        heading,
+        columns,
+        [
+            _saved("Between events, mean", found.graph_ns, found.eager_ns, found.saved),
+            _saved(
+                "Host time in calls, mean",
+                found.graph_host_ns,
+                found.eager_host_ns,
+                found.host_saved,
+            ),
+        ],
+    )
+
+
+def _saved(name: str, graph_ns: float, eager_ns: float, gain: Gain) -> list[Content]:
+    saved = ns(gain.mean_ns, interval=gain.interval)
+    sides = (ns(graph_ns, "measured"), ns(eager_ns, "measured"))
+    return [name, *sides, saved, interval(saved), saved.width_text or MISSING]
+
+
 def _host(found: StreamResult) -> list[Content]:
     """Return the row of host time in calls; launch calls that waited are left out."""
     row: list[Content] = ["Host time in calls, mean"]
@@ -83,7 +118,7 @@ def _host(found: StreamResult) -> list[Content]:
         if side.host_ns is None:
             row += ["not known", MISSING]
         else:
-            mean = _mean_ns(side.host_ns, "measured")
+            mean = bounded(_mean_ns(side.host_ns, "measured"), side.evidence)
             row += [mean, interval(mean)]
     return row
 
@@ -97,7 +132,7 @@ def _idle_share(side: GainSide) -> Quantity:
 
 
 def _means(name: str, found: StreamResult, value: Callable[[GainSide], Quantity]) -> list[Content]:
-    graph, eager = value(found.graph), value(found.stream)
+    graph, eager = (bounded(value(side), side.evidence) for side in (found.graph, found.stream))
     return [name, graph, interval(graph), eager, interval(eager)]
 
 
@@ -108,10 +143,11 @@ def _conditions(found: StreamResult) -> Sentence:
             (
                 "A launch without them takes ",
                 ns(found.plain_graph_ns.median, "measured", n=found.plain_graph_ns.count),
-                f" between its events ({_state(found.plain_state)}median); eager iterations "
-                "without them were not measured.",
+                f" between its events ({_state(found.plain_state)}median).",
             )
         )
+    if isinstance(found.alternate, NotComputed):
+        parts.append("Eager iterations without them were not measured.")
     parts += _calls(found)
     if found.coverage_fraction < 1:
         covered = percent(found.coverage_fraction)
@@ -166,6 +202,8 @@ def _gain(found: StreamResult) -> Section:
     rows: list[list[Content]] = []
     for name, gain in named:
         saved = ns(gain.mean_ns, interval=gain.interval)
+        if gain in (found.saved, found.host_saved):
+            saved = bounded(saved, found.evidence)
         rows.append([name, saved, interval(saved)])
     return section(
         "gain", heading, Drawing("gain", _steps(found)), table(heading, columns, rows, in_line=True)
@@ -189,11 +227,15 @@ def _steps(found: StreamResult) -> tuple[Bar, ...]:
         for name, gain in _gain_parts(found)
     ]
     eager, graph = found.stream.total_ns.mean, found.graph.total_ns.mean
-    return (Bar("Eager", ns(eager), "total"), *parts, Bar("As a graph", ns(graph), "total"))
+    return (
+        Bar("Eager", bounded(ns(eager), found.stream.evidence), "total"),
+        *parts,
+        Bar("As a graph", ns(graph), "total"),
+    )
 
 
 def _idle(found: StreamResult) -> Section:
-    eager, graph = _idle_share(found.stream), _idle_share(found.graph)
+    eager, graph = (bounded(_idle_share(x), x.evidence) for x in (found.stream, found.graph))
     without_host = share(found.idle_without_host_fraction)
     words = say(
         "Of the eager side's time ", eager, " is idle; ", without_host, " would be if the GPU "

@@ -10,7 +10,6 @@ from gviz.report.document import (
     Drawing,
     Section,
     column,
-    line,
     not_computed,
     ns,
     numbers,
@@ -21,7 +20,7 @@ from gviz.report.document import (
     table,
     times,
 )
-from gviz.stats import CuptiState, NotComputed
+from gviz.stats import NotComputed
 from gviz.text import MISSING, counted, integer
 
 _NEVER = "never"
@@ -53,17 +52,16 @@ def break_even(found: BreakEven) -> list[Block]:
 
 def _pay_back(name: str, found: PayBack, of: BreakEven) -> list[Content]:
     saved = resting_on(ns(found.saved.mean_ns, interval=found.saved.interval), of.evidence)
-    # Against recorded iterations a graph saves at most so much.
-    recorded = of.evidence.state is CuptiState.RECORDED and found.saved.mean_ns > 0
-    bound = "at most " if recorded else ""
     ends = MISSING
     if found.saved.interval.low is not None:
         fewest = _NEVER if found.fewest is None else integer(found.fewest)
         ends = f"{fewest} to {_launches(found.most)}"
     after = _launches(found.launches)
-    if of.setup.first_launch_ns is None and found.launches is not None:
-        after = f"at least {after}"  # a part of the setup is not known
-    return [name, line(bound, saved), interval(saved), after, ends]
+    # A part of the setup is not known, or a launch saves at most so much.
+    is_more = of.setup.first_launch_ns is None or of.evidence.is_at_most
+    if is_more and found.launches is not None:
+        after = f"at least {after}"
+    return [name, saved, interval(saved), after, ends]
 
 
 def _launches(count: int | None) -> str:

@@ -30,12 +30,15 @@ _LISTED, _BRIEF = 12, 8
 
 def forecast(found: RunForecast) -> list[Block]:
     """Return what graphs of the run's eager iterations would take."""
+    # Cells that each said so would not fit beside each other.
+    is_at_most = any(one.evidence.is_at_most for one in found.passes)
+    eager, gain = ("At most", "Gain at most") if is_at_most else ("Measured", "Gain")
     took = any(one.measured_graph_ns is not None for one in found.passes)
     columns = [
         column("Eager iterations"), numbers("Operations"),
-        numbers("Measured", "First operation's start to last one's end, median"),
+        numbers(eager, "First operation's start to last one's end, median"),
         numbers("As a graph", "Gaps closed to what lies between a graph's nodes"),
-        numbers("Gain"), numbers("Launch call", "At least", detail=True),
+        numbers(gain), numbers("Launch call", "At least", detail=True),
         numbers("Then took", "The graph as it was recorded", detail=not took),
         numbers("Error", "Of the forecast; below 0 it is too low", detail=not took),
     ]  # fmt: skip
@@ -50,8 +53,8 @@ def forecast(found: RunForecast) -> list[Block]:
             row_noun=("more kind of iterations", "more kinds of iterations"),
         ),
         say(
-            "Measured: the median iteration. As a graph: its busy time, with every gap closed to "
-            "what the launch costs have between the nodes of a graph.",
+            f"{eager}: the median iteration as it was recorded. As a graph: its busy time, with "
+            "every gap closed to what the launch costs have between the nodes of a graph.",
             note=True,
         ),
     ]
@@ -84,8 +87,7 @@ def _row(found: EagerForecast) -> list[Content]:
     bound = _bound(is_above=found.evidence.is_cold, is_below=bool(found.collective_count))
     return [
         name, number(found.operation_count), ns(found.stream_ns, "measured"),
-        line(bound, graph),
-        line("at most " if bound == "at least " else "", times(found.gain, "estimated")),
+        line(bound, graph), times(found.gain, "estimated"),
         ns(found.graph_host_ns, "estimated"), ns(found.measured_graph_ns, "measured"),
         change(found.error_fraction, "fraction"),
     ]  # fmt: skip

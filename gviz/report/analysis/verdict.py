@@ -17,8 +17,11 @@ from gviz.report.document import (
     Sentence,
     Verdict,
     basis_text,
+    bounded,
     contradictions_text,
+    interval_text,
     line,
+    negated,
     ns,
     resting_on,
     say,
@@ -26,7 +29,7 @@ from gviz.report.document import (
     state_text,
     times,
 )
-from gviz.stats import CuptiState, Interval, NotComputed
+from gviz.stats import NotComputed
 from gviz.text import counted, duration
 
 #: Stands where no rule found anything.
@@ -45,26 +48,29 @@ def verdict_of(graph: GraphAnalysis) -> Verdict:
 def _against_eager(found: StreamResult | NotComputed) -> Sentence:
     if isinstance(found, NotComputed):
         return say(f"Not compared with eager: {found.not_computed}.")
-    eager, graph, saved = found.stream.total_ns, found.graph.total_ns, found.saved
-    evidence = found.evidence
-    # Recording lengthens every call of the eager side, and one call of the graph's.
-    bound = "at most " if found.stream.evidence.state is CuptiState.RECORDED else ""
-    basis = f"; {_iterations(found.stream)}, both sides {state_text(evidence)}"
-    low, high = saved.interval.low, saved.interval.high
-    if low is not None and high is not None:
-        basis += f", 95% interval {duration(low)} to {duration(high)}"
-        if low <= 0 <= high:
-            difference = resting_on(ns(saved.mean_ns, interval=saved.interval), evidence)
-            return say("The graph saves ", difference, f" per launch, which is noise{basis}.")
-    if saved.mean_ns < 0:
-        costs = resting_on(ns(-saved.mean_ns, interval=_negated(saved.interval)), evidence)
-        slower = times(graph.mean / eager.mean if eager.mean else None)
+    gain = found.headline
+    saved = resting_on(ns(gain.saved.mean_ns, interval=gain.saved.interval), gain.evidence)
+    basis = f"; {_basis(found)}"
+    if saved.interval is not None:
+        basis += f", 95% interval {interval_text(saved)}"
+        if saved.interval[0] <= 0 <= saved.interval[1]:
+            return say("The graph saves ", saved, f" per launch, which is noise{basis}.")
+    if gain.saved.mean_ns < 0:
+        slower = times(gain.graph_ns / gain.eager_ns if gain.eager_ns else None)
         basis = f" slower than eager{basis})."
-        return say("The graph costs ", costs, " per launch (", slower, basis)
-    saves = resting_on(ns(saved.mean_ns, interval=saved.interval), evidence)
-    faster = times(eager.mean / graph.mean if graph.mean else None)
+        return say("The graph costs ", negated(saved), " per launch (", slower, basis)
+    faster = times(gain.eager_ns / gain.graph_ns if gain.graph_ns else None)
     basis = f" faster than eager{basis})."
-    return say(f"The graph saves {bound}", saves, " per launch (", faster, basis)
+    return say("The graph saves ", saved, " per launch (", bounded(faster, gain.evidence), basis)
+
+
+def _basis(found: StreamResult) -> str:
+    """Return what the gain was measured on, and in which state."""
+    gain = found.headline
+    if not isinstance(found.alternate, NotComputed):
+        count = counted(gain.evidence.n, "launch", "launches")
+        return f"{count} and eager iterations timed alternately, {state_text(gain.evidence)}"
+    return f"{_iterations(found.stream)}, both sides {state_text(gain.evidence)}"
 
 
 def _iterations(eager: GainSide) -> str:
@@ -72,12 +78,6 @@ def _iterations(eager: GainSide) -> str:
     count = eager.total_ns.count
     cold = "cold " if eager.evidence.is_cold else ""
     return counted(count, f"{cold}eager iteration")
-
-
-def _negated(interval: Interval) -> Interval:
-    if interval.low is None or interval.high is None:
-        return interval
-    return Interval(-interval.high, -interval.low)
 
 
 def _where_time_goes(graph: GraphAnalysis) -> Sentence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gviz.model import LaunchTimes
-from gviz.report.document.quantity import Quantity
+from gviz.report.document.quantity import Bound, Quantity
 from gviz.stats import CuptiState, Evidence
 from gviz.text import counted, duration, percent
 
@@ -64,5 +64,26 @@ def caveat_text(evidence: Evidence) -> str:
 
 
 def resting_on(found: Quantity, evidence: Evidence) -> Quantity:
-    """Return a quantity with how many values it rests on, and what may make it wrong."""
-    return replace(found, n=evidence.n, caveat=caveat_text(evidence) or None)
+    """Return a quantity with how many values it rests on, what bounds it, and may make it wrong."""
+    caveat = caveat_text(evidence) or None
+    return bounded(replace(found, n=evidence.n, caveat=caveat), evidence)
+
+
+def bounded(found: Quantity, evidence: Evidence) -> Quantity:
+    """Return a time, a saving or a ratio of eager iterations with its bound."""
+    return replace(found, bound="at most") if evidence.is_at_most else found
+
+
+def negated(found: Quantity) -> Quantity:
+    """Return what the graph costs, of what it saves."""
+    value = None if found.value is None else -found.value
+    ends = None if found.interval is None else (-found.interval[1], -found.interval[0])
+    bound: Bound = "at least" if found.bound == "at most" else found.bound
+    return replace(found, value=value, interval=ends, bound=bound)
+
+
+def interval_text(found: Quantity) -> str:
+    """Return the interval of a quantity with its width; empty: it has none."""
+    if found.interval is None:
+        return ""
+    return f"{found.interval_text}, {found.width_text} wide"

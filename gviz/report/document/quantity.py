@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from gviz.stats import How, Interval
 from gviz.text import multiple, rounded, signed_duration, signed_percent, with_unit
 
+#: How the truth lies to a number.
+Bound = Literal["", "at most", "at least"]
 #: Units of how many times as much something is, and of what is no count.
 TIMES, AVERAGE = "times", "average"
 
@@ -34,6 +37,8 @@ class Quantity:
         Whether it is a difference to something before, and shows its sign.
     digits
         Significant digits: more than three distinguish what nearly meets.
+    bound
+        ``at most`` or ``at least``: how the truth lies to the number; empty: about there.
     """
 
     value: float | None
@@ -44,11 +49,13 @@ class Quantity:
     interval: tuple[float, float] | None = None
     is_change: bool = False
     digits: int = 3
+    bound: Bound = ""
 
     @property
     def text(self) -> str:
-        """Return the number with its unit."""
-        return self._text_of(self.value)
+        """Return the number with its unit, and after what bounds it."""
+        found = self._text_of(self.value)
+        return f"{self.bound} {found}" if self.bound and self.value is not None else found
 
     @property
     def interval_text(self) -> str:
@@ -57,6 +64,13 @@ class Quantity:
             return ""
         low, high = (self._text_of(end) for end in self.interval)
         return f"{low} to {high}"
+
+    @property
+    def width_text(self) -> str:
+        """Return the width of the interval; empty where there is none."""
+        if self.interval is None:
+            return ""
+        return self._text_of(self.interval[1] - self.interval[0])
 
     def _text_of(self, value: float | None) -> str:
         if self.unit == TIMES:

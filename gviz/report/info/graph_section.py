@@ -11,9 +11,11 @@ from gviz.recording import GraphUpdate
 from gviz.report.document import (
     STATE_NAMES,
     Content,
+    Quantity,
     Section,
     Sentence,
     TableBlock,
+    bounded,
     capitalized,
     column,
     joined,
@@ -148,13 +150,13 @@ def _launches(side: LaunchSummary) -> Sentence:
     parts: list[Content] = [
         (
             "host ",
-            ns(side.host_median_ns, "measured", n=side.host_count or None),
+            _bounded(ns(side.host_median_ns, "measured", n=side.host_count or None), side),
             _in_state(side.host_state),
             f" ({side.host_waiting}, left out)" if side.host_waiting else "",
         )
     ]
     if side.gpu_median_ns is not None:
-        first = ns(side.gpu_median_ns, "measured")
+        first = _bounded(ns(side.gpu_median_ns, "measured"), side)
         parts.append(("first to last node ", first, _in_state(CuptiState.RECORDED)))
     if side.event_median_ns is not None:
         between = ns(side.event_median_ns, "measured")
@@ -162,6 +164,11 @@ def _launches(side: LaunchSummary) -> Sentence:
     name = _SIDES.get(side.side, side.side)
     counts = f"{side.count:,} recorded, {side.with_node_times:,} with node times"
     return say(f"{name}: {counts}; medians: ", joined(parts), ".")
+
+
+def _bounded(found: Quantity, side: LaunchSummary) -> Quantity:
+    evidence = side.length.evidence
+    return found if evidence is None else bounded(found, evidence)
 
 
 def _in_state(state: CuptiState | None) -> str:

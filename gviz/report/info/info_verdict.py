@@ -9,6 +9,7 @@ from gviz.report.document import (
     Line,
     NodeLink,
     Sentence,
+    bounded,
     capitalized,
     line,
     ns,
@@ -58,7 +59,8 @@ def against_eager(graph_id: int, launches: tuple[LaunchSummary, ...]) -> Sentenc
     if graph.gpu_median_ns and eager.length.median_ns is not None:
         ratio = eager.length.median_ns / graph.gpu_median_ns
     cold = "a cold eager iteration " if eager.length.evidence.is_cold else "an eager iteration "
-    return say(took, f", {cold}", length_of(eager.length), ", ", times(ratio), " as long.")
+    longer = bounded(times(ratio), eager.length.evidence)
+    return say(took, f", {cold}", length_of(eager.length), ", ", longer, " as long.")
 
 
 def length_of(found: LaunchTimes) -> Line:

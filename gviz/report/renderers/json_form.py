@@ -124,4 +124,8 @@ def _nodes(found: NodesLink) -> dict[str, Any]:
 def _quantity(found: Quantity) -> dict[str, Any]:
     more = {"n": found.n, "caveat": found.caveat, "interval": to_json(found.interval)}
     known = {name: value for name, value in more.items() if value is not None}
+    if found.interval is not None:
+        known["interval_width"] = to_json(found.interval[1] - found.interval[0])
+    if found.bound:
+        known["bound"] = found.bound
     return {"value": to_json(found.value), "unit": found.unit, "how": found.how, **known}

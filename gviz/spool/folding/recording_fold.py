@@ -139,6 +139,7 @@ class _Fold:
         self.builder.add_operations(operations, _works(graphs))
         self.builder.add(*bin_rows(stream, graphs))
         self.builder.add(*launch_costs(launches, stream, graphs))
+        self._write_alternations()
         self._write_spans(launches, graphs)
         self._write_host(graphs)
         self.builder.add(*life.rows())
@@ -185,6 +186,13 @@ class _Fold:
         periods = fold_periods(self.contents, self.builder.run_id)
         self.builder.add(*periods.rows)
         self.notes += periods.notes
+
+    def _write_alternations(self) -> None:
+        for readings in self.contents.alternations:
+            first = self.builder.numbers.take("cost_figure", 0)
+            found = readings.to_rows(self.builder.run_id, first)
+            self.builder.numbers.take("cost_figure", len(found))
+            self.builder.add(*found)
 
     def _device(self, index: int) -> rows.Device:
         device = self.contents.devices[index]

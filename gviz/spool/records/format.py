@@ -90,6 +90,7 @@ class RecordType(IntEnum):
     REFUSED = 53
     CALIBRATION = 54
     PERIOD = 60
+    ALTERNATION = 61
     GRAPH_ORIGIN = 70
     STOPPED = 75
 

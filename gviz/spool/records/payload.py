@@ -8,6 +8,9 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from gviz.model import AlternatingReadings
 from gviz.recording import LATEST_NS, MOST_BYTES, rows, table_of
 
 _LARGEST_ID = 2**63 - 1
@@ -73,6 +76,18 @@ def read_metadata(payload: bytes) -> dict[str, Any]:
     if not all(isinstance(version, str) for version in (metadata.get("libraries") or {}).values()):
         raise ValueError("a library's version is no text")
     return metadata
+
+
+def read_alternation(payload: bytes) -> AlternatingReadings:
+    """Return the readings of a graph and its work eagerly; ValueError for what are none."""
+    found = _json(payload)
+    if not isinstance(found, dict) or not {"name", "state", "graph", "eager"} <= found.keys():
+        raise ValueError(f"it is {found!r:.40}")
+    readings = AlternatingReadings.from_json(found)
+    largest = max(np.abs(side).max() for side in (readings.graph, readings.eager))
+    if largest > LATEST_NS:
+        raise ValueError(f"{largest} is no time")
+    return readings
 
 
 def read_stack(payload: bytes) -> tuple[int, list[list[Any]]]:

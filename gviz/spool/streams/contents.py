@@ -11,6 +11,7 @@ import numpy as np
 
 from gviz.cuda import NodeType, not_timed_reason
 from gviz.errors import SpoolError
+from gviz.model import AlternatingReadings
 from gviz.recording import LATEST_NS
 from gviz.spool.records import (
     EVENT_TAKERS,
@@ -36,6 +37,7 @@ from gviz.spool.records import (
     check_sizes,
     check_time,
     decode_buffer,
+    read_alternation,
     read_autograd,
     read_metadata,
     read_stack,
@@ -70,6 +72,7 @@ class Contents:
     devices: list[DeviceRecord] = field(default_factory=list)
     windows: list[WindowRecord] = field(default_factory=list)
     periods: list[PeriodRecord] = field(default_factory=list)
+    alternations: list[AlternatingReadings] = field(default_factory=list)
     strings: dict[int, str] = field(default_factory=dict)
     functions: dict[int, FunctionRecord] = field(default_factory=dict)
     call_names: dict[int, str] = field(default_factory=dict)
@@ -203,6 +206,10 @@ def _stopped(c: Contents, p: bytes) -> None:
 def _note(c: Contents, p: bytes) -> None:
     kind, _, text = read_text(p).partition("\n")
     c.notes.append((kind, text))
+
+
+def _alternation(c: Contents, p: bytes) -> None:
+    c.alternations.append(read_alternation(p))
 
 
 def _counter(c: Contents, p: bytes) -> None:
@@ -396,6 +403,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.STOPPED: _stopped,
     RecordType.GRAPH_ORIGIN: _graph_origin,
     RecordType.PERIOD: _period,
+    RecordType.ALTERNATION: _alternation,
     **EVENT_TAKERS,
     **{kind: _of_life(take) for kind, take in LIFE_TAKERS.items()},
     **NESTING_TAKERS,

@@ -18,6 +18,7 @@ GOOD = Evidence("measured", 50, state=CuptiState.PLAIN)
         Evidence("measured", 50, state=CuptiState.ATTACHED),
         Evidence("measured", 50, state=CuptiState.RECORDED),
         Evidence("measured", 50, state=CuptiState.PLAIN, is_cold=True),
+        Evidence("measured", 50, state=CuptiState.PLAIN, is_at_most=True),
     ],
 )
 def test_one_worse_field_is_inherited_from_either_side(worse: Evidence) -> None:

@@ -54,7 +54,7 @@ def test_verdict_comes_first_with_caveats_and_what_is_known_of_its_numbers() -> 
     assert tree[0].className == "gv-verdict"
     assert "A clock stepped back." in texts(tree[0])
     (span,) = [x for x in of_type(tree[0], html.Span) if getattr(x, "title", "").startswith("of 2")]
-    assert span.title == "of 2; 95% interval 1.00 µs to 3.00 µs"
+    assert span.title == "of 2; 95% interval 1.00 µs to 3.00 µs, 2.00 µs wide"
     # One verdict is about the page; of several each names its graph.
     assert "graph 1" not in texts(tree[0])
     named = page(say("More."), verdicts=(verdict, verdict))[0]

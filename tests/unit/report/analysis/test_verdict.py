@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gviz.analysis import GraphAnalysis, analyze
+from gviz.analysis import AlternateGain, Gain, GraphAnalysis, analyze
 from gviz.assets import recordings as bundled
 from gviz.recording.reader import Recording
 from gviz.report.analysis.verdict import NO_FINDING, verdict_of
 from gviz.report.document import marked, plain
-from gviz.stats import Interval, NotComputed
+from gviz.stats import CuptiState, Evidence, Interval, NotComputed
 
 ASSETS = Path(next(iter(bundled.__path__)))
 
@@ -31,8 +31,12 @@ def test_graph_is_held_against_eager_then_its_time_then_the_best_finding(
     decode: GraphAnalysis,
 ) -> None:
     eager, time, finding = sentences(decode)
-    assert eager.startswith("The graph saves at most 7.62 ms per launch (6.53× faster than eager")
-    assert "2 eager iterations, both sides recorded, 95% interval 5.80 ms to 9.44 ms" in eager
+    assert eager.startswith(
+        "The graph saves at most 7.62 ms per launch (at most 6.53× faster than eager"
+    )
+    assert (
+        "2 eager iterations, both sides recorded, 95% interval 5.80 ms to 9.44 ms, 3.64 ms wide"
+    ) in eager
     assert time.startswith(
         "A launch takes 1.15 ms (CUPTI attached, median of 11, 1.11 ms to 1.33 ms) [measured]; "
         "1.08 ms from its first node to its last (recorded, median of 24, ±1.10 µs), of which "
@@ -47,11 +51,11 @@ def test_graph_is_held_against_eager_then_its_time_then_the_best_finding(
 @pytest.mark.parametrize(
     ("mean", "interval", "start"),
     [
-        (-2_000.0, Interval(-3_000.0, -1_000.0), "The graph costs 2.00 µs per launch ("),
+        (-2_000.0, Interval(-3_000.0, -1_000.0), "The graph costs at least 2.00 µs per launch ("),
         (
             2_000.0,
             Interval(-1_000.0, 5_000.0),
-            "The graph saves 2.00 µs per launch, which is noise",
+            "The graph saves at most 2.00 µs per launch, which is noise",
         ),
         (2_000.0, Interval(None, None), "The graph saves at most 2.00 µs per launch ("),
     ],
@@ -64,6 +68,31 @@ def test_saving_that_is_none_is_not_called_one(
     saved = replace(compared.saved, mean_ns=mean, interval=interval)
     graph = replace(decode, stream_comparison=replace(compared, saved=saved))
     assert sentences(graph)[0].startswith(start)
+
+
+def test_gain_without_node_times_is_said_first_where_it_was_measured(
+    decode: GraphAnalysis,
+) -> None:
+    compared = decode.stream_comparison
+    assert not isinstance(compared, NotComputed)
+    gain = Gain(5_760_000.0, Interval(5_700_000.0, 5_820_000.0))
+    alternate = AlternateGain(
+        graph_ns=830_000.0,
+        eager_ns=6_590_000.0,
+        saved=gain,
+        saved_width_ns=gain.width_ns,
+        graph_host_ns=10_000.0,
+        eager_host_ns=6_500_000.0,
+        host_saved=gain,
+        host_saved_width_ns=gain.width_ns,
+        evidence=Evidence("measured", 20, state=CuptiState.PLAIN),
+    )
+    graph = replace(decode, stream_comparison=replace(compared, alternate=alternate))
+    assert sentences(graph)[0] == (
+        "The graph saves 5.76 ms per launch (7.94× faster than eager; 20 launches and eager "
+        "iterations timed alternately, plain, 95% interval 5.70 ms to 5.82 ms, 120 µs wide) "
+        "[derived]."
+    )
 
 
 def test_what_was_not_computed_says_why(decode: GraphAnalysis) -> None:
