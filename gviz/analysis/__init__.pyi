@@ -11,6 +11,7 @@ from gviz.analysis.analysis import GraphAnalysis as GraphAnalysis
 from gviz.analysis.analysis import RunAnalysis as RunAnalysis
 from gviz.analysis.analysis import analysis_to_json as analysis_to_json
 from gviz.analysis.analysis import analyze as analyze
+from gviz.analysis.evidence import span_evidence as span_evidence
 from gviz.analysis.launch.breakdown import BlockRow as BlockRow
 from gviz.analysis.launch.breakdown import Breakdown as Breakdown
 from gviz.analysis.launch.ledger import GapLedger as GapLedger

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gviz.analysis.evidence import span_evidence
 from gviz.analysis.rules import (
     NAMED,
     Finding,
@@ -25,7 +26,6 @@ from gviz.analysis.rules import (
     RULES as RULES,
 )
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject
 from gviz.families import Kind
 from gviz.model import state_of

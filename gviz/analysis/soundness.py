@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gviz.analysis.evidence import expected_nodes, timed_nodes
 from gviz.analysis.sound_times import steps_back
-from gviz.analysis.span_evidence import expected_nodes, timed_nodes
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType
 from gviz.text import counted

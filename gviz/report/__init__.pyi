@@ -31,8 +31,10 @@ from gviz.report.document import Suggestions as Suggestions
 from gviz.report.document import TableBlock as TableBlock
 from gviz.report.document import Verdict as Verdict
 from gviz.report.document import capitalized as capitalized
+from gviz.report.document import contradictions_text as contradictions_text
 from gviz.report.document import launch_text as launch_text
 from gviz.report.document import marked as marked
+from gviz.report.document import state_text as state_text
 from gviz.report.info import GraphEntry as GraphEntry
 from gviz.report.info import culprit as culprit
 from gviz.report.info import graphs_document as graphs_document

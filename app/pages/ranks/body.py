@@ -13,7 +13,7 @@ from gviz.app.pages.ranks.launches import launch_table
 from gviz.app.pages.ranks.rank_links import RankLinks
 from gviz.comparison import RankComparison, RankGraph, longest_wait, typical_launch
 from gviz.model import GraphTree, read_tree
-from gviz.report import rank_name, skew_document
+from gviz.report import contradictions_text, rank_name, skew_document, state_text
 from gviz.text import duration
 
 #: Views of the page share selection and hover; GROUP in assets/web/dash/ranks.js.
@@ -57,7 +57,7 @@ def ranks_body(
         dcc.Store(id="ranks-shown", data=_shown(graph, launch)),
         *(page.verdict(verdict) for verdict in document.verdicts),
         *missed,
-        *_longest(found, graph, launch),
+        *_longest(found, at, launch),
         html.Div(
             split(
                 56,
@@ -116,15 +116,17 @@ def _chosen_launch(graph: RankGraph, ordinal: int | None) -> tuple[int, str | No
     )
 
 
-def _longest(found: RankComparison, graph: RankGraph, launch: int) -> list[Component]:
-    """Return who waits longest in the launch shown; none where no rank waits."""
+def _longest(found: RankComparison, at: int, launch: int) -> list[Component]:
+    """Return who waits longest in the launch of a graph shown; none where no rank waits."""
+    graph, evidence = found.graphs[at], found.skew.graphs[at].evidence
     wait = longest_wait(graph, launch)
     if wait is None:
         return []
     names = [rank_name(found.skew.ranks[side.rank]) for side in graph.sides]
     words = (
         f"In launch {int(graph.ordinal[launch])}: {names[wait.side]} waits "
-        f"{duration(wait.wait_ns)} for {names[wait.awaited]}."
+        f"{duration(wait.wait_ns)} for {names[wait.awaited]} ({state_text(evidence)})"
+        f"{contradictions_text(evidence)}."
     )
     return [html.P(words, className="gv-compare-besides")]
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.evidence import span_evidence
 from gviz.analysis.model_layers import LayerSource, find_model_layers
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.repeats import outermost_repeats
-from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType, node_type_name
 from gviz.layout import compare_repeats

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import Breakdown, break_down
 from gviz.analysis.node_levels import node_levels
-from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject
 from gviz.model import LaunchSpans
 from gviz.stats import Evidence, NotComputed, figure

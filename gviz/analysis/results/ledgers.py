@@ -7,6 +7,7 @@ from statistics import median
 
 import numpy as np
 
+from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import (
     NOTHING,
     GapLedger,
@@ -17,7 +18,6 @@ from gviz.analysis.launch import (
     path_steps,
 )
 from gviz.analysis.node_ref import NodeRef
-from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, TimedLaunch
 from gviz.model import least_disturbed, may_have_waited
 from gviz.recording import rows

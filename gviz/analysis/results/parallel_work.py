@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import WaitGroup
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.results.paths import structural_length_of
-from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType
 from gviz.dag import (

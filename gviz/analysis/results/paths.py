@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import HeldLaunch, Hold
 from gviz.analysis.node_ref import NodeRef
-from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject
 from gviz.dag import CriticalPath, structural_length_ns, structural_path
 from gviz.model import TimeArray

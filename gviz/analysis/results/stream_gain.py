@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import PartSpans, TimeParts, as_columns, measure_parts
 from gviz.analysis.node_ref import NodeRef
-from gviz.analysis.span_evidence import span_evidence
 from gviz.analysis.subject import GraphSubject, TimedLaunch
 from gviz.model import CallTimes, GraphTree, read_alternation, times_of, waited_until
 from gviz.recording import rows

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gviz.analysis import GraphSubject, span_evidence
 from gviz.comparison.ranks.clock import judge_clock
 from gviz.comparison.ranks.node_skew import body_skews, collective_skews, known, node_skews
 from gviz.comparison.ranks.rank_graph import RankGraph, read_rank_graphs
@@ -16,7 +17,7 @@ from gviz.comparison.ranks.result import GraphSkew, RankRef, RankTime, Skew
 from gviz.comparison.ranks.skew import median, range_of, spread_of
 from gviz.errors import RecordingError
 from gviz.recording import Recording, rows
-from gviz.stats import FALSE_DISCOVERIES, to_document
+from gviz.stats import FALSE_DISCOVERIES, Evidence, to_document, worst_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def compare_ranks(recording: Recording) -> RankComparison:
     clock = judge_clock(ranks)
     shared = read_rank_graphs(recording, ranks)
     graphs = tuple(graph for graph in shared if len(graph.ordinal))
-    found = [_graph_skew(graph, ranks) for graph in graphs]
+    found = [_graph_skew(recording, graph, ranks) for graph in graphs]
     skew = Skew(
         ranks=tuple(
             RankRef(r.run_id, r.rank, r.name, r.host, _gpus(recording, r.run_id)) for r in ranks
@@ -118,8 +119,9 @@ def _gpus(recording: Recording, run_id: int) -> str:
     return ", ".join(f"{d.device_id}: {d.name} {d.pci_bus_id or ''}".strip() for d in devices)
 
 
-def _graph_skew(graph: RankGraph, ranks: Sequence[rows.Run]) -> GraphSkew:
+def _graph_skew(recording: Recording, graph: RankGraph, ranks: Sequence[rows.Run]) -> GraphSkew:
     start = graph.start_ns
+    evidence = [_evidence(recording, graph, side.graph_id) for side in graph.sides]
     late = start - start.min(axis=0)
     spread = spread_of(graph.launch_ns[:, :, None])
     rate = spread.probability[0]
@@ -136,6 +138,7 @@ def _graph_skew(graph: RankGraph, ranks: Sequence[rows.Run]) -> GraphSkew:
                 late_ns=known(float(median(late[i], 0))),
                 slowest_count=int((slowest == i).sum()),
                 last_count=int((last == i).sum()),
+                evidence=evidence[i],
             )
             for i, side in enumerate(graph.sides)
         ),
@@ -146,7 +149,15 @@ def _graph_skew(graph: RankGraph, ranks: Sequence[rows.Run]) -> GraphSkew:
         nodes=node_skews(graph, len(ranks)),
         collectives=collective_skews(graph, len(ranks)),
         bodies=body_skews(graph, len(ranks)),
+        evidence=worst_of(evidence),
     )
+
+
+def _evidence(recording: Recording, graph: RankGraph, graph_id: int) -> Evidence:
+    """Return what a rank's times rest on, in the launches that are compared."""
+    row = recording.fetch_graph(graph_id)
+    subject = GraphSubject(recording, row, recording.fetch_devices(row.run_id))
+    return replace(span_evidence(subject), n=len(graph.ordinal), is_cold=not graph.ordinal.any())
 
 
 def _without_starts(graph: GraphSkew) -> GraphSkew:

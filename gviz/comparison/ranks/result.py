@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.stats import figure
+from gviz.stats import Evidence, figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,9 @@ class RankTime:
     slowest_count: int = figure("derived", "launches in which it took longest")
     last_count: int | None = figure(
         "derived", "launches in which it started last; null: not one clock"
+    )
+    evidence: Evidence = figure(
+        "stated", "what its times rest on: launches with node times on every rank"
     )
 
 
@@ -139,6 +142,9 @@ class GraphSkew:
     )
     collectives: tuple[CollectiveSkew, ...] = figure("derived", "kernels of collectives, likewise")
     bodies: tuple[BodySkew, ...] = figure("derived", "bodies in it, each after what is around it")
+    evidence: Evidence = figure(
+        "stated", "what comparing the ranks rests on, nodes and collectives too: the worst of each"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from gviz.analysis import NodeRef
@@ -20,18 +21,22 @@ from gviz.report.document import (
     Content,
     GraphLink,
     NodeLink,
+    Quantity,
     RunLink,
     TableBlock,
     TableColumn,
     capitalized,
     column,
+    contradictions_text,
     ns,
     number,
     numbers,
+    resting_on,
     share,
+    state_text,
     table,
 )
-from gviz.stats import fields_of
+from gviz.stats import Evidence, fields_of
 from gviz.text import MISSING
 
 #: Of so many ranks each is named.
@@ -74,25 +79,30 @@ def launches_table(graph: GraphSkew, ranks: Sequence[RankRef]) -> TableBlock:
         column("Rank"), column("Graph"), numbers("Launch", meaning["launch_ns"]),
         numbers("Slowest in", meaning["slowest_count"]),
         numbers("Starts after", meaning["late_ns"]), numbers("Last in", meaning["last_count"]),
+        column("Timed", meaning["evidence"]),
     ]  # fmt: skip
     by_run = {ref.run_id: ref for ref in ranks}
     rows: list[list[Content]] = [
         [
             RunLink(rank_name(by_run[time.run_id]), time.run_id),
             GraphLink(time.graph_id),
-            ns(time.launch_ns, n=graph.launch_count),
+            resting_on(ns(time.launch_ns), time.evidence),
             number(time.slowest_count, "derived"),
-            ns(time.late_ns),
+            resting_on(ns(time.late_ns), graph.evidence),
             MISSING if time.last_count is None else number(time.last_count, "derived"),
+            state_text(time.evidence) + contradictions_text(time.evidence),
         ]
         for time in graph.ranks
     ]
     return table("Launches of each rank", columns, rows)
 
 
-def collectives_table(
-    found: Sequence[CollectiveSkew], ranks: Sequence[RankRef], most: int | None
-) -> TableBlock:
+def of_executions(found: Quantity, evidence: Evidence, node: NodeSkew | CollectiveSkew) -> Quantity:
+    """Return a node's quantity with what its graph's times rest on, in so many executions."""
+    return resting_on(found, replace(evidence, n=node.execution_count))
+
+
+def collectives_table(graph: GraphSkew, ranks: Sequence[RankRef], most: int | None) -> TableBlock:
     """Return collectives, those with the longest waits first."""
     meaning = {name: capitalized(doc) for name, _, doc in fields_of(CollectiveSkew)}
     columns = [
@@ -101,15 +111,24 @@ def collectives_table(
         numbers("In", meaning["last_fraction"]), numbers("Longest wait", meaning["waited_ns"]),
         column("Of"), numbers("Arrivals apart", meaning["arrival_ns"]),
     ]  # fmt: skip
-    shown = found[:most]
-    rows = [_collective(c, where, ranks) for c, where in zip(shown, _ranges(shown), strict=True)]
-    return _of_nodes("Waits in collectives", columns, rows, shown, len(found))
+    shown = graph.collectives[:most]
+    rows = [
+        _collective(found, where, ranks, graph.evidence)
+        for found, where in zip(shown, _ranges(shown), strict=True)
+    ]
+    return _of_nodes("Waits in collectives", columns, rows, shown, len(graph.collectives))
 
 
 def nodes_table(
-    found: Sequence[NodeSkew], ranks: Sequence[RankRef], most: int | None
+    found: Sequence[NodeSkew], ranks: Sequence[RankRef], most: int | None, evidence: Evidence
 ) -> TableBlock:
-    """Return nodes, those that are slowest on one rank first."""
+    """Return nodes, those that are slowest on one rank first.
+
+    Parameters
+    ----------
+    evidence
+        Of their graph.
+    """
     meaning = {name: capitalized(doc) for name, _, doc in fields_of(NodeSkew)}
     columns = [
         column("Node"), column("In range", meaning["context"]), column("In body", meaning["body"]),
@@ -119,7 +138,10 @@ def nodes_table(
         numbers("Start spread", meaning["start_spread_ns"]), column("Verdict"),
     ]  # fmt: skip
     shown = found[:most]
-    rows = [_node(node, where, ranks) for node, where in zip(shown, _ranges(shown), strict=True)]
+    rows = [
+        _node(node, where, ranks, evidence)
+        for node, where in zip(shown, _ranges(shown), strict=True)
+    ]
     if all(node.significant for node in shown):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     return _of_nodes("Nodes by how much slower one rank is", columns, rows, shown, len(found))
@@ -164,32 +186,36 @@ def _rank(found: NodeSkew | CollectiveSkew, at: int, ranks: Sequence[RankRef]) -
     return RunLink(rank_name(ranks[at]), ranks[at].run_id, node=_ref(found, at))
 
 
-def _collective(found: CollectiveSkew, where: str, ranks: Sequence[RankRef]) -> list[Content]:
+def _collective(
+    found: CollectiveSkew, where: str, ranks: Sequence[RankRef], evidence: Evidence
+) -> list[Content]:
     waiting, wait_ns = longest_wait_of(found)
     return [
         node_link(found),
         where or MISSING,
         found.body,
         _rank(found, found.last, ranks),
-        share(found.last_fraction, "estimated"),
-        ns(wait_ns, "estimated", n=found.execution_count),
+        of_executions(share(found.last_fraction, "estimated"), evidence, found),
+        of_executions(ns(wait_ns, "estimated"), evidence, found),
         rank_name(ranks[waiting]),
-        ns(found.arrival_ns, n=found.execution_count),
+        of_executions(ns(found.arrival_ns), evidence, found),
     ]
 
 
-def _node(node: NodeSkew, where: str, ranks: Sequence[RankRef]) -> list[Content]:
+def _node(
+    node: NodeSkew, where: str, ranks: Sequence[RankRef], evidence: Evidence
+) -> list[Content]:
     verdict = "slower" if node.significant else "not tested" if node.rate is None else "noise"
     return [
         node_link(node),
         where or MISSING,
         node.body,
         _rank(node, node.slowest, ranks),
-        ns(node.low_ns, n=node.execution_count),
-        ns(node.median_ns),
-        ns(node.high_ns, n=node.execution_count),
-        share(node.slowest_fraction),
-        ns(node.start_spread_ns),
+        of_executions(ns(node.low_ns), evidence, node),
+        of_executions(ns(node.median_ns), evidence, node),
+        of_executions(ns(node.high_ns), evidence, node),
+        of_executions(share(node.slowest_fraction), evidence, node),
+        of_executions(ns(node.start_spread_ns), evidence, node),
         verdict,
     ]
 

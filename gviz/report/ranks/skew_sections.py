@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.comparison import GraphSkew, Skew
-from gviz.report.document import Document, Section, Verdict, ns, say, section
+from gviz.report.document import Document, Section, Verdict, ns, resting_on, say, section
 from gviz.report.ranks.rank_tables import (
     bodies_table,
     collectives_table,
@@ -44,12 +44,12 @@ def skew_document(skew: Skew, most_nodes: int | None = MOST_NODES) -> Document:
 def _graph_sections(graph: GraphSkew, skew: Skew, most: int | None) -> Iterator[Section]:
     ranks = skew.ranks
     if graph.collectives:
-        waits = collectives_table(graph.collectives, ranks, most)
+        waits = collectives_table(graph, ranks, most)
         yield section("waits", "Waiting in collectives", waits)
     nodes = [n for n in graph.nodes if n.significant or most is None]
     heading = "Nodes that one rank is slower in"
     if nodes:
-        yield section("nodes", heading, nodes_table(nodes, ranks, most))
+        yield section("nodes", heading, nodes_table(nodes, ranks, most, graph.evidence))
     else:
         yield section("nodes", heading, say("None by more than noise (gviz skew --all)."))
     yield _launches(graph, skew)
@@ -63,7 +63,7 @@ def _launches(graph: GraphSkew, skew: Skew) -> Section:
     launches = counted(graph.launch_count, "launch", "launches")
     spread = None
     if graph.start_spread_ns is not None:
-        apart = ns(graph.start_spread_ns, n=graph.launch_count)
+        apart = resting_on(ns(graph.start_spread_ns), graph.evidence)
         spread = say("From the first rank's start to the last one's it takes ", apart, " (median).")
     longer = "A rank that starts first has the longer launch: it waits in collectives."
     note = say(longer, note=True) if graph.collectives else None

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gviz.comparison import CollectiveSkew, GraphSkew, NodeSkew, RankRef, Skew
-from gviz.report.document import Content, Sentence, Verdict, ns, say, share
-from gviz.report.ranks.rank_tables import longest_wait_of, node_link, rank_name
+from gviz.report.document import (
+    Content,
+    Sentence,
+    Verdict,
+    caveat_text,
+    contradictions_text,
+    ns,
+    resting_on,
+    say,
+    share,
+    state_text,
+)
+from gviz.report.ranks.rank_tables import longest_wait_of, node_link, of_executions, rank_name
 from gviz.text import counted
 
 
@@ -29,9 +40,10 @@ def _launches(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
     longest = max(timed, key=lambda time: time.launch_ns or 0.0)
     shortest = min(timed, key=lambda time: time.launch_ns or 0.0)
     lengths = (
-        by_run[longest.run_id], " takes ", ns(longest.launch_ns, n=graph.launch_count), ", ",
-        by_run[shortest.run_id], " ", ns(shortest.launch_ns, n=graph.launch_count),
-        f" (medians of {launches} on every rank).",
+        by_run[longest.run_id], " takes ", resting_on(ns(longest.launch_ns), longest.evidence),
+        ", ", by_run[shortest.run_id], " ", resting_on(ns(shortest.launch_ns), shortest.evidence),
+        f" ({state_text(graph.evidence)}, medians of {launches} on every rank)"
+        f"{contradictions_text(graph.evidence)}.",
     )  # fmt: skip
     if graph.significant:
         return say("One rank's launches take longer by more than noise: ", lengths)
@@ -50,9 +62,9 @@ def _waits(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
     )
     return say(
         f"In the median of {of}, {rank_name(ranks[waiting])} waits ",
-        ns(wait_ns, "estimated", n=worst.execution_count),
+        of_executions(ns(wait_ns, "estimated"), graph.evidence, worst),
         f" for {rank_name(ranks[worst.last])}: its longest wait, in ", node_link(worst),
-        _place(worst), ".",
+        _place(worst), f"{contradictions_text(graph.evidence)}.",
     )  # fmt: skip
 
 
@@ -63,9 +75,12 @@ def _slowest(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
     worst = slow[0]
     return say(
         "Slowest node of one rank: ", node_link(worst), _place(worst), " takes ",
-        ns(worst.high_ns, n=worst.execution_count), f" on {rank_name(ranks[worst.slowest])}, ",
-        ns(worst.median_ns), " in the median of the ranks; it is the slowest there in ",
-        share(worst.slowest_fraction), " of the executions.",
+        of_executions(ns(worst.high_ns), graph.evidence, worst),
+        f" on {rank_name(ranks[worst.slowest])}, ",
+        of_executions(ns(worst.median_ns), graph.evidence, worst),
+        " in the median of the ranks; it is the slowest there in ",
+        of_executions(share(worst.slowest_fraction), graph.evidence, worst),
+        f" of the executions{contradictions_text(graph.evidence)}.",
     )  # fmt: skip
 
 
@@ -78,6 +93,8 @@ def _caveats(graph: GraphSkew, skew: Skew) -> list[str]:
     found = list(skew.remarks)
     if not skew.clock.is_one:
         found.append(f"not on one clock, so starts are not compared: {skew.clock.reason}")
+    if graph.evidence.contradiction_count or graph.evidence.coverage_fraction < 1:
+        found.append(f"what is compared was {caveat_text(graph.evidence)}")
     runs = {time.run_id for time in graph.ranks}
     left_out = [rank_name(ref) for ref in skew.ranks if ref.run_id not in runs]
     if left_out:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from contradicted_recordings import exchange_times
 
 from gviz.assets import recordings as bundled
 from gviz.comparison import Skew, read_skew
 from gviz.recording.reader import Recording
-from gviz.report import skew_document
+from gviz.report import document_to_json, render_text, skew_document
 from gviz.report.document import marked, plain
+from gviz.stats import CuptiState, Evidence
 
 ASSETS = Path(next(iter(bundled.__path__)))
 
@@ -19,6 +24,20 @@ ASSETS = Path(next(iter(bundled.__path__)))
 @pytest.fixture(scope="module")
 def skew() -> Skew:
     with Recording(ASSETS / "ranks_h200.gviz") as recording:
+        return read_skew(recording)
+
+
+@pytest.fixture(scope="module")
+def contradicted(tmp_path_factory: pytest.TempPathFactory) -> Skew:
+    """The same with times of rank 1 on other nodes, and one launch of rank 0 without a node."""
+    path = tmp_path_factory.mktemp("ranks") / "ranks.gviz"
+    exchange_times(ASSETS / "ranks_h200.gviz", path, graph_id=2)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(
+            "DELETE FROM span WHERE graph_id = 1 AND node_id = 31 AND launch_id = "
+            "(SELECT max(launch_id) FROM span WHERE graph_id = 1)"
+        )
+    with Recording(path) as recording:
         return read_skew(recording)
 
 
@@ -31,7 +50,7 @@ def test_launches_then_the_longest_wait_then_the_slowest_node(skew: Skew) -> Non
     launches, wait, node = sentences(skew)
     assert launches == (
         "One rank's launches take longer by more than noise: rank 0 takes 264 µs, rank 1 256 µs "
-        "(medians of 24 launches on every rank) [derived]."
+        "(recorded, medians of 24 launches on every rank) [derived]."
     )
     assert wait.startswith(
         "In the median of 24 launches, rank 0 waits 17.2 µs for rank 1 [estimated]: its longest "
@@ -73,3 +92,53 @@ def test_nothing_in_common_is_the_verdict(skew: Skew) -> None:
     assert sentences(replace(skew, graphs=())) == [
         "No graph has launches with node times on every rank."
     ]
+
+
+def test_evidence_of_each_rank_and_the_worst_of_the_graph(skew: Skew, contradicted: Skew) -> None:
+    (graph,) = skew.graphs
+    assert [time.evidence for time in graph.ranks] == [graph.evidence] * 2
+    assert graph.evidence == Evidence("derived", 24, state=CuptiState.RECORDED)
+    (graph,) = contradicted.graphs
+    first, second = (time.evidence for time in graph.ranks)
+    assert (first.contradiction_count, second.coverage_fraction) == (0, 1)
+    assert first.coverage_fraction == pytest.approx(39 / 40)
+    assert second.contradiction_count > 0
+    assert graph.evidence.coverage_fraction == first.coverage_fraction
+    assert graph.evidence.worst_contradiction_ns == second.worst_contradiction_ns > 0
+
+
+def test_contradicted_times_are_said_in_the_line_of_each_figure(contradicted: Skew) -> None:
+    (verdict,) = skew_document(contradicted).verdicts
+    assert len(verdict.sentences) == 3
+    for sentence in sentences(contradicted):
+        assert ", although its times have" in sentence
+    (caveat,) = verdict.caveats
+    assert "times of 97.5% of the nodes" in caveat
+    assert "contradictions of up to" in caveat
+
+
+def test_quantities_carry_what_they_rest_on(skew: Skew, contradicted: Skew) -> None:
+    caveats = _caveats_of_times(skew)
+    assert len(caveats) > 20
+    assert all("timed while node times were recorded" in caveat for caveat in caveats)
+    clean = [x for x in _caveats_of_times(contradicted) if "contradictions of" not in x]
+    assert len(clean) == 2, "the launch of rank 0 itself, in the verdict and in its table"
+    text = render_text(skew_document(contradicted), 100)
+    (row,) = (line for line in text.splitlines() if line.startswith("  rank 1     graph 2"))
+    assert "recorded, although its times have" in row
+
+
+def _caveats_of_times(skew: Skew) -> list[str]:
+    document = document_to_json(skew_document(skew))
+    return [str(x.get("caveat")) for x in _quantities(document) if x["unit"] == "ns"]
+
+
+def _quantities(value: object) -> Iterator[dict[str, object]]:
+    """Yield the quantities in a document's JSON."""
+    if isinstance(value, dict):
+        yield from value.get("quantities", ())
+        for one in value.values():
+            yield from _quantities(one)
+    if isinstance(value, list):
+        for one in value:
+            yield from _quantities(one)
