@@ -29,7 +29,7 @@ from gviz.app.views import (
     typical_launch,
     unpack,
 )
-from gviz.model import Keep, TimedLevel, keeper, read_timed_level, read_tree
+from gviz.model import Keep, TimedLevel, keeper, read_timed_level, read_timed_tree
 from gviz.recording import Recording, rows
 
 _T = TypeVar("_T")
@@ -175,7 +175,7 @@ def _views(
     """Add the payloads of DAG and timeline; return where the page finds them."""
     graph_id = view.graph.graph_id
     keep = keeper()
-    tree = read_tree(recording, graph_id, keep)
+    tree = read_timed_tree(recording, graph_id, keep)
 
     def read(at: int) -> TimedLevel:
         return read_timed_level(recording, tree, at, keep)

@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from gviz.app.components import elements as html
 from gviz.cuda import node_type_name
-from gviz.model import GraphTree
+from gviz.model import TimedTree
 from gviz.text import counted, duration
 
 #: Nodes listed by name; a join of hundreds says its count and lists the first.
@@ -18,7 +18,7 @@ LISTED = 12
 
 
 def pick_buttons(
-    tree: GraphTree, keys: Sequence[int], values: Mapping[int, str] | None = None
+    tree: TimedTree, keys: Sequence[int], values: Mapping[int, str] | None = None
 ) -> Component:
     """Return buttons that select nodes (assets/web/page/inspector.js).
 
@@ -38,7 +38,7 @@ def pick_buttons(
     return html.Ul(lines, className="gv-picks")
 
 
-def _pick(tree: GraphTree, key: int, values: Mapping[int, str] | None) -> Component:
+def _pick(tree: TimedTree, key: int, values: Mapping[int, str] | None) -> Component:
     index = tree.index_of(key)
     assert index is not None
     node, median = tree.nodes[index], float(tree.times.median_ns[index])

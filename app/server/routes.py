@@ -40,7 +40,7 @@ from gviz.app.views import (
     typical_launch,
 )
 from gviz.errors import CycleError
-from gviz.model import read_level, read_tree
+from gviz.model import read_level, read_timed_tree
 
 _T = TypeVar("_T")
 
@@ -148,7 +148,7 @@ def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
 def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     recording = opened.recording
     keep = opened.keep
-    tree = read_tree(recording, graph_id, keep)
+    tree = read_timed_tree(recording, graph_id, keep)
     try:
         level = read_level(recording, tree, keep=keep)
     except CycleError as error:

@@ -11,16 +11,16 @@ import numpy as np
 from gviz.app.files import Library, OpenRecording
 from gviz.app.views.row_table import RowTable
 from gviz.model import (
-    GraphTree,
     Inflation,
     LaunchTimes,
     NestedTimes,
+    TimedTree,
     inflation,
     launch_times,
     read_nested_times,
     read_node,
     read_node_statistics,
-    read_tree,
+    read_timed_tree,
 )
 from gviz.recording import Recording, rows
 
@@ -80,7 +80,7 @@ class GraphView:
     run: rows.Run
     root: rows.Graph
     ancestors: Sequence[rows.Graph]
-    tree: GraphTree
+    tree: TimedTree
     at: int
     nodes: RowTable[rows.Node]
     functions: Mapping[int, rows.KernelFunction]
@@ -146,7 +146,7 @@ def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     recording = opened.recording
 
     # The same that the payloads are made of: looked up each time, so that it stays as long.
-    tree = read_tree(recording, graph_id, opened.keep)
+    tree = read_timed_tree(recording, graph_id, opened.keep)
     return opened.derive(("graph", graph_id), lambda: build_graph_view(opened, tree))
 
 
@@ -180,7 +180,7 @@ def body_view(library: Library, file: str, view: GraphView, at: int) -> GraphVie
     return opened.derive(("body view", view.graph.graph_id, at), build)
 
 
-def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
+def build_graph_view(opened: OpenRecording, tree: TimedTree) -> GraphView:
     """Fetch what was measured about a graph level."""
     recording = opened.recording
     graph = tree.graph
@@ -214,7 +214,7 @@ def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
     )
 
 
-def _node_rows(opened: OpenRecording, tree: GraphTree, at: int) -> RowTable[rows.Node]:
+def _node_rows(opened: OpenRecording, tree: TimedTree, at: int) -> RowTable[rows.Node]:
     level = tree.levels[at]
     ids = tree.nodes[level.part].integers("node_id")
 
@@ -230,7 +230,7 @@ def _edge_count(recording: Recording, graph: rows.Graph) -> int | None:
     return None if topology is None else recording.fetch_topology(topology).edge_count
 
 
-def _is_conditional(tree: GraphTree, at: int) -> bool:
+def _is_conditional(tree: TimedTree, at: int) -> bool:
     """Return whether a level is, at any depth, in a body of a conditional node."""
     while tree.levels[at].parent >= 0:
         if tree.levels[at].repeats:

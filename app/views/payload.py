@@ -56,13 +56,13 @@ from gviz.app.views.wire import Arrays, Strings, node_types, pack
 from gviz.cuda import node_type_name
 from gviz.model import (
     GraphLevel,
-    GraphTree,
     Keep,
     TimedLevel,
+    TimedTree,
     build_anew,
     read_level,
     read_timed_level,
-    read_tree,
+    read_timed_tree,
 )
 from gviz.recording import rows
 from gviz.stats import FloatArray
@@ -135,7 +135,7 @@ def dag_payload(
         If there is no such graph or launch, or its edges form a cycle.
     """
     request = request or DagRequest()
-    tree = read_tree(recording, graph_id, keep)
+    tree = read_timed_tree(recording, graph_id, keep)
     levels = _open(recording, graph_id, tree, request, keep)
     strings = Strings()
     launch = choose_launch(recording, tree, request.launch_id)
@@ -160,7 +160,7 @@ def dag_payload(
 
 
 def _ran(
-    recording: Recording, tree: GraphTree, launch: rows.Launch | None, keep: Keep
+    recording: Recording, tree: TimedTree, launch: rows.Launch | None, keep: Keep
 ) -> LaunchIntervals | None:
     if launch is None:
         return None
@@ -170,7 +170,7 @@ def _ran(
 
 
 def _dag_header(
-    tree: GraphTree,
+    tree: TimedTree,
     levels: Sequence[OpenLevel],
     request: DagRequest,
     against: TreeComparison | None,
@@ -203,7 +203,7 @@ def _data_arrays(recording: Recording, graph_id: int, level: OpenLevel, keep: Ke
 
 
 def _open(
-    recording: Recording, graph_id: int, tree: GraphTree, request: DagRequest, keep: Keep
+    recording: Recording, graph_id: int, tree: TimedTree, request: DagRequest, keep: Keep
 ) -> list[OpenLevel]:
     def read(at: int) -> TimedLevel:
         return read_timed_level(recording, tree, at, keep)
@@ -338,7 +338,7 @@ def timeline_payload(
         those. ``header["detail"]`` is there when
         the arrays are those of a window (:func:`gviz.app.views.timeline.timeline_window.thin`).
     """
-    tree = read_tree(recording, graph_id, keep)
+    tree = read_timed_tree(recording, graph_id, keep)
     level = read_level(recording, tree, keep=keep)
     wanted = window or ViewWindow()
     in_sight = range(wanted.first_row, wanted.last_row)
@@ -351,7 +351,7 @@ def timeline_payload(
 
 
 def read_stream_side(
-    recording: Recording, tree: GraphTree, launch_id: int | None, keep: Keep
+    recording: Recording, tree: TimedTree, launch_id: int | None, keep: Keep
 ) -> SideArrays:
     """Return an eager iteration as the timeline has it; None: the graph's last."""
     return keep(
@@ -360,7 +360,7 @@ def read_stream_side(
     )
 
 
-def _nested(tree: GraphTree) -> Arrays:
+def _nested(tree: TimedTree) -> Arrays:
     if len(tree.levels) == 1:
         return {}
     inner = np.flatnonzero(tree.parent >= 0)
@@ -370,7 +370,7 @@ def _nested(tree: GraphTree) -> Arrays:
     }
 
 
-def _with_nested(tree: GraphTree, keys: Sequence[int]) -> tuple[int, ...]:
+def _with_nested(tree: TimedTree, keys: Sequence[int]) -> tuple[int, ...]:
     """Return nodes with those nested in them."""
     found = dict.fromkeys(keys)
     for key in keys:
@@ -381,7 +381,7 @@ def _with_nested(tree: GraphTree, keys: Sequence[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _timeline_header(tree: GraphTree, graph: SideArrays, stream: SideArrays) -> dict[str, Any]:
+def _timeline_header(tree: TimedTree, graph: SideArrays, stream: SideArrays) -> dict[str, Any]:
     return {
         "kind": "timeline",
         "graph_id": tree.graph.graph_id,
@@ -424,11 +424,11 @@ def level_memory_payload(
     recording: Recording, graph_id: int, launch_id: int | None, keep: Keep = build_anew
 ) -> bytes:
     """Return what a graph level does with memory (:mod:`gviz.app.views.memory_payload`)."""
-    tree = read_tree(recording, graph_id, keep)
+    tree = read_timed_tree(recording, graph_id, keep)
     level = read_level(recording, tree, keep=keep)
     memory = keep(("memory", graph_id, 0), lambda: read_memory(recording, level))
     return memory_payload(recording, level, memory, launch_id)
 
 
-def _kind_names(tree: GraphTree) -> dict[int, str]:
+def _kind_names(tree: TimedTree) -> dict[int, str]:
     return {t: node_type_name(t) for t in np.unique(tree.nodes.integers("type")).tolist()}

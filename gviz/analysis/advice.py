@@ -166,9 +166,11 @@ def _findings(
             source=rule.source,
             overlaps=(),
         )
-        names = () if subject is None else {subject.ref_of_vertex(v).name for v in vertices}
-        nodes = subject.unrolled.node[vertices] if subject and vertices else np.zeros(0, np.int64)
-        yield _Named(finding, frozenset(names), np.unique(nodes))
+        nodes = np.zeros(0, np.int64)
+        if subject is not None and vertices:
+            nodes = np.unique(subject.unrolled.node[vertices])
+        names = () if subject is None else (x.name for x in map(subject.ref, nodes.tolist()))
+        yield _Named(finding, frozenset(names), nodes)
 
 
 def _collectives(subject: GraphSubject) -> Iterator[str]:

@@ -83,7 +83,7 @@ def find_model_layers(subject: GraphSubject) -> ModelLayers | NotComputed:
     paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
     found = range_layers(graph, paths)
     if found is None and subject.why_no_edges is None:
-        blocks = [level.first + fold.blocks for level, fold in subject.once(outermost_repeats)]
+        blocks = [blocks for _, blocks in subject.once(outermost_repeats)]
         found = repeat_layers(graph, blocks)
         if found is not None:
             found = _named(subject, found, blocks)

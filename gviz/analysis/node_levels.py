@@ -196,18 +196,18 @@ def _repeated(
     labels, code = list(sections.labels), sections.code.copy()
     block_labels, block = [""], np.zeros(len(code), np.int64)
     free = np.array([not label for label in labels], bool)[code]
-    for level, fold in () if subject.why_no_edges else subject.once(outermost_repeats):
-        if fold.repeats < _LEAST_REPEATS or fold.period == 1:
+    for _, blocks in () if subject.why_no_edges else subject.once(outermost_repeats):
+        repeats, period = blocks.shape
+        if repeats < _LEAST_REPEATS or period == 1:
             continue
-        blocks = level.first + fold.blocks
         inside = np.unique(phase[blocks])
         if len(inside) > 1 or not free[blocks].all():
             continue
-        title = f"{fold.repeats} × {fold.period} nodes"
+        title = f"{repeats} × {period} nodes"
         code[blocks] = len(labels)
-        block[blocks] = (len(block_labels) + np.arange(fold.repeats))[:, None]
+        block[blocks] = (len(block_labels) + np.arange(repeats))[:, None]
         labels.append(title)
-        block_labels += [f"block {k + 1} of {fold.repeats}" for k in range(fold.repeats)]
+        block_labels += [f"block {k + 1} of {repeats}" for k in range(repeats)]
     return (
         NodeGroups("blocks", tuple(labels), code),
         NodeGroups("block", tuple(block_labels), block, is_in_order=True),

@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from gviz.analysis.subject import GraphSubject
-from gviz.layout import Fold, find_repeats
+from gviz.layout import find_repeated_blocks
 from gviz.model import SHAPE, GraphTree, TreeLevel, distinct
 from gviz.stats import IntArray
 
 
-def outermost_repeats(subject: GraphSubject) -> tuple[tuple[TreeLevel, Fold], ...]:
-    """Return the outermost repeats of each level; their nodes are numbered from its first one.
+def outermost_repeats(subject: GraphSubject) -> tuple[tuple[TreeLevel, IntArray], ...]:
+    """Return the outermost repeats of each level: int64 node indices, one row a block.
 
     The graph must have recorded edges (:attr:`GraphSubject.why_no_edges`).
     """
     labels = _labels(subject.graph)
-    found: list[tuple[TreeLevel, Fold]] = []
+    found: list[tuple[TreeLevel, IntArray]] = []
     for level in subject.graph.levels:
         edges = subject.edges.of(level)
         order = np.lexsort((np.arange(level.count), subject.level_rows[level.at]))
-        folds = find_repeats(edges.source, edges.target, order, labels[level.part].tolist()).folds
-        found += [(level, fold) for fold in folds]
+        blocks = find_repeated_blocks(edges.source, edges.target, order, labels[level.part])
+        found += [(level, level.first + of_one) for of_one in blocks]
     return tuple(found)
 
 

@@ -483,6 +483,10 @@ class GraphSubject:
         """Return the node of a vertex of the median launch."""
         return self.ref(int(self.unrolled.node[vertex]))
 
+    def refs_of_vertices(self, vertices: IntArray) -> list[NodeRef]:
+        """Return the nodes of vertices of the median launch."""
+        return list(map(self.ref, self.unrolled.node[vertices].tolist()))
+
     def multiprocessors(self, device_id: int | None = None) -> int | None:
         """Return how many multiprocessors a GPU has, by default the first; None: not known."""
         if device_id is None and self._devices:

@@ -13,7 +13,7 @@ from gviz.comparison.changes import (
     read_details,
 )
 from gviz.comparison.pairing import COMPARED_COLUMNS, ComparedGraph, read_compared_graph
-from gviz.model import Keep, TreeLevel, TreeSpans, build_anew, read_spans, read_tree
+from gviz.model import Keep, TreeLevel, TreeSpans, build_anew, read_spans, read_timed_tree
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -46,7 +46,7 @@ class ComparedTree:
         self.recording = recording
         launched = recording.fetch_outermost(recording.fetch_graph(graph_id))
         columns = (*COMPARED_COLUMNS, *DETAIL_COLUMNS)
-        self.tree = read_tree(recording, launched.graph_id, keep, columns)
+        self.tree = read_timed_tree(recording, launched.graph_id, keep, columns)
         self._levels = {level.graph.graph_id: level for level in self.tree.levels}
         self._functions = recording.fetch_functions(launched.run_id)
 

@@ -60,7 +60,9 @@ from gviz.model.tree.graph_level import read_level as read_level
 from gviz.model.tree.graph_level import read_timed_level as read_timed_level
 from gviz.model.tree.graph_tree import OF_RUN as OF_RUN
 from gviz.model.tree.graph_tree import GraphTree as GraphTree
+from gviz.model.tree.graph_tree import TimedTree as TimedTree
 from gviz.model.tree.graph_tree import TreeLevel as TreeLevel
+from gviz.model.tree.graph_tree import read_timed_tree as read_timed_tree
 from gviz.model.tree.graph_tree import read_tree as read_tree
 from gviz.model.tree.keep import Keep as Keep
 from gviz.model.tree.keep import build_anew as build_anew

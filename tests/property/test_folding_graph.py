@@ -134,7 +134,7 @@ def test_sums_of_items_and_repeats_are_sums_over_their_timed_nodes(
     for fold in tree.walk():
         if fold.kind != "repeat":
             continue
-        found = compare_repeats(fold, duration_ns)
+        found = compare_repeats(fold.blocks, duration_ns)
         blocks = [frozenset(block) for block in fold.blocks.tolist()]
         check_sums(found.total_ns, found.timed_count, blocks, duration_ns)
         known = found.total_ns[~np.isnan(found.total_ns)]

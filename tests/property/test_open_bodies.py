@@ -14,7 +14,7 @@ from nested_recordings import Part, write_nested_recording
 
 from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
-from gviz.model.tree.graph_tree import read_tree
+from gviz.model.tree.graph_tree import read_timed_tree
 from gviz.recording.reader import Recording
 
 _T = TypeVar("_T")
@@ -66,7 +66,7 @@ def test_no_node_is_lost_and_closing_undoes_opening(
     with tempfile.TemporaryDirectory() as folder:
         path = write_nested_recording(Path(folder) / "a.gviz", parts, launches=2)
         with Recording(path) as recording:
-            tree = read_tree(recording, 1)
+            tree = read_timed_tree(recording, 1)
             parents = [int(key) for node, key in enumerate(tree.key) if tree.bodies(node)]
             layout = data.draw(st.sampled_from([None, "structure", "lanes", "time"]))
             folding = data.draw(st.sampled_from([None, "repeats", "ranges"]))

@@ -16,7 +16,7 @@ from gviz.comparison import (
     RunDiff,
     compare_graph,
 )
-from gviz.model import GraphTree, read_tree
+from gviz.model import TimedTree, read_timed_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Comparison:
 
     run: RunDiff
     pair: ComparedPair
-    trees: tuple[GraphTree, GraphTree]
+    trees: tuple[TimedTree, TimedTree]
     keys: UnionKeys
     page: PageLevels
 
@@ -101,6 +101,6 @@ def _compare(
     return Comparison(run, pair, trees, keys, PageLevels.of(trees, keys, pair.levels))
 
 
-def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:
+def _tree(opened: OpenRecording, graph_id: int) -> TimedTree:
     """Return a tree, the same that other pages are made of."""
-    return read_tree(opened.recording, graph_id, opened.keep)
+    return read_timed_tree(opened.recording, graph_id, opened.keep)

@@ -15,7 +15,7 @@ from gviz.app.pages.compare.page_levels import SIDES
 from gviz.app.views import VERDICT_WORDS, node_verdicts, node_words
 from gviz.comparison import ComparedLevel, GroupTime, NodeChange
 from gviz.cuda import node_type_name
-from gviz.model import GraphTree
+from gviz.model import TimedTree
 from gviz.report import change_verdict
 
 Row = dict[str, Any]
@@ -45,7 +45,7 @@ class _Places:
         )
         return cls(found, (before, after))
 
-    def tree(self, side: int) -> GraphTree:
+    def tree(self, side: int) -> TimedTree:
         return self.found.trees[side]
 
     def level(self, side: int, graph_id: int) -> int:

@@ -21,7 +21,7 @@ from gviz.app.views import (
     value_scale,
 )
 from gviz.cuda import node_type_name
-from gviz.model import GraphTree, Keep, read_level
+from gviz.model import Keep, TimedTree, read_level
 from gviz.recording import Recording
 from gviz.stats import IntArray
 
@@ -121,6 +121,6 @@ def _nested(found: Comparison) -> Arrays:
     }
 
 
-def _parents(tree: GraphTree, numbers: IntArray) -> dict[int, int]:
+def _parents(tree: TimedTree, numbers: IntArray) -> dict[int, int]:
     nested = np.flatnonzero(tree.parent >= 0)
     return dict(zip(numbers[nested].tolist(), numbers[tree.parent[nested]].tolist(), strict=True))

@@ -20,7 +20,7 @@ from gviz.app.views import (
 )
 from gviz.comparison import RankComparison, RankGraph, RankLevel, collective_waits
 from gviz.cuda import node_type_name
-from gviz.model import GraphLevel, GraphTree, Keep, read_level, read_tree
+from gviz.model import GraphLevel, GraphTree, Keep, TimedTree, read_level, read_timed_tree
 from gviz.recording import Recording
 from gviz.report import rank_name
 from gviz.stats import FloatArray, IntArray
@@ -52,8 +52,9 @@ def ranks_timeline(
     window
         The part that is wanted where there is too much.
     """
-    levels = [_level(recording, side.graph_id, keep) for side in graph.sides]
-    numbers = _numbers(graph, [level.tree for level in levels])
+    trees = [read_timed_tree(recording, side.graph_id, keep) for side in graph.sides]
+    levels = [read_level(recording, tree, keep=keep) for tree in trees]
+    numbers = _numbers(graph, trees)
     ids = graph.launch_id[:, launch].tolist()
     shifts = _shifts(recording, ids, found.skew.clock.is_one)
     sides: dict[str, SideArrays] = {}
@@ -64,7 +65,7 @@ def ranks_timeline(
         side = side._replace(header={**(side.header or {}), "zero": _zero(found)})
         sides[side.name] = side.after(sum(len(s.strings) for s in sides.values()))
     return pack_sides(
-        _header(found, graph, levels, sides, int(graph.ordinal[launch])),
+        _header(found, graph, trees, sides, int(graph.ordinal[launch])),
         sides,
         window or ViewWindow(),
         _waits(graph, launch, sides, levels[0].tree) | _nested(levels, numbers),
@@ -73,11 +74,6 @@ def ranks_timeline(
 
 def _zero(found: RankComparison) -> str:
     return "first rank" if found.skew.clock.is_one else "own first node"
-
-
-def _level(recording: Recording, graph_id: int, keep: Keep) -> GraphLevel:
-    tree = read_tree(recording, graph_id, keep)
-    return read_level(recording, tree, keep=keep)
 
 
 def _read_side(recording: Recording, level: GraphLevel, launch_id: int) -> SideArrays:
@@ -197,13 +193,13 @@ def _nested(levels: Sequence[GraphLevel], numbers: Sequence[IntArray]) -> Arrays
 def _header(
     found: RankComparison,
     graph: RankGraph,
-    levels: Sequence[GraphLevel],
+    trees: Sequence[TimedTree],
     sides: dict[str, SideArrays],
     ordinal: int,
 ) -> dict[str, Any]:
     refs = [found.skew.ranks[side.rank] for side in graph.sides]
-    kinds = np.unique(np.concatenate([x.tree.nodes.integers("type") for x in levels]))
-    scale = value_scale(np.concatenate([x.tree.times.median_ns for x in levels]))
+    kinds = np.unique(np.concatenate([x.nodes.integers("type") for x in trees]))
+    scale = value_scale(np.concatenate([x.times.median_ns for x in trees]))
     return {
         "kind": "timeline",
         "graph_id": graph.sides[0].graph_id,

@@ -12,7 +12,7 @@ from gviz.app.views.baseline.tree_comparison import TreeComparison
 from gviz.app.views.graph_data import GraphView
 from gviz.comparison import GraphPair, GraphTraits, pair_graphs, read_graph_traits
 from gviz.errors import RecordingError
-from gviz.model import GraphTree, in_nested_order, read_tree
+from gviz.model import TimedTree, in_nested_order, read_timed_tree
 from gviz.recording import rows
 
 #: Graphs offered as a baseline; more would make the page itself slow.
@@ -107,7 +107,7 @@ def _find(
     return Compared(compare(library, file, view.tree, baseline))
 
 
-def compare(library: Library, file: str, tree: GraphTree, baseline: Baseline) -> TreeComparison:
+def compare(library: Library, file: str, tree: TimedTree, baseline: Baseline) -> TreeComparison:
     """Return what became of a baseline; kept until one of the files changes.
 
     Raises
@@ -142,9 +142,9 @@ def compared_at(
         yield compare(library, file, tree, Baseline(key, versioned.graph_id))
 
 
-def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:
+def _tree(opened: OpenRecording, graph_id: int) -> TimedTree:
     """Return a tree, the same that the payloads are made of."""
-    return read_tree(opened.recording, graph_id, opened.keep)
+    return read_timed_tree(opened.recording, graph_id, opened.keep)
 
 
 # -- which graphs could be it -------------------------------------------------------------

@@ -11,7 +11,7 @@ from gviz.app.files import OpenRecording
 from gviz.app.views.baseline.baseline_overlay import FoldVerdicts, fold_verdicts
 from gviz.comparison import ComparedTree, GraphComparison, compare_graphs, pair_bodies
 from gviz.layout import FoldTree
-from gviz.model import Bodies, GraphTree, LaunchTimes, launch_times
+from gviz.model import Bodies, LaunchTimes, TimedTree, launch_times
 from gviz.recording import Recording, rows
 
 #: Comparing a level reads all spans of both graphs, about 2.3 µs each: bodies are compared while
@@ -48,7 +48,7 @@ class TreeComparison:
     """
 
     def __init__(
-        self, shown: OpenRecording, tree: GraphTree, other: OpenRecording, graph_id: int
+        self, shown: OpenRecording, tree: TimedTree, other: OpenRecording, graph_id: int
     ) -> None:
         self.baseline = Baseline(other.key, graph_id)
         self.versioned = Baseline(other.versioned_key, graph_id)

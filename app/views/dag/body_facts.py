@@ -9,11 +9,11 @@ import numpy as np
 
 from gviz.app.views.dag.visible_levels import OpenLevel
 from gviz.app.views.wire import Arrays, Strings
-from gviz.model import GraphTree, NestedTimes
+from gviz.model import NestedTimes, TimedTree
 from gviz.text import counted, integer
 
 
-def parent_words(tree: GraphTree, node: int) -> str:
+def parent_words(tree: TimedTree, node: int) -> str:
     """Return how much a node holds: ``2 bodies, 14 nodes``."""
     levels = tree.bodies(node)
     inside = len(tree.inside(node))
@@ -23,7 +23,7 @@ def parent_words(tree: GraphTree, node: int) -> str:
     return f"{bodies}, {counted(inside, 'node')}{nested}"
 
 
-def iteration_words(tree: GraphTree, times: NestedTimes, at: int) -> str:
+def iteration_words(tree: TimedTree, times: NestedTimes, at: int) -> str:
     """Return how often a body ran: ``5 iterations a launch (3 to 8), in 18 of 20 launches``."""
     level = tree.levels[at]
     if not times.kept_count:
@@ -45,7 +45,7 @@ def iteration_words(tree: GraphTree, times: NestedTimes, at: int) -> str:
     return f"{median:g} iterations a launch{spread}, in {where}"
 
 
-def _untold(tree: GraphTree, at: int) -> str:
+def _untold(tree: TimedTree, at: int) -> str:
     """Return why there is no number of iterations."""
     level = tree.levels[at]
     inside = [n for own in range(level.first, level.end) for n in (own, *tree.inside(own))]
@@ -81,7 +81,7 @@ class ParentNode(NamedTuple):
     """
 
     item: int
-    tree: GraphTree
+    tree: TimedTree
     times: NestedTimes
     node: int
     bodies: Sequence[NestedBody]

@@ -143,7 +143,7 @@ def fold_arrays(
     changed = np.ones(len(path), bool)
     changed[1:] = path[1:] != path[:-1]
     times = {
-        i: compare_repeats(fold, level.median_ns)
+        i: compare_repeats(fold.blocks, level.median_ns)
         for i, fold in enumerate(graph.folds)
         if fold is not None and fold.kind == "repeat"
     }

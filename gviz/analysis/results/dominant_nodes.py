@@ -335,17 +335,16 @@ def _repeats(subject: GraphSubject, duration: TimeArray) -> tuple[RepeatTime, ..
     total[~timed] = np.nan
     whole = float(duration.sum()) or 1.0
     found: list[RepeatTime] = []
-    for level, fold in subject.once(outermost_repeats):
-        times = compare_repeats(fold, total[level.part])
+    for level, block in subject.once(outermost_repeats):
+        times = compare_repeats(block, total)
         if times.slowest is None:
             continue
-        block = level.first + fold.blocks
         spent = float(np.nansum(times.total_ns))
         found.append(
             RepeatTime(
                 graph_id=level.graph.graph_id,
-                repeats=fold.repeats,
-                period=fold.period,
+                repeats=len(block),
+                period=block.shape[1],
                 first=subject.ref(int(block[0, 0])),
                 longest_name=_longest_name(graph, block, total),
                 total_ns=spent,

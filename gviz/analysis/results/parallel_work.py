@@ -228,8 +228,8 @@ def level_shape(subject: GraphSubject, level: TreeLevel) -> LevelShape:
     full = edges.type != EdgeType.PROGRAMMATIC
     # Only full dependencies make another edge redundant: a programmatic one triggers earlier.
     if not full.all():
-        full_row = rank_rows(level.count, tail[full], head[full])
-        reach = Reachability(cover_series(full_row, tail[full], head[full]))
+        row = subject.level_rows[level.at]
+        reach = Reachability(cover_series(row, tail[full], head[full]))
     redundant = reach.redundant_edges() if reach.is_small_enough else None
     pairs = [] if redundant is None else np.flatnonzero(full)[redundant[:NAMED]].tolist()
     return LevelShape(

@@ -108,9 +108,7 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
     return CriticalPathResult(
         launch_count=subject.median_count,
         structural_ns=structural.length_ns,
-        structural=tuple(
-            subject.ref_of_vertex(v) for v in structural.nodes.tolist() if held.timed[v]
-        ),
+        structural=tuple(subject.refs_of_vertices(structural.nodes[held.timed[structural.nodes]])),
         observed_ns=held.length_ns if observed else None,
         observed=tuple(_path_nodes(subject)) if observed else (),
         slack=SlackTable(
@@ -152,31 +150,20 @@ def _structure(held: HeldLaunch) -> tuple[int, IntArray, IntArray, IntArray, Flo
 def _path_nodes(subject: GraphSubject) -> list[PathNode]:
     held, steps, path = subject.held, subject.steps, subject.path
     columns = (
-        path,
         subject.unrolled.iteration[path],
         held.start_ns[path],
         held.duration_ns[path],
         steps.gap_ns,
-        steps.held_by,
     )
-    return [
-        PathNode(subject.ref_of_vertex(v), iteration, start, duration, gap, _HELD_BY[Hold(by)])
-        for v, iteration, start, duration, gap, by in zip(
-            *(c.tolist() for c in columns), strict=True
-        )
-    ]
+    held_by = (_HELD_BY[Hold(by)] for by in steps.held_by.tolist())
+    nodes = subject.refs_of_vertices(path)
+    return list(map(PathNode, nodes, *(c.tolist() for c in columns), held_by))
 
 
 def _faster(subject: GraphSubject) -> list[FasterNode]:
     model, path = subject.model, subject.path
     longest = path[np.argsort(-model.duration_ns[path], kind="stable")[:_SPED_UP]]
     gains = model.whole_ns - model.lengths_without(subject.model_path, longest)
-    return [
-        FasterNode(
-            node=subject.ref_of_vertex(vertex),
-            iteration=int(subject.unrolled.iteration[vertex]),
-            duration_ns=float(model.duration_ns[vertex]),
-            gain_ns=gain,
-        )
-        for vertex, gain in zip(longest.tolist(), gains.tolist(), strict=True)
-    ]
+    columns = subject.unrolled.iteration[longest], model.duration_ns[longest], gains
+    nodes = subject.refs_of_vertices(longest)
+    return list(map(FasterNode, nodes, *(c.tolist() for c in columns)))

@@ -12,7 +12,7 @@ from gviz.recording import rows
 from gviz.stats import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.model import GraphTree, TreeLevel, TreeSpans
+    from gviz.model import TimedTree, TreeLevel, TreeSpans
     from gviz.recording import Recording
 
 
@@ -73,7 +73,7 @@ class DurationReader:
         Those of all recorded launches on the tree.
     """
 
-    def __init__(self, recording: Recording, tree: GraphTree, spans: TreeSpans) -> None:
+    def __init__(self, recording: Recording, tree: TimedTree, spans: TreeSpans) -> None:
         self._tree = tree
         launches, launch = np.unique(spans.launch_id, return_inverse=True)
         order = np.argsort(spans.node, kind="stable")
@@ -118,7 +118,7 @@ class DurationReader:
         return np.where(np.isnan(median), typical, median)
 
 
-def _owners(tree: GraphTree, level: TreeLevel) -> tuple[IntArray, slice]:
+def _owners(tree: TimedTree, level: TreeLevel) -> tuple[IntArray, slice]:
     """Return the place in a level of each node in or nested in it, and which are nested.
 
     The first is int64, one a node of the tree; -1: it is elsewhere.
@@ -132,7 +132,7 @@ def _owners(tree: GraphTree, level: TreeLevel) -> tuple[IntArray, slice]:
     return owner, slice(nested[0].start, nested[-1].stop) if nested else slice(0, 0)
 
 
-def _have_nested(tree: GraphTree, level: TreeLevel, owner: IntArray) -> BoolArray:
+def _have_nested(tree: TimedTree, level: TreeLevel, owner: IntArray) -> BoolArray:
     """Return which nodes of a level have something nested in them that can be timed."""
     timed = np.flatnonzero(tree.nodes.integers("exec_node_id", -1) >= 0)
     inner = timed[(owner[timed] >= 0) & (tree.level[timed] != level.at)]

@@ -23,7 +23,7 @@ from gviz.formats.dot.own import (
     node_attributes,
 )
 from gviz.formats.svg import ValueColours, colours_of_nodes
-from gviz.model import GraphTree, TreeEdges, TreeLevel, read_tree, read_tree_edges
+from gviz.model import TimedTree, TreeEdges, TreeLevel, read_timed_tree, read_tree_edges
 from gviz.recording import Recording, rows
 from gviz.text import duration
 
@@ -40,7 +40,7 @@ _FONT = "Helvetica"
 class _Source:
     """Data of a recording for drawing, read once."""
 
-    tree: GraphTree
+    tree: TimedTree
     nodes: Sequence[NodeToWrite]
     edges: TreeEdges
     colours: ValueColours
@@ -79,7 +79,7 @@ def to_dot(recording: Recording, graph_id: int) -> str:
 
 
 def _read_source(recording: Recording, graph_id: int) -> _Source:
-    tree = read_tree(recording, graph_id, columns=NodeToWrite._fields)
+    tree = read_timed_tree(recording, graph_id, columns=NodeToWrite._fields)
     return _Source(
         tree=tree,
         nodes=tree.nodes.tuples(NodeToWrite),

@@ -16,12 +16,12 @@ from gviz.formats.svg.node_colours import colours_of_nodes
 from gviz.formats.svg.pen import INKS, Pen
 from gviz.layout import place_graph
 from gviz.model import (
-    GraphTree,
+    TimedTree,
     TreeEdges,
     TreeLevel,
     read_launch_spans,
     read_level,
-    read_tree,
+    read_timed_tree,
     read_tree_edges,
 )
 from gviz.text import duration
@@ -64,7 +64,7 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
     top, width = _MARGIN, 0.0
     names = []
     for graph_id in graph_ids:
-        tree = read_tree(recording, graph_id, columns=_NODE)
+        tree = read_timed_tree(recording, graph_id, columns=_NODE)
         edges, name = read_tree_edges(recording, tree), tree.graph.name
         names.append(name)
         colours = colours_of_nodes(recording, tree, theme)
@@ -96,7 +96,7 @@ def draw_launch(
     RecordingError
         If it has no such launch with node times.
     """
-    tree = read_tree(recording, graph_id, columns=_NODE)
+    tree = read_timed_tree(recording, graph_id, columns=_NODE)
     graph, launch = tree.graph, _choose(recording, tree.graph, ordinal)
     spans = read_launch_spans(recording, tree, launch.launch_id)
     spans = spans.take(np.lexsort((spans.iteration, spans.node)))
@@ -159,7 +159,7 @@ def _draw_head(pen: Pen, top: float, title: str, what: str, colours: ValueColour
 def _draw_level(
     pen: Pen,
     top: float,
-    tree: GraphTree,
+    tree: TimedTree,
     level: TreeLevel,
     edges: TreeEdges,
     colours: ValueColours,

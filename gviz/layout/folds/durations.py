@@ -75,22 +75,17 @@ def sum_items(folded: FoldedDag, duration_ns: FloatArray) -> ItemDurations:
     return ItemDurations(np.where(count > 0, total, np.nan), count)
 
 
-def compare_repeats(fold: Fold, duration_ns: FloatArray) -> RepeatDurations:
+def compare_repeats(blocks: IntArray, duration_ns: FloatArray) -> RepeatDurations:
     """Return the durations of the blocks of a repeat.
 
     Parameters
     ----------
-    fold
-        A fold of kind repeat.
+    blocks
+        int64 node indices, shape (repeats, period): those of a fold of kind repeat.
     duration_ns
         float64, one a node of the graph; NaN where it is not timed.
-
-    Raises
-    ------
-    ValueError
-        If the fold is of another kind.
     """
-    found = duration_ns[_blocks_of(fold)]
+    found = duration_ns[blocks]
     is_timed = ~np.isnan(found)
     count = is_timed.sum(axis=1).astype(np.int64)
     total = np.where(count > 0, np.where(is_timed, found, 0.0).sum(axis=1), np.nan)

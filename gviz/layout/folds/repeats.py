@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,43 @@ def find_repeats(
     ValueError
         If the order is no topological order of the nodes, or labels or names are not one a node.
     """
+    found = _find(source, target, order, labels, names)
+    folds = tuple(_build_repeat(stretch, 0, found.order, names) for stretch in found.stretches)
+    return FoldTree(found.tail, found.head, found.order, folds)
+
+
+def find_repeated_blocks(
+    source: npt.ArrayLike, target: npt.ArrayLike, order: npt.ArrayLike, labels: npt.ArrayLike
+) -> tuple[IntArray, ...]:
+    """Return the blocks of the outermost folds of :func:`find_repeats`, without building folds.
+
+    Returns
+    -------
+    tuple
+        Of each fold an int64 array, shape (repeats, period): one row a block, equal nodes in one
+        column.
+    """
+    found = _find(source, target, order, labels, None)
+    return tuple(_blocks_of(stretch, 0, found.order) for stretch in found.stretches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Stretches that repeat, in the order in which they do, and the edges (int64)."""
+
+    tail: IntArray
+    head: IntArray
+    order: IntArray
+    stretches: tuple[Stretch, ...]
+
+
+def _find(
+    source: npt.ArrayLike,
+    target: npt.ArrayLike,
+    order: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    names: Sequence[str] | None,
+) -> _Found:
     tail = np.asarray(source, np.int64).reshape(-1)
     head = np.asarray(target, np.int64).reshape(-1)
     given = np.asarray(order, np.int64).reshape(-1)
@@ -64,8 +102,7 @@ def find_repeats(
             others = cover_line(Line(dense, tail, head, chains), 0, len(given))
             if _count_visible(others, len(given)) < _count_visible(stretches, len(given)):
                 best, stretches = chains, others
-    folds = tuple(_build_repeat(stretch, 0, best, names) for stretch in stretches)
-    return FoldTree(tail, head, best, folds)
+    return _Found(tail, head, best, stretches)
 
 
 def _count_visible(stretches: tuple[Stretch, ...], node_count: int) -> int:
@@ -73,13 +110,20 @@ def _count_visible(stretches: tuple[Stretch, ...], node_count: int) -> int:
     return node_count - sum(s.period * s.repeats - 1 for s in stretches)
 
 
+def _blocks_of(stretch: Stretch, base: int, order: IntArray) -> IntArray:
+    """Return the nodes of a stretch counted from place ``base``, one row a block."""
+    start = base + stretch.start
+    nodes = order[start : start + stretch.period * stretch.repeats]
+    return nodes.reshape(stretch.repeats, stretch.period)
+
+
 def _build_repeat(
     stretch: Stretch, base: int, order: IntArray, names: Sequence[str] | None
 ) -> Fold:
     """Build the fold of a stretch counted from place ``base``."""
     start, period, repeats = base + stretch.start, stretch.period, stretch.repeats
-    nodes = order[start : start + period * repeats]
-    blocks = nodes.reshape(repeats, period)
+    blocks = _blocks_of(stretch, base, order)
+    nodes = blocks.reshape(-1)
     if period == 1:
         name = "node" if names is None else names[int(nodes[0])]
         return build_fold("repeat", f"{repeats} × {name}", nodes, (), blocks)

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 #: contradicted by more than this share of the launch, is not used. A gap or a step of the critical
 #: path is wrong by up to the contradiction: within a hundredth, figures of two digits are right.
 MOST_CONTRADICTED = 0.01
-#: Entries of tables of launches by nodes that are compared at once: 8 bytes each, several times.
-_AT_ONCE = 1 << 21
+#: Entries of tables of launches by nodes that are compared at once: see _PAIRS_AT_ONCE of
+#: gviz.dag.contradicted.
+_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from gviz.dag import (
 )
 from gviz.errors import CycleError
 from gviz.model.tree.contradicted import contradicted_medians
-from gviz.model.tree.graph_tree import GraphTree, read_tree
+from gviz.model.tree.graph_tree import GraphTree, TimedTree, read_timed_tree
 from gviz.model.tree.keep import Keep, build_anew
 from gviz.model.tree.nested_times import NestedTimes, read_nested_times
 from gviz.model.tree.tree_edges import read_level_edges
@@ -126,6 +126,7 @@ class TimedLevel(GraphLevel):
         float64, 0..1: see :class:`gviz.model.tree.tree_times.TreeTimes`.
     """
 
+    tree: TimedTree
     nested: NestedTimes
     median_ns: FloatArray
     p95_ns: FloatArray
@@ -197,7 +198,7 @@ def _read(recording: Recording, tree: GraphTree, at: int) -> GraphLevel:
 
 
 def read_timed_level(
-    recording: Recording, tree: GraphTree, at: int = 0, keep: Keep = build_anew
+    recording: Recording, tree: TimedTree, at: int = 0, keep: Keep = build_anew
 ) -> TimedLevel:
     """Return one level of a tree with its times; CycleError if its edges form a cycle.
 
@@ -211,7 +212,8 @@ def read_timed_level(
         median, p95, body = times.median_ns[part], times.p95_ns[part], nested.bodies.median_ns[part]
         has_bodies = ~np.isnan(body)
         return TimedLevel(
-            **{f.name: getattr(level, f.name) for f in fields(level)},
+            **{f.name: getattr(level, f.name) for f in fields(level) if f.name != "tree"},
+            tree=tree,
             nested=nested,
             median_ns=np.where(has_bodies, body, median),
             p95_ns=np.where(has_bodies, nested.bodies.p95_ns[part], p95),
@@ -226,7 +228,7 @@ def read_timed_level(
 
 def read_graph_level(recording: Recording, graph_id: int) -> TimedLevel:
     """Return a graph as a level of its own; RecordingError if there is none or it has a cycle."""
-    return read_timed_level(recording, read_tree(recording, graph_id))
+    return read_timed_level(recording, read_timed_tree(recording, graph_id))
 
 
 def _rows(graph: rows.Graph, nodes: TreeNodes, edge_from: IntArray, edge_to: IntArray) -> IntArray:

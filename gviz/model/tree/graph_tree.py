@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -120,8 +120,6 @@ class GraphTree:
         the backward pass of. That lies inside the range open on the capturing thread, or none was.
     operations
         Operations of the forward pass, and autograd's nodes for them.
-    times
-        Times of the nodes over the recorded launches.
     nvtx, devices
         Texts of NVTX paths and names of devices, by their ids.
     """
@@ -136,7 +134,6 @@ class GraphTree:
     has_range_of_capture: BoolArray
     has_range_of_forward: BoolArray
     operations: ForwardOperations
-    times: TreeTimes
     nvtx: Mapping[int, str]
     devices: Mapping[int, str]
     index: NodeIndex
@@ -220,6 +217,19 @@ class GraphTree:
         return self._levels_inside.get(node, range(0))
 
 
+@dataclass(frozen=True, slots=True)
+class TimedTree(GraphTree):
+    """A graph and everything nested in it, with the times of its nodes.
+
+    Attributes
+    ----------
+    times
+        Of the nodes, over the recorded launches.
+    """
+
+    times: TreeTimes
+
+
 def read_tree(
     recording: Recording,
     graph_id: int,
@@ -228,8 +238,8 @@ def read_tree(
 ) -> GraphTree:
     """Return a graph with what is nested in it; RecordingError if there is no such graph.
 
-    No edge and no span is read (:func:`gviz.model.tree.tree_edges.read_tree_edges`,
-    :mod:`gviz.model.tree.spans`).
+    No edge, no time and no span is read (:func:`gviz.model.tree.tree_edges.read_tree_edges`,
+    :func:`read_timed_tree`, :mod:`gviz.model.tree.spans`).
 
     Parameters
     ----------
@@ -240,6 +250,24 @@ def read_tree(
     """
     names = tuple(dict.fromkeys((*columns, *NEEDED)))
     return keep(("tree", graph_id, names), lambda: _read(recording, graph_id, keep, names))
+
+
+def read_timed_tree(
+    recording: Recording,
+    graph_id: int,
+    keep: Keep = build_anew,
+    columns: Sequence[str] = SHOWN,
+) -> TimedTree:
+    """Return a graph as :func:`read_tree` does, with the times of its nodes."""
+    names = tuple(dict.fromkeys((*columns, *NEEDED)))
+
+    def read() -> TimedTree:
+        tree = read_tree(recording, graph_id, keep, names)
+        graph_ids = [level.graph.graph_id for level in tree.levels]
+        times = read_tree_times(recording, tree.outermost, graph_ids, tree.parent, tree.index)
+        return TimedTree(**{f.name: getattr(tree, f.name) for f in fields(tree)}, times=times)
+
+    return keep(("timed tree", graph_id, names), read)
 
 
 def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str]) -> GraphTree:
@@ -266,7 +294,6 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
         has_range_of_capture=ranges.of_capture,
         has_range_of_forward=ranges.of_forward,
         operations=ranges.operations,
-        times=read_tree_times(recording, outermost, graph_ids, parent, index),
         nvtx=keep(("nvtx", run_id), lambda: nvtx_texts(recording.fetch_nvtx_paths(run_id))),
         devices=keep(("devices", run_id), lambda: _device_names(recording, run_id)),
         index=index,

@@ -14,7 +14,7 @@ from gviz.model.tree.spans import in_bodies, read_launch_spans, read_nested_span
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.model.tree.graph_tree import GraphTree
+    from gviz.model.tree.graph_tree import TimedTree
     from gviz.recording import Recording
 
 
@@ -51,7 +51,7 @@ class NestedTimes:
 
 
 def read_nested_times(
-    recording: Recording, tree: GraphTree, keep: Keep = build_anew
+    recording: Recording, tree: TimedTree, keep: Keep = build_anew
 ) -> NestedTimes:
     """Return the times inside a tree's nodes.
 
@@ -60,7 +60,7 @@ def read_nested_times(
     return keep(("nested times", tree.graph.graph_id), lambda: _measure(recording, tree, keep))
 
 
-def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> NestedTimes:
+def _measure(recording: Recording, tree: TimedTree, keep: Keep) -> NestedTimes:
     nesting = Nesting(
         level=tree.level,
         parent=np.array([x.parent for x in tree.levels], np.int64),
@@ -75,7 +75,7 @@ def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> NestedTimes:
     return NestedTimes(typical, bodies, iterations, kept)
 
 
-def _body_spans(recording: Recording, tree: GraphTree, keep: Keep) -> tuple[BodySpans, int]:
+def _body_spans(recording: Recording, tree: TimedTree, keep: Keep) -> tuple[BodySpans, int]:
     """Return the spans that are of use for bodies, and how many launches have any."""
     if len(tree.levels) == 1 or not in_bodies(tree, np.arange(len(tree))).any():
         none = np.zeros(0, np.int64)

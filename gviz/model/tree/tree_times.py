@@ -111,13 +111,13 @@ def statistics_of(
 def read_tree_times(
     recording: Recording,
     outermost: rows.Graph,
-    graph_ids: IntArray,
+    graph_ids: Sequence[int],
     parent: IntArray,
     index: NodeIndex,
 ) -> TreeTimes:
     """Return the times of nodes of some levels; ``parent`` has the node around each."""
     names = ("median_ns", "p95_ns", "total_ns", "start_median_ns", "count")
-    found = statistics_of(recording, graph_ids.tolist(), len(parent), index, names)
+    found = statistics_of(recording, graph_ids, len(parent), index, names)
     median, p95, total, start, count = (found.numbers(name) for name in names)
     launches = recording.count_launches(outermost.graph_id)[1]
     _add_nested(total, parent)

@@ -37,6 +37,8 @@ _CHARTED, _LISTED = 12, 8
 #: Rows of tables in the short form, of those that it has as sentences, and of layers, of which a
 #: sentence names the longest and the shortest.
 _BRIEF, _IN_LINE, _BRIEF_LAYERS = 3, 4, 2
+#: Layers of the table: models have up to some hundred.
+_MOST_LAYERS = 500
 #: Repeats below this share of the node time are not worth a row of the short form.
 _LEAST_REPEAT = 0.02
 
@@ -139,9 +141,10 @@ def _layers(found: LayerTimes | NotComputed) -> Section:
         [
             (found.name[at], number(found.node_count[at]), ns(found.total_ns[at]),
              share(found.fraction[at]))
-            for at in order
+            for at in order[:_MOST_LAYERS]
         ],
         brief=_BRIEF_LAYERS,
+        left_out=max(0, len(order) - _MOST_LAYERS),
     )  # fmt: skip
     return section("layers", heading, _layers_in_words(found, order), listed)
 

@@ -62,7 +62,8 @@ def _in_words(found: CriticalPathResult) -> Sentence:
 
 
 def _faster(found: CriticalPathResult) -> Section:
-    held = {(x.node, x.iteration): x.held_by for x in found.observed}
+    wanted = {x.node.node_id for x in found.faster}
+    held = {(x.node, x.iteration): x.held_by for x in found.observed if x.node.node_id in wanted}
     whole = found.observed_ns or 0.0
     columns = [
         column("Node"), numbers("Duration"), numbers("Share"),

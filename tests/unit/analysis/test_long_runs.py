@@ -21,7 +21,7 @@ from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.ranks.recorded import read_side
 from gviz.formats.perfetto.export import write_trace
 from gviz.formats.svg.picture import draw_launch
-from gviz.model import read_nested_times, read_tree
+from gviz.model import read_nested_times, read_timed_tree
 from gviz.model.stream_comparison import read_sides
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -52,7 +52,7 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _zero(recording: Recording) -> object:
-    launches = timed_launches(recording, read_tree(recording, 1))
+    launches = timed_launches(recording, read_timed_tree(recording, 1))
     assert len(launches) == TIMED
     return [graph_zero(recording, launch) for launch in launches]
 
@@ -95,7 +95,7 @@ def test_times_in_bodies_are_read_without_the_other_launches(
         )
     made = count_launch_rows(monkeypatch)
     with Recording(path) as recording:
-        read_nested_times(recording, read_tree(recording, 1))
+        read_nested_times(recording, read_timed_tree(recording, 1))
     assert sum(made) == TIMED
 
 

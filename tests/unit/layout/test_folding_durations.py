@@ -27,7 +27,7 @@ def fold(tree: FoldTree) -> Fold:
 
 
 def test_compare_repeats_is_over_blocks_that_have_a_time(fold: Fold) -> None:
-    found = compare_repeats(fold, DURATION_NS)
+    found = compare_repeats(fold.blocks, DURATION_NS)
     np.testing.assert_array_equal(found.total_ns, [11, 20, NAN, 16])
     assert found.timed_count.tolist() == [2, 1, 0, 2]
     assert (found.least_ns, found.median_ns, found.most_ns) == (11, 16, 20)
@@ -36,7 +36,7 @@ def test_compare_repeats_is_over_blocks_that_have_a_time(fold: Fold) -> None:
 
 
 def test_compare_repeats_nothing_timed_has_no_slowest(fold: Fold) -> None:
-    found = compare_repeats(fold, np.full(9, NAN))
+    found = compare_repeats(fold.blocks, np.full(9, NAN))
     assert found.slowest is None
     numbers = [found.least_ns, found.median_ns, found.most_ns, found.spread_ns]
     assert np.isnan([*numbers, *found.total_ns]).all()
@@ -56,7 +56,7 @@ def test_position_of_is_block_and_position(fold: Fold) -> None:
 
 def test_durations_of_a_block_are_refused(fold: Fold) -> None:
     with pytest.raises(ValueError, match="is a block; only a repeat has blocks"):
-        compare_repeats(fold.children[0], DURATION_NS)
+        durations_across(fold.children[0], 0, DURATION_NS)
 
 
 def test_sum_items_not_timed_is_nan_and_not_zero(tree: FoldTree, fold: Fold) -> None:

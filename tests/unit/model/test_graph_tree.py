@@ -12,7 +12,7 @@ from nested_recordings import NESTED, write_nested_recording
 from renumbered import new_numbers, renumber
 
 from gviz.model.tree.bodies import Bodies
-from gviz.model.tree.graph_tree import OF_RUN, GraphTree, read_tree
+from gviz.model.tree.graph_tree import OF_RUN, GraphTree, read_timed_tree
 from gviz.model.tree.keep import keeper
 from gviz.model.tree.launch_spans import launch_spans
 from gviz.model.tree.nested_times import read_nested_times
@@ -68,18 +68,20 @@ def test_numbers_of_graphs_change_nothing(nested: Path, tmp_path: Path, seed: in
     numbers = new_numbers(nested, seed)
     other = renumber(nested, tmp_path / "other.gviz", numbers)
     with Recording(nested) as one, Recording(other) as two:
-        before, after = read_tree(one, 1), read_tree(two, numbers[1])
+        before, after = read_timed_tree(one, 1), read_timed_tree(two, numbers[1])
         assert [x.graph.graph_id for x in after.levels] == [
             numbers[x.graph.graph_id] for x in before.levels
         ]
         assert described(one, before) == described(two, after)
         body = before.levels[-1].graph.graph_id
-        assert described(one, read_tree(one, body)) == described(two, read_tree(two, numbers[body]))
+        assert described(one, read_timed_tree(one, body)) == described(
+            two, read_timed_tree(two, numbers[body])
+        )
 
 
 def test_levels_follow_each_other_as_the_driver_numbers_nodes(nested: Path) -> None:
     with Recording(nested) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
     assert tree.levels[0].graph.name == tree.graph.name == "nested"
     for level in tree.levels[1:]:
         outer = tree.level_of(level.parent)
@@ -97,7 +99,7 @@ def test_body_of_a_node_that_is_not_recorded_comes_last_with_what_is_in_it(
     nested: Path, tmp_path: Path
 ) -> None:
     with Recording(nested) as recording:
-        whole = read_tree(recording, 1)
+        whole = read_timed_tree(recording, 1)
     loop = next(x for x in whole.levels if x.label == "body 0" and whole.levels_inside(x.first + 1))
     path = altered(
         nested,
@@ -105,7 +107,7 @@ def test_body_of_a_node_that_is_not_recorded_comes_last_with_what_is_in_it(
         f"UPDATE graph SET parent_node_id=NULL WHERE graph_id={loop.graph.graph_id}",
     )
     with Recording(path) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         spans = read_spans(recording, tree)
     assert len(tree.levels) == len(whole.levels)
     last = next(x for x in tree.levels if x.graph.graph_id == loop.graph.graph_id)
@@ -137,7 +139,7 @@ def test_bodies_are_in_the_order_of_their_nodes_and_branches() -> None:
 
 def test_edges_of_a_level_are_those_of_its_topology(nested: Path) -> None:
     with Recording(nested) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         edges = read_tree_edges(recording, tree)
         assert edges.are_recorded
         for level in tree.levels:
@@ -152,12 +154,12 @@ def test_edges_of_a_level_are_those_of_its_topology(nested: Path) -> None:
 def test_edges_that_were_not_recorded_are_no_edges(nested: Path, tmp_path: Path) -> None:
     path = altered(nested, tmp_path / "x.gviz", "UPDATE graph SET topology_id=NULL, origin='late'")
     with Recording(path) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         edges = read_tree_edges(recording, tree)
     assert (len(edges), edges.are_recorded) == (0, False)
     inferred = altered(nested, tmp_path / "y.gviz", "UPDATE graph SET origin='trace'")
     with Recording(inferred) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         assert len(read_tree_edges(recording, tree)) > 0
         assert not len(read_tree_edges(recording, tree, only_recorded=True))
         # What has one node has no edges that could be missing.
@@ -167,7 +169,7 @@ def test_edges_that_were_not_recorded_are_no_edges(nested: Path, tmp_path: Path)
 
 def test_spans_of_launches_are_those_of_all_of_them(nested: Path) -> None:
     with Recording(nested) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         every = read_spans(recording, tree)
         for launch in recording.fetch_launches(1):
             one = read_launch_spans(recording, tree, launch.launch_id)
@@ -193,7 +195,7 @@ def test_spans_of_launches_are_those_of_all_of_them(nested: Path) -> None:
 def test_spans_of_nodes_that_the_graph_lacks_are_counted(nested: Path, tmp_path: Path) -> None:
     path = altered(nested, tmp_path / "x.gviz", "DELETE FROM node WHERE graph_id=1 AND node_id=0")
     with Recording(path) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         spans = read_launch_spans(recording, tree, 1)
         assert (spans.stray_count, launch_spans(tree, spans).stray_count) == (1, 1)
         assert (spans.node >= 0).all()
@@ -206,7 +208,7 @@ def test_spans_of_nodes_that_the_graph_lacks_are_counted(nested: Path, tmp_path:
 
 def test_statistics_are_those_of_each_node(nested: Path) -> None:
     with Recording(nested) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         found = read_statistics(recording, tree, ("count", "median_ns"))
         known = {(s.graph_id, s.node_id): s for s in recording.fetch_statistics(1)}
         for index, node in enumerate(tree.nodes):
@@ -223,7 +225,7 @@ def test_statistics_are_those_of_each_node(nested: Path) -> None:
 def test_keeper_remembers_only_what_it_is_requested_to(nested: Path) -> None:
     keep = keeper(OF_RUN)
     with Recording(nested) as recording:
-        one, two = read_tree(recording, 1, keep), read_tree(recording, 1, keep)
+        one, two = read_timed_tree(recording, 1, keep), read_timed_tree(recording, 1, keep)
     assert one is not two
     assert one.nvtx is two.nvtx
     assert keep(("bodies", 1), lambda: None) is not None

@@ -52,7 +52,7 @@ from gviz.app.views.table.table import table_columns, table_payload
 from gviz.app.views.wire import unpack
 from gviz.errors import RecordingError, UsageError
 from gviz.model.tree.graph_level import read_level
-from gviz.model.tree.graph_tree import read_tree
+from gviz.model.tree.graph_tree import read_timed_tree
 from gviz.recording.reader import Recording
 
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
@@ -348,7 +348,7 @@ def test_pooled_payloads_are_what_they_were(small_recording: Path) -> None:
 @pytest.mark.parametrize("most", [0, 10_000_000])
 def test_every_fold_can_be_opened_and_closed(path: Path, most: int) -> None:
     with Recording(path) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         levels = [read_level(recording, tree, at) for at in range(len(tree.levels))]
     bodies = [node for at in range(len(levels)) for node in tree.parents_in(at)]
     for folding in FOLDINGS:
@@ -375,7 +375,7 @@ def test_every_body_can_be_opened_and_what_is_around_it_is_open(
 ) -> None:
     path = write_nested_recording(tmp_path / "nested.gviz", NESTED)
     with Recording(path) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         openings, closed = list_openings(tree, lambda at: read_level(recording, tree, at), folding)
         states = fold_states(openings, closed)
         parents = [node for at in range(len(tree.levels)) for node in tree.parents_in(at)]
@@ -394,7 +394,7 @@ def test_every_body_can_be_opened_and_what_is_around_it_is_open(
 
 def test_states_have_every_layout_launch_and_fold(small_recording: Path) -> None:
     with Recording(small_recording) as recording:
-        tree = read_tree(recording, 1)
+        tree = read_timed_tree(recording, 1)
         folds = level_folds(tree, lambda at: read_level(recording, tree, at))
         requested = dict(all_states(["structure", "time"], [3, 4], folds))
         assert list(folds) == ["none", "repeats", "ranges"]

@@ -14,7 +14,7 @@ from recordings import write_loop_recording
 
 from gviz.app.views.payload import DagRequest, dag_payload, timeline_payload
 from gviz.app.views.wire import Arrays, unpack
-from gviz.model.tree.graph_tree import GraphTree, read_tree
+from gviz.model.tree.graph_tree import GraphTree, read_timed_tree
 from gviz.model.tree.nested_times import read_nested_times
 from gviz.recording.arrays import SpanArrays
 from gviz.recording.reader import Recording
@@ -36,7 +36,7 @@ def nested(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
 
 @pytest.fixture(scope="module")
 def tree(nested: Recording) -> GraphTree:
-    return read_tree(nested, 1)
+    return read_timed_tree(nested, 1)
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def test_node_with_bodies_counts_with_the_time_in_which_they_ran(nested: Recordi
     path = a["node_id"][a["critical"]].tolist()
     assert path == [0, CHILD, WHILE, REDUCE, IF, 6]
     assert len(a["critical_edge"]) == len(path) - 1
-    tree = read_tree(nested, 1)
+    tree = read_timed_tree(nested, 1)
     # Three branches run at once: 24 us of node time in 12 us.
     bodies = read_nested_times(nested, tree).bodies
     assert bodies.running_ns[CHILD] < 0.6 * bodies.median_ns[CHILD]
@@ -305,7 +305,7 @@ def test_open_body_inside_a_closed_fold_is_hidden_until_that_opens(layers: Recor
     third = 2 + 4 * 2
     assert_equal(payload(layers, folding="repeats"), payload(layers, third, folding="repeats"))
     _, a = payload(layers, third, folding="repeats")
-    tree = read_tree(layers, 1)
+    tree = read_timed_tree(layers, 1)
     visible = list(chain.from_iterable(members(a)))
     assert sorted([*visible, *a["hidden_node"].tolist()]) == tree.key.tolist()
 
