@@ -5,8 +5,10 @@ from glob import glob
 
 from setuptools import Extension, setup
 
-#: The wings of the native library; the launch costs' library is built from its own folder and core.
+#: The wings of the native library. One of them, the gate, is a library of its own: it is preloaded.
+#: The launch costs' library is built from its own folder and core.
 CSRC = "collectors/csrc"
+GATE = glob(f"{CSRC}/gate/*.c")
 
 
 def extension(name: str, sources: list[str]) -> Extension:
@@ -30,7 +32,11 @@ def extension(name: str, sources: list[str]) -> Extension:
 
 
 LIBRARIES = [
-    extension("gviz.collectors._native", glob(f"{CSRC}/**/*.c", recursive=True)),
+    extension(
+        "gviz.collectors._native",
+        [path for path in glob(f"{CSRC}/**/*.c", recursive=True) if path not in GATE],
+    ),
+    extension("gviz.collectors._gate", GATE),
     extension(
         "gviz.collectors.launchcost._launchcost",
         [*glob("collectors/launchcost/csrc/*.c"), f"{CSRC}/core/cuda.c"],

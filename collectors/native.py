@@ -80,6 +80,11 @@ def library_path() -> Path | None:
     return _find_built(Path(__file__).with_name("_native"))
 
 
+def gate_path() -> Path | None:
+    """Return the path of the gate, which is preloaded, or None where it was not built."""
+    return _find_built(Path(__file__).with_name("_gate"))
+
+
 def _find_built(stem: Path) -> Path | None:
     built = sorted(stem.parent.glob(f"{stem.name}*.so"))
     return built[0] if built else None

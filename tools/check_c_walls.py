@@ -1,7 +1,8 @@
 """check_c_walls.py [ROOT]: fail where C code includes what stands beside or above its wing.
 
 A wing is a folder of collectors/csrc. It has one header for the others, named as the wing, and
-may have one for its own parts. The launch costs' library is one folder over core.
+may have one for its own parts. The gate is a library of its own, which others only know by its
+header. The launch costs' library is one folder over core.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 #: The wings, lowest first; those of one layer do not include each other.
 LAYERS = (
-    ("core",),
+    ("core", "gate"),
     ("records",),
     ("state",),
     ("spool",),
@@ -22,7 +23,7 @@ LAYERS = (
     ("life",),
     ("launch",),
     ("events",),
-    ("gate",),
+    ("subscriber",),
     ("entry",),
 )
 RANKS = {wing: rank for rank, layer in enumerate(LAYERS) for wing in layer}

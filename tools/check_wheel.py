@@ -13,6 +13,7 @@ UNWANTED_SUFFIXES = {".c", ".h", ".o", ".pyc", ".part"}
 #: The compiled libraries, without the suffix that names the platform.
 LIBRARIES = {
     "native library": "gviz/collectors/_native",
+    "gate": "gviz/collectors/_gate",
     "launch costs' library": "gviz/collectors/launchcost/_launchcost",
 }
 

@@ -34,8 +34,10 @@ def compile_native() -> None:
     """Compile the native libraries into the packages that look for them, as setup.py does."""
     csrc, launchcost = ROOT / "collectors" / "csrc", ROOT / "collectors" / "launchcost"
     flags = ["-std=c11", "-O2", "-fvisibility=hidden", "-fPIC", "-shared", f"-I{csrc}"]
+    gate = sorted((csrc / "gate").glob("*.c"))
     libraries = {
-        ROOT / "collectors" / "_native.abi3.so": csrc.rglob("*.c"),
+        ROOT / "collectors" / "_native.abi3.so": set(csrc.rglob("*.c")).difference(gate),
+        ROOT / "collectors" / "_gate.abi3.so": gate,
         launchcost / "_launchcost.abi3.so": [
             *(launchcost / "csrc").glob("*.c"),
             csrc / "core" / "cuda.c",

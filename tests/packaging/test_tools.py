@@ -222,8 +222,8 @@ def test_a_wing_of_too_many_files_is_refused(tmp_path: Path) -> None:
     for folder in ("csrc", "launchcost"):
         shutil.copytree(ROOT / "collectors" / folder, tmp_path / "collectors" / folder)
     for number in range(20):
-        (tmp_path / "collectors" / "csrc" / "gate" / f"stub{number}.c").touch()
+        (tmp_path / "collectors" / "csrc" / "subscriber" / f"stub{number}.c").touch()
     command = [sys.executable, "-P", str(TOOLS / "check_c_walls.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "gate: 23 files, at most 20" in done.stdout
+    assert "subscriber: 23 files, at most 20" in done.stdout

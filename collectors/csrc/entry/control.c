@@ -5,7 +5,7 @@
 #include "calls/calls.h"
 #include "entry/entry.h"
 #include "events/events.h"
-#include "gate/gate.h"
+#include "subscriber/subscriber.h"
 #include "graph/graph.h"
 #include "launch/launch.h"
 #include "life/life.h"

@@ -1,14 +1,57 @@
-/* Gate: the program's driver calls come in here, and CUPTI is left here. */
+/* Gate: a library of its own, preloaded before libcuda, that knows which threads are inside the
+ * driver and can keep them out for a moment.
+ *
+ * The native library finds `gviz_gate` with dlsym; where it is not there, there is no gate. Nothing
+ * here needs CUDA, CUPTI or Python.
+ */
 #ifndef GVIZ_GATE_H
 #define GVIZ_GATE_H
 
-/* ---- callbacks.c: CUPTI's subscriber ------------------------------------------------------ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* Subscribe. Returns 0, or -1: gviz_error says why. */
-int callbacks_start(void);
+enum gate_answer {
+    GATE_CLOSED = 0,   /* nobody is inside; the caller alone may call the driver until open() */
+    GATE_BUSY,         /* a thread stayed inside; try later */
+    GATE_BACKING_OFF,  /* too soon after GATE_BUSY */
+    GATE_FORBIDDEN,    /* the process exits */
+    GATE_UNKNOWN,      /* calls passed that no mark was left for: never closes in this process */
+    GATE_TAKEN,        /* another thread closes or has closed */
+};
 
-/* ---- leave.c: leaving CUPTI to another profiler ------------------------------------- */
+struct gate_counts {
+    uint64_t closed;          /* times that nobody was inside */
+    uint64_t busy;            /* times that close() gave up */
+    uint64_t held;            /* calls that waited for open() */
+    uint64_t overrun;         /* closures that held calls ended, as open() did not come */
+    uint64_t longest_hold_ns; /* that a call waited */
+    uint64_t polled;          /* waits of the program that were done as polls */
+    uint64_t without_stub;    /* addresses handed out bare */
+    uint64_t without_mark;    /* calls that left no mark, for want of memory */
+    char busy_call[64];       /* the call that close() gave up for last */
+};
 
-void leave(const char *profiler, double seconds);
+/* What the gate cannot see behind. */
+struct gate_hole {
+    char name[64];   /* of the function or export table */
+    char caller[64]; /* file of the library that requested it, or "the program" */
+    uint64_t count;
+};
+
+struct gate_api {
+    size_t size; /* of this structure: a later one has more at its end */
+    /* Waits of the program that begin from here on are polls that leave the gate in between. */
+    void (*want)(void);
+    /* Keep threads out and wait until nobody is inside, 5 ms at most. */
+    enum gate_answer (*close)(void);
+    /* Returns whether the gate was still closed, or wanted: false after an overrun. */
+    bool (*open)(void);
+    /* Whether the calling thread is inside by the gate's knowledge. */
+    bool (*is_inside)(void);
+    void (*read_counts)(struct gate_counts *counts);
+    /* Fill in at most `limit` holes; return how many there are. */
+    size_t (*read_holes)(struct gate_hole *holes, size_t limit);
+};
 
 #endif

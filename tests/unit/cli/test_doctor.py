@@ -41,7 +41,11 @@ def test_doctor_without_any_tool_on_path_still_answers(gviz: Gviz, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("package", "stem"),
-    [("gviz.collectors", "_native"), ("gviz.collectors.launchcost", "_launchcost")],
+    [
+        ("gviz.collectors", "_native"),
+        ("gviz.collectors", "_gate"),
+        ("gviz.collectors.launchcost", "_launchcost"),
+    ],
 )
 def test_libraries_of_this_installation_load(package: str, stem: str) -> None:
     library = find_library(package, stem)

@@ -1,6 +1,6 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
 #include "calls/calls.h"
-#include "gate/gate.h"
+#include "subscriber/subscriber.h"
 #include "graph/graph.h"
 #include "launch/launch.h"
 #include "life/life.h"

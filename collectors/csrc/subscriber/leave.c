@@ -4,7 +4,7 @@
  * bounds; then every callback and activity kind is off and the subscription given back.
  */
 #include "calls/calls.h"
-#include "gate/gate.h"
+#include "subscriber/subscriber.h"
 #include "launch/launch.h"
 #include "spool/spool.h"
 #include "window/window.h"

@@ -1,0 +1,203 @@
+/* The gate's phases: open, wanted, closed. */
+#define _GNU_SOURCE
+#include "gate/parts.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MILLISECOND 1000000u
+/* A window's attach takes 5-15 ms while held calls wait; threads that are inside get this long. */
+#define CLOSE_LIMIT_NS (5 * MILLISECOND)
+/* A call that is inside so long is a wait or the like: most take microseconds, a thread that lost its
+ * core is back. Nobody is held while this is looked at. */
+#define LONG_CALL_NS (10 * MILLISECOND)
+/* Held calls go on after this, whatever the closer does: the program must not stand still. */
+#define HOLD_LIMIT_NS (250 * MILLISECOND)
+#define FIRST_BACKOFF_NS (1 * MILLISECOND)
+#define LAST_BACKOFF_NS (10000ull * MILLISECOND)
+#define EXIT_LIMIT_NS (1000ull * MILLISECOND)
+#define SPINS 200
+
+_Atomic uint32_t phase;
+static atomic_bool closer_there, forbidden;
+static _Atomic uint64_t backoff_ns, not_before_ns;
+THREAD_LOCAL bool closer;
+
+uint64_t gate_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool is_closer(void) { return closer; }
+
+static void wake(void) { syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0); }
+
+static void pause_ns(long ns) {
+    struct timespec pause = {0, ns};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
+/* -- the program's threads ------------------------------------------------------------------- */
+
+void hold(void) {
+    int error = errno;
+    uint64_t start_ns = gate_now_ns(), held_ns = 0;
+    atomic_fetch_add(&tallies.held, 1);
+    while (atomic_load(&phase) == PHASE_CLOSED) {
+        held_ns = gate_now_ns() - start_ns;
+        if (held_ns >= HOLD_LIMIT_NS) {
+            uint32_t was = PHASE_CLOSED;
+            if (atomic_compare_exchange_strong(&phase, &was, PHASE_OPEN)) {
+                atomic_fetch_add(&tallies.overrun, 1);
+                wake();
+            }
+            break;
+        }
+        struct timespec rest = {0, (long)(HOLD_LIMIT_NS - held_ns)};
+        syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, PHASE_CLOSED, &rest, NULL, 0);
+    }
+    held_ns = gate_now_ns() - start_ns;
+    uint64_t longest = atomic_load(&tallies.longest_hold_ns);
+    while (held_ns > longest &&
+           !atomic_compare_exchange_weak(&tallies.longest_hold_ns, &longest, held_ns))
+        continue;
+    errno = error;
+}
+
+/* -- the closer -------------------------------------------------------------------------------- */
+
+static void want(void) {
+    uint32_t was = PHASE_OPEN;
+    atomic_compare_exchange_strong(&phase, &was, PHASE_WANTED);
+}
+
+static bool is_other_inside(struct mark *mark, void *unused) {
+    (void)unused;
+    return mark != own_mark() && atomic_load(&mark->inside);
+}
+
+static bool stays_inside(struct mark *mark, void *until_ns) {
+    uint64_t calls = atomic_load(&mark->calls);
+    while (is_other_inside(mark, NULL) && atomic_load(&mark->calls) == calls) {
+        if (gate_now_ns() >= *(uint64_t *)until_ns)
+            return true;
+        pause_ns(20000);
+    }
+    return false;
+}
+
+/* The entry of a call that is inside and stays there, or NULL. Nobody is held meanwhile. */
+static struct entry *long_call(void) {
+    uint64_t until_ns = gate_now_ns() + LONG_CALL_NS;
+    struct mark *mark = mark_find(stays_inside, &until_ns);
+    return mark ? atomic_load(&mark->entry) : NULL;
+}
+
+/* Returns the call that a thread is still inside, or NULL. */
+static struct entry *wait_until_empty(void) {
+    uint64_t until_ns = gate_now_ns() + CLOSE_LIMIT_NS;
+    struct mark *mark;
+    for (int spins = 0; (mark = mark_find(is_other_inside, NULL)) != NULL; spins++) {
+        if (gate_now_ns() >= until_ns)
+            return atomic_load(&mark->entry);
+        if (spins >= SPINS)
+            pause_ns(20000);
+    }
+    return NULL;
+}
+
+static enum gate_answer give_up(const struct entry *entry) {
+    uint64_t wait_ns = atomic_load(&backoff_ns);
+    wait_ns = wait_ns == 0 ? FIRST_BACKOFF_NS : 2 * wait_ns;
+    wait_ns = wait_ns < LAST_BACKOFF_NS ? wait_ns : LAST_BACKOFF_NS;
+    atomic_store(&backoff_ns, wait_ns);
+    atomic_store(&not_before_ns, gate_now_ns() + wait_ns);
+    atomic_store(&tallies.busy_call, entry ? entry->name : NULL);
+    atomic_fetch_add(&tallies.busy, 1);
+    return GATE_BUSY;
+}
+
+static enum gate_answer try_close(void) {
+    if (atomic_load(&tallies.without_mark))
+        return GATE_UNKNOWN;
+    if (gate_now_ns() < atomic_load(&not_before_ns))
+        return GATE_BACKING_OFF;
+    want();
+    struct entry *entry = long_call();
+    if (entry)
+        return give_up(entry);
+    atomic_store(&phase, PHASE_CLOSED);
+    entry = wait_until_empty();
+    if (entry || atomic_load(&tallies.without_mark) || atomic_load(&forbidden)) {
+        atomic_store(&phase, PHASE_WANTED);
+        wake();
+        return entry ? give_up(entry) : GATE_FORBIDDEN;
+    }
+    atomic_store(&backoff_ns, 0);
+    atomic_fetch_add(&tallies.closed, 1);
+    return GATE_CLOSED;
+}
+
+static enum gate_answer close_gate(void) {
+    bool there = false;
+    if (atomic_load(&forbidden))
+        return GATE_FORBIDDEN;
+    if (!atomic_compare_exchange_strong(&closer_there, &there, true))
+        return GATE_TAKEN;
+    enum gate_answer answer = try_close();
+    if (answer == GATE_CLOSED)
+        closer = true;
+    else
+        atomic_store(&closer_there, false);
+    return answer;
+}
+
+static bool open_gate(void) {
+    if (atomic_load(&closer_there) && !closer)
+        return false; /* another thread's */
+    uint32_t was = atomic_exchange(&phase, PHASE_OPEN);
+    wake();
+    bool kept = !closer || was == PHASE_CLOSED;
+    if (closer) {
+        closer = false;
+        atomic_store(&closer_there, false);
+    }
+    return kept;
+}
+
+/* -- the end of the process, and its children -------------------------------------------------- */
+
+static void at_exit(void) {
+    atomic_store(&forbidden, true);
+    uint64_t until_ns = gate_now_ns() + EXIT_LIMIT_NS;
+    while (!closer && atomic_load(&closer_there) && gate_now_ns() < until_ns)
+        pause_ns(100000);
+}
+
+/* After libcuda is loaded, so that it runs before libcuda's own. */
+void closing_watch_exit(void) { atexit(at_exit); }
+
+void closing_forked(void) {
+    atomic_store(&phase, PHASE_OPEN);
+    atomic_store(&closer_there, false);
+    atomic_store(&backoff_ns, 0);
+    atomic_store(&not_before_ns, 0);
+    closer = false;
+}
+
+EXPORT const struct gate_api gviz_gate = {
+    .size = sizeof gviz_gate,
+    .want = want,
+    .close = close_gate,
+    .open = open_gate,
+    .is_inside = mark_is_inside,
+    .read_counts = counts_read,
+    .read_holes = holes_read,
+};

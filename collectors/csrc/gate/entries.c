@@ -1,0 +1,116 @@
+/* Entries: the functions of libcuda, by name and by address, and the stub before each. */
+#define _GNU_SOURCE
+#include "gate/parts.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define SLOTS 8192 /* more than twice the entries of names.c and the spares */
+
+static _Atomic uintptr_t driver_first, driver_last; /* 0: not found */
+static _Atomic(struct entry *) slots[SLOTS];
+static atomic_uint spares_taken;
+
+static size_t slot_of(const void *address) {
+    return ((uintptr_t)address * 0x9E3779B97F4A7C15ull) >> 51; /* 13 bits: SLOTS */
+}
+
+/* Put an entry where its address leads to. Returns the one that is there: another thread's, or
+ * that of another name of one function. */
+static struct entry *put(struct entry *entry) {
+    void *real = atomic_load(&entry->real);
+    for (size_t i = slot_of(real);; i = (i + 1) % SLOTS) {
+        struct entry *there = NULL;
+        if (atomic_compare_exchange_strong(&slots[i], &there, entry))
+            return entry;
+        if (atomic_load(&there->real) == real)
+            return there;
+    }
+}
+
+static struct entry *entry_at(const void *address) {
+    for (size_t i = slot_of(address);; i = (i + 1) % SLOTS) {
+        struct entry *entry = atomic_load(&slots[i]);
+        if (!entry || atomic_load(&entry->real) == address)
+            return entry;
+    }
+}
+
+struct entry *entry_named(const char *name) {
+    size_t low = 0, high = (size_t)(__stop_gate_entries - __start_gate_entries);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, __start_gate_entries[middle].name);
+        if (order == 0)
+            return &__start_gate_entries[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* The stubs keep addresses of libcuda: it must stay, also where the program closes it. */
+static void pin(const char *path) {
+    void *(*open)(const char *, int) = libc_function("dlopen");
+    if (open)
+        open(path, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* Several threads may do it at once, with the same outcome: none waits for another, which may wait
+ * for the loader's lock that this one holds. */
+static void read_driver(const struct object *driver) {
+    static atomic_bool watched;
+    pin(driver->path);
+    for (struct entry *e = __start_gate_entries; e < __stop_gate_entries; e++) {
+        void *real = object_symbol(driver, e->name);
+        if (!real)
+            continue;
+        atomic_store(&e->hooks, hooks_of(e->name));
+        atomic_store(&e->real, real);
+        put(e);
+    }
+    if (!atomic_exchange(&watched, true))
+        closing_watch_exit();
+    atomic_store(&driver_first, driver->first);
+    atomic_store_explicit(&driver_last, driver->last, memory_order_release);
+}
+
+bool driver_find(void) {
+    struct object driver;
+    if (atomic_load_explicit(&driver_last, memory_order_acquire))
+        return true;
+    if (!object_find("libcuda.so", 0, &driver))
+        return false;
+    read_driver(&driver);
+    return true;
+}
+
+bool driver_has(const void *address) {
+    return driver_find() && (uintptr_t)address >= atomic_load(&driver_first) &&
+           (uintptr_t)address < atomic_load(&driver_last);
+}
+
+static struct entry *take_spare(void *real, const char *name) {
+    unsigned i = atomic_load(&spares_taken);
+    do {
+        if (i >= SPARE_COUNT)
+            return NULL;
+    } while (!atomic_compare_exchange_weak(&spares_taken, &i, i + 1));
+    struct entry *named = entry_named(name), *entry = &spares[i];
+    entry->name = named ? named->name : "a function of the driver that has no name here";
+    entry->stub = spare_stubs + SPARE_BYTES * (size_t)i;
+    atomic_store(&entry->hooks, hooks_of(entry->name));
+    atomic_store(&entry->real, real);
+    return entry;
+}
+
+void *stub_of(void *real, const char *name) {
+    struct entry *entry = entry_at(real);
+    if (!entry) {
+        entry = take_spare(real, name);
+        entry = entry ? put(entry) : NULL;
+    }
+    return entry ? entry->stub : NULL;
+}

@@ -1,0 +1,152 @@
+/* The gate's own parts. Code here runs inside any call of the program: no malloc, no stdio, no lock. */
+#ifndef GVIZ_GATE_PARTS_H
+#define GVIZ_GATE_PARTS_H
+
+#include "gate/gate.h"
+
+#include <stdatomic.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+#define EXPORT __attribute__((visibility("default")))
+/* Preloaded, so the room is there: reading never allocates. */
+#define THREAD_LOCAL static __thread __attribute__((tls_model("initial-exec")))
+
+/* Offsets of struct entry and struct call as the assembly of stubs.c has them. */
+#define ENTRY_BYTES 32
+#define CALL_BYTES 224
+#define CALL_VECTORS 64
+#define CALL_ENTRY 192
+#define CALL_RESULT 200
+#define CALL_CALLER 208
+#define CALL_STACK 216
+/* Words of stack arguments that a stub hands on: cuTensorMapEncodeIm2colWide has 10 on x86-64, a
+ * CUipcMemHandle by value takes 8 (tools/gate_names.py checks cuda.h). */
+#define STACK_WORDS 12
+
+/* A function of the driver and the stub before it. Those with a name stand in names.c. */
+struct entry {
+    const char *name;
+    void *stub;
+    _Atomic(void *) real;
+    _Atomic(const struct hooks *) hooks; /* NULL: none */
+};
+
+/* One call, on the stack of its stub. */
+struct call {
+    uintptr_t words[8]; /* the registers of arguments: 6 on x86-64, 8 on aarch64 */
+    uint64_t vectors[16];
+    struct entry *entry;
+    uintptr_t result;
+    uintptr_t caller; /* the return address */
+    uintptr_t stack;  /* the caller's stack pointer: where its stack arguments are */
+};
+
+_Static_assert(sizeof(struct entry) == ENTRY_BYTES, "ENTRY_BYTES");
+_Static_assert(sizeof(struct call) == CALL_BYTES, "CALL_BYTES");
+_Static_assert(offsetof(struct call, vectors) == CALL_VECTORS, "CALL_VECTORS");
+_Static_assert(offsetof(struct call, entry) == CALL_ENTRY, "CALL_ENTRY");
+_Static_assert(offsetof(struct call, result) == CALL_RESULT, "CALL_RESULT");
+_Static_assert(offsetof(struct call, caller) == CALL_CALLER, "CALL_CALLER");
+_Static_assert(offsetof(struct call, stack) == CALL_STACK, "CALL_STACK");
+
+struct hooks {
+    void (*wanted)(struct call *call); /* before a call begins while the gate is wanted */
+    void (*after)(struct call *call);  /* before the result is returned */
+};
+
+/* ---- names.c: an exported stub and an entry for each function of cuda.h -------------------------- */
+
+#if defined(__x86_64__)
+#define STUB_CODE(name) "  endbr64\n  leaq .Lentry_" name "(%rip), %r11\n  jmp gate_stub\n"
+#elif defined(__aarch64__)
+#define STUB_CODE(name)                                                                            \
+    "  hint #34\n  adrp x16, .Lentry_" name "\n  add x16, x16, :lo12:.Lentry_" name "\n"           \
+    "  b gate_stub\n"
+#endif
+/* The entry names the stub by a local label: another preloaded library may have the global one. */
+#define STUB(name)                                                                                 \
+    __asm__(".text\n.p2align 4\n.globl " #name "\n.type " #name ", %function\n" #name ":\n"        \
+            ".Lstub_" #name ":\n.cfi_startproc\n" STUB_CODE(#name) ".cfi_endproc\n"               \
+            ".size " #name ", . - " #name "\n"                                                     \
+            ".pushsection .rodata\n.Lname_" #name ": .asciz \"" #name "\"\n.popsection\n"           \
+            ".pushsection gate_entries, \"aw\", %progbits\n.p2align 3\n"                            \
+            ".Lentry_" #name ": .quad .Lname_" #name ", .Lstub_" #name ", 0, 0\n.popsection\n");
+
+/* ---- stubs.c ------------------------------------------------------------------------------ */
+
+#define SPARE_COUNT 1024
+#define SPARE_BYTES 16
+extern HIDDEN char spare_stubs[SPARE_COUNT * SPARE_BYTES];
+extern HIDDEN struct entry spares[SPARE_COUNT];
+/* Between these stand the entries of names.c, sorted by name. */
+extern HIDDEN struct entry __start_gate_entries[], __stop_gate_entries[];
+
+/* ---- entries.c: which entry a function of the driver has ------------------------------------ */
+
+/* Find libcuda and the functions in it. Returns whether it is loaded. */
+bool driver_find(void);
+bool driver_has(const void *address);
+struct entry *entry_named(const char *name);
+/* The stub before `real`, or NULL where there are no more. `name` is that of hooks. */
+void *stub_of(void *real, const char *name);
+const struct hooks *hooks_of(const char *name);
+
+/* ---- marks.c: who is inside ------------------------------------------------------------------ */
+
+/* A thread's mark. Only its thread writes, except in a forked child. */
+struct mark {
+    _Alignas(64) atomic_bool used;
+    atomic_bool inside;
+    int rounds; /* of destructors that the thread's end has run */
+    _Atomic uint64_t calls;
+    uintptr_t stack; /* of the outermost call */
+    _Atomic(struct entry *) entry;
+};
+
+void *call_enter(struct call *call); /* returns the function to call, or NULL */
+uintptr_t call_leave(struct call *call);
+bool mark_is_inside(void);
+/* The first mark for which a function answers true, or NULL. */
+struct mark *mark_find(bool (*matches)(struct mark *mark, void *data), void *data);
+struct mark *own_mark(void); /* NULL: none yet */
+void marks_start(void);
+void marks_clear_others(void);
+
+/* ---- closing.c: the phases ------------------------------------------------------------------- */
+
+enum phase { PHASE_OPEN, PHASE_WANTED, PHASE_CLOSED };
+extern HIDDEN _Atomic uint32_t phase;
+bool is_closer(void); /* the thread for which the gate is closed passes */
+void hold(void);      /* until the gate is not closed */
+void closing_forked(void);
+void closing_watch_exit(void);
+uint64_t gate_now_ns(void);
+
+/* ---- counts.c -------------------------------------------------------------------------------- */
+
+extern HIDDEN struct tallies {
+    _Atomic uint64_t closed, busy, held, overrun, longest_hold_ns, polled, without_stub, without_mark;
+    _Atomic(const char *) busy_call;
+} tallies;
+void hole_add(const char *name, uintptr_t caller);
+void counts_read(struct gate_counts *counts);
+size_t holes_read(struct gate_hole *holes, size_t limit);
+void counts_clear(void);
+
+/* ---- objects.c: shared objects, read from their ELF tables ------------------------------------- */
+
+/* A function of libc or libdl, found without calling them. */
+void *libc_function(const char *name);
+struct object {
+    uintptr_t base, first, last; /* the addresses that it takes */
+    const void *dynamic;
+    char path[256];
+};
+/* Find the object whose file's name begins with `prefix`, or, where it is NULL, that has `address`. */
+bool object_find(const char *prefix, uintptr_t address, struct object *object);
+void *object_symbol(const struct object *object, const char *name);
+const char *file_name(const char *path);
+/* Whether an address is code of CUDA's own libraries or another tool's. */
+bool is_of_driver_or_tool(uintptr_t address);
+
+#endif

@@ -1,0 +1,146 @@
+/* A driver for the gate's tests: libcuda.so.1 with the calling conventions that matter, which counts
+ * the threads inside it. What a program calls is in program.c. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define NOT_READY 600
+#define NOT_FOUND 500
+
+typedef int CUresult;
+typedef struct {
+    char reserved[64];
+} CUipcMemHandle;
+
+static atomic_int inside, waits, queries;
+static _Atomic uint64_t busy_until_ns;
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* -- what tests ask: not CUDA's, so the gate leaves it alone -- */
+EXPORT int driver_inside(void) { return inside; }
+EXPORT void driver_forget_inside(void) { inside = 0; }
+EXPORT void driver_work(uint64_t ns) { busy_until_ns = now_ns() + ns; }
+EXPORT int driver_waits(void) { return waits; }
+EXPORT int driver_queries(void) { return queries; }
+
+EXPORT CUresult cuInit(unsigned flags) { return flags == 0 ? 0 : 1; }
+
+EXPORT CUresult cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                               unsigned by, unsigned bz, unsigned shared, void *stream,
+                               void **arguments, void **extra) {
+    inside++;
+    for (volatile int i = 0; i < 200; i++)
+        continue;
+    int ok = gx == 1 && gy == 2 && gz == 3 && bx == 4 && by == 5 && bz == 6 && shared == 7 &&
+             stream == (void *)8 && arguments == (void *)9 && extra == (void *)10;
+    inside--;
+    return ok ? (CUresult)(uintptr_t)function : 1;
+}
+
+EXPORT CUresult cuTensorMapEncodeIm2colWide(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                                            uint64_t f, uint64_t g, uint64_t h, uint64_t i, uint64_t j,
+                                            uint64_t k, uint64_t l, uint64_t m, uint64_t n, uint64_t o,
+                                            uint64_t p) {
+    uint64_t all[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p};
+    for (uint64_t number = 0; number < 16; number++)
+        if (all[number] != number + 100)
+            return 1;
+    return 77;
+}
+
+EXPORT CUresult cuTexRefSetMipmapLevelClamp(void *texture, float least, float most) {
+    return texture == (void *)1 && least == 0.5f && most == 2.5f ? 0 : 1;
+}
+
+EXPORT CUresult cuIpcOpenMemHandle_v2(uint64_t *address, CUipcMemHandle handle, unsigned flags) {
+    for (int i = 0; i < 64; i++)
+        if (handle.reserved[i] != (char)(i + 1))
+            return 1;
+    *address = flags;
+    return 0;
+}
+
+/* Calls back within the call, as real drivers do. */
+EXPORT CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *function,
+                                                 size_t (*memory)(int), size_t size, int limit) {
+    inside++;
+    *grid = (int)memory(limit);
+    *block = function && size ? 1 : 0;
+    inside--;
+    return 0;
+}
+
+EXPORT CUresult cuStreamSynchronize(void *stream) {
+    (void)stream;
+    inside++;
+    waits++;
+    while (now_ns() < busy_until_ns) {
+        struct timespec pause = {0, 50000};
+        nanosleep(&pause, NULL);
+    }
+    inside--;
+    return 0;
+}
+
+EXPORT CUresult cuStreamQuery(void *stream) {
+    (void)stream;
+    queries++;
+    return now_ns() < busy_until_ns ? NOT_READY : 0;
+}
+
+EXPORT CUresult cuMemAlloc(unsigned *address, unsigned size) {
+    *address = size;
+    return 1;
+}
+
+EXPORT CUresult cuMemAlloc_v2(uint64_t *address, size_t size) {
+    *address = size;
+    return 2;
+}
+
+static CUresult unexported(int x) { return 1000 + x; }
+
+EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                                    int *status);
+
+EXPORT CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags) {
+    Dl_info self;
+    (void)flags;
+    char versioned[128];
+    void *library = dladdr((void *)cuInit, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    strcpy(versioned, name);
+    if (strcmp(name, "cuUnexported") == 0) {
+        *function = (void *)unexported;
+        return 0;
+    }
+    if ((strcmp(name, "cuMemAlloc") == 0 && version >= 3020) ||
+        (strcmp(name, "cuGetProcAddress") == 0 && version >= 12000))
+        strcat(versioned, "_v2");
+    *function = dlsym(library, versioned);
+    return *function ? 0 : NOT_FOUND;
+}
+
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status) {
+    CUresult result = cuGetProcAddress(name, function, version, flags);
+    if (status)
+        *status = result ? 1 : 0;
+    return result;
+}
+
+EXPORT CUresult cuGetExportTable(const void **table, const void *id) {
+    static const void *functions[] = {(void *)unexported};
+    (void)id;
+    *table = functions;
+    return 0;
+}

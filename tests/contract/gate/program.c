@@ -1,0 +1,401 @@
+/* Programs for the gate's tests, by name. Each exits with 0 or names the line of what is wrong. */
+#define _GNU_SOURCE
+#include "gate/gate.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(what)                                                       \
+    do {                                                                  \
+        if (!(what)) {                                                    \
+            fprintf(stderr, "line %d: %s\n", __LINE__, #what);            \
+            _exit(1);                                                     \
+        }                                                                 \
+    } while (0)
+
+typedef int (*launch_function)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                               unsigned, void *, void **, void **);
+typedef struct {
+    char reserved[64];
+} CUipcMemHandle;
+
+static void *library;
+static const struct gate_api *gate;
+static launch_function launch_kernel;
+static int (*occupancy)(int *, int *, void *, size_t (*)(int), size_t, int);
+static int (*synchronize)(void *);
+static int (*driver_inside)(void);
+static void (*driver_work)(uint64_t);
+static atomic_bool stop;
+static _Atomic uint64_t launches;
+
+static void *symbol(const char *name) {
+    void *found = dlsym(library, name);
+    if (!found) {
+        fprintf(stderr, "%s: %s\n", name, dlerror());
+        _exit(1);
+    }
+    return found;
+}
+
+/* Whether a function is the gate's stub. */
+static int is_stub(void *function) {
+    Dl_info object;
+    return dladdr(function, &object) && strstr(object.dli_fname, "_gate") != NULL;
+}
+
+static int launch(void) {
+    launches++;
+    return launch_kernel((void *)42, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10) == 42;
+}
+
+static void start(void) {
+    library = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(library);
+    gate = dlsym(RTLD_DEFAULT, "gviz_gate");
+    launch_kernel = (launch_function)symbol("cuLaunchKernel");
+    occupancy = symbol("cuOccupancyMaxPotentialBlockSize");
+    synchronize = symbol("cuStreamSynchronize");
+    driver_inside = symbol("driver_inside");
+    driver_work = symbol("driver_work");
+}
+
+static void sleep_ms(int ms) {
+    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static struct gate_counts counts(void) {
+    struct gate_counts found;
+    gate->read_counts(&found);
+    return found;
+}
+
+/* -- the calling convention -------------------------------------------------------------- */
+
+static size_t launch_within(int limit) {
+    CHECK(!gate || gate->is_inside());
+    CHECK(launch());
+    CHECK(!gate || gate->is_inside());
+    return (size_t)limit + 1;
+}
+
+static int arguments(void) {
+    CHECK(launch());
+    int (*encode)() = symbol("cuTensorMapEncodeIm2colWide");
+    CHECK(encode(100ul, 101ul, 102ul, 103ul, 104ul, 105ul, 106ul, 107ul, 108ul, 109ul, 110ul, 111ul, 112ul,
+                 113ul, 114ul, 115ul) == 77);
+    int (*clamp)(void *, float, float) = symbol("cuTexRefSetMipmapLevelClamp");
+    CHECK(clamp((void *)1, 0.5f, 2.5f) == 0);
+    int (*open)(uint64_t *, CUipcMemHandle, unsigned) = symbol("cuIpcOpenMemHandle_v2");
+    CUipcMemHandle handle;
+    uint64_t address = 0;
+    for (int i = 0; i < 64; i++)
+        handle.reserved[i] = (char)(i + 1);
+    CHECK(open(&address, handle, 9) == 0 && address == 9);
+    int grid = 0, block = 0;
+    CHECK(occupancy(&grid, &block, &grid, launch_within, 1, 5) == 0 && grid == 6 && block == 1);
+    CHECK(!gate || !gate->is_inside());
+    return 0;
+}
+
+/* -- finding functions --------------------------------------------------------------------- */
+
+static int lookups(void) {
+    typedef int (*lookup1)(const char *, void **, int, uint64_t);
+    typedef int (*lookup2)(const char *, void **, int, uint64_t, int *);
+    CHECK(dlsym(RTLD_DEFAULT, "cuInit") == NULL && dlerror() != NULL);
+    CHECK(dlsym(RTLD_DEFAULT, "cuInit") == NULL && strstr(dlerror(), "cuInit") != NULL);
+    CHECK(dlerror() == NULL);
+    start();
+    CHECK(gate);
+    CHECK(is_stub((void *)launch_kernel) && !is_stub((void *)driver_inside));
+    CHECK(dlsym(library, "cuNoSuchFunction") == NULL && strstr(dlerror(), "cuNoSuchFunction"));
+    CHECK(dlsym(library, "cuGraphLaunch") == NULL); /* this driver has none */
+    CHECK(dlvsym(library, "cuInit", "NONE_1.0") == NULL);
+    lookup1 old = (lookup1)symbol("cuGetProcAddress");
+    lookup2 new = (lookup2)symbol("cuGetProcAddress_v2");
+    CHECK(is_stub((void *)old) && is_stub((void *)new));
+    void *found = NULL;
+    uint64_t address = 0;
+    CHECK(old("cuMemAlloc", &found, 3020, 0) == 0 && is_stub(found));
+    CHECK(((int (*)(uint64_t *, size_t))found)(&address, 1ul << 40) == 2 && address == 1ul << 40);
+    unsigned small = 0;
+    CHECK(old("cuMemAlloc", &found, 2000, 0) == 0 && is_stub(found));
+    CHECK(((int (*)(unsigned *, unsigned))found)(&small, 5) == 1 && small == 5);
+    int status = -1;
+    CHECK(new("cuGetProcAddress", &found, 13000, 0, &status) == 0 && status == 0 && found == (void *)new);
+    CHECK(new("cuGetProcAddress", &found, 11030, 0, &status) == 0 && found == (void *)old);
+    CHECK(new("cuLaunchKernel", &found, 13000, 0, &status) == 0 && found == (void *)launch_kernel);
+    CHECK(new("cuNone", &found, 13000, 0, &status) == 500 && status == 1 && found == NULL);
+    /* A function that no symbol leads to has a stub too, and one only. */
+    void *again = NULL;
+    CHECK(new("cuUnexported", &found, 13000, 0, &status) == 0 && is_stub(found));
+    CHECK(new("cuUnexported", &again, 13000, 0, &status) == 0 && again == found);
+    CHECK(((int (*)(int))found)(3) == 1003);
+    /* An export table stays bare, and is counted. */
+    int (*export)(const void **, const void *) = symbol("cuGetExportTable");
+    const void *table = NULL;
+    CHECK(export(&table, "0123456789abcdef") == 0 && export(&table, "0123456789abcdef") == 0);
+    CHECK(!is_stub(*(void **)table));
+    struct gate_hole hole = {0};
+    CHECK(gate->read_holes(&hole, 1) == 1 && hole.count == 2 && strcmp(hole.caller, "the program") == 0);
+    CHECK(strcmp(hole.name, "export table 30313233343536373839616263646566") == 0);
+    CHECK(counts().without_stub == 0 && counts().without_mark == 0);
+    return 0;
+}
+
+/* -- programs that leave calls and threads in every way ------------------------------------------ */
+
+static jmp_buf back;
+
+static size_t jump_out(int unused) {
+    (void)unused;
+    longjmp(back, 1);
+}
+
+/* From far below the calls that follow. */
+static void leave_by_longjmp(void) {
+    char room[4096];
+    int grid, block;
+    memset(room, 0, sizeof room);
+    __asm__ volatile("" ::"r"(room) : "memory");
+    void (*forget)(void) = symbol("driver_forget_inside");
+    if (setjmp(back) == 0)
+        occupancy(&grid, &block, &grid, jump_out, 1, 1);
+    forget();
+}
+
+static int jumps(void) {
+    start();
+    leave_by_longjmp();
+    CHECK(gate->is_inside()); /* it stands until the next call */
+    CHECK(launch());
+    CHECK(!gate->is_inside());
+    leave_by_longjmp();
+    CHECK(gate->close() == GATE_CLOSED); /* the closer's own does not matter */
+    CHECK(gate->open());
+    return 0;
+}
+
+static void *launch_once(void *unused) {
+    CHECK(launch());
+    return unused;
+}
+
+static int short_threads(void) {
+    pthread_t thread;
+    start();
+    for (int i = 0; i < 10000; i++) {
+        CHECK(pthread_create(&thread, NULL, launch_once, NULL) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+    }
+    CHECK(gate->close() == GATE_CLOSED && gate->open());
+    CHECK(counts().without_mark == 0 && launches == 10000);
+    return 0;
+}
+
+static size_t cancel_within(int unused) {
+    (void)unused;
+    pthread_exit(NULL);
+}
+
+static void *end_inside(void *unused) {
+    int grid, block;
+    occupancy(&grid, &block, &grid, cancel_within, 1, 1);
+    return unused;
+}
+
+static int threads_that_end_inside(void) {
+    pthread_t thread;
+    start();
+    for (int i = 0; i < 100; i++) {
+        CHECK(pthread_create(&thread, NULL, end_inside, NULL) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+    }
+    CHECK(gate->close() == GATE_CLOSED && gate->open());
+    return 0;
+}
+
+static void *launch_on(void *unused) {
+    while (!stop) {
+        CHECK(launch());
+        for (volatile int i = 0; i < 2000; i++)
+            continue;
+    }
+    return unused;
+}
+
+/* Launch and close in a child that was forked while the gate was closed. */
+static void fork_while_closed(void) {
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(5);
+        CHECK(launch() && gate->close() == GATE_CLOSED && gate->open());
+        _exit(0);
+    }
+    int status = 1;
+    gate->open();
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+/* Close over and over beside launching threads, short ones and forks: nobody may be inside. */
+static int storm(void) {
+    pthread_t threads[3], brief;
+    int closed = 0;
+    start();
+    for (int i = 0; i < 3; i++)
+        CHECK(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
+    for (int i = 0; i < 5000 && closed < 200; i++) {
+        CHECK(pthread_create(&brief, NULL, launch_once, NULL) == 0);
+        enum gate_answer answer = gate->close();
+        CHECK(answer == GATE_CLOSED || answer == GATE_BUSY || answer == GATE_BACKING_OFF);
+        if (answer != GATE_CLOSED) {
+            sleep_ms(1);
+        } else {
+            closed++;
+            for (volatile int spin = 0; spin < 10000; spin++)
+                CHECK(driver_inside() == 0);
+            CHECK(launch()); /* the closer passes */
+            if (closed % 20 == 0)
+                fork_while_closed();
+            else
+                CHECK(gate->open());
+        }
+        CHECK(pthread_join(brief, NULL) == 0);
+    }
+    stop = true;
+    for (int i = 0; i < 3; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(counts().closed == (uint64_t)closed && counts().held > 0);
+    printf("%d\n", closed);
+    return 0;
+}
+
+/* A child that another thread forks while the gate is closed is not held. */
+static void *fork_and_launch(void *unused) {
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(5);
+        CHECK(launch());
+        _exit(counts().held == 0 ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    return unused;
+}
+
+static int forks(void) {
+    pthread_t thread;
+    start();
+    CHECK(launch() && gate->close() == GATE_CLOSED);
+    CHECK(pthread_create(&thread, NULL, fork_and_launch, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    CHECK(gate->open());
+    return 0;
+}
+
+/* -- closing beside waits ---------------------------------------------------------------------- */
+
+static void *wait_on(void *unused) {
+    while (!stop)
+        CHECK(synchronize((void *)8) == 0);
+    return unused;
+}
+
+/* A wait of 300 ms beside four launching threads: nobody is held for it. Then it is polled. */
+static int waits(void) {
+    pthread_t threads[5];
+    int closed = 0;
+    start();
+    driver_work(300000000);
+    CHECK(pthread_create(&threads[4], NULL, wait_on, NULL) == 0);
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
+    sleep_ms(50);
+    CHECK(gate->close() == GATE_BUSY);
+    CHECK(strcmp(counts().busy_call, "cuStreamSynchronize") == 0);
+    CHECK(counts().held == 0);
+    CHECK(gate->close() == GATE_BACKING_OFF);
+    sleep_ms(300); /* wanted still: the waits after the long one are polls */
+    driver_work(300000000);
+    for (int i = 0; i < 250 && !closed; i++) {
+        sleep_ms(1);
+        closed = gate->close() == GATE_CLOSED;
+    }
+    CHECK(closed && driver_inside() == 0);
+    CHECK(gate->open());
+    stop = true;
+    for (int i = 0; i < 5; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(counts().polled > 0 && counts().overrun == 0);
+    printf("%llu\n", (unsigned long long)counts().longest_hold_ns);
+    return 0;
+}
+
+/* A closer that does not come back: held calls end the closure. */
+static int overrun(void) {
+    pthread_t thread;
+    start();
+    CHECK(launch() && gate->close() == GATE_CLOSED);
+    CHECK(pthread_create(&thread, NULL, launch_once, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    CHECK(counts().overrun == 1 && counts().held == 1 && !gate->open());
+    CHECK(gate->close() == GATE_CLOSED && gate->open());
+    return 0;
+}
+
+static void *exit_soon(void *unused) {
+    sleep_ms(20);
+    exit(3);
+    return unused;
+}
+
+/* The process exits while the gate is closed: it waits for the closer, then forbids it. */
+static int exits(void) {
+    pthread_t thread;
+    start();
+    CHECK(launch() && gate->close() == GATE_CLOSED);
+    CHECK(pthread_create(&thread, NULL, exit_soon, NULL) == 0);
+    sleep_ms(100);
+    printf("still here\n");
+    fflush(stdout);
+    CHECK(gate->open() && gate->close() == GATE_FORBIDDEN);
+    sleep_ms(5000);
+    return 1;
+}
+
+static int plain(void) {
+    start();
+    CHECK(!gate && !is_stub((void *)launch_kernel));
+    return arguments();
+}
+
+static int convention(void) {
+    start();
+    CHECK(gate && is_stub((void *)launch_kernel));
+    return arguments();
+}
+
+int main(int count, char **values) {
+    static const struct {
+        const char *name;
+        int (*run)(void);
+    } programs[] = {
+        {"plain", plain}, {"convention", convention}, {"lookups", lookups}, {"jumps", jumps},
+        {"short threads", short_threads}, {"threads that end inside", threads_that_end_inside},
+        {"storm", storm}, {"forks", forks}, {"waits", waits}, {"overrun", overrun}, {"exits", exits},
+    };
+    for (size_t i = 0; count == 2 && i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(values[1], programs[i].name) == 0)
+            return programs[i].run();
+    return 2;
+}

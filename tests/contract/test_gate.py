@@ -1,0 +1,165 @@
+"""The gate: preloaded before a driver that counts who is inside it (contract/gate)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from contract.backend import Backend
+from contract.scripts import PREAMBLE, run_script
+from fake.build import compiler
+
+from gviz.collectors import native
+from gviz.recording.reader import Recording
+
+SOURCES = Path(__file__).parent / "gate"
+CSRC = Path(__file__).parents[2] / "collectors" / "csrc"
+#: The slowest takes a second on a quiet machine.
+LIMIT_S = 60
+#: A closing waits 5 ms for threads that are inside; a held thread then wakes up.
+LONGEST_HOLD_NS = 6_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """The compiled driver and programs."""
+
+    folder: Path
+
+    def run(self, *command: str, preload: Sequence[Path | str] = ()) -> tuple[int, str, str]:
+        """Run a program; return its exit code, output and messages."""
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
+        if preload:
+            environment["LD_PRELOAD"] = ":".join(map(str, preload))
+        done = subprocess.run(
+            [str(self.folder / command[0]), *command[1:]],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    """The driver and the programs, compiled."""
+    folder = tmp_path_factory.mktemp("gate")
+    flags = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}"]
+    shared = ["-shared", "-fPIC"]
+    driver = ["-fvisibility=hidden", "-Wl,-Bsymbolic", "-Wl,-soname,libcuda.so.1", "-ldl"]
+    build = {
+        "libcuda.so.1": ["driver.c", *shared, *driver],
+        "program": ["program.c", "-ldl", "-lpthread"],
+        "direct": ["direct.c", f"-L{folder}", "-l:libcuda.so.1"],
+        "other.so": ["preload.c", *shared, "-ldl"],
+    }
+    for target, (source, *options) in build.items():
+        output = ["-o", str(folder / target)]
+        command = [compiler() or "cc", *flags, str(SOURCES / source), *output, *options]
+        subprocess.run(command, check=True)
+    return Programs(folder)
+
+
+@pytest.fixture(scope="module")
+def gate() -> Path:
+    """The gate of this installation."""
+    path = native.gate_path()
+    assert path is not None, "built without a C compiler; see 'gviz doctor'"
+    return path
+
+
+def test_without_the_gate_the_program_of_these_tests_runs(programs: Programs) -> None:
+    assert programs.run("program", "plain") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "convention",
+        "lookups",
+        "jumps",
+        "short threads",
+        "threads that end inside",
+        "forks",
+        "overrun",
+    ],
+)
+def test_program_behind_the_gate(programs: Programs, gate: Path, program: str) -> None:
+    assert programs.run("program", program, preload=[gate]) == (0, "", "")
+
+
+def test_nobody_is_inside_a_closed_gate(programs: Programs, gate: Path) -> None:
+    assert programs.run("program", "storm", preload=[gate]) == (0, "200\n", "")
+
+
+def test_nobody_is_held_for_a_long_wait(programs: Programs, gate: Path) -> None:
+    holds_ns = []
+    for _ in range(3):  # a thread that lost its core is held longer, and not by the gate
+        code, hold_ns, message = programs.run("program", "waits", preload=[gate])
+        assert (code, message) == (0, "")
+        holds_ns.append(int(hold_ns))
+        if holds_ns[-1] <= LONGEST_HOLD_NS:
+            break
+    assert min(holds_ns) <= LONGEST_HOLD_NS
+
+
+def test_exit_waits_for_the_closer(programs: Programs, gate: Path) -> None:
+    done = programs.run("program", "exits", preload=[gate])
+    assert done == (3, "still here\n", "")
+
+
+def test_program_linked_with_the_driver_runs_behind_the_gate(
+    programs: Programs, gate: Path
+) -> None:
+    assert programs.run("direct") == (0, "", "")
+    # What libcuda lacks is there, and says so: CUDA_ERROR_STUB_LIBRARY.
+    code, text, message = programs.run("direct", preload=[gate])
+    assert (code, text, message) == (0, "without a driver's function: 34\n", "")
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_another_preloaded_tool_works_on(programs: Programs, gate: Path, order: str) -> None:
+    other = programs.folder / "other.so"
+    preload = [other, gate] if order == "before" else [gate, other]
+    code, text, message = programs.run("direct", preload=preload)
+    assert (code, message) == (0, "")
+    # The gate takes the driver's own functions, so what stands behind it sees no call.
+    seen = 2 if order == "before" else 0
+    assert text.splitlines()[-1] == f"other tool saw {seen} calls"
+
+
+@pytest.mark.parametrize("sanitizer", ["libasan.so", "libtsan.so"])
+def test_sanitizer_before_the_gate_starts(programs: Programs, gate: Path, sanitizer: str) -> None:
+    found = subprocess.run(
+        [compiler() or "cc", f"-print-file-name={sanitizer}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    if not Path(found).is_absolute():
+        pytest.skip("this compiler does not have it")
+    assert programs.run("program", "convention", preload=[found, gate])[0] == 0
+
+
+def test_program_without_cuda_is_left_alone(gate: Path) -> None:
+    plain = subprocess.run(["ls", "/"], capture_output=True, check=True)
+    gated = subprocess.run(
+        ["ls", "/"], env={**os.environ, "LD_PRELOAD": str(gate)}, capture_output=True, check=True
+    )
+    assert (gated.stdout, gated.stderr) == (plain.stdout, b"")
+
+
+def test_recording_behind_the_gate_is_complete(fake: Backend, gate: Path, tmp_path: Path) -> None:
+    text = f"{PREAMBLE}with gviz.profile('x.gviz', node_launches=5):\n    launch(chain(), 5)\n"
+    done = run_script(fake, tmp_path, text, LD_PRELOAD=str(gate))
+    assert (done.returncode, done.stderr) == (0, "")
+    with Recording(tmp_path / "x.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        spans = [launch.span_count for launch in recording.fetch_launches(graph.graph_id)]
+    assert spans == [4, 4, 4, 4, 4]
