@@ -27,7 +27,7 @@ from gviz.recording import SCHEMA_VERSION, Recording, rows
 from gviz.stats import CuptiState
 
 if TYPE_CHECKING:
-    from gviz.model import GraphTree, TreeStatistics
+    from gviz.model import Alternation, GraphTree, TreeStatistics
 
 #: How many of a graph's slowest nodes are listed unless more are requested.
 SLOWEST_COUNT = 10
@@ -67,6 +67,7 @@ class LaunchSummary:
     these two over the launches that recording disturbed least, those of the states beside them.
     Launch calls that waited for a full queue are left out; ``host_waiting`` says how many.
     ``length`` is the GPU time of these launches, or of warm eager iterations, with its evidence.
+    ``alternation``, of the side ``stream``, is both sides timed alternately without node times.
     """
 
     side: str
@@ -80,6 +81,7 @@ class LaunchSummary:
     event_state: CuptiState | None
     host_state: CuptiState | None
     length: LaunchTimes
+    alternation: Alternation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +320,7 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
     if not count:
         return None
     event, calls = least_disturbed(recording, graph_id, side, "event"), None
+    alternation = None
     host = least_disturbed(recording, graph_id, side, "host")
     host_ns, host_count, state = host.durations.median_ns(), host.durations.count, host.state
     if side == "graph":
@@ -325,6 +328,10 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
 
         calls = call_times(recording, graph_id)
         host_ns, host_count, state = calls.median_ns, len(calls.alone_ns), calls.state
+    else:
+        from gviz.model import read_alternation
+
+        alternation = read_alternation(recording, recording.fetch_graph(graph_id))
     return LaunchSummary(
         side=side,
         count=count,
@@ -337,6 +344,7 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
         event_state=event.state if event.durations.count else None,
         host_state=state if host_count else None,
         length=launch_times(recording, graph_id, side),
+        alternation=alternation,
     )
 
 

@@ -14,10 +14,19 @@ import pytest
 from contract.backend import Backend
 from contract.recorded import top_graphs
 
+from gviz.analysis.analysis import analyze
 from gviz.analysis.results.stream_gain import AlternateGain, StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.recording.reader import Recording
+from gviz.report.analysis.analysis_document import analysis_documents
+from gviz.report.document import plain
+from gviz.report.info.info_verdict import info_verdict
+from gviz.report.renderers.html_form import render_html
+from gviz.report.renderers.markdown_form import render_markdown
+from gviz.report.renderers.text_form import render_texts
+from gviz.report.summary import summarize
 from gviz.stats import CuptiState, NotComputed
+from gviz.text import duration
 
 _PROGRAM = Path(__file__).with_name("planted_comparisons.py")
 _TESTS = Path(__file__).parent.parent
@@ -109,9 +118,21 @@ def test_outside_a_profile_it_is_timed_before_cupti_is_there(compare: Run, tmp_p
     assert held([second], "elapsed") == 0
     assert second["elapsed"]["saved"] > second["truth"]["elapsed"]
     assert "timed alternately, CUPTI attached" in second["text"]
+    low, high = (duration(first["elapsed"][end]) for end in ("low", "high"))
     with Recording(tmp_path / "0-out.gviz") as recording:
         (graph,) = top_graphs(recording)
         result = stream_result(GraphSubject(recording, graph, []))
+        documents = analysis_documents(analyze(recording))
+        summary = summarize(recording)
+    # What was measured without node times is said first.
+    texts = [
+        render_texts(documents, 100),
+        "".join(map(render_markdown, documents)),
+        "".join(map(render_html, documents)),
+        "".join(plain(x.content) for x in info_verdict(summary.runs[0])),
+    ]
+    for text in texts:
+        assert f"95% interval {low} to {high}" in " ".join(text.split())
     assert isinstance(result, StreamResult)
     assert not isinstance(result.alternate, NotComputed)
     assert result.headline.evidence.state is CuptiState.PLAIN

@@ -405,7 +405,8 @@ def test_compare_stream_times_both_sides_and_they_agree(
         assert host > 0
         assert recorded > 0
         assert 0 <= idle < 1
-        assert count >= 8
+        # Of both sides the first is left out; of eager iterations one is recorded after it.
+        assert count == (10 if side == "graph" else 1)
     assert found["graph"][1] < found["stream"][1], "one call costs the host less than many"
     with Recording(tmp_path / "out.gviz") as recording:
         (graph,) = [g for g in launched(recording) if g.name == "work"]

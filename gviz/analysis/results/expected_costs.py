@@ -90,6 +90,9 @@ class LengthTable:
         "the stream side's host time is this recording's; else the line's, of empty kernels "
         "launched from native code: at least so much",
     )
+    stream_evidence: Evidence | None = figure(
+        "stated", "what its times rest on; null: no stream side was recorded"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +239,7 @@ class _Lines:
             if elapsed is None
             else tuple(map(launches_to_pay_back, setups, elapsed)),
             stream_is_measured=by_stream is not None,
+            stream_evidence=None if by_stream is None else by_stream.headline.evidence,
         )
 
     def _setup_ns(self, setup: SetupCost, count: int) -> float:
@@ -253,15 +257,16 @@ class _Lines:
         )
 
     def _stream_host_ns(self, line: CostLine, found: StreamResult | None, count: int) -> float:
-        if found is None or found.stream.host_ns is None:
+        host_ns = None if found is None else found.headline.eager_host_ns
+        if host_ns is None:
             return max(line.cost_ns(count), 0.0)
-        return line.rescale_ns(found.stream.host_ns.mean, self.count, count)
+        return line.rescale_ns(host_ns, self.count, count)
 
     def _elapsed(self, found: StreamResult | None, counts: list[int]) -> tuple[float, ...] | None:
         stream, again = self._launch("stream", "finish"), self._launch("relaunch", "finish")
         if found is None or stream is None or again is None:
             return None
-        sides = ((stream, found.stream.total_ns.mean), (again, found.graph.total_ns.mean))
+        sides = ((stream, found.headline.eager_ns), (again, found.headline.graph_ns))
         a, b = ([x.rescale_ns(ns, self.count, n) for n in counts] for x, ns in sides)
         return tuple(x - y for x, y in zip(a, b, strict=True))
 

@@ -171,10 +171,21 @@ class StreamResult:
         """The gain as it is said first: without node times where that was measured."""
         found = self.alternate
         if isinstance(found, NotComputed):
-            graph_ns, eager_ns = self.graph.total_ns.mean, self.stream.total_ns.mean
-            return Headline(graph_ns, eager_ns, self.saved, self.host_saved, self.evidence)
+            return Headline(
+                graph_ns=self.graph.total_ns.mean,
+                eager_ns=self.stream.total_ns.mean,
+                eager_host_ns=None if self.stream.host_ns is None else self.stream.host_ns.mean,
+                saved=self.saved,
+                host_saved=self.host_saved,
+                evidence=self.evidence,
+            )
         return Headline(
-            found.graph_ns, found.eager_ns, found.saved, found.host_saved, found.evidence
+            graph_ns=found.graph_ns,
+            eager_ns=found.eager_ns,
+            eager_host_ns=found.eager_host_ns,
+            saved=found.saved,
+            host_saved=found.host_saved,
+            evidence=found.evidence,
         )
 
 
@@ -186,6 +197,8 @@ class Headline:
     ----------
     graph_ns, eager_ns
         Means of a launch and of an eager iteration.
+    eager_host_ns
+        Mean of the host's time in the calls of an iteration; None: not known.
     saved, host_saved
         What the graph saves of them, and of the host's time in calls.
     evidence
@@ -194,6 +207,7 @@ class Headline:
 
     graph_ns: float
     eager_ns: float
+    eager_host_ns: float | None
     saved: Gain
     host_saved: Gain | NotComputed
     evidence: Evidence

@@ -9,6 +9,7 @@ from gviz.report.document import (
     Content,
     Drawing,
     Section,
+    bounded,
     column,
     not_computed,
     ns,
@@ -149,13 +150,10 @@ def _lengths(found: LengthTable | NotComputed) -> list[Block]:
         ]
     rows = []
     for at, count in enumerate(found.node_count):
-        row: list[Content] = [
-            counted(count, "node"), ns(found.setup_ns[at], "estimated"),
-            ns(found.host_saved_ns[at], "estimated"), _launches(found.host_launches[at]),
-        ]  # fmt: skip
+        row: list[Content] = [counted(count, "node"), ns(found.setup_ns[at], "estimated")]
+        row += _repaid(found, found.host_saved_ns[at], found.host_launches[at])
         if found.elapsed_launches is not None and found.elapsed_saved_ns is not None:
-            row += [ns(found.elapsed_saved_ns[at], "estimated"),
-                    _launches(found.elapsed_launches[at])]  # fmt: skip
+            row += _repaid(found, found.elapsed_saved_ns[at], found.elapsed_launches[at])
         rows.append(row)
     basis = (
         "What was measured here grows as the lines of the launch costs do."
@@ -167,3 +165,13 @@ def _lengths(found: LengthTable | NotComputed) -> list[Block]:
     by = "elapsed" if elapsed else "host"
     listed = table(f"{label}, by {by} time", columns, rows, in_line=True)
     return [listed, say(f"{basis} All of it is estimated.", note=True, detail=True)]
+
+
+def _repaid(found: LengthTable, saved_ns: float, launches: int | None) -> list[Content]:
+    """Return what a launch saves, and the launches that pay back the setup."""
+    saved, evidence = ns(saved_ns, "estimated"), found.stream_evidence
+    after = _launches(launches)
+    if evidence is None:
+        return [saved, after]
+    is_more = evidence.is_at_most and launches is not None
+    return [bounded(saved, evidence), f"at least {after}" if is_more else after]

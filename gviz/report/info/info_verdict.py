@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from gviz.analysis import NodeRef
 from gviz.errors import NO_GRAPH
-from gviz.model import LaunchTimes
+from gviz.model import Alternation, LaunchTimes
 from gviz.report.document import (
     Line,
     NodeLink,
     Sentence,
     bounded,
     capitalized,
+    interval_text,
     line,
     ns,
     resting_on,
@@ -20,7 +21,7 @@ from gviz.report.document import (
     times,
 )
 from gviz.report.summary import GraphSummary, LaunchSummary, RunSummary
-from gviz.stats import CuptiState
+from gviz.stats import CuptiState, Evidence
 from gviz.text import counted, duration
 
 
@@ -40,7 +41,7 @@ def against_eager(graph_id: int, launches: tuple[LaunchSummary, ...]) -> Sentenc
     """Return how long a graph's launch takes, and how that compares with eager.
 
     Launches as they run with the least disturbance; held against eager iterations, whose node times
-    were recorded, is what was recorded likewise.
+    were recorded, is what was recorded likewise, unless both were timed alternately without.
     """
     sides = {side.side: side for side in launches}
     graph, eager = sides.get("graph"), sides.get("stream")
@@ -55,12 +56,31 @@ def against_eager(graph_id: int, launches: tuple[LaunchSummary, ...]) -> Sentenc
         took = (*took, f"; {recorded}", first, " from its first node to its last")
     if eager is None or eager.length.evidence is None:
         return say(took, "; there is no eager iteration of its work to compare with.")
+    if eager.alternation is not None:
+        return say(took, "; ", *_alternately(eager.alternation))
     ratio = None
     if graph.gpu_median_ns and eager.length.median_ns is not None:
         ratio = eager.length.median_ns / graph.gpu_median_ns
     cold = "a cold eager iteration " if eager.length.evidence.is_cold else "an eager iteration "
     longer = bounded(times(ratio), eager.length.evidence)
     return say(took, f", {cold}", length_of(eager.length), ", ", longer, " as long.")
+
+
+def _alternately(found: Alternation) -> Line:
+    """Return what the graph saves without node times, as the end of a sentence."""
+    elapsed = found.elapsed
+    state = state_text(Evidence("measured", elapsed.count, state=found.state))
+    saved = ns(elapsed.saved_ns, n=elapsed.count, interval=elapsed.interval)
+    basis = f", 95% interval {interval_text(saved)}" if saved.interval else ""
+    return line(
+        f"timed alternately {elapsed.count:,} times ({state}) it takes ",
+        ns(elapsed.graph_ns, "measured", n=elapsed.count),
+        " and an eager iteration ",
+        ns(elapsed.eager_ns, "measured", n=elapsed.count),
+        ": it saves ",
+        saved,
+        f"{basis}.",
+    )
 
 
 def length_of(found: LaunchTimes) -> Line:

@@ -26,8 +26,13 @@ from gviz.comparison import compare_recordings
 from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
 from gviz.report.analysis.analysis_document import analysis_documents
+from gviz.report.document import plain
+from gviz.report.info.info_verdict import info_verdict
+from gviz.report.renderers.html_form import render_html
+from gviz.report.renderers.json_form import document_to_json
 from gviz.report.renderers.markdown_form import render_markdown
 from gviz.report.renderers.text_form import render_texts
+from gviz.report.summary import summarize
 from gviz.stats import CuptiState, NotComputed
 
 ASSETS = Path(next(iter(bundled.__path__)))
@@ -228,3 +233,38 @@ def test_eager_side_says_whether_it_is_warm(tmp_path: Path, iterations: int, is_
     text = text_of(run)
     assert "The graph saves at most" in text
     assert ("1 cold eager iteration" in text) is is_cold
+
+
+def test_recorded_eager_side_is_at_most_on_every_surface() -> None:
+    with Recording(DECODE) as recording:
+        analysis = analyze(recording)
+        info = info_verdict(summarize(recording).runs[0])[0]
+    documents = analysis_documents(analysis)
+    for text in (
+        render_texts(documents, 100),
+        "".join(map(render_markdown, documents)),
+        "".join(map(render_html, documents)),
+    ):
+        words = " ".join(text.split())
+        assert "The graph saves at most 7.62 ms" in words
+        assert "at most 6.53× faster than eager" in words
+        assert "at most 9.00 ms" in words
+        assert "at least 3 launches" in words
+    found = json.loads(json.dumps(analysis_to_json(analysis)))["runs"][0]
+    compared = found["graphs"][0]["stream_comparison"]
+    assert compared["stream"]["evidence"]["is_at_most"]
+    assert compared["evidence"]["is_at_most"]
+    assert not compared["graph"]["evidence"]["is_at_most"]
+    assert found["graphs"][0]["break_even"]["evidence"]["is_at_most"]
+    quantities = document_to_json(documents[0])["verdicts"][0]["sentences"][0]["quantities"]
+    assert [x.get("bound") for x in quantities] == ["at most", "at most"]
+    assert quantities[0]["interval_width"] == pytest.approx(3.64e6, rel=2e-3)
+    assert "an eager iteration at most 9.00 ms" in plain(info.content)
+
+
+def test_launches_of_a_graph_are_no_upper_bound(tmp_path: Path) -> None:
+    nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(3)))
+    run = analyzed(Plan(nodes, chain_edges(3), eager_iterations=0).write(tmp_path / "x.gviz"))
+    launch = graph_of(run).launch
+    assert isinstance(launch, LaunchLength)
+    assert not launch.evidence.is_at_most

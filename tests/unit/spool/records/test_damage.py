@@ -21,6 +21,11 @@ def meta(**reported: object) -> tuple[int, bytes]:
     return RecordType.META, json.dumps(reported).encode()
 
 
+def alternation(**changes: object) -> tuple[RecordType, bytes]:
+    reported = {"name": "x", "state": "plain", "graph": [[1, 2]], "eager": [[3, 4]]} | changes
+    return RecordType.ALTERNATION, json.dumps(reported).encode()
+
+
 def stack(*reported: object) -> tuple[int, bytes]:
     return RecordType.STACK, json.dumps(reported).encode()
 
@@ -52,6 +57,14 @@ def autograd(*reported: object) -> tuple[int, bytes]:
         autograd(1, 2, 5, 3),
         autograd(1, 2, None, -1),
         autograd(1, 2, None, 1 << 63),
+        (RecordType.ALTERNATION, b"[]"),
+        alternation(name=5),
+        alternation(state="recording"),
+        alternation(graph=[[1, 2], [3, 4]]),
+        alternation(graph=[["x", 2]]),
+        alternation(graph=[{}], eager=[{}]),
+        alternation(graph=[[1e300, 2]]),
+        alternation(graph=[], eager=[]),
         (RecordType.COUNTER, b"lost\nnan\nrecords\nmeasured"),
         (RecordType.COUNTER, b"lost\n1e999\nrecords\nmeasured"),
         (RecordType.WINDOW, table.WINDOW.pack(2**63, 1, 1)),
