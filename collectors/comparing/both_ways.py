@@ -73,8 +73,7 @@ def compare_stream(
     warmup
         Calls before anything is measured, from 0; ``capture="auto"`` makes one more.
     launches
-        Launches, and as many eager iterations, that are timed and compared, from 1. With one there
-        is no interval.
+        Launches, and as many eager iterations, that are timed, from 1; an interval takes two.
     capture
         Who captures: ``"torch"``, ``"cupy"``, or ``"auto"``: whose arrays it returns or allocates.
     path

@@ -140,3 +140,19 @@ def test_outside_a_profile_it_is_timed_before_cupti_is_there(compare: Run, tmp_p
     assert (result.stream.total_ns.count, result.stream.left_out_count) == (1, 1)
     assert result.stream.evidence.is_at_most
     assert result.saved.mean_ns > result.alternate.saved.mean_ns
+
+
+def test_what_a_program_recorded_by_itself_is_an_upper_bound(compare: Run, tmp_path: Path) -> None:
+    planted = {**PLANTED, "drift_per_s": 0.0}
+    (found,) = compare(1, planted=planted, automatic=True, launches=10)
+    with Recording(tmp_path / "out.gviz") as recording:
+        (graph,) = top_graphs(recording)
+        result = stream_result(GraphSubject(recording, graph, []))
+    assert isinstance(result, StreamResult)
+    assert isinstance(result.alternate, NotComputed)
+    # The cold first iteration is left out, and the others are 3 us longer for each of 8 calls.
+    assert (result.stream.total_ns.count, result.stream.left_out_count) == (9, 1)
+    assert not result.stream.evidence.is_cold
+    assert result.headline.evidence.is_at_most
+    saved = result.headline.saved.mean_ns
+    assert saved - found["truth"]["elapsed"] == pytest.approx(8 * 3_000 - 3_000, rel=0.15)

@@ -40,7 +40,11 @@ def draw(found: Drawing, graph: GraphAnalysis) -> Component | None:
 
 def steps_of(found: Drawing) -> list[Step]:
     """Return the bars of a drawing as steps of a waterfall."""
-    return [Step(bar.name, _length(bar), cast(Kind, bar.kind)) for bar in found.bars]
+    return [Step(_label(bar), _length(bar), cast(Kind, bar.kind)) for bar in found.bars]
+
+
+def _label(bar: Bar) -> str:
+    return f"{bar.name}, {bar.value.bound}" if bar.value.bound else bar.name
 
 
 def _length(bar: Bar) -> float:
@@ -73,7 +77,7 @@ def _idle(found: Drawing) -> Component:
     ends = [bar.value.interval or (math.nan, math.nan) for bar in found.bars]
     series = Series(
         "idle",
-        [bar.name for bar in found.bars],
+        [_label(bar) for bar in found.bars],
         [100 * _length(bar) for bar in found.bars],
         [100 * low for low, _ in ends],
         [100 * high for _, high in ends],
@@ -84,8 +88,9 @@ def _idle(found: Drawing) -> Component:
 def _curve(found: BreakEven) -> Component:
     curve = found.curve
     unit, scale = ("ms", 1e6) if max(curve.stream_ns) >= 1e6 else ("µs", 1e3)
+    eager = "eager, at most" if found.evidence.is_at_most else "eager"
     series = [
-        Series("eager", curve.launches, [ns / scale for ns in curve.stream_ns]),
+        Series(eager, curve.launches, [ns / scale for ns in curve.stream_ns]),
         Series("as a graph, its setup included", curve.launches,
                [ns / scale for ns in curve.graph_ns]),
     ]  # fmt: skip
