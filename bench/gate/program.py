@@ -1,0 +1,252 @@
+"""A program of one framework: launches graphs, alone or by three threads, and prints its figures.
+
+Run by bench/gpu_gate.py, plain and behind the gate: program.py torch|compile|jax|cupy NODES
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+WAITED, QUEUED, ROUNDS = 400, 60, 5
+#: Behind a spin of this, launches queue until one does not return within BLOCKED_S.
+SPIN_S, BLOCKED_S, QUEUE_LIMIT = 0.3, 0.002, 1500
+CLOSINGS, THREADS = 200, 3
+ANSWERS = ("closed", "busy", "backing off", "forbidden", "unknown", "taken")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Launches of a framework: how they are made, waited for, and read."""
+
+    launch: Callable[[], None]
+    wait: Callable[[], None]
+    spin: Callable[[float], None] | None
+    result: Callable[[], float]
+
+
+def torch_work(nodes: int, *, compiled: bool) -> Work:
+    """Return a captured chain, or a compiled function whose kernels Triton launches."""
+    import torch
+
+    x = torch.ones(1024, device="cuda")
+    spin_clocks = torch.cuda.get_device_properties(0).clock_rate * 1000
+
+    def chain(y: Any) -> Any:
+        for _ in range(nodes if not compiled else 4):
+            y = y * 1.0 + 0.5
+        return y
+
+    def spin(seconds: float) -> None:
+        torch.cuda._sleep(int(seconds * spin_clocks))
+
+    if compiled:
+        function = torch.compile(chain)
+        held = [function(x)]
+
+        def launch() -> None:
+            held[0] = function(x)
+
+        return Work(launch, torch.cuda.synchronize, spin, lambda: float(held[0].sum()))
+    graph = torch.cuda.CUDAGraph()
+    chain(x)
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        y = chain(x)
+    return Work(graph.replay, torch.cuda.synchronize, spin, lambda: float(y.sum()))
+
+
+def cupy_work(nodes: int) -> Work:
+    """Return a captured chain of CuPy."""
+    import cupy
+
+    stream = cupy.cuda.Stream(non_blocking=True)
+    spinning = cupy.RawKernel(
+        'extern "C" __global__ void spin(long long n)'
+        "{ long long t = clock64(); while (clock64() - t < n) ; }",
+        "spin",
+    )
+    with stream:
+        x = cupy.ones(1024, dtype=cupy.float32)
+        x += 1
+        spinning((1,), (1,), (1,))
+        stream.synchronize()
+        stream.begin_capture()
+        for _ in range(nodes):
+            x += 1
+        graph = stream.end_capture()
+        x[...] = 0
+    stream.synchronize()
+
+    def spin(seconds: float) -> None:
+        with stream:
+            spinning((1,), (1,), (int(seconds * 1.7e9),))
+
+    return Work(
+        lambda: graph.launch(stream), stream.synchronize, spin, lambda: float(x.sum()) % 1024
+    )
+
+
+def jax_work(nodes: int) -> Work:
+    """Return a compiled chain of matrix products; XLA makes a graph of it where it likes."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def function(x: Any) -> Any:
+        for _ in range(min(nodes, 50)):
+            x = jnp.tanh(x @ x)
+        return x
+
+    x = jnp.eye(64) * 0.5
+    held = [function(x)]
+
+    def launch() -> None:
+        held[0] = function(x)
+
+    return Work(launch, lambda: held[0].block_until_ready(), None, lambda: float(held[0].sum()))
+
+
+def timed(call: Callable[[], None]) -> float:
+    """Return the microseconds of a call."""
+    start = time.perf_counter()
+    call()
+    return (time.perf_counter() - start) * 1e6
+
+
+def measure(work: Work) -> dict[str, Any]:
+    """Return medians over rounds: waited launches, launch calls, queued launches."""
+    waited, calls, queued = [], [], []
+    for _ in range(ROUNDS):
+        work.wait()
+        for _ in range(WAITED // ROUNDS):
+            start = time.perf_counter()
+            calls.append(timed(work.launch))
+            work.wait()
+            waited.append((time.perf_counter() - start) * 1e6)
+        start = time.perf_counter()
+        for _ in range(QUEUED):
+            work.launch()
+        work.wait()
+        queued.append((time.perf_counter() - start) * 1e6 / QUEUED)
+    found = {
+        "waited p50": statistics.median(waited),
+        "waited p99": statistics.quantiles(waited, n=100)[98],
+        "call p50": statistics.median(calls),
+        "queued": statistics.median(queued),
+    }
+    if work.spin is not None:
+        work.spin(SPIN_S)
+        depth = 0
+        while depth < QUEUE_LIMIT and timed(work.launch) < BLOCKED_S * 1e6:
+            depth += 1
+        work.wait()
+        found["queue depth"] = depth
+    return found
+
+
+class _Counts(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_uint64) for name in ("closed", "busy", "held", "overrun")),
+        *((name, ctypes.c_uint64) for name in ("longest_hold_ns", "polled")),
+        *((name, ctypes.c_uint64) for name in ("without_stub", "without_mark")),
+        ("busy_call", ctypes.c_char * 64),
+    ]
+
+
+class _Gate(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("want", ctypes.CFUNCTYPE(None)),
+        ("close", ctypes.CFUNCTYPE(ctypes.c_int)),
+        ("open", ctypes.CFUNCTYPE(ctypes.c_bool)),
+        ("is_inside", ctypes.CFUNCTYPE(ctypes.c_bool)),
+        ("read_counts", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Counts))),
+        ("read_holes", ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)),
+    ]
+
+
+class _Hole(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char * 64),
+        ("caller", ctypes.c_char * 64),
+        ("count", ctypes.c_uint64),
+    ]
+
+
+def find_gate() -> _Gate | None:
+    """Return the gate of this process, or None in a plain one."""
+    try:
+        return _Gate.in_dll(ctypes.CDLL(None), "gviz_gate")
+    except ValueError:
+        return None
+
+
+def close_beside_threads(work: Work, gate: _Gate | None) -> dict[str, Any]:
+    """Launch and wait in three threads; where there is a gate, close it over and over."""
+    stop, counts = threading.Event(), [0] * THREADS
+
+    def launch(number: int) -> None:
+        while not stop.is_set():
+            work.launch()
+            work.wait()
+            counts[number] += 1
+
+    threads = [threading.Thread(target=launch, args=(n,)) for n in range(THREADS)]
+    answers: dict[str, int] = {}
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    for _ in range(CLOSINGS if gate is not None else 0):
+        assert gate is not None
+        answer = gate.close()
+        answers[ANSWERS[answer]] = answers.get(ANSWERS[answer], 0) + 1
+        if answer == 0:
+            gate.open()
+        time.sleep(0.005)
+    if gate is not None:
+        gate.open()
+    time.sleep(0.5)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - start
+    return {"launches a second, three threads": sum(counts) / seconds, "answers": answers}
+
+
+def main(kind: str, nodes: int) -> int:
+    """Measure and print a line of JSON."""
+    if kind in ("torch", "compile"):
+        work = torch_work(nodes, compiled=kind == "compile")
+    else:
+        work = cupy_work(nodes) if kind == "cupy" else jax_work(nodes)
+    for _ in range(30):
+        work.launch()
+        work.wait()
+    found = measure(work)
+    found["result"] = work.result()
+    gate = find_gate()
+    if kind == "torch":  # replays of one graph by three threads take turns: still correct
+        found |= close_beside_threads(work, gate)
+        found["result after threads"] = work.result()
+    if gate is not None:
+        counts, holes = _Counts(), (_Hole * 64)()
+        gate.read_counts(ctypes.byref(counts))
+        held = {name: getattr(counts, name) for name, _ in _Counts._fields_}
+        found["gate"] = held | {"busy_call": counts.busy_call.decode()}
+        number = gate.read_holes(ctypes.cast(holes, ctypes.c_void_p), 64)
+        found["holes"] = [(h.name.decode(), h.caller.decode(), h.count) for h in holes[:number]]
+    print(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))

@@ -1,0 +1,142 @@
+"""The gate without CUPTI: programs plain and with the gate preloaded, in turns.
+
+Measured: a launch that is waited for, the launch call, queued launches, how many launches queue,
+launches of three threads beside 200 closings. Results and exit codes must be equal. Needs a GPU;
+frameworks that are not there are left out. Results are written after each process.
+
+Run: python -P bench/gpu_gate.py [--times 3] [--only torch,static,...] [OUTPUT.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from gviz.collectors import native
+
+SOURCES = Path(__file__).parent / "gate"
+#: Each program: the framework that it needs, and the nodes of its graph.
+PROGRAMS = {
+    "torch": ("torch", 10),
+    "torch, 500 nodes": ("torch", 500),
+    "compile": ("torch", 10),
+    "cupy": ("cupy", 10),
+    "jax": ("jax", 10),
+    "static": (None, 10),
+    "static, 2,000 nodes": (None, 2000),
+}
+FIGURES = ("waited p50", "waited p99", "call p50", "queued", "queue depth")
+THREADS = "launches a second, three threads"
+LIMIT_S = 180
+
+
+def build(folder: Path) -> Path | None:
+    """Compile the program without Python; None where there is no nvcc."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        return None
+    target = folder / "static"
+    command = [nvcc, "-O2", "-cudart", "static", "-arch=native", str(SOURCES / "static.cu")]
+    subprocess.run([*command, "-o", str(target)], check=True)
+    return target
+
+
+def command(name: str, static: Path | None) -> list[str] | None:
+    """Return how a program is started, or None where what it needs is not there."""
+    framework, nodes = PROGRAMS[name]
+    if framework is None:
+        return None if static is None else [str(static), str(nodes)]
+    if importlib.util.find_spec(framework) is None:
+        return None
+    kind = name.partition(",")[0]
+    return [sys.executable, "-P", str(SOURCES / "program.py"), kind, str(nodes)]
+
+
+def run(program: list[str], gate: Path | None) -> dict[str, Any]:
+    """Run a program, behind the gate or not; return its figures and exit code."""
+    environment = dict(os.environ)
+    if gate is not None:
+        environment["LD_PRELOAD"] = ":".join(
+            filter(None, [os.environ.get("LD_PRELOAD"), str(gate)])
+        )
+    try:
+        done = subprocess.run(
+            program, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"status": "time limit"}
+    found: dict[str, Any] = {"status": done.returncode}
+    try:
+        found |= json.loads(done.stdout.strip().splitlines()[-1])
+    except (IndexError, ValueError):
+        found["stderr"] = done.stderr[-500:]
+    return found
+
+
+def medians(runs: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the medians of the figures that runs have."""
+    names = [name for name in (*FIGURES, THREADS) if all(name in found for found in runs)]
+    return {name: statistics.median(found[name] for found in runs) for name in names}
+
+
+def compare(name: str, plain: list[dict[str, Any]], gated: list[dict[str, Any]]) -> None:
+    """Print the figures of both, and what differs that must not."""
+    print(f"{name}: plain, behind the gate, ratio; plain's spread")
+    before, after = medians(plain), medians(gated)
+    for figure in before.keys() & after.keys():
+        spread = [found[figure] for found in plain]
+        ratio = after[figure] / before[figure] if before[figure] else float("nan")
+        line = f"{before[figure]:10.2f} {after[figure]:10.2f} {ratio:7.3f}"
+        print(f"  {figure:34} {line}   {min(spread):.2f} to {max(spread):.2f}")
+    for key in ("status", "result"):
+        ends = {json.dumps(found.get(key)) for found in plain + gated}
+        print(f"  {key}: {'equal' if len(ends) == 1 else 'DIFFERS: ' + ', '.join(sorted(ends))}")
+    for found in [f for f in (*plain, *gated) if "stderr" in f][:1]:
+        print(f"  {found['stderr']}")
+    for key in ("answers", "gate", "holes"):
+        if key in gated[-1]:
+            print(f"  {key}: {gated[-1][key]}")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Run everything in turns; print and write the figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("output", nargs="?", type=Path)
+    parser.add_argument("--times", type=int, default=3, help="processes of each kind")
+    parser.add_argument("--only", default=None, help="programs, by comma: torch, static, ...")
+    arguments = parser.parse_args()
+    gate = native.gate_path()
+    if gate is None:
+        raise SystemExit("the gate was not built; install gcc and gviz again")
+    only = None if arguments.only is None else set(arguments.only.split(","))
+    results: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as name:
+        static = build(Path(name))
+        for title in PROGRAMS:
+            program = command(title, static)
+            if program is None or (only is not None and title.partition(",")[0] not in only):
+                continue
+            plain: list[dict[str, Any]] = []
+            gated: list[dict[str, Any]] = []
+            results[title] = {"plain": plain, "gated": gated}
+            for _ in range(arguments.times):
+                plain.append(run(program, None))
+                gated.append(run(program, gate))
+                if arguments.output:
+                    arguments.output.write_text(json.dumps(results, indent=0) + "\n")
+            compare(title, plain, gated)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
