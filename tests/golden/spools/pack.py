@@ -30,7 +30,7 @@ from gviz.spool.records.reader import SpoolReader
 FOLDER = Path(__file__).resolve().parent
 SUFFIX = ".spool.tar.xz"
 BUNDLED = FOLDER.parents[2] / "assets" / "recordings"
-_TEST = FOLDER.parents[1] / "unit" / "test_golden_spools.py"
+_TEST = FOLDER.parents[1] / "unit" / "spool" / "test_golden_spools.py"
 #: Folders of the machine that recorded: of gviz's sources, and of the Python environment.
 _FOLDERS = (
     (re.compile(r"[^\s\"']+(?=/assets/recordings/)"), "/home/user/gviz"),

@@ -26,6 +26,8 @@ def ranges(path: Path) -> tuple[list[str | None], list[bool]]:
 def edited(target: Path, *statements: str) -> Path:
     target.write_bytes(TRAINING.read_bytes())
     with closing(sqlite3.connect(target)) as database, database:
+        # Without operations of the forward pass, whose ranges come before those by time.
+        database.execute("UPDATE node SET sequence_nr = NULL, autograd_name = NULL")
         for statement in statements:
             database.execute(statement)
     return target

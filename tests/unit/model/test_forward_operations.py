@@ -115,15 +115,16 @@ def test_nothing_is_known_without_operations(made: Sequence[Made]) -> None:
 
 
 def tree_of(target: Path, *statements: str) -> GraphTree:
-    """Return the tree of the training step with changes."""
+    """Return the tree of the training step without its own numbers, with changes."""
     target.write_bytes(TRAINING.read_bytes())
     with closing(sqlite3.connect(target)) as database, database:
-        for statement in statements:
+        for statement in (_WITHOUT, *statements):
             database.execute(statement)
     with Recording(target) as recording:
         return read_tree(recording, 1)
 
 
+_WITHOUT = "UPDATE node SET sequence_nr = NULL, autograd_name = NULL"
 _AUTOGRAD = "created_thread_id != (SELECT capture_thread_id FROM graph)"
 NUMBERED = (
     "UPDATE node SET sequence_nr = node_id WHERE nvtx_path_id = 2",

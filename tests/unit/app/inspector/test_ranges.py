@@ -35,6 +35,7 @@ def test_forward_operation_is_shown_with_its_line(tmp_path: Path, number: int, h
     path = tmp_path / "training_step.gviz"
     path.write_bytes((ROOT / "assets" / "recordings" / path.name).read_bytes())
     with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE node SET sequence_nr = NULL, autograd_name = NULL")
         database.execute("UPDATE node SET sequence_nr = 40 WHERE node_id = 40")
         database.execute("UPDATE node SET sequence_nr = 50 WHERE node_id = 50")
         # Of a view before node 50, or of node 40.
