@@ -8,7 +8,7 @@ from dataclasses import fields
 from gviz.api.frame import Frame, Kind, table_kinds, without
 from gviz.api.recorded_graph import GraphSpans, RecordedGraph
 from gviz.cuda import node_type_name
-from gviz.model import read_statistics, state_of
+from gviz.model import GraphTree, read_statistics, state_of
 from gviz.recording import EdgeArrays, LaunchArrays, rows, table_of
 
 _STATISTICS: Mapping[str, Kind] = {
@@ -17,9 +17,14 @@ _STATISTICS: Mapping[str, Kind] = {
 }  # fmt: skip
 _NODES: Mapping[str, Kind] = {
     **table_kinds(table_of(rows.Node)),
-    "kind": "TEXT", "kernel": "TEXT", "nvtx_path": "TEXT",
+    "kind": "TEXT", "kernel": "TEXT", "nvtx_path": "TEXT", "nvtx_path_how": "TEXT",
+    "forward_node_id": "INTEGER", "forward_how": "TEXT",
     **_STATISTICS,
 }  # fmt: skip
+
+
+#: How what is known of autograd's nodes is known: as the inspector says it.
+_SEQUENCE, _NEXT, _BY_TIME = "autograd: sequence", "autograd: next in sequence", "by time"
 
 
 def _integers(arrays: type) -> dict[str, Kind]:
@@ -49,8 +54,30 @@ def _nodes(graph: RecordedGraph) -> Frame:
     columns["kind"] = [node_type_name(number) for number in nodes.listed("type")]
     columns["kernel"] = [None if kernel is None else kernel.name for kernel in kernels]
     columns["nvtx_path"] = [tree.nvtx.get(path or 0) for path in nodes.listed("nvtx_path_id")]
+    columns |= _origins(tree, part)
     columns |= {name: times.listed(name)[part] for name in _STATISTICS}
     return Frame(_NODES, columns)
+
+
+def _origins(tree: GraphTree, part: slice) -> dict[str, list[int | str | None]]:
+    """Return how ranges are known that are not a node's own, and autograd's forward operations."""
+    of_forward, of_capture = tree.has_range_of_forward[part], tree.has_range_of_capture[part]
+    hows = zip(of_forward.tolist(), of_capture.tolist(), strict=True)
+    ids = tree.nodes.listed("node_id")
+    # The level is the tree's first: an operation in a body has no id here.
+    forward = [f if f < part.stop else -1 for f in tree.operations.forward[part].tolist()]
+    exact = tree.operations.is_exact[part].tolist()
+    return {
+        "nvtx_path_how": [
+            _SEQUENCE if by_forward else _BY_TIME if by_capture else None
+            for by_forward, by_capture in hows
+        ],
+        "forward_node_id": [ids[f] if f >= 0 else None for f in forward],
+        "forward_how": [
+            None if f < 0 else _SEQUENCE if equal else _NEXT
+            for f, equal in zip(forward, exact, strict=True)
+        ],
+    }
 
 
 def _edges(graph: RecordedGraph) -> Frame:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import networkx as nx
 import pandas
 import pytest
+from places import ROOT
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 import gviz
@@ -95,6 +97,32 @@ def test_nodes_have_times_kernels_and_ranges(opened: Opened, graph: OpenedGraph)
         assert median == (None if time is None else time.median_ns)
     assert set(pandas_frame.kind) >= {"KERNEL"}
     assert pandas_frame.kernel.notna().sum() == (pandas_frame.kind == "KERNEL").sum()
+
+
+def test_nodes_of_autograd_have_their_forward_operation_and_how_it_is_known(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "training_step.gviz"
+    path.write_bytes((ROOT / "assets" / "recordings" / path.name).read_bytes())
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(
+            "UPDATE node SET sequence_nr = NULL, autograd_name = NULL;"
+            "UPDATE node SET sequence_nr = node_id WHERE node_id IN (40, 50);"
+            "UPDATE node SET autograd_name = 'TBackward0' WHERE node_id BETWEEN 400 AND 401;"
+            "UPDATE node SET sequence_nr = 40 WHERE node_id = 400;"
+            "UPDATE node SET sequence_nr = 45 WHERE node_id = 401;"
+        )
+    with gviz.open(path) as recording:
+        nodes = recording.graph(1).to_pandas("nodes").set_index("node_id")
+    columns = ["nvtx_path", "nvtx_path_how", "forward_node_id", "forward_how"]
+    found = nodes.loc[[400, 401], columns].values.tolist()
+    assert found == [
+        ["backward", "by time", 40, "autograd: sequence"],
+        ["backward", "by time", 50, "autograd: next in sequence"],
+    ]
+    assert nodes.loc[[40, 402], columns[2:]].isna().all(axis=None)
+    assert nodes.loc[40, "nvtx_path"] == "forward"
+    assert nodes.loc[[40], "nvtx_path_how"].isna().all()
 
 
 def test_launches_say_in_which_state_they_were(path: Path) -> None:
