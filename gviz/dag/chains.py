@@ -82,6 +82,11 @@ class _Cover:
         """Give a node its chain; all that it depends on have theirs."""
         before = self._dependencies[self._first[node] : self._first[node + 1]]
         chains, last = self.chain, self._last
+        if len(before) == 1 and last[chain := chains[before[0]]] == before[0]:
+            # Most nodes: the same as below, in a third of the time.
+            chains[node], last[chain], self._above[node] = chain, node, before[0]
+            self._length[chain] += 1
+            return
         open_ends = [d for d in before if last[chains[d]] == d]
         if len(open_ends) > 1:
             main = max(open_ends, key=lambda d: self._length[chains[d]])

@@ -65,24 +65,32 @@ def series_graph(row: IntArray, tail: IntArray, head: IntArray) -> SeriesGraph:
     inner = (leaves[tail] == 1) & (enters[head] == 1)
     before = np.full(count, -1, np.int64)
     before[head[inner]] = tail[inner]
-    of, position = [-1] * count, [0] * count
-    previous = before.tolist()
-    found: list[int] = []
-    for node in np.argsort(row, kind="stable").tolist():
-        if previous[node] < 0:
-            of[node] = len(found)
-            found.append(node)
-        else:
-            of[node] = of[previous[node]]
-            position[node] = position[previous[node]] + 1
-    series = np.array(of, np.int64)
+    first, position = _first_and_place(before)
+    found = np.argsort(row, kind="stable")
+    found = found[before[found] < 0]
+    number = np.empty(count, np.int64)
+    number[found] = np.arange(len(found))
+    series = number[first]
     edge = np.flatnonzero(~inner)
     return SeriesGraph(
         of=series,
-        position=np.array(position, np.int64),
+        position=position,
         count=len(found),
         tail=series[tail[edge]],
         head=series[head[edge]],
         edge=edge,
-        row=row[np.array(found, np.int64)] if found else np.zeros(0, np.int64),
+        row=row[found],
     )
+
+
+def _first_and_place(before: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the first node of each node's series and its place in it, by doubling steps back.
+
+    ``before`` has the node before each in its series; -1: it is the first.
+    """
+    first = np.where(before < 0, np.arange(len(before)), before)
+    place = (before >= 0).astype(np.int64)
+    while (before[first] >= 0).any():
+        place += place[first]
+        first = first[first]
+    return first, place

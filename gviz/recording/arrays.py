@@ -69,7 +69,10 @@ def read_edges(database: Database, topology_id: int) -> EdgeArrays:
 def read_spans(database: Database, launch_id: int) -> SpanArrays:
     """Return the spans of one launch."""
     names = [f.name for f in fields(SpanArrays)]
-    found = read_columns(database, rows.Span, names, {"launch_id": launch_id})
+    counted = database.execute("SELECT span_count FROM launch WHERE launch_id=?", launch_id)
+    check_rows(table_of(rows.Launch), ["span_count"], counted)
+    count = counted[0][0] if counted else None
+    found = read_columns(database, rows.Span, names, {"launch_id": launch_id}, count=count)
     return SpanArrays(*(found.integers(name) for name in names))
 
 

@@ -6,6 +6,7 @@ About three times as fast as a tuple a row, without Python's lock, and in the me
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -42,6 +43,8 @@ VALUES_AT_ONCE = 1 << 19
 _WITH_BYTES = 32
 #: Stands for NULL in the text of a column of numbers; no number contains it.
 _NULL = "n"
+#: A whole number that surely has 64 bits.
+_SHORT_NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 #: Numbers of 2^-8 and more are multiples of one such part (IEEE 754: 52 bits behind the first), so
 #: what is left of them behind the point is a whole number of parts, below 2^60.
 _PARTS = 2.0**60
@@ -59,6 +62,7 @@ def read_columns(
     names: Sequence[str],
     key: Mapping[str, object],
     since: Mapping[str, int] = MappingProxyType({}),
+    count: int | None = None,
 ) -> Columns:
     """Return columns of the rows whose columns equal ``key``, by the rest of the primary key.
 
@@ -74,13 +78,16 @@ def read_columns(
         Values of columns; empty: of all rows.
     since
         Numbers to subtract from columns that are not of the key: short numbers are read faster.
+    count
+        How many rows another table says there are; None: not known. Where these are one page it
+        is read without a search for its end.
     """
     key = {**key, **_common(database.execute, row, key)}
     selection = _Selection.of(row, names, key, since)
-    pages = list(selection.pages(database.execute))
+    pages = list(selection.pages(database.execute, count))
     found = as_page([name for name in names if name not in key], pages)
-    count = sum(map(page_length, pages))
-    return Columns({n: found[n] if n in found else _repeated(key[n], count) for n in names})
+    length = sum(map(page_length, pages))
+    return Columns({n: found[n] if n in found else _repeated(key[n], length) for n in names})
 
 
 def read_page(
@@ -180,10 +187,11 @@ class _Selection:
         chosen = ", ".join(f"{n} - {since[n]} AS {n}" if n in since else n for n in read)
         return cls(row, order, read, key, chosen, rows_of_page(row, read))
 
-    def pages(self, execute: Execute) -> Iterator[Page]:
-        """Yield the rows, some thousand at a time."""
+    def pages(self, execute: Execute, count: int | None) -> Iterator[Page]:
+        """Yield the rows, some thousand at a time; ``count``: how many there are, if known."""
         begin: _Place = ()
-        while (end := self._end_of_page(execute, begin)) is not None:
+        is_one_page = count is not None and count <= self.rows_at_once
+        while not is_one_page and (end := self._end_of_page(execute, begin)) is not None:
             yield self._page(execute, begin, end)
             begin = end
         yield self._page(execute, begin, ())
@@ -315,6 +323,8 @@ def _known(text: str, count: int) -> tuple[BoolArray | None, str]:
 
     if _NULL not in text:
         return None, text
+    if _is_repeated(_NULL, text, count):
+        return np.zeros(count, bool), text.replace(_NULL, "0")
     characters = np.frombuffer(text.encode(), np.uint8)
     null = np.flatnonzero(characters == ord(_NULL))
     known = np.ones(count, bool)
@@ -327,6 +337,10 @@ def _known(text: str, count: int) -> tuple[BoolArray | None, str]:
 def _parse(table: Table, column: Described, text: str, count: int) -> IntArray:
     import numpy as np
 
+    one = text.partition(",")[0]
+    # Many columns hold one value: a comparison of texts takes a fiftieth of the time of parsing.
+    if _SHORT_NUMBER.fullmatch(one) and _is_repeated(one, text, count):
+        return np.full(count, int(one), np.int64)
     try:
         found = np.fromstring(text, np.int64, sep=",") if count else np.zeros(0, np.int64)
     except ValueError:
@@ -334,6 +348,11 @@ def _parse(table: Table, column: Described, text: str, count: int) -> IntArray:
     if len(found) != count:
         raise DamagedError(f"{table.name}.{column.name} holds something that is no whole number")
     return found
+
+
+def _is_repeated(one: str, text: str, count: int) -> bool:
+    """Return whether a text is so often one value and a comma, without the last comma."""
+    return len(text) == (len(one) + 1) * count - 1 and text == f"{one}," * (count - 1) + one
 
 
 def _texts(table: Table, column: Described, texts: Sequence[str | None]) -> Texts:

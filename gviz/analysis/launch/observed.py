@@ -27,12 +27,23 @@ def observed_path(held: HeldLaunch) -> IntArray:
     last = timed[held.end_ns[timed] == held.end_ns[timed].max()]
     last = last[held.start_ns[last] == held.start_ns[last].max()][-1]
     before = np.where(held.held_by == Hold.QUEUE, held.queue_before, held.dependency)
-    step = np.where(held.held_by == Hold.NOTHING, _NONE, before).tolist()
-    path: list[int] = []
-    seen, at = bytearray(len(step)), int(last)
+    return _walk(int(last), np.where(held.held_by == Hold.NOTHING, _NONE, before))[::-1]
+
+
+def _walk(begin: int, step: IntArray) -> IntArray:
+    """Return the vertices from one on, each the step of the one before it, until there is none.
+
+    Doubles what it knows: behind the first n vertices of a walk stand those n steps on.
+    """
+    count = len(step)
+    # The end is a vertex of its own, which leads to itself.
+    jump = np.append(np.where(step < 0, count, step), count)
+    path = np.array([begin], np.int64)
+    while path[-1] != count and len(path) <= count:
+        path = np.concatenate((path, jump[path]))
+        jump = jump[jump]
+    if path[-1] == count:
+        return path[: np.argmax(path == count)]
     # What was seen comes again where clocks of two queues contradict each other.
-    while at >= 0 and not seen[at]:
-        seen[at] = 1
-        path.append(at)
-        at = step[at]
-    return np.array(path[::-1], np.int64)
+    _, first = np.unique(path, return_index=True)
+    return path[: len(first)]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats import IntArray
+from gviz.stats import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ def find_runs(labels: npt.ArrayLike) -> Runs:
     inside = larger < count
     at = np.concatenate((place, place[inside]))
     follower = np.concatenate((smaller, larger[inside]))
+    may_be = _may_repeat(ranks, at, follower)
+    at, follower = at[may_be], follower[may_be]
     period = follower - at
     start = at - _extend_left(ranks, at, follower)
     end = follower + _extend_right(ranks, at, follower)
@@ -95,6 +97,24 @@ def _next_smaller(values: list[int]) -> IntArray:
             found[waiting.pop()] = place
         waiting.append(place)
     return np.array(found, np.int64)
+
+
+def _may_repeat(ranks: list[IntArray], first: IntArray, second: IntArray) -> BoolArray:
+    """Return which pairs of places (first < second) have equal labels over half of their distance.
+
+    From both on, or before both. In a run the equal labels on both sides are as many as the period;
+    of most pairs one comparison shows that they are fewer.
+    """
+    half = (second - first + 1) // 2
+    level = np.frexp(half)[1] - 1  # of the largest power of two in it
+    # Where a level is missing all its substrings differ.
+    found = np.zeros(len(first), bool)
+    for k in range(min(len(ranks), int(level.max(initial=-1)) + 1)):
+        pairs = np.flatnonzero(level == k)
+        rank, width, a, b = ranks[k], 1 << k, first[pairs], second[pairs]
+        before = (a >= width) & (rank[np.maximum(a - width, 0)] == rank[np.maximum(b - width, 0)])
+        found[pairs] = before | (rank[a] == rank[b])
+    return found
 
 
 def _extend_right(ranks: list[IntArray], first: IntArray, second: IntArray) -> IntArray:

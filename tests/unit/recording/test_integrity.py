@@ -77,6 +77,8 @@ def test_file_that_cannot_be_a_recording_is_refused_when_it_is_opened(
     [
         ("UPDATE node SET name = x'ff00'", "node.name holds b'.*', which is no text"),
         ("UPDATE node SET type = 'kernel'", "node.type holds 'kernel', which is no whole number"),
+        ("UPDATE node SET type = '1x'", "node.type holds '1x', which is no whole number"),
+        ("UPDATE node SET grid_x = ''", "node.grid_x holds '', which is no whole number"),
         ("UPDATE graph SET name = 5", None),  # SQLite makes it a text
         (
             "UPDATE launch SET host_start_ns = 9223372036854775807",
