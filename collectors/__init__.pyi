@@ -17,6 +17,7 @@ from gviz.collectors.metadata import process as process
 from gviz.collectors.options import COLLECTORS as COLLECTORS
 from gviz.collectors.options import ProfileOptions as ProfileOptions
 from gviz.collectors.options import parse_signal as parse_signal
+from gviz.collectors.preloading import plan_preloading as plan_preloading
 from gviz.collectors.profiler import start as start
 from gviz.collectors.profiler import stop as stop
 from gviz.collectors.watching.handed_graph import watch as watch

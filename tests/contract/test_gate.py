@@ -163,3 +163,49 @@ def test_recording_behind_the_gate_is_complete(fake: Backend, gate: Path, tmp_pa
         (graph,) = recording.fetch_graphs()
         spans = [launch.span_count for launch in recording.fetch_launches(graph.graph_id)]
     assert spans == [4, 4, 4, 4, 4]
+
+
+LAUNCHES = f"{PREAMBLE}launch(chain(), 5)\n"
+
+
+def notes(path: Path) -> list[str]:
+    """Return the notes of a recording about the gate, after a look that it is whole."""
+    with Recording(path) as recording:
+        (graph,) = recording.fetch_graphs()
+        assert len(recording.fetch_launches(graph.graph_id)) == 5
+        return [note.text for note in recording.fetch_notes(1) if "the gate" in note.text]
+
+
+def test_run_preloads_the_gate_where_it_is_wanted(fake: Backend, tmp_path: Path) -> None:
+    text = LAUNCHES + "import ctypes\nctypes.CDLL(None).gviz_gate\n"
+    done = run_script(fake, tmp_path, text, "-o", "x.gviz", GVIZ_GATE="1")
+    assert done.returncode == 0, done.stderr
+    assert notes(tmp_path / "x.gviz") == []
+
+
+def test_run_without_its_variable_preloads_nothing(fake: Backend, tmp_path: Path) -> None:
+    text = LAUNCHES + "assert 'LD_PRELOAD' not in os.environ\n"
+    done = run_script(fake, tmp_path, text, "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    assert notes(tmp_path / "x.gviz") == []
+
+
+def test_gate_that_cannot_be_read_is_a_line_in_the_recording(fake: Backend, tmp_path: Path) -> None:
+    done = run_script(fake, tmp_path, LAUNCHES, "-o", "x.gviz", GVIZ_GATE="/nowhere/_gate.so")
+    assert done.returncode == 0, done.stderr
+    assert "ld.so" not in done.stderr
+    (note,) = notes(tmp_path / "x.gviz")
+    assert note == "the gate is not in this process: /nowhere/_gate.so cannot be read"
+
+
+def test_child_that_clears_ld_preload_says_so(fake: Backend, tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text(LAUNCHES)
+    text = (
+        "import os, subprocess, sys\n"
+        "del os.environ['LD_PRELOAD']\n"
+        "subprocess.run([sys.executable, '-P', 'child.py'], check=True)\n"
+    )
+    done = run_script(fake, tmp_path, text, "-o", "x.gviz", GVIZ_GATE="1")
+    assert done.returncode == 0, done.stderr
+    (note,) = notes(tmp_path / "x.gviz")
+    assert "LD_PRELOAD" in note

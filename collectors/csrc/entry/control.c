@@ -263,8 +263,10 @@ GVIZ_EXPORT int InitializeInjection(void) {
                 note("warning", "nothing was recorded: %s", gviz_error());
                 fprintf(stderr, "gviz: nothing is recorded: %s\n", gviz_error());
             }
-            if (process_has_job())
+            if (process_has_job()) {
+                process_note_gate();
                 atexit(at_exit);
+            }
         }
     }
     pthread_mutex_unlock(&control_lock);

@@ -31,5 +31,6 @@ int process_keep(uint32_t type, const void *data, size_t size);
 void process_forget(void);
 void process_forked(void);
 int32_t process_stack_reason(void);
+void process_note_gate(void); /* where gviz run wanted the gate and it is not here */
 
 #endif

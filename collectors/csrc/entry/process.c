@@ -289,3 +289,13 @@ bool process_from_environment(struct options *wanted, char *cupti, size_t size) 
 int32_t process_stack_reason(void) {
     return dlsym(RTLD_DEFAULT, "Py_IsInitialized") ? STACK_PYTHON_UNPREPARED : STACK_NOT_PYTHON;
 }
+
+void process_note_gate(void) {
+    const char *state = getenv("GVIZ_GATE");
+    if (!state || !*state || dlsym(RTLD_DEFAULT, "gviz_gate"))
+        return;
+    note("warning", "the gate is not in this process: %s",
+         strcmp(state, "preloaded") == 0 ? "something between gviz run and it changed LD_PRELOAD, "
+                                           "or its loader took no notice"
+                                         : state);
+}

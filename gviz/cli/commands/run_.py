@@ -23,6 +23,7 @@ from gviz.collectors import (
     metadata,
     native,
     parse_signal,
+    plan_preloading,
     warn_of_outer_run,
 )
 from gviz.cuda import find_cupti
@@ -137,7 +138,9 @@ def run(args: argparse.Namespace) -> int:
     job = _job(options, output, follow=not args.no_children)
     with attend(job.spool):
         try:
-            child = _start(command, job.environment(_clean(os.environ)))
+            environment = job.environment(_clean(os.environ))
+            _preload_gate(environment, command[0], os.environ.get("GVIZ_GATE"))
+            child = _start(command, environment)
         except BaseException:
             JobSpools(job.spool).discard()
             raise
@@ -161,6 +164,20 @@ def _clean(environment: Mapping[str, str]) -> dict[str, str]:
         if "GVIZ_PYTHONPATH" in environment:
             left["PYTHONPATH"] = environment["GVIZ_PYTHONPATH"]
     return left
+
+
+def _preload_gate(environment: dict[str, str], program: str, wanted: str | None) -> None:
+    """Have the gate preloaded where it is wanted: 1, or the path of another build, for tests.
+
+    Nothing opens windows behind it, so it is off unless the variable is set.
+    """
+    if not wanted:
+        return
+    gate = native.gate_path() if wanted == "1" else Path(wanted)
+    plan = plan_preloading(gate, program, environment.get("LD_PRELOAD"))
+    environment["GVIZ_GATE"] = plan.obstacle or "preloaded"
+    if plan.variable is not None:
+        environment["LD_PRELOAD"] = plan.variable
 
 
 def _options(args: argparse.Namespace) -> ProfileOptions:
