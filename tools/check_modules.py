@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-_VIEWS = ("dag", "timeline", "memory", "table")
+_VIEWS = ("dag", "timeline", "memory", "table", "breakdown")
 _DAG = ("core", "dag/overlay", "dag/scene", "dag/draw")
 #: What each folder may import, itself besides: the views do not know each other, and what is in
 #: the application and what is in a saved file know each other's no more.
@@ -25,6 +25,7 @@ ALLOWED: dict[str, Sequence[str]] = {
     "timeline": ("core",),
     "memory": ("core",),
     "table": ("core",),
+    "breakdown": ("core",),
     "page": ("core", *_VIEWS),
     "dash": ("core", *_VIEWS, "page"),
     "file": ("core", *_VIEWS, "page"),

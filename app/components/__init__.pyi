@@ -50,6 +50,7 @@ from gviz.app.components.keyboard import Keys as Keys
 from gviz.app.components.keyboard import build_help as build_help
 from gviz.app.components.keyboard import help_button as help_button
 from gviz.app.components.node_list import write_ids as write_ids
+from gviz.app.components.pane_bars import breakdown_box as breakdown_box
 from gviz.app.components.pane_bars import pane as pane
 from gviz.app.components.pane_bars import panel_pane as panel_pane
 from gviz.app.components.pane_bars import panes as panes

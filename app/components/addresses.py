@@ -324,6 +324,14 @@ class Addresses:
         path = f"{PAYLOAD}/memory/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         return self.prefix + path + ("" if launch_id is None else f"?launch={launch_id}")
 
+    def breakdown_payload(self, file: str, graph_id: int) -> str:
+        """Return where the breakdown of a graph's launch is fetched."""
+        return self._compared_payload("breakdown", file, graph_id, None)
+
+    def verdict_payload(self, file: str, graph_id: int) -> str:
+        """Return where the verdict on a graph is fetched."""
+        return self._compared_payload("verdict", file, graph_id, None)
+
     def miniature(self, file: str, graph_id: int) -> str:
         """Return where the small picture of a graph and a launch of it is fetched."""
         path = f"{PAYLOAD}/miniature/{quote(file, safe='@')}/{graph_id}"

@@ -15,6 +15,7 @@ KEYS: Keys = (
         (
             ("/", "search the nodes"),
             ("?", "this help"),
+            ("b", "all rows of the breakdown, or the panes again"),
             ("Esc", "leave the search, close what is open, select nothing"),
         ),
     ),
@@ -30,6 +31,14 @@ KEYS: Keys = (
                 "double click",
                 "open or close a fold or parent node; zoom to a node; else show everything",
             ),
+        ),
+    ),
+    (
+        "Breakdown, when focused",
+        (
+            ("arrows", "from block to block, into a block and out of it"),
+            ("Enter", "select its nodes, or nothing again; with Shift: besides others"),
+            ("z", "the whole width for a block, and back"),
         ),
     ),
     (

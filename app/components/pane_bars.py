@@ -59,6 +59,12 @@ def _panel_switch(panel: Panel) -> Component:
     return switch
 
 
+def breakdown_box(*, is_timed: bool) -> Component:
+    """Return the place of the verdict and the breakdown; assets/web/breakdown fills it."""
+    kind = "gv-breakdown gv-breakdown-timed" if is_timed else "gv-breakdown"
+    return html.Section(id="breakdown", className=kind, **aria(label="Verdict and breakdown"))
+
+
 def panes(dag: Component, timeline: Component, table: Component) -> Component:
     """Return the four panes, with bars to drag between them; assets/web fills the inspector."""
     inspector_pane = html.Section(
@@ -66,7 +72,8 @@ def panes(dag: Component, timeline: Component, table: Component) -> Component:
         className="gv-pane gv-inspector",
         tabIndex="0",
         **aria(label="Inspector"),
-        children=html.Div(id="inspector-body"),
+        # assets/web/breakdown lists findings while nothing is selected.
+        children=[html.Div(id="findings"), html.Div(id="inspector-body")],
     )
     return split(
         56,

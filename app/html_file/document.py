@@ -19,7 +19,12 @@ from gviz.app.components import join_modules, read_source
 
 #: The module that imports all of a file.
 _ENTRY = "file/main.js"
-_STYLES = ("styles/page.css", "styles/canvas.css", "styles/file.css")
+_STYLES = (
+    "styles/page.css",
+    "styles/canvas.css",
+    "styles/breakdown.css",
+    "styles/file.css",
+)
 
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from dash.development.base_component import Component
 
 from gviz import __version__
+from gviz.analysis import analyze
 from gviz.app.components import Addresses, Launches, Parts
 from gviz.app.files import Library
 from gviz.app.html_file.launches import Chosen
@@ -17,17 +18,21 @@ from gviz.app.html_file.page import first_colour, render_graph
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_states, level_folds, level_layouts
 from gviz.app.inspector import node_list, render_inspector, render_memory_facts
+from gviz.app.pages import has_breakdown
 from gviz.app.views import (
     Compared,
     GraphView,
     TreeComparison,
+    breakdown_payload,
     find_baseline,
     graph_view,
     payload,
+    read_breakdown,
     table_columns,
     table_payload,
     typical_launch,
     unpack,
+    verdict_values,
 )
 from gviz.model import Keep, TimedLevel, keeper, read_timed_level, read_timed_tree
 from gviz.recording import Recording, rows
@@ -111,6 +116,8 @@ def graph_blobs(
     nothing = parts.add(_inspector(source, view, (), against))
     pool = Pool()
     states = _views(source.recording, view, against, chosen, pool, progress)
+    progress(f"{view.graph.name}: the verdict on it")
+    verdict = _verdict(source.recording, view, pool)
     found = {
         "id": graph_id,
         "name": view.graph.name,
@@ -129,6 +136,7 @@ def graph_blobs(
         "baseline": baseline,
         "columns": table_columns(view, baseline),
         **states,
+        **verdict,
         "headers": pool.headers,
         "strings": pool.strings,
     }
@@ -201,6 +209,19 @@ def _views(
         "data_arrays": sorted(set(unpack(carried)[1]) - set(plain)),
         "timeline": _timelines(recording, view, chosen, pool, keep),
         "memory": _memories(recording, graph_id, launches, pool, keep),
+    }
+
+
+def _verdict(recording: Recording, view: GraphView, pool: Pool) -> dict[str, Any]:
+    """Add the breakdown; return its place and the verdict, None for what is not launched."""
+    if not has_breakdown(view):
+        return {"breakdown": None, "verdict": None}
+    graph_id, keep = view.graph.graph_id, keeper()
+    (run,) = analyze(recording, graph_id=graph_id).runs
+    found = read_breakdown(recording, graph_id, keep)
+    return {
+        "breakdown": pool.add(breakdown_payload(recording, graph_id, keep)),
+        "verdict": verdict_values(run, run.graphs[0], found, view.tree),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import pane, panel_pane, panes, select
+from gviz.app.components import breakdown_box, pane, panel_pane, panes, select
 from gviz.app.html_file.launches import Chosen
 from gviz.app.inspector import edges_note
 from gviz.app.pages import (
@@ -16,6 +16,7 @@ from gviz.app.pages import (
     eager_time,
     fold_choice,
     graph_head,
+    has_breakdown,
     layout_choice,
     no_times,
     search_field,
@@ -59,6 +60,7 @@ def render_graph(
         className="gv-graph-page",
         children=[
             graph_head(view, graphs, measurements, baseline=_against(compared)),
+            *([breakdown_box(is_timed=view.is_timed)] if has_breakdown(view) else []),
             panes(_dag(view, against=compared.baseline is not None), beside, _table(view)),
         ],
     )

@@ -15,6 +15,7 @@ from gviz.app.pages.dag_choices import fold_choice as fold_choice
 from gviz.app.pages.dag_choices import layout_choice as layout_choice
 from gviz.app.pages.graph import eager_time as eager_time
 from gviz.app.pages.graph import gpu_time as gpu_time
+from gviz.app.pages.graph import has_breakdown as has_breakdown
 from gviz.app.pages.graph import render_graph as render_graph
 from gviz.app.pages.graph import search_field as search_field
 from gviz.app.pages.head import graph_head as graph_head

@@ -21,6 +21,7 @@ from gviz.app.components import (
     Table,
     Timeline,
     aria,
+    breakdown_box,
     pane,
     panel_pane,
     panes,
@@ -110,6 +111,7 @@ def render_graph(
                 None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
                 baseline_choice(library, file, view, compared, addresses),
             ),
+            *_breakdown(versioned_key, view, addresses),
             panes(
                 _dag(
                     view,
@@ -130,6 +132,23 @@ def render_graph(
             ),
         ],
     )
+
+
+def _breakdown(versioned_key: str, view: GraphView, addresses: Addresses) -> list[Component]:
+    """Return the verdict and the breakdown of a graph; of a body there are none."""
+    if not has_breakdown(view):
+        return []
+    graph_id = view.graph.graph_id
+    source = {
+        "breakdown": addresses.breakdown_payload(versioned_key, graph_id),
+        "verdict": addresses.verdict_payload(versioned_key, graph_id),
+    }
+    return [dcc.Store(id="breakdown-source", data=source), breakdown_box(is_timed=view.is_timed)]
+
+
+def has_breakdown(view: GraphView) -> bool:
+    """Return whether a graph is launched, so that there is something to break down."""
+    return view.graph.parent_graph_id is None and not is_failed(view.root)
 
 
 def _chosen_colour(view: GraphView, query: Query, compared: Compared) -> str:

@@ -112,8 +112,9 @@ def build_app(
     add_script_route(app.server, scripts, own)
     _add_routing(app, library, addresses)
     _add_graph_callbacks(app, library, addresses)
-    _add_report(app, library, addresses, Reports(ignored))
-    _add_data_routes(app.server, library, addresses, access.prefix)
+    reports = Reports(ignored)
+    _add_report(app, library, addresses, reports)
+    _add_data_routes(app.server, library, addresses, reports, access.prefix)
     add_upload_route(app.server, library, addresses, most_bytes)
     add_refusals(app.server, access.prefix)
     add_compression(app.server)
@@ -125,9 +126,11 @@ def build_app(
     return app
 
 
-def _add_data_routes(server: Flask, library: Library, addresses: Addresses, prefix: str) -> None:
+def _add_data_routes(
+    server: Flask, library: Library, addresses: Addresses, reports: Reports, prefix: str
+) -> None:
     """Serve the data of the pages' views."""
-    add_payload_routes(server, library, addresses)
+    add_payload_routes(server, library, addresses, reports)
     add_compared_routes(server, library, prefix)
     add_rank_routes(server, library, prefix)
     add_state_route(server, library, addresses)
@@ -305,6 +308,12 @@ def _add_links(app: dash.Dash) -> None:
         )
 
     _link_views(link)
+    link(
+        "showBreakdown",
+        Output("breakdown-source", "modified_timestamp"),
+        Input("breakdown-source", "data"),
+        at_start=True,
+    )
     _link_page(link)
     _link_comparison(link)
     link(

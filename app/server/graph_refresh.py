@@ -30,6 +30,7 @@ _RENEWED = {
     "baseline-note": ("children",),
     "inspector-source": ("data",),
     "table-source": ("data",),
+    "breakdown-source": ("data",),
     "view": ("data",),
 }
 #: A page that has other ones of these now is another page.

@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dash.development.base_component import Component
 from flask import Flask, Response, request
@@ -25,9 +25,11 @@ from gviz.app.components import (
 )
 from gviz.app.files import Library, OpenRecording, split_version
 from gviz.app.inspector import render_inspector
+from gviz.app.pages import Reports
 from gviz.app.server.ahead import prepare_click
 from gviz.app.views import (
     TreeComparison,
+    breakdown_payload,
     build_miniature,
     compared_at,
     draw_miniature,
@@ -36,8 +38,10 @@ from gviz.app.views import (
     launches_with_times,
     parse_window,
     payload,
+    read_breakdown,
     table_payload,
     typical_launch,
+    verdict_values,
 )
 from gviz.errors import CycleError
 from gviz.model import read_level, read_timed_tree
@@ -53,10 +57,13 @@ _ONE_AT_A_TIME = threading.Lock()
 _Answer = Callable[[OpenRecording, int], Response]
 
 
-def add_payload_routes(server: Flask, library: Library, addresses: Addresses) -> None:
+def add_payload_routes(
+    server: Flask, library: Library, addresses: Addresses, reports: Reports
+) -> None:
     """Serve ``payload/KIND/FILE/GRAPH`` under a prefix.
 
-    KIND is dag, timeline, memory, table, miniature or inspector. ``FILE`` is a key, or
+    KIND is dag, timeline, memory, table, breakdown, verdict, miniature or inspector. ``FILE`` is a
+    key, or
     ``key@version`` (:attr:`OpenRecording.versioned_key`): then the answer is 409 once the file is
     another one. So is ``baseline=``, of dag, table and inspector. A request of the last posts a
     selection: a JSON list of nodes' numbers on the page.
@@ -95,10 +102,15 @@ def add_payload_routes(server: Flask, library: Library, addresses: Addresses) ->
             )
         return _as_parts(inspector)
 
+    def verdict(opened: OpenRecording, graph_id: int) -> Response:
+        return _verdict(opened, graph_id, reports)
+
     serve("dag", dag)
     serve("timeline", _timeline)
     serve("memory", _memory)
     serve("table", table)
+    serve("breakdown", _breakdown)
+    serve("verdict", verdict)
     serve("miniature", _miniature_of)
     serve("inspector", inspector, "POST")
 
@@ -137,6 +149,24 @@ def _memory(opened: OpenRecording, graph_id: int) -> Response:
         ("memory", graph_id, launch),
         lambda: payload.level_memory_payload(opened.recording, graph_id, launch, opened.keep),
     )
+
+
+def _breakdown(opened: OpenRecording, graph_id: int) -> Response:
+    return answer(
+        opened,
+        ("breakdown payload", graph_id),
+        lambda: breakdown_payload(opened.recording, graph_id, opened.keep),
+    )
+
+
+def _verdict(opened: OpenRecording, graph_id: int, reports: Reports) -> Response:
+    """Return the verdict on a graph; ``{"waiting": true}`` while its analysis is being made."""
+    report = reports.find(opened, opened.version, graph_id)
+    values: dict[str, Any] = {"waiting": True}
+    if report is not None:
+        found = read_breakdown(opened.recording, graph_id, opened.keep)
+        values = verdict_values(report.run, report.graph, found, report.tree)
+    return _as_json(values)
 
 
 def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
@@ -182,7 +212,12 @@ def _as_parts(component: Component) -> Response:
     """Return a component as what assets/web/core/parts.js makes elements of."""
     parts = Parts()
     place = parts.add(component)
-    text = json.dumps({"parts": parts.list, "place": place}, separators=(",", ":"))
+    return _as_json({"parts": parts.list, "place": place})
+
+
+def _as_json(values: dict[str, Any]) -> Response:
+    """Return values that are not kept."""
+    text = json.dumps(values, separators=(",", ":"))
     return Response(text, mimetype="application/json", headers={"Cache-Control": "no-store"})
 
 

@@ -11,6 +11,8 @@ from gviz.app.views.baseline.baseline_overlay import node_verdicts as node_verdi
 from gviz.app.views.baseline.baseline_overlay import node_words as node_words
 from gviz.app.views.baseline.choice import baseline_choice as baseline_choice
 from gviz.app.views.baseline.tree_comparison import TreeComparison as TreeComparison
+from gviz.app.views.breakdown import breakdown_payload as breakdown_payload
+from gviz.app.views.breakdown import read_breakdown as read_breakdown
 from gviz.app.views.dag.body_facts import NestedBody as NestedBody
 from gviz.app.views.dag.body_facts import ParentNode as ParentNode
 from gviz.app.views.dag.body_facts import iteration_words as iteration_words
@@ -67,6 +69,7 @@ from gviz.app.views.timeline.timeline_side import graph_side as graph_side
 from gviz.app.views.timeline.timeline_side import graph_zero as graph_zero
 from gviz.app.views.timeline.timeline_window import ViewWindow as ViewWindow
 from gviz.app.views.timeline.timeline_window import parse_window as parse_window
+from gviz.app.views.verdict import verdict_values as verdict_values
 from gviz.app.views.wire import Arrays as Arrays
 from gviz.app.views.wire import Strings as Strings
 from gviz.app.views.wire import pack as pack

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.cuda import NodeType
+from gviz.cuda import NodeType, node_type_name
 from gviz.families import KernelFamily, KernelLibrary, Kind, family_of
 from gviz.model import GraphTree, Keep, distinct
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -49,6 +49,73 @@ class NodeFamilies:
     def of_kind(self, *kinds: Kind) -> BoolArray:
         """Return the nodes of some kinds: bool, one a node."""
         return self.where(lambda family: family.kind in kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFamilies:
+    """Families of a graph's nodes by what they are called, those with the most time first.
+
+    Attributes
+    ----------
+    labels
+        Of the families.
+    kinds
+        Work that each does.
+    code
+        int64, one a node: its place among them.
+    """
+
+    labels: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    code: IntArray
+
+
+def name_families(graph: GraphTree, found: NodeFamilies, total_ns: FloatArray) -> NamedFamilies:
+    """Return the families of a graph's nodes by what they are called.
+
+    Parameters
+    ----------
+    total_ns
+        float64, one a node: its time in a launch, 0 where it has none.
+    """
+    names = graph.nodes.texts("name")
+    columns = (found.code, graph.types, names.codes.astype(np.int64))
+    first, code = distinct(columns)
+    known: dict[str, int] = {}
+    kinds: list[Kind] = []
+    place = np.zeros(len(first), np.int64)
+    for at, (family, node_type, name) in enumerate(np.stack(columns, axis=1)[first].tolist()):
+        label = family_label(found.families[family], node_type, names.values[name])
+        place[at] = known.setdefault(label, len(known))
+        if len(known) > len(kinds):
+            kinds.append(found.families[family].kind)
+    code = place[code]
+    family_ns = np.bincount(code, total_ns, minlength=len(known))
+    count = np.bincount(code, minlength=len(known))
+    # Without times the most frequent first.
+    order = np.lexsort((np.arange(len(known)), -count, -family_ns))
+    rank = np.empty(len(known), np.int64)
+    rank[order] = np.arange(len(known))
+    labels = list(known)
+    return NamedFamilies(
+        labels=tuple(labels[at] for at in order.tolist()),
+        kinds=tuple(kinds[at] for at in order.tolist()),
+        code=rank[code],
+    )
+
+
+def family_label(family: KernelFamily, node_type: int, name: str) -> str:
+    """Return what a family is called: kind, types and tile; of an unknown kernel its name."""
+    if node_type == NodeType.MEMCPY:
+        return "memcpy"
+    if node_type == NodeType.MEMSET:
+        return "memset"
+    if node_type != NodeType.KERNEL:
+        return node_type_name(node_type)
+    if family.kind is Kind.UNKNOWN:
+        return name
+    tile = "" if family.tile is None else "x".join(map(str, family.tile[:2]))
+    return " ".join(filter(None, (family.kind.value, "/".join(family.data_types), tile)))
 
 
 def read_node_families(

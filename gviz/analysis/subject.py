@@ -33,7 +33,12 @@ from gviz.analysis.launch import (
     small_branches,
     usual_gaps,
 )
-from gviz.analysis.node_families import NodeFamilies, read_node_families
+from gviz.analysis.node_families import (
+    NamedFamilies,
+    NodeFamilies,
+    name_families,
+    read_node_families,
+)
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.sound_launches import SoundLaunches, read_sound_launches
 from gviz.analysis.sound_times import sound_launch
@@ -420,6 +425,13 @@ class GraphSubject:
     def families(self) -> NodeFamilies:
         """Return the families of the nodes."""
         return read_node_families(self.recording, self.graph, self.row.run_id, self._keep)
+
+    @cached_property
+    def named_families(self) -> NamedFamilies:
+        """Return the families of the nodes by what they are called."""
+        spans = self.spans
+        total_ns = np.bincount(spans.node, spans.end_ns - spans.start_ns, len(self.graph))
+        return name_families(self.graph, self.families, total_ns.astype(np.float64))
 
     @cached_property
     def memory(self) -> NodeMemory | None:

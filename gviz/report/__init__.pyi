@@ -1,5 +1,8 @@
+from gviz.report.analysis import GraphHeadline as GraphHeadline
 from gviz.report.analysis import analysis_documents as analysis_documents
+from gviz.report.analysis import headline_of as headline_of
 from gviz.report.analysis import run_document as run_document
+from gviz.report.analysis import suggestions_of as suggestions_of
 from gviz.report.bench_summary import summarize_bench as summarize_bench
 from gviz.report.checks_document import check_document as check_document
 from gviz.report.comparison import MOST_SERIES as MOST_SERIES
@@ -34,6 +37,7 @@ from gviz.report.document import capitalized as capitalized
 from gviz.report.document import contradictions_text as contradictions_text
 from gviz.report.document import launch_text as launch_text
 from gviz.report.document import marked as marked
+from gviz.report.document import plain as plain
 from gviz.report.document import state_text as state_text
 from gviz.report.info import GraphEntry as GraphEntry
 from gviz.report.info import culprit as culprit

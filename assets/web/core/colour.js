@@ -56,6 +56,15 @@ const CATEGORY_COLOURS = {
     "#8a95e6", "#d6b944", "#7a8490",
   ],
 };
+
+// Families of kernels by their place (gviz.app.views.family_colours): products of matrices in
+// shades of blue, others, the rest. Dark text has a contrast of 4.5:1 on each.
+const FAMILY_COLOURS = [
+  "#5f95e0", "#7db4f2", "#a6cbf7", "#6f86d6", "#9aa9ea",
+  "#f2a154", "#7cc79b", "#ee9183", "#b79be0", "#f0c869", "#6cc4c9", "#d79ac8", "#b8c97f", "#d8b48f",
+  "#9bd18f", "#e3a6b8", "#a9b6c9",
+  "#c3cad4",
+];
 export const CATEGORIES = CATEGORY_COLOURS.light.length - 1;
 /** On a logarithmic scale of changes: how far from none the least one stands, 0..1. */
 const LEAST_CHANGE = 0.2;
@@ -220,6 +229,14 @@ export function ofKind(kind, theme) {
  */
 export function category(place, theme) {
   return CATEGORY_COLOURS[theme][Math.min(place, CATEGORIES)];
+}
+
+/**
+ * The colour of a family of kernels, light or dark the same: dark text stands on it.
+ * @param {number} place
+ */
+export function ofFamily(place) {
+  return FAMILY_COLOURS[Math.min(place, FAMILY_COLOURS.length - 1)];
 }
 
 /**

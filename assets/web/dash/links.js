@@ -3,6 +3,7 @@ import * as bus from "../core/bus.js";
 import { closest } from "../core/dom.js";
 import { make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
+import * as breakdown from "../page/breakdown.js";
 import * as selectionNote from "../page/selection_note.js";
 import { loadRows } from "./grid.js";
 import * as pageHistory from "./history.js";
@@ -61,6 +62,15 @@ export function showLaunch(launch, streamLaunch, order, source) {
 export function showInspector(source, selected) {
   const group = bus.group(bus.PAGE);
   pageInspector.show(source, group.listeners.size ? group.selected : selected || []);
+  return noUpdate();
+}
+
+/**
+ * The verdict and the breakdown of the graph shown.
+ * @param {{breakdown: string, verdict: string}|null} source
+ */
+export function showBreakdown(source) {
+  breakdown.show(source);
   return noUpdate();
 }
 

@@ -1,4 +1,5 @@
 /** The page of a saved file: its views joined as the application joins them, without a server. */
+import { Breakdown } from "../breakdown/breakdown.js";
 import * as bus from "../core/bus.js";
 import { byId, closest } from "../core/dom.js";
 import { make } from "../core/parts.js";
@@ -7,6 +8,7 @@ import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import * as folds from "./folds.js";
 import { FileInspector } from "./inspector.js";
+import * as store from "./store.js";
 /** @import { Frame, Props } from "../core/frame.js" */
 /** @import { Nodes } from "../table/nodes.js" */
 /** @import { State } from "./address.js" */
@@ -63,6 +65,7 @@ export class Page {
       group: this.group, name: graph.name, select: (ids) => this.group.select(ids),
     });
     this.inspector = new FileInspector(byId("inspector-body"), graph, nodes, this.group);
+    this.breakdown = this.openBreakdown();
     this.listen();
     this.settle();
     if (this.state.node.length) this.table.show(this.state.node[0]);
@@ -94,6 +97,16 @@ export class Page {
       buffer: requested.buffer || null,
       panel: oneOf(["timeline", "memory"], requested.panel),
     };
+  }
+
+  /** The verdict and the breakdown; null where the file has none of this graph. */
+  openBreakdown() {
+    const { id, breakdown, verdict } = this.graph;
+    const box = document.getElementById("breakdown");
+    if (!box || breakdown === null || verdict === null) return null;
+    return new Breakdown(box, document.getElementById("findings"), this.group, {
+      breakdown: () => store.payload(`${id}/${breakdown}`), verdict: async () => verdict,
+    });
   }
 
   /** @param {string} fold */
@@ -267,6 +280,7 @@ export class Page {
     this.end();
     this.listening.abort();
     this.table.destroy();
+    this.breakdown?.destroy();
     for (const frame of Object.values(this.frames)) frame.destroy();
   }
 }

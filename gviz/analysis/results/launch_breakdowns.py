@@ -8,6 +8,7 @@ import numpy as np
 
 from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import Breakdown, break_down
+from gviz.analysis.node_families import NamedFamilies
 from gviz.analysis.node_levels import node_levels
 from gviz.analysis.subject import GraphSubject
 from gviz.model import LaunchSpans
@@ -24,11 +25,12 @@ class LaunchBreakdown:
     strip: Breakdown = figure(
         "derived", "in three rows: the two coarsest levels there are, and families"
     )
-    whole: Breakdown = figure("derived", "by phase, blocks, block, operation and family")
+    whole: Breakdown = figure("derived", "by phase, layers, layer, operation and family")
     has_gaps: bool = figure(
         "stated",
         "whether starts are the graph's own; else blocks are sums of durations, without idle time",
     )
+    families: NamedFamilies = figure("stated", "families of all nodes, timed or not")
     evidence: Evidence = figure("stated", "what it rests on")
 
 
@@ -39,12 +41,13 @@ def launch_breakdown(subject: GraphSubject) -> LaunchBreakdown | NotComputed:
     levels = node_levels(subject)
     has_gaps = not subject.is_timed_by_copy
     spans = subject.spans if has_gaps else _end_to_end(subject.spans)
-    # Single blocks are many and narrow: the strip has them together.
-    coarse = [level for level in levels[:-1] if level.name != "block"][: _STRIP_ROWS - 1]
+    # Single layers are many and narrow: the strip has them together.
+    coarse = [level for level in levels[:-1] if level.name != "layer"][: _STRIP_ROWS - 1]
     return LaunchBreakdown(
         strip=break_down((*coarse, levels[-1]), spans),
         whole=break_down(levels, spans),
         has_gaps=has_gaps,
+        families=subject.named_families,
         evidence=subject.once(span_evidence),
     )
 

@@ -31,15 +31,24 @@ _BRIEF = 5
 
 def advice_section(run: RunAnalysis) -> Section:
     """Return the findings about a run and its graphs, and what was not looked for."""
-    named = len(run.graphs) > 1
-    advised = [graph.findings for graph in run.graphs] + [run.findings]
-    evidence = {id(one): advice.evidence for advice in advised for one in advice.findings}
-    found = rank_findings(one for advice in advised for one in advice.findings)
+    advised = _advised(run)
     brief = sum(min(len(advice.findings), _BRIEF) for advice in advised)
-    items = tuple(_suggestion(one, evidence[id(one)], named=named) for one in found)
+    items = suggestions_of(run)
     listed = Suggestions(items, brief) if items else say(NO_FINDING)
     notes = dict.fromkeys(note for advice in advised for note in _notes(advice))
     return section("advice", "What to change", listed, *notes)
+
+
+def suggestions_of(run: RunAnalysis) -> tuple[Suggestion, ...]:
+    """Return the findings about a run and its graphs, the largest gain first."""
+    named, advised = len(run.graphs) > 1, _advised(run)
+    evidence = {id(one): advice.evidence for advice in advised for one in advice.findings}
+    found = rank_findings(one for advice in advised for one in advice.findings)
+    return tuple(_suggestion(one, evidence[id(one)], named=named) for one in found)
+
+
+def _advised(run: RunAnalysis) -> list[Advice]:
+    return [graph.findings for graph in run.graphs] + [run.findings]
 
 
 def _notes(advice: Advice) -> Iterator[Sentence]:

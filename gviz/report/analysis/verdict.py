@@ -40,7 +40,7 @@ def verdict_of(graph: GraphAnalysis) -> Verdict:
     """Return three sentences about a graph, and what in its records makes them doubtful."""
     return Verdict(
         f"graph {graph.graph_id}: {graph.name}",
-        (_against_eager(graph.stream_comparison), _where_time_goes(graph), _best_finding(graph)),
+        (_against_eager(graph.stream_comparison), _where_time_goes(graph), best_finding(graph)),
         graph.doubts,
     )
 
@@ -50,7 +50,7 @@ def _against_eager(found: StreamResult | NotComputed) -> Sentence:
         return say(f"Not compared with eager: {found.not_computed}.")
     gain = found.headline
     saved = resting_on(ns(gain.saved.mean_ns, interval=gain.saved.interval), gain.evidence)
-    basis = f"; {_basis(found)}"
+    basis = f"; {gain_basis(found)}"
     if saved.interval is not None:
         basis += f", 95% interval {interval_text(saved)}"
         if saved.interval[0] <= 0 <= saved.interval[1]:
@@ -64,7 +64,7 @@ def _against_eager(found: StreamResult | NotComputed) -> Sentence:
     return say("The graph saves ", saved, " per launch (", bounded(faster, gain.evidence), basis)
 
 
-def _basis(found: StreamResult) -> str:
+def gain_basis(found: StreamResult) -> str:
     """Return what the gain was measured on, and in which state."""
     gain = found.headline
     if not isinstance(found.alternate, NotComputed):
@@ -131,7 +131,8 @@ def _largest(found: Dominance | NotComputed) -> Content:
     return (AlikeLink("name", names.name[0]), f" ({count}, ", share(names.fraction[0]), ")")
 
 
-def _best_finding(graph: GraphAnalysis) -> Sentence:
+def best_finding(graph: GraphAnalysis) -> Sentence:
+    """Return the finding that can bring most, or that there is none."""
     if not graph.findings.findings:
         unchecked = any(why.startswith(NODE_RULES) for why in graph.findings.not_checked)
         return say(f"Not checked: {NODE_RULES}." if unchecked else NO_FINDING)

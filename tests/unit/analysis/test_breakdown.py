@@ -184,11 +184,11 @@ def rows_of(name: str) -> list[dict[str, float]]:
     return [widths(strip, at) for at in range(len(strip.rows))]
 
 
-def test_training_step_is_in_phases_and_blocks() -> None:
+def test_training_step_is_in_phases_and_layers() -> None:
     phases, blocks, families = rows_of("training_step")
     assert list(phases) == ["backward", "forward", "update"]
     assert [round(ns / 1e6, 2) for ns in phases.values()] == [8.47, 4.3, 1.09]
-    assert {"24 × 15 nodes", "23 × 57 nodes", "SGD.step", "SGD.zero_grad"} <= set(blocks)
+    assert set(blocks) == {"24 × TransformerEncoderLayer", "", "SGD.step", "SGD.zero_grad"}
     assert max(families, key=families.__getitem__).startswith("GEMM f32")
 
 
@@ -200,7 +200,7 @@ def test_training_step_is_in_phases_and_blocks() -> None:
         ("cupy_pipeline", {"4 × filter", "merge", "normalise"}, None),
     ],
 )
-def test_numbered_ranges_are_blocks(
+def test_numbered_ranges_are_layers(
     name: str, blocks: set[str], operations: set[str] | None
 ) -> None:
     first, *inner = rows_of(name)
@@ -243,11 +243,11 @@ def write_ranged(
     return plan.write(path)
 
 
-def test_levels_are_phase_blocks_block_and_operation(tmp_path: Path) -> None:
+def test_levels_are_phase_layers_layer_and_operation(tmp_path: Path) -> None:
     texts = (("step", None), ("forward", 1), ("layer 0", 2), ("mlp", 3), ("layer 10", 2))
     texts += (("mlp", 5), ("layer 9", 2), ("loss", 1))
     result = found(write_ranged(tmp_path / "x.gviz", texts, (4, 6, 7, 8))).whole
-    assert [row.name for row in result.rows] == ["phase", "blocks", "block", "operation", "family"]
+    assert [row.name for row in result.rows] == ["phase", "layers", "layer", "operation", "family"]
     # "step" is around everything and says nothing.
     assert widths(result, 0) == {"forward": 6_000, "loss": 4_000}
     assert widths(result, 1) == {"3 × layer": 6_000, "": 4_000}
@@ -262,15 +262,15 @@ def test_node_outside_all_ranges_is_named_so(tmp_path: Path) -> None:
     assert widths(result, 0) == {"forward": 1_000, "backward": 2_000, "(no range)": 3_000}
 
 
-def test_equal_blocks_without_ranges_are_blocks(tmp_path: Path) -> None:
+def test_equal_blocks_without_ranges_are_layers(tmp_path: Path) -> None:
     layer = [("norm_kernel", 1_000), ("gemm", 5_000), ("gelu", 2_000)]
     nodes = [Planned("embedding", 0, 3_000)]
     nodes += [Planned(name, 0, ns) for _ in range(4) for name, ns in layer]
     plan = Plan(in_a_row(*nodes), chain_edges(len(nodes)))
     result = found(plan.write(tmp_path / "x.gviz"))
-    assert [row.name for row in result.strip.rows] == ["blocks", "family"]
-    assert widths(result.strip, 0) == {"4 × 3 nodes": 32_000, "": 3_000}
-    assert result.whole.rows[1].labels == (*(f"block {k} of 4" for k in (1, 2, 3, 4)), "")
+    assert [row.name for row in result.strip.rows] == ["layers", "family"]
+    assert widths(result.strip, 0) == {"4 × layer": 32_000, "": 3_000}
+    assert result.whole.rows[1].labels == (*(f"layer {k}" for k in range(4)), "")
 
 
 def test_families_have_kind_types_and_tile(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_script_is_the_modules_of_a_file_and_of_the_views(small: SavedFile) -> N
     assert small.code[-1] == join_modules(web, "file/main.js")
     names = list_modules(web, "file/main.js")
     folders = {name.split("/")[0] for name in names}
-    assert folders == {"core", "dag", "timeline", "memory", "table", "page", "file"}
+    assert folders == {"core", "dag", "timeline", "memory", "table", "breakdown", "page", "file"}
     for name in [*names, "early/theme.js"]:
         text = web.joinpath(*name.split("/")).read_text(encoding="utf-8").lower()
         assert not re.search(r"</script|</style|<!--", text), name

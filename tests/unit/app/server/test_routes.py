@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from gviz.app.pages import Reports
 from gviz.app.server.application import create_app
 from gviz.app.server.security import AccessRules
+from gviz.app.views.breakdown import breakdown_payload
 from gviz.app.views.payload import dag_payload
 from gviz.app.views.wire import unpack
+from gviz.model.tree.keep import build_anew
 from gviz.recording.reader import Recording
 
 LOCAL = {"Host": "localhost"}
@@ -52,6 +55,22 @@ def test_timeline_route_shows_the_launch_requested(client: FlaskClient) -> None:
         answer = client.get(f"/payload/timeline/small/1?launch={launch}", headers=LOCAL)
         headers.append(unpack(answer.data)[0]["graph"]["launch_id"])
     assert headers == [2, 5]
+
+
+def test_breakdown_route_answers_the_payload(client: FlaskClient, small_recording: Path) -> None:
+    answer = client.get("/payload/breakdown/small/1", headers=LOCAL)
+    with Recording(small_recording) as recording:
+        assert answer.data == breakdown_payload(recording, 1, build_anew)
+
+
+def test_verdict_route_says_when_there_is_none_yet(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = client.get("/payload/verdict/small/1", headers=LOCAL).json
+    assert made is not None
+    assert "".join(part["text"] for part in made["parts"]).startswith("131 µs (recorded, ")
+    monkeypatch.setattr(Reports, "find", lambda *_: None)
+    assert client.get("/payload/verdict/small/1", headers=LOCAL).json == {"waiting": True}
 
 
 @pytest.mark.parametrize(

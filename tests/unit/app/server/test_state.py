@@ -78,7 +78,7 @@ def test_each_page_knows_the_files_it_is_made_of(library: Library) -> None:
     assert shown_files(library, ADDRESSES, "/run", "?file=none")["files"] == {}
 
 
-@pytest.mark.parametrize("kind", ["dag", "timeline", "table", "miniature"])
+@pytest.mark.parametrize("kind", ["dag", "timeline", "table", "breakdown", "verdict", "miniature"])
 def test_data_of_another_version_is_refused(
     client: FlaskClient, library: Library, path: Path, kind: str
 ) -> None:
@@ -92,7 +92,7 @@ def test_data_of_another_version_is_refused(
     assert client.get(f"/payload/{kind}/{versioned_key}/1", headers=LOCAL).status_code == 200
 
 
-@pytest.mark.parametrize("kind", ["dag", "timeline", "table", "miniature"])
+@pytest.mark.parametrize("kind", ["dag", "timeline", "table", "breakdown", "verdict", "miniature"])
 def test_data_of_a_deleted_file_is_refused(
     client: FlaskClient, library: Library, path: Path, kind: str
 ) -> None:

@@ -1,0 +1,160 @@
+/**
+ * The breakdown of a launch: a sentence over rows of blocks, and all rows when it is opened.
+ *
+ * Blocks select their nodes, as does what the sentence and the findings name.
+ *
+ * @typedef {{text: string, title: string, block: [number, number]|null, nodes: number[], count: number}} Part
+ * @typedef {{gain: string, reason: string, fix: string, title: string, nodes: number[], count: number}} Finding
+ * @typedef {{waiting?: boolean, parts: Part[], caveats: string[], findings: Finding[], more: number}} Verdict  as
+ *   gviz.app.views.verdict has it
+ * @typedef {{breakdown: () => Promise<Payload>, verdict: (signal: AbortSignal) => Promise<Verdict>}} Source
+ */
+import * as bus from "../core/bus.js";
+import { closest } from "../core/dom.js";
+import { element } from "../core/parts.js";
+import { Blocks } from "./blocks.js";
+import { listFindings } from "./findings.js";
+import { Rows } from "./rows.js";
+/** @import { Group } from "../core/bus.js" */
+/** @import { Payload } from "../core/payload.js" */
+/** @import { Form } from "./blocks.js" */
+
+/** Opens and closes the rows in full. */
+const KEY = "b";
+
+export class Breakdown {
+  /**
+   * @param {HTMLElement} box @param {HTMLElement|null} findings where findings are listed while
+   *   nothing is selected
+   * @param {Group} group @param {Source} source
+   */
+  constructor(box, findings, group, source) {
+    this.box = box;
+    this.findings = findings;
+    this.group = group;
+    this.ending = new AbortController();
+    this.isOpen = false;
+    /** @type {Partial<Record<Form, Blocks>>} */ this.forms = {};
+    this.sentence = element("p", { class: "gv-headline" });
+    this.rows = new Rows((nodes, more) => this.select(nodes, more));
+    this.button = element("button", {
+      type: "button", class: "gv-breakdown-open", "aria-expanded": "false", title: `All rows (${KEY})`,
+    }, "Breakdown");
+    box.replaceChildren(element("div", { class: "gv-headline-line" }, this.sentence, this.button), this.rows.box);
+    this.end = bus.subscribe(bus.PAGE, () => this.mark());
+    this.listen();
+    this.load(source);
+  }
+
+  /** @param {Source} source */
+  async load(source) {
+    const { signal } = this.ending;
+    await Promise.all([
+      source.breakdown().then((payload) => signal.aborted || this.take(payload)),
+      source.verdict(signal).then((verdict) => signal.aborted || this.say(verdict)),
+    ]).catch((error) => {
+      if (!signal.aborted) this.sentence.textContent = `No verdict: ${error.message}`;
+    });
+  }
+
+  /** @param {Payload} payload */
+  take(payload) {
+    this.forms = { strip: new Blocks(payload, "strip"), whole: new Blocks(payload, "whole") };
+    this.button.hidden = !this.forms.whole?.count;
+    this.box.classList.toggle("gv-breakdown-none", this.button.hidden);
+    this.show();
+  }
+
+  /** Draw the rows of the form that is open. */
+  show() {
+    const blocks = this.forms[this.isOpen ? "whole" : "strip"];
+    if (blocks) this.rows.show(blocks, this.isOpen);
+    this.mark();
+  }
+
+  /** @param {Verdict} verdict */
+  say({ parts, caveats, findings, more }) {
+    const said = parts.map((part) => {
+      const { text, title, block, nodes } = part;
+      const named = text.trimEnd();
+      if (!block && !nodes.length) return element("span", title ? { title } : {}, text);
+      // No button: their text does not break as that of a line does.
+      const link = element("span", { role: "button", tabindex: "0", class: "gv-said", title: meaning(part) }, named);
+      link.addEventListener("click", (event) => this.select(this.nodesOf(part), event.shiftKey));
+      link.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        this.select(this.nodesOf(part), event.shiftKey);
+      });
+      return element("span", {}, link, text.slice(named.length));
+    });
+    const doubts = caveats.map((text) => element("span", { class: "gv-headline-caveat" }, ` Caveat: ${text}.`));
+    this.sentence.replaceChildren(...said, ...doubts);
+    if (this.findings) {
+      this.findings.replaceChildren(listFindings(findings, more, (nodes) => this.select(nodes, false)));
+    }
+    this.mark();
+  }
+
+  /** @param {Part} part */
+  nodesOf({ block, nodes }) {
+    const { strip } = this.forms;
+    return block && strip ? strip.nodesOf(strip.at(...block)) : nodes;
+  }
+
+  /** Select nodes; none where these were selected. @param {number[]} nodes @param {boolean} more besides others */
+  select(nodes, more) {
+    const { selected } = this.group;
+    if (more) this.group.select(Array.from(new Set([...selected, ...nodes])));
+    else this.group.select(isSame(nodes, selected) ? [] : nodes);
+  }
+
+  /** Show what is selected. */
+  mark() {
+    const { selected } = this.group;
+    this.rows.mark(new Set(selected));
+    if (this.findings) this.findings.hidden = selected.length > 0;
+  }
+
+  toggle() {
+    if (!this.forms.whole?.count) return;
+    this.isOpen = !this.isOpen;
+    this.box.classList.toggle("gv-breakdown-whole", this.isOpen);
+    this.button.setAttribute("aria-expanded", String(this.isOpen));
+    this.show();
+    if (this.isOpen) this.rows.focus();
+    else this.button.focus();
+  }
+
+  listen() {
+    const { signal } = this.ending;
+    this.button.addEventListener("click", () => this.toggle(), { signal });
+    document.addEventListener("keydown", (event) => {
+      const { key, ctrlKey, metaKey, altKey, defaultPrevented } = event;
+      if (defaultPrevented || ctrlKey || metaKey || altKey) return;
+      if (closest(event, "input, textarea, select, [contenteditable], dialog")) return;
+      if (key === KEY) this.toggle();
+      else if (key === "Escape" && this.isOpen && this.box.contains(document.activeElement)) this.toggle();
+    }, { signal });
+  }
+
+  destroy() {
+    this.ending.abort();
+    this.end();
+    this.rows.destroy();
+    this.box.replaceChildren();
+    this.findings?.replaceChildren();
+  }
+}
+
+/** What a click on a part does, and what its number rests on. @param {Part} part */
+function meaning({ title, nodes, count }) {
+  const many = nodes.length < count ? `Select the first ${nodes.length} of its ${count} nodes` : "Select its nodes";
+  return title ? `${many}. ${title}` : many;
+}
+
+/** Whether these are the same nodes in any order. @param {number[]} a @param {number[]} b */
+function isSame(a, b) {
+  const known = new Set(b);
+  return a.length === known.size && a.every((node) => known.has(node));
+}

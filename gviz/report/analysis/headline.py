@@ -1,0 +1,170 @@
+"""The headline of a graph: its time and where that goes, the best finding, eager, in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gviz.analysis import Breakdown, GraphAnalysis, LaunchBreakdown, NodeRef, StreamResult
+from gviz.report.analysis.verdict import best_finding, gain_basis
+from gviz.report.document import (
+    Content,
+    Line,
+    basis_text,
+    bounded,
+    caveat_text,
+    contradictions_text,
+    line,
+    ns,
+    plain,
+    resting_on,
+    share,
+    times,
+)
+from gviz.stats import Evidence, NotComputed
+from gviz.text import counted, duration
+
+#: Blocks that are named; the others are one.
+_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlinePart:
+    """A part of a headline, and what it is about.
+
+    Attributes
+    ----------
+    content
+        Its text, which joins the next one's.
+    block
+        Row and block of the breakdown's strip; None: of none.
+    nodes
+        Nodes, the first of many.
+    node_count
+        How many they are a part of.
+    """
+
+    content: Line
+    block: tuple[int, int] | None = None
+    nodes: tuple[NodeRef, ...] = ()
+    node_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphHeadline:
+    """The first line on a graph.
+
+    Attributes
+    ----------
+    parts
+        In the order in which they are read.
+    caveats
+        What in its records makes it doubtful, one sentence each.
+    """
+
+    parts: tuple[HeadlinePart, ...]
+    caveats: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Return the line as text."""
+        return "".join(plain(part.content) for part in self.parts)
+
+
+def headline_of(graph: GraphAnalysis, found: LaunchBreakdown | NotComputed) -> GraphHeadline:
+    """Return the headline of a graph.
+
+    Parameters
+    ----------
+    graph
+        Its analysis.
+    found
+        The breakdown of its median launch.
+    """
+    if isinstance(found, NotComputed):
+        parts = [HeadlinePart(_undivided(graph, found))]
+    else:
+        parts = [HeadlinePart(_length(graph, found)), *_blocks(found)]
+    if not isinstance(found, NotComputed):
+        parts += _finding(graph)
+    parts += _against_eager(graph.stream_comparison)
+    return GraphHeadline(tuple(parts), graph.doubts)
+
+
+def _undivided(graph: GraphAnalysis, found: NotComputed) -> Line:
+    why = f"Where the time of a launch goes is not known: {found.not_computed}."
+    if isinstance(graph.launch, NotComputed):
+        return line(why)
+    evidence = graph.launch.evidence
+    length = resting_on(ns(graph.launch.median_ns, evidence.how), evidence)
+    return line(length, f" ({basis_text(evidence)}). ", why)
+
+
+def _length(graph: GraphAnalysis, found: LaunchBreakdown) -> Line:
+    noise = "" if graph.noise_ns is None else f", ±{duration(graph.noise_ns)}"
+    of_copy = "" if found.has_gaps else ", sum of node times of an instrumented copy"
+    basis = f"{basis_text(found.evidence)}{noise}{of_copy}{_caveats(found.evidence)}"
+    return line(resting_on(ns(found.strip.launch_ns), found.evidence), f" ({basis}): ")
+
+
+def _caveats(evidence: Evidence) -> str:
+    """Return what may make the times wrong besides the state they were taken in."""
+    rest = caveat_text(replace(evidence, state=None, contradiction_count=0))
+    return (f"; {rest}" if rest else "") + contradictions_text(evidence)
+
+
+def _blocks(found: LaunchBreakdown) -> list[HeadlinePart]:
+    """Return the widest blocks of the first row that divides the launch, and what is idle."""
+    strip = found.strip
+    parts: list[HeadlinePart] = []
+    row = next((at for at, row in enumerate(strip.rows) if len(row) > 1), len(strip.rows) - 1)
+    blocks = strip.rows[row]
+    order = sorted(range(len(blocks)), key=lambda at: -blocks.width_ns[at])
+    for at in order[:_NAMED]:
+        width = resting_on(ns(float(blocks.width_ns[at])), found.evidence)
+        parts += [HeadlinePart(line(", "))] if parts else []
+        parts.append(HeadlinePart(line(_label(strip, row, at), " ", width), block=(row, at)))
+    others = order[_NAMED:]
+    if others:
+        rest = float(sum(blocks.width_ns[at] for at in others))
+        parts.append(HeadlinePart(line(f", {counted(len(others), 'other')} ", ns(rest))))
+    if found.has_gaps:
+        idle = strip.idle_ns / strip.launch_ns if strip.launch_ns else 0.0
+        parts.append(HeadlinePart(line(", idle ", ns(strip.idle_ns), " (", share(idle), ")")))
+    parts.append(HeadlinePart(line(". ")))
+    return parts
+
+
+def _label(strip: Breakdown, row: int, at: int) -> str:
+    """Return the label of a block; of one without that of the block above."""
+    label = strip.rows[row].labels[at]
+    if label or not row:
+        return label or "the rest"
+    return f"the rest of {_label(strip, row - 1, int(strip.rows[row].parent[at]))}"
+
+
+def _finding(graph: GraphAnalysis) -> list[HeadlinePart]:
+    content: Content = best_finding(graph).content
+    found = graph.findings.findings
+    if not found:
+        return [HeadlinePart(line(content, " "))]
+    return [
+        HeadlinePart(line(content), nodes=found[0].nodes, node_count=found[0].node_count),
+        HeadlinePart(line(" ")),
+    ]
+
+
+def _against_eager(found: StreamResult | NotComputed) -> list[HeadlinePart]:
+    """Return how much faster than eager the graph is; nothing where eager is not recorded."""
+    if isinstance(found, NotComputed) or not found.headline.graph_ns:
+        return []
+    gain, basis = found.headline, f" ({gain_basis(found)})."
+    low, high = gain.saved.interval.low, gain.saved.interval.high
+    if low is not None and high is not None and low <= 0 <= high:
+        return [HeadlinePart(line("It is as fast as eager within noise", basis))]
+    if gain.saved.mean_ns < 0:
+        slower = times(gain.graph_ns / gain.eager_ns if gain.eager_ns else None)
+        return [HeadlinePart(line("It is ", slower, " slower than eager", basis))]
+    faster = bounded(times(gain.eager_ns / gain.graph_ns), gain.evidence)
+    return [
+        HeadlinePart(line("It is ", resting_on(faster, gain.evidence), " faster than eager", basis))
+    ]

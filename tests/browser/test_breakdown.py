@@ -1,0 +1,107 @@
+"""Verdict and breakdown of the graph page, served and in a saved file: words and selection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from accessible import expect_accessible, violations
+from playwright.sync_api import Locator, Page
+from waiting import eventually
+
+from gviz.app.html_file.file import write_html
+from gviz.assets import recordings as bundled
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+RECORDING = Path(next(iter(bundled.__path__))) / "token_step_1.gviz"
+#: Of its 72 nodes; 4 layers of 18.
+ATTENTION, MLP = 48, 24
+SENTENCE = (
+    "238 µs (recorded, median of 14, ±704 ns): attention 139 µs, mlp 66.3 µs, idle 32.8 µs (13.8%)."
+)
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve) -> Site:
+    return serve(RECORDING)
+
+
+def block(page: Page, text: str) -> Locator:
+    """Return the first block of that text."""
+    return page.locator(".gv-block").filter(has_text=text).first
+
+
+def selected(page: Page) -> list[int]:
+    found: list[int] = page.evaluate("document.querySelector('#dag canvas').gvizState().selected")
+    return found
+
+
+def expect_count(page: Page, count: int) -> None:
+    eventually(lambda: len(selected(page)) == count, f"{count} nodes selected")
+
+
+def use(page: Page) -> None:
+    """Do with the breakdown what one does, and see that the graph follows."""
+    page.locator(".gv-said").first.wait_for()
+    assert page.locator(".gv-headline").inner_text().startswith(SENTENCE)
+    findings = page.locator("#findings")
+    assert findings.get_by_role("listitem").count() == 3
+    page.get_by_role("button", name="attention 139 µs", exact=True).click()
+    expect_count(page, ATTENTION)
+    assert findings.is_hidden()
+    assert block(page, "attention").get_attribute("aria-pressed") == "true"
+    assert block(page, "mlp").get_attribute("aria-pressed") == "false"
+    assert block(page, "4 × layer").get_attribute("aria-pressed") == "mixed"
+    block(page, "mlp").click(modifiers=["Shift"])
+    expect_count(page, ATTENTION + MLP)
+    block(page, "mlp").click()
+    expect_count(page, MLP)
+    block(page, "mlp").click()
+    expect_count(page, 0)
+    assert findings.is_visible()
+    findings.get_by_role("button").first.click()
+    eventually(lambda: selected(page), "a finding's nodes")
+
+
+def use_keys(page: Page) -> None:
+    """Open all rows and walk over them without a mouse."""
+    page.keyboard.press("b")
+    assert not page.locator("#dag").is_visible()
+    rows = page.locator(".gv-block").evaluate_all("all => new Set(all.map(x => x.style.top)).size")
+    assert rows == 4  # layers, layer, operation, family
+    for key in ("ArrowDown", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    focused = page.locator(".gv-block:focus")
+    assert (focused.get_attribute("aria-label") or "").startswith("Operation attention, Part of")
+    assert page.locator(".gv-block-tip").is_visible()
+    page.keyboard.press("z")
+    assert focused.evaluate("x => x.style.width") == "100%"
+    page.keyboard.press("z")
+    page.keyboard.press("Enter")
+    page.keyboard.press("b")
+    assert page.locator("#dag").is_visible()
+    expect_count(page, ATTENTION // 4)
+
+
+def test_breakdown_says_and_selects(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=token_step_1&graph=1")
+    page = graph_page.page
+    use(page)
+    use_keys(page)
+    expect_accessible(page)
+    page.keyboard.press("b")
+    expect_accessible(page)
+
+
+def test_breakdown_of_a_saved_file_does_the_same(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "token_step.html"
+    write_html(RECORDING, path, [1])
+    page.goto(path.as_uri())
+    use(page)
+    use_keys(page)
+    assert violations(page) == []
