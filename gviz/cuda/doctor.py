@@ -90,6 +90,8 @@ class Facts:
         Why it cannot be loaded; None when it can.
     launchcost_library, launchcost_error
         The same of the library of ``gviz bench``.
+    gate_library, gate_error
+        The same of the gate; it is tried preloaded.
     compiler
         Path of a C compiler; None when there is none.
     admin_only_counters
@@ -104,6 +106,8 @@ class Facts:
     native_error: str | None
     launchcost_library: str | None
     launchcost_error: str | None
+    gate_library: str | None
+    gate_error: str | None
     compiler: str | None
     admin_only_counters: bool | None
     environment: Mapping[str, str]
@@ -133,6 +137,7 @@ def diagnose(facts: Facts) -> Diagnosis:
             check_environment(facts.environment),
             check_permission(facts.admin_only_counters),
             check_launchcost_library(facts.launchcost_library, facts.launchcost_error),
+            check_gate(facts.gate_library, facts.gate_error),
         )
     )
 
@@ -201,6 +206,16 @@ def check_launchcost_library(path: str | None, error: str | None) -> CheckOutcom
         text = f"{path} does not load: {error}; gviz bench cannot measure here"
         return CheckOutcome(name, Status.WARNING, text, REINSTALL)
     return CheckOutcome(name, Status.OK, path)
+
+
+def check_gate(path: str | None, error: str | None) -> CheckOutcome:
+    """Judge whether the gate is built and can be preloaded; profiling needs none."""
+    name = "gate"
+    if path is None:
+        return CheckOutcome(name, Status.WARNING, "it was not built", REINSTALL)
+    if error is not None:
+        return CheckOutcome(name, Status.WARNING, f"{path} cannot be preloaded: {error}", REINSTALL)
+    return CheckOutcome(name, Status.OK, f"{path} can be preloaded")
 
 
 def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) -> CheckOutcome:

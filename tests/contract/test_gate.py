@@ -57,6 +57,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
         "libcuda.so.1": ["driver.c", *shared, *driver],
         "program": ["program.c", "-ldl", "-lpthread"],
         "direct": ["direct.c", f"-L{folder}", "-l:libcuda.so.1"],
+        "libbound.so": ["bound.c", *shared, "-ldl"],
         "other.so": ["preload.c", *shared, "-ldl"],
     }
     for target, (source, *options) in build.items():
@@ -83,6 +84,7 @@ def test_without_the_gate_the_program_of_these_tests_runs(programs: Programs) ->
     [
         "convention",
         "lookups",
+        "deepbind",
         "jumps",
         "short threads",
         "threads that end inside",

@@ -51,6 +51,7 @@ def gather_facts() -> Facts:
     candidates = find_cupti()
     library = find_library("gviz.collectors", "_native")
     launchcost = find_library("gviz.collectors.launchcost", "_launchcost")
+    gate = find_library("gviz.collectors", "_gate")
     return Facts(
         driver=probe(candidates[0].path if candidates else None),
         cupti=tuple(candidates),
@@ -58,6 +59,8 @@ def gather_facts() -> Facts:
         native_error=None if library is None else load_error(library),
         launchcost_library=None if launchcost is None else str(launchcost),
         launchcost_error=None if launchcost is None else load_error(launchcost),
+        gate_library=None if gate is None else str(gate),
+        gate_error=None if gate is None else preload_error(gate),
         compiler=shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc"),
         admin_only_counters=read_admin_only(_DRIVER_PARAMETERS),
         environment=dict(os.environ),
@@ -74,10 +77,21 @@ def find_library(package: str, stem: str) -> Path | None:
 
 def load_error(library: Path) -> str | None:
     """Return why a shared library cannot be loaded, or None; tried in a process of its own."""
-    code = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    return _error_of("import ctypes, sys; ctypes.CDLL(sys.argv[1])", library, dict(os.environ))
+
+
+def preload_error(library: Path) -> str | None:
+    """Return why the gate cannot be preloaded, or None; tried in a process of its own."""
+    code = "import ctypes; ctypes.CDLL(None).gviz_gate"
+    entries = filter(None, [os.environ.get("LD_PRELOAD"), str(library)])
+    return _error_of(code, library, {**os.environ, "LD_PRELOAD": ":".join(entries)})
+
+
+def _error_of(code: str, library: Path, environment: dict[str, str]) -> str | None:
     try:
         child = subprocess.run(
             [sys.executable, "-P", "-c", code, str(library)],
+            env=environment,
             capture_output=True,
             text=True,
             timeout=30,

@@ -3,6 +3,7 @@
 #include "gate/gate.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -81,14 +82,27 @@ static struct gate_counts counts(void) {
 
 /* -- the calling convention -------------------------------------------------------------- */
 
+static void *beyond; /* an address that is found only through the stub's frame */
+
+static int unwinds_to(void *address) {
+    void *frames[64];
+    int count = backtrace(frames, 64);
+    for (int i = 0; i < count; i++)
+        if (frames[i] == address)
+            return 1;
+    return 0;
+}
+
 static size_t launch_within(int limit) {
+    CHECK(unwinds_to(beyond));
     CHECK(!gate || gate->is_inside());
     CHECK(launch());
     CHECK(!gate || gate->is_inside());
     return (size_t)limit + 1;
 }
 
-static int arguments(void) {
+static __attribute__((noinline)) int arguments(void) {
+    beyond = __builtin_return_address(0);
     CHECK(launch());
     int (*encode)() = symbol("cuTensorMapEncodeIm2colWide");
     CHECK(encode(100ul, 101ul, 102ul, 103ul, 104ul, 105ul, 106ul, 107ul, 108ul, 109ul, 110ul, 111ul, 112ul,
@@ -150,6 +164,16 @@ static int lookups(void) {
     CHECK(gate->read_holes(&hole, 1) == 1 && hole.count == 2 && strcmp(hole.caller, "the program") == 0);
     CHECK(strcmp(hole.name, "export table 30313233343536373839616263646566") == 0);
     CHECK(counts().without_stub == 0 && counts().without_mark == 0);
+    return 0;
+}
+
+/* A library that was loaded with RTLD_DEEPBIND asks libc itself: a hole, and its calls leave no mark. */
+static int deepbind(void) {
+    start();
+    void *bound = dlopen("libbound.so", RTLD_NOW | RTLD_DEEPBIND);
+    CHECK(bound);
+    void *(*find)(void *, const char *) = dlsym(bound, "find");
+    CHECK(find && find(library, "cuLaunchKernel") && !is_stub(find(library, "cuLaunchKernel")));
     return 0;
 }
 
@@ -276,7 +300,7 @@ static int storm(void) {
     stop = true;
     for (int i = 0; i < 3; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
-    CHECK(counts().closed == (uint64_t)closed && counts().held > 0);
+    CHECK(counts().closed == (uint64_t)closed);
     printf("%d\n", closed);
     return 0;
 }
@@ -306,36 +330,46 @@ static int forks(void) {
 
 /* -- closing beside waits ---------------------------------------------------------------------- */
 
-static void *wait_on(void *unused) {
-    while (!stop)
-        CHECK(synchronize((void *)8) == 0);
+static void *wait_once(void *unused) {
+    CHECK(synchronize((void *)8) == 0);
     return unused;
 }
 
-/* A wait of 300 ms beside four launching threads: nobody is held for it. Then it is polled. */
+/* A long wait beside four launching threads: nobody is held for it. The wait after it is polls. */
 static int waits(void) {
-    pthread_t threads[5];
-    int closed = 0;
+    pthread_t threads[4], waiting;
+    bool refused = false, closed = false;
     start();
-    driver_work(300000000);
-    CHECK(pthread_create(&threads[4], NULL, wait_on, NULL) == 0);
+    driver_work(20000000000); /* until it is seen, however busy the machine */
+    CHECK(pthread_create(&waiting, NULL, wait_once, NULL) == 0);
     for (int i = 0; i < 4; i++)
         CHECK(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
     sleep_ms(50);
-    CHECK(gate->close() == GATE_BUSY);
-    CHECK(strcmp(counts().busy_call, "cuStreamSynchronize") == 0);
-    CHECK(counts().held == 0);
-    CHECK(gate->close() == GATE_BACKING_OFF);
-    sleep_ms(300); /* wanted still: the waits after the long one are polls */
-    driver_work(300000000);
-    for (int i = 0; i < 250 && !closed; i++) {
+    /* A launching thread that lost its core may be the first that is found inside. */
+    for (int i = 0; i < 200 && !refused; i++) {
+        enum gate_answer answer = gate->close();
+        CHECK(answer == GATE_BUSY || answer == GATE_BACKING_OFF);
+        refused = strcmp(counts().busy_call, "cuStreamSynchronize") == 0;
+        sleep_ms(refused ? 0 : 10);
+    }
+    CHECK(refused && counts().held == 0);
+    driver_work(0);
+    CHECK(pthread_join(waiting, NULL) == 0);
+    driver_work(20000000000);
+    CHECK(pthread_create(&waiting, NULL, wait_once, NULL) == 0);
+    while (counts().polled == 0)
+        sleep_ms(1);
+    for (int i = 0; i < 5000 && !closed; i++) {
         sleep_ms(1);
         closed = gate->close() == GATE_CLOSED;
     }
-    CHECK(closed && driver_inside() == 0);
+    CHECK(closed);
+    CHECK(driver_inside() == 0);
+    driver_work(0);
     CHECK(gate->open());
     stop = true;
-    for (int i = 0; i < 5; i++)
+    CHECK(pthread_join(waiting, NULL) == 0);
+    for (int i = 0; i < 4; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
     CHECK(counts().polled > 0 && counts().overrun == 0);
     printf("%llu\n", (unsigned long long)counts().longest_hold_ns);
@@ -365,7 +399,7 @@ static int exits(void) {
     start();
     CHECK(launch() && gate->close() == GATE_CLOSED);
     CHECK(pthread_create(&thread, NULL, exit_soon, NULL) == 0);
-    sleep_ms(100);
+    sleep_ms(200);
     printf("still here\n");
     fflush(stdout);
     CHECK(gate->open() && gate->close() == GATE_FORBIDDEN);
@@ -376,13 +410,13 @@ static int exits(void) {
 static int plain(void) {
     start();
     CHECK(!gate && !is_stub((void *)launch_kernel));
-    return arguments();
+    return arguments() == 0 ? 0 : 1;
 }
 
 static int convention(void) {
     start();
     CHECK(gate && is_stub((void *)launch_kernel));
-    return arguments();
+    return arguments() == 0 ? 0 : 1; /* no tail call: it is to be found on the stack */
 }
 
 int main(int count, char **values) {
@@ -390,7 +424,7 @@ int main(int count, char **values) {
         const char *name;
         int (*run)(void);
     } programs[] = {
-        {"plain", plain}, {"convention", convention}, {"lookups", lookups}, {"jumps", jumps},
+        {"plain", plain}, {"convention", convention}, {"lookups", lookups}, {"deepbind", deepbind}, {"jumps", jumps},
         {"short threads", short_threads}, {"threads that end inside", threads_that_end_inside},
         {"storm", storm}, {"forks", forks}, {"waits", waits}, {"overrun", overrun}, {"exits", exits},
     };

@@ -40,6 +40,8 @@ GOOD = Facts(
     native_error=None,
     launchcost_library="/sp/gviz/collectors/launchcost/_launchcost.abi3.so",
     launchcost_error=None,
+    gate_library="/sp/gviz/collectors/_gate.abi3.so",
+    gate_error=None,
     compiler="/usr/bin/cc",
     admin_only_counters=True,
     environment={"PATH": "/usr/bin"},
@@ -98,6 +100,16 @@ def test_profiling_works_without_the_library_of_the_bench(facts: Facts) -> None:
     assert warning.status is Status.WARNING
     assert "gviz bench cannot measure" in warning.text
     assert warning.advice == REINSTALL
+
+
+@pytest.mark.parametrize(
+    "facts", [replace(GOOD, gate_library=None), replace(GOOD, gate_error="wrong ELF class")]
+)
+def test_profiling_works_without_the_gate(facts: Facts) -> None:
+    diagnosis = diagnose(facts)
+    assert diagnosis.works
+    (warning,) = [f for f in diagnosis.findings if f.status is not Status.OK]
+    assert (warning.name, warning.status, warning.advice) == ("gate", Status.WARNING, REINSTALL)
 
 
 @pytest.mark.parametrize("admin_only", [True, False, None])
