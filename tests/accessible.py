@@ -28,8 +28,8 @@ def violations(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
 
 def violations_by_scheme(page: Page) -> dict[str, list[str]]:
     """Return what axe finds in light and in dark, where it finds something."""
-    # What is shown while Dash is loaded is inert, and for a moment beside Dash's own page.
-    page.locator(".gv-first-page").wait_for(state="detached")
+    # A graph's page begins in front of Dash's, without its header.
+    page.locator(".gv-early").wait_for(state="detached")
     page.locator("h1").first.wait_for()
     found = {}
     for scheme, rules in (("light", ()), ("dark", OF_COLOURS)):

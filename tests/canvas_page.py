@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page
 
 
@@ -21,3 +23,20 @@ def locate(page: Page, node: int, view: str = "dag") -> dict[str, float]:
     )
     assert found is not None, f"node {node} is off screen"
     return found
+
+
+def choose(page: Page, box: str, option: str | re.Pattern[str]) -> None:
+    """Choose from a list of the graph page: the option of a text, or else the first with it."""
+    choice = page.locator(f"#{box}")
+    names = choice.locator("option").all_inner_texts()
+    if isinstance(option, re.Pattern):
+        found = [name for name in names if option.search(name)]
+    else:
+        found = [name for name in names if name == option] or [n for n in names if option in n]
+    choice.select_option(label=found[0])
+
+
+def is_offered(page: Page, box: str, option: str) -> bool:
+    """Return whether an option of a list of the graph page can be chosen."""
+    found = page.locator(f"#{box} option", has_text=re.compile(f"^{re.escape(option)}$"))
+    return found.is_enabled()

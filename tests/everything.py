@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from app_tree import texts
+from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
-from gviz.app.server.application import render_page
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, timeline_payload
 from gviz.app.views.table.table import table_payload

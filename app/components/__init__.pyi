@@ -12,11 +12,9 @@ from gviz.app.components.addresses import Addresses as Addresses
 from gviz.app.components.addresses import Baseline as Baseline
 from gviz.app.components.addresses import Launches as Launches
 from gviz.app.components.addresses import Order as Order
-from gviz.app.components.addresses import Panel as Panel
 from gviz.app.components.addresses import Query as Query
 from gviz.app.components.addresses import RunsView as RunsView
 from gviz.app.components.addresses import Sides as Sides
-from gviz.app.components.addresses import Table as Table
 from gviz.app.components.addresses import baseline_value as baseline_value
 from gviz.app.components.addresses import parse_baseline as parse_baseline
 from gviz.app.components.addresses import parse_id as parse_id
@@ -26,7 +24,7 @@ from gviz.app.components.addresses import parse_query as parse_query
 from gviz.app.components.addresses import parse_sides as parse_sides
 from gviz.app.components.aria_attributes import aria as aria
 from gviz.app.components.canvases import Dag as Dag
-from gviz.app.components.canvases import Memory as Memory
+from gviz.app.components.canvases import GraphPage as GraphPage
 from gviz.app.components.canvases import Miniature as Miniature
 from gviz.app.components.canvases import Timeline as Timeline
 from gviz.app.components.charts import COLOURS as COLOURS
@@ -45,8 +43,6 @@ from gviz.app.components.documents import DocumentLinks as DocumentLinks
 from gviz.app.components.documents import DocumentPage as DocumentPage
 from gviz.app.components.documents import TextLinks as TextLinks
 from gviz.app.components.documents import how_word as how_word
-from gviz.app.components.keyboard import KEYS as KEYS
-from gviz.app.components.keyboard import Keys as Keys
 from gviz.app.components.keyboard import build_help as build_help
 from gviz.app.components.keyboard import help_button as help_button
 from gviz.app.components.node_list import write_ids as write_ids
@@ -62,9 +58,8 @@ from gviz.app.components.run_badge import gpu_names as gpu_names
 from gviz.app.components.run_badge import note_list as note_list
 from gviz.app.components.run_badge import state_badge as state_badge
 from gviz.app.components.shell import INDEX as INDEX
-from gviz.app.components.shell import build_first_page as build_first_page
-from gviz.app.components.shell import build_header as build_header
 from gviz.app.components.shell import build_shell as build_shell
+from gviz.app.components.shell import early_page as early_page
 from gviz.app.components.shell import facts as facts
 from gviz.app.components.shell import message as message
 from gviz.app.components.shell import trail as trail

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 from urllib.parse import parse_qs, quote, urlencode
 
-from gviz.app.components.dag_options import FOLDINGS, LAYOUTS, OVERLAY_NAMES
+from gviz.app.components.dag_options import LAYOUTS, OVERLAY_NAMES
 from gviz.app.components.node_list import parse_ids, write_ids
 
 RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
@@ -17,17 +17,12 @@ PAYLOAD = "/payload"
 
 #: SQLite's integers have up to 19.
 _MOST_DIGITS = 18
-_BUFFER = re.compile(r"[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?")
 _GRAPHS = re.compile(r"(\d{1,18})(?::(\d{1,18}))?", re.ASCII)
 
 #: Many launches at once in place of one: their median, or each on a row of its own.
 Launches = Literal["median", "all"]
-#: What stands beside the DAG.
-Panel = Literal["timeline", "memory"]
 #: In which order stacked launches stand, top to bottom; ``length``: the longest first.
 Order = Literal["ordinal", "length"]
-#: What a row of the table is: a node, or all nodes of a kernel name.
-Table = Literal["nodes", "kernels"]
 #: How the Runs page shows runs: a card each, or a row for each of their graphs.
 RunsView = Literal["cards", "table"]
 
@@ -83,9 +78,9 @@ class Sides:
 class Query:
     """Choices in the query of a page's address; None where it has none.
 
-    ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`);
-    ``edges=data`` distinguishes edges by what they carry, ``buffer=`` follows one address.
-    ``sort=`` a column of the table of runs, with ``-`` before it from the greatest down.
+    What of a graph is shown the browser reads (assets/web/page/address.js); here only what the
+    server needs of it is. ``launch=`` is the number of one launch, ``sort=`` a column of the
+    table of runs, with ``-`` before it from the greatest down.
     ``baseline=`` is the file of the graph to compare with, ``baseline_graph=`` the graph, without
     which it is the one that corresponds.
     The Compare page has ``a=`` and ``b=``, files before and after, ``graph=1:2``, the graphs there
@@ -98,18 +93,11 @@ class Query:
     run_id: int | None = None
     graph_id: int | None = None
     launch_id: int | None = None
-    launches: Launches | None = None
-    order: Order = "ordinal"
     stream_launch_id: int | None = None
     node_ids: tuple[int, ...] = ()
     colour: str | None = None
     layout: str | None = None
-    folding: str | None = None
     unfolded: tuple[str, ...] = ()
-    table: Table = "nodes"
-    data: bool = False
-    buffer: str | None = None
-    panel: Panel = "timeline"
     runs_view: RunsView = "cards"
     sort: str | None = None
     baseline_file: str | None = None
@@ -126,24 +114,17 @@ def parse_query(search: str | None) -> Query:
     """Return the meaning of ``?file=...&graph=...``; a malformed number counts as absent."""
     given = parse_qs((search or "").lstrip("?"))
     fields = {k: v[0] for k, v in given.items()}
-    colour, layout, folding = (fields.get(name) for name in ("colour", "layout", "fold"))
+    colour, layout = (fields.get(name) for name in ("colour", "layout"))
     return Query(
         file=fields.get("file"),
         run_id=parse_id(fields.get("run")),
         graph_id=parse_id(fields.get("graph")),
         launch_id=parse_id(fields.get("launch")),
-        launches=parse_launches(fields.get("launch")),
-        order=parse_order(fields.get("order")),
         stream_launch_id=parse_id(fields.get("stream")),
         node_ids=parse_ids(fields.get("node", "")),
         colour=colour if colour in OVERLAY_NAMES else None,
         layout=layout if layout in LAYOUTS else None,
-        folding=folding if folding in FOLDINGS else None,
         unfolded=tuple(part for part in fields.get("open", "").split(",") if part),
-        table="kernels" if fields.get("table") == "kernels" else "nodes",
-        data=fields.get("edges") == "data",
-        buffer=parse_buffer(fields.get("buffer")),
-        panel="memory" if fields.get("panel") == "memory" else "timeline",
         runs_view="table" if fields.get("view") == "table" else "cards",
         sort=fields.get("sort"),
         baseline_file=fields.get("baseline"),
@@ -172,14 +153,6 @@ def parse_sides(fields: Mapping[str, str]) -> Sides | None:
     if before is None or after is None or graphs is None:
         return None
     return Sides(before, after, *graphs)
-
-
-def parse_buffer(text: str | None) -> str | None:
-    """Return an address, or an address and a number of bytes, as ``buffer=`` names them.
-
-    Both are hexadecimal: ``7f00a0000000`` or ``7f00a0000000.1000``. None for what is neither.
-    """
-    return text if text is not None and _BUFFER.fullmatch(text) else None
 
 
 def parse_baseline(file: str | None, graph: str | None) -> Baseline | None:
@@ -298,39 +271,30 @@ class Addresses:
         more: dict[str, object] = {k: v for k, v in given.items() if v}
         return self._page(GRAPH, file=file, graph=graph_id, **more, **baseline_fields(baseline))
 
-    def dag_payload(
-        self,
-        file: str,
-        graph_id: int,
-        query: Query,
-        launch_id: int | None,
-        baseline: Baseline | None = None,
-    ) -> str:
-        """Return where the DAG component fetches its data, as a page's query requests it."""
-        path = f"{PAYLOAD}/dag/{quote(file, safe='@')}/{graph_id}".lstrip("/")
-        given = {
-            "layout": query.layout,
-            "launch": launch_id,
-            "fold": query.folding,
-            "open": ",".join(query.unfolded) or None,
-            "edges": "data" if query.data else None,
-            **baseline_fields(baseline),
-        }
-        arguments = urlencode({k: v for k, v in given.items() if v is not None}, safe=",@")
+    def graph_payload(self, kind: str, file: str, graph_id: int, **query: object) -> str:
+        """Return where a graph's page fetches data of a kind (:mod:`gviz.app.server.routes`)."""
+        path = f"{PAYLOAD}/{kind}/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        given = {name: value for name, value in query.items() if value is not None}
+        arguments = urlencode(given, safe="@")
         return self.prefix + path + (f"?{arguments}" if arguments else "")
 
-    def memory_payload(self, file: str, graph_id: int, launch_id: int | None) -> str:
-        """Return where the memory view fetches its data."""
-        path = f"{PAYLOAD}/memory/{quote(file, safe='@')}/{graph_id}".lstrip("/")
-        return self.prefix + path + ("" if launch_id is None else f"?launch={launch_id}")
+    def compared_payload(
+        self, kind: str, file: str, graph_id: int, baseline: Baseline | None = None
+    ) -> str:
+        """Return where it fetches those that a baseline changes: dag, table, inspector."""
+        return self.graph_payload(kind, file, graph_id, **baseline_fields(baseline))
 
-    def breakdown_payload(self, file: str, graph_id: int) -> str:
-        """Return where the breakdown of a graph's launch is fetched."""
-        return self._compared_payload("breakdown", file, graph_id, None)
-
-    def verdict_payload(self, file: str, graph_id: int) -> str:
-        """Return where the verdict on a graph is fetched."""
-        return self._compared_payload("verdict", file, graph_id, None)
+    def page_payload(self, file: str, graph_id: int, query: Query) -> str:
+        """Return where the page of a graph itself is fetched, as its address requests it."""
+        return self.graph_payload(
+            "page",
+            file,
+            graph_id,
+            launch=query.launch_id,
+            stream=query.stream_launch_id,
+            baseline=query.baseline_file,
+            baseline_graph=query.baseline_graph_id,
+        )
 
     def miniature(self, file: str, graph_id: int) -> str:
         """Return where the small picture of a graph and a launch of it is fetched."""
@@ -348,37 +312,6 @@ class Addresses:
     def local(self, path: str) -> str:
         """Return a path of an address below the prefix: one of the pages' above, or another."""
         return "/" + path.removeprefix(self.prefix.rstrip("/")).strip("/")
-
-    def inspector_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
-        """Return where the inspector fetches the facts of a selection."""
-        return self._compared_payload("inspector", file, graph_id, baseline)
-
-    def table_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
-        """Return where the table of nodes fetches its values."""
-        return self._compared_payload("table", file, graph_id, baseline)
-
-    def _compared_payload(
-        self, kind: str, file: str, graph_id: int, baseline: Baseline | None
-    ) -> str:
-        path = f"{PAYLOAD}/{kind}/{quote(file, safe='@')}/{graph_id}".lstrip("/")
-        arguments = urlencode(baseline_fields(baseline), safe="@")
-        return self.prefix + path + (f"?{arguments}" if arguments else "")
-
-    def timeline_payload(
-        self,
-        file: str,
-        graph_id: int,
-        launch: int | Launches | None,
-        stream_launch_id: int | None,
-        order: Order = "ordinal",
-    ) -> str:
-        """Return where the timeline component fetches its data."""
-        path = f"{PAYLOAD}/timeline/{quote(file, safe='@')}/{graph_id}".lstrip("/")
-        given: dict[str, int | str | None] = {"launch": launch, "stream": stream_launch_id}
-        if launch == "all" and order != "ordinal":
-            given["order"] = order
-        query = urlencode({k: v for k, v in given.items() if v is not None})
-        return self.prefix + path + (f"?{query}" if query else "")
 
     def _page(self, path: str, **query: object) -> str:
         return self.prefix + path.lstrip("/") + "?" + urlencode(query, safe=",")

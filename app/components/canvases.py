@@ -27,8 +27,6 @@ class _View(Component):  # type: ignore[misc]
         layout: str | None = None,
         open: list[str] | None = None,
         buffer: str | None = None,
-        first: bool | None = None,
-        long: bool | None = None,
     ) -> None:
         values = {
             "id": id,
@@ -42,8 +40,6 @@ class _View(Component):  # type: ignore[misc]
             "layout": layout,
             "open": open,
             "buffer": buffer,
-            "first": first,
-            "long": long,
         }
         names = list(values)
         self._prop_names = names
@@ -79,10 +75,7 @@ class Dag(_View):
     open
         Ids of the open folds; set by clicks.
     buffer
-        The address that is followed, as :func:`gviz.app.components.addresses.parse_buffer` reads
-        it; also set by keys.
-    long
-        True: its data take long to make. Dash, which would keep a processor busy, waits for them.
+        The address that is followed, as assets/web/page/address.js reads it; also set by keys.
     """
 
     _type = "Dag"
@@ -97,31 +90,45 @@ class Timeline(_View):
         Of the component.
     source
         URL path of the payload (:func:`gviz.app.views.payload.timeline_payload`).
-    selected, focus, theme, group, style, long
+    selected, focus, theme, group, style
         As of :class:`Dag`.
     colour
         'kind'; by duration with every other overlay of the DAG.
-    first
-        True: its data are made before the DAG's.
     """
 
     _type = "Timeline"
 
 
-class Memory(_View):
-    """A graph's memory along a launch, on the axis of the timeline, on a canvas.
+class GraphPage(Component):  # type: ignore[misc]
+    """The page of a graph (assets/web/page), which owns its state and its data.
 
     Parameters
     ----------
     id
         Of the component.
     source
-        URL path of the payload (:func:`gviz.app.views.memory_payload.memory_payload`).
-    selected, focus, theme, group, style
-        As of :class:`Dag`.
+        URL path of what it is made of (:func:`gviz.app.pages.graph.graph_payload`).
+    state
+        ``{"query": ..., "steps": ...}``: what it begins with, as an address has it, and how many
+        choices led to it; set by the page.
+    serial
+        Another number for each page that the server makes: then it begins anew.
     """
 
-    _type = "Memory"
+    _children_props: ClassVar[list[str]] = []
+    _base_nodes: ClassVar[list[str]] = ["children"]
+    _namespace = "gviz_canvas"
+    _type = "GraphPage"
+
+    def __init__(
+        self, id: str, source: str, state: dict[str, Any], serial: int | None = None
+    ) -> None:
+        values = {"id": id, "source": source, "state": state, "serial": serial}
+        self._prop_names = list(values)
+        self._valid_wildcard_attributes: list[str] = []
+        self.available_properties = list(values)
+        self.available_wildcard_properties: list[str] = []
+        super().__init__(**{k: v for k, v in values.items() if v is not None})
 
 
 class Miniature(Component):  # type: ignore[misc]

@@ -71,8 +71,9 @@ KEYS: Keys = (
     (
         "Table, when focused",
         (
-            ("arrows", "from cell to cell"),
-            ("Space", "select the row: a node, or all of a kernel name"),
+            ("up  down", "to the next row, which is selected: a node, or all of a kernel name"),
+            ("Page up, down", "a screen up or down"),
+            ("Home  End", "first and last row"),
             ("Enter", "by kernel name: only the nodes of the row, one by one"),
         ),
     ),

@@ -6,7 +6,6 @@ import dash_mantine_components as dmc
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components.addresses import Panel
 from gviz.app.components.aria_attributes import aria
 
 
@@ -25,21 +24,18 @@ def pane(title: str, body: Component, note: Component | None, *tools: Component)
     )
 
 
-def panel_pane(
-    panel: Panel, timeline: Component, memory: Component, *tools: Component
-) -> Component:
+def panel_pane(timeline: Component, memory: Component, *tools: Component) -> Component:
     """Return the pane beside the DAG: timeline or memory, as its switch says."""
-    at_memory = panel == "memory"
     panels = [
-        html.Div(timeline, id="timeline-box", className="gv-panel", hidden=at_memory),
-        html.Div(memory, id="memory-box", className="gv-panel", hidden=not at_memory),
+        html.Div(timeline, id="timeline-box", className="gv-panel"),
+        html.Div(memory, id="memory-box", className="gv-panel", hidden=True),
     ]
     return html.Section(
         className="gv-pane",
         **aria(label="Timeline and memory"),
         children=[
             html.Div(
-                [_panel_switch(panel), html.Div(className="gv-grow"), *tools],
+                [_panel_switch(), html.Div(className="gv-grow"), *tools],
                 className="gv-pane-head",
             ),
             html.Div(panels, className="gv-pane-body"),
@@ -47,12 +43,12 @@ def panel_pane(
     )
 
 
-def _panel_switch(panel: Panel) -> Component:
+def _panel_switch() -> Component:
     """Return the switch between timeline and memory."""
     switch: Component = dmc.SegmentedControl(
         id="panel",
         size="xs",
-        value=panel,
+        value="timeline",
         data=[{"value": "timeline", "label": "Timeline"}, {"value": "memory", "label": "Memory"}],
         **aria(label="Timeline or memory"),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 import dash_mantine_components as dmc
 from dash import dcc, html
@@ -44,10 +45,8 @@ def build_shell(addresses: Addresses, assets: str, most_bytes: int) -> Component
             dcc.Store(id="route"),
             dcc.Store(id="again"),
             dcc.Store(id="shown"),
-            dcc.Store(id="fresh"),
-            dcc.Store(id="patch"),
             dcc.Store(id="title"),
-            build_header(addresses, assets),
+            _header(addresses, assets),
             *_signs(addresses, most_bytes),
             html.Main(id="page", className="gv-page", tabIndex="-1"),
             build_help(),
@@ -56,8 +55,8 @@ def build_shell(addresses: Addresses, assets: str, most_bytes: int) -> Component
     return frame
 
 
-def build_header(addresses: Addresses, assets: str, steps: Sequence[Component] = ()) -> Component:
-    """Return the head of every page; ``steps`` are its trail, which Dash fills in later."""
+def _header(addresses: Addresses, assets: str) -> Component:
+    """Return the head of every page; its trail is filled in with the page."""
     header: Component = html.Header(
         className="gv-header",
         children=[
@@ -70,7 +69,7 @@ def build_header(addresses: Addresses, assets: str, steps: Sequence[Component] =
                     html.Span("gviz"),
                 ],
             ),
-            html.Nav(list(steps), id="trail", className="gv-trail", **aria(label="Trail")),
+            html.Nav(id="trail", className="gv-trail", **aria(label="Trail")),
             html.Div(className="gv-grow"),
             dcc.Link(
                 "Compare",
@@ -99,14 +98,17 @@ def build_header(addresses: Addresses, assets: str, steps: Sequence[Component] =
     return header
 
 
-def build_first_page(header: Component, content: Component) -> Component:
-    """Return a page to be shown in front of Dash's until that is built."""
-    page: Component = html.Div(
-        [header, html.Main(content, className="gv-page")],
-        className="gv-first-page",
-        **aria(hidden="true"),
+def early_page(source: str) -> str:
+    """Return HTML of the place where a graph's page stands until Dash shows it.
+
+    ``source`` is the address of what the page is made of.
+    """
+    return (
+        f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{escape(source)}">'
+        '<div class="gv-early"><div class="gv-header"></div>'
+        f'<main class="gv-page"><div class="gv-graph-box" data-source="{escape(source)}">'
+        '<p class="gv-message" role="status">Loading…</p></div></main></div>'
     )
-    return page
 
 
 def _signs(addresses: Addresses, most_bytes: int) -> list[Component]:

@@ -22,6 +22,7 @@ _ENTRY = "file/main.js"
 _STYLES = (
     "styles/page.css",
     "styles/canvas.css",
+    "styles/table.css",
     "styles/breakdown.css",
     "styles/file.css",
 )

@@ -5,19 +5,7 @@ from __future__ import annotations
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import KEYS, Keys, aria, build_help, help_button, trail
-
-#: The table of a file is another one.
-_TABLE: Keys = (
-    (
-        "Table, when focused",
-        (
-            ("up  down", "to the next row, which is selected"),
-            ("Page up, down", "a screen up or down"),
-            ("Home  End", "first and last row"),
-        ),
-    ),
-)
+from gviz.app.components import aria, build_help, help_button, trail
 
 
 def render_frame(run: str) -> Component:
@@ -44,11 +32,9 @@ def render_frame(run: str) -> Component:
     return html.Div(
         [
             header,
-            # What is selected, in a sentence: assets/web/core/announce.js.
-            html.Div(id="said", role="status", className="gv-unseen"),
             html.Main(id="page", className="gv-page", tabIndex="-1"),
             html.Footer(id="file-note", className="gv-file-note"),
-            build_help((*(k for k in KEYS if not k[0].startswith("Table")), *_TABLE)),
+            build_help(),
         ],
         className="gv-file",
     )

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from dash import html
 from dash.development.base_component import Component
 
 from gviz import __version__
 from gviz.analysis import analyze
 from gviz.app.components import Addresses, Launches, Parts
 from gviz.app.files import Library
-from gviz.app.html_file.launches import Chosen
-from gviz.app.html_file.page import first_colour, render_graph
+from gviz.app.html_file.launches import Chosen, offer
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_states, level_folds, level_layouts
 from gviz.app.inspector import node_list, render_inspector, render_memory_facts
-from gviz.app.pages import has_breakdown
+from gviz.app.pages import first_colour, graph_content, graph_head, has_breakdown, render_graph
 from gviz.app.views import (
     Compared,
     GraphView,
@@ -28,7 +28,6 @@ from gviz.app.views import (
     graph_view,
     payload,
     read_breakdown,
-    table_columns,
     table_payload,
     typical_launch,
     unpack,
@@ -108,33 +107,24 @@ def graph_blobs(
     ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
     """
     graph_id, against = view.graph.graph_id, compared.comparison
-    baseline = None if against is None else against.baseline.file
     parts = Parts(apart=True)
     measurements = source.recording.fetch_measurements(view.run.run_id)
-    memory = render_memory_facts(source.library, source.file, view)
-    page = parts.add(render_graph(view, source.graphs, measurements, chosen, memory, compared))
+    head = graph_head(view, source.graphs, measurements, baseline=_against(compared))
+    page = render_graph(view, head, offer(view, chosen), against is not None)
+    memory = parts.add(render_memory_facts(source.library, source.file, view))
     nothing = parts.add(_inspector(source, view, (), against))
     pool = Pool()
     states = _views(source.recording, view, against, chosen, pool, progress)
     progress(f"{view.graph.name}: the verdict on it")
     verdict = _verdict(source.recording, view, pool)
+    together = [f["together"] for f in states["folds"].values() if f["folds"]]
     found = {
-        "id": graph_id,
-        "name": view.graph.name,
-        "note": _note(
-            source,
-            view,
-            against,
-            chosen,
-            [f["together"] for f in states["folds"].values() if f["folds"]],
-        ),
-        "parts": parts.list,
-        "page": page,
-        "nothing": nothing,
-        "nodes_a_blob": NODES_A_BLOB,
+        **graph_content(view, page, parts, compared, {"graph": graph_id}),
         "colour": first_colour(view, against is not None),
-        "baseline": baseline,
-        "columns": table_columns(view, baseline),
+        "note": _note(source, view, against, chosen, together),
+        "nothing": nothing,
+        "memory_facts": memory,
+        "nodes_a_blob": NODES_A_BLOB,
         **states,
         **verdict,
         "headers": pool.headers,
@@ -144,6 +134,15 @@ def graph_blobs(
     yield f"arrays-{graph_id}", pool.data
     yield f"table-{graph_id}", table_payload(view, against)
     yield from _facts(source, view, against, progress)
+
+
+def _against(compared: Compared) -> list[Component]:
+    """Return which graph the page is compared with, or why with none."""
+    baseline = compared.baseline
+    words = compared.problem
+    if baseline is not None:
+        words = f"Baseline: {baseline.file}, graph {baseline.graph_id}"
+    return [html.Span(words, className="gv-muted gv-ellipsis")] if words else []
 
 
 def _note(

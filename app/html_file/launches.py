@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gviz.app.components import Launches, parse_id, parse_launches
-from gviz.app.pages import gpu_time
+from gviz.app.pages import OfferedLaunches, eager_time, gpu_time
 from gviz.app.views import SENT_WHOLE, GraphView, ShownLaunch, typical_launch
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
@@ -63,6 +63,14 @@ class Chosen:
         words = {"median": "the median of", "all": "stacked all"}
         parts += [f"{words[name]} {integer(self.recorded)}" for name in self.several]
         return ", ".join(parts)
+
+
+def offer(view: GraphView, chosen: Chosen) -> OfferedLaunches:
+    """Return what a file's page offers of its launches, and the eager iteration beside them."""
+    eager = typical_launch(view.stream_launches)
+    words = None if eager is None else f"eager iteration {eager.ordinal} · {eager_time(eager)}"
+    shown = chosen.names[0] if chosen.names else None
+    return OfferedLaunches(chosen.options() if chosen.single else (), shown, eager_words=words)
 
 
 def parse_launch(text: str) -> LaunchChoice:

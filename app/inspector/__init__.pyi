@@ -2,6 +2,5 @@ from gviz.app.inspector.inspector import render_inspector as render_inspector
 from gviz.app.inspector.life import edges_note as edges_note
 from gviz.app.inspector.life import render_failures as render_failures
 from gviz.app.inspector.life import render_lives as render_lives
-from gviz.app.inspector.memory_panel import render_memory as render_memory
 from gviz.app.inspector.memory_panel import render_memory_facts as render_memory_facts
 from gviz.app.inspector.picks import node_list as node_list

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from dash import dcc, html
+from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import Memory, address, facts
+from gviz.app.components import address, facts
 from gviz.app.files import Library
 from gviz.app.views import GraphView, kept_memory, why_no_lifetimes
 from gviz.recording import rows
@@ -16,25 +15,6 @@ from gviz.text import byte_size, counted
 
 #: Allocations in the table; the table of nodes has them all.
 _MOST = 200
-
-
-def render_memory(source: str, look: dict[str, Any], *, at_once: bool) -> Component:
-    """Return the memory view; unless it is wanted at once, it is fetched when first looked at.
-
-    The text over it always comes later: the canvases need not wait for it.
-    """
-    return html.Div(
-        className="gv-memory-view",
-        children=[
-            dcc.Store(id="memory-source", data=source),
-            # Set by assets/web/dash/links.js; the text over the view is requested once.
-            html.Div(id="memory-facts"),
-            html.Div(
-                Memory(id="memory", source=source if at_once else None, **look),
-                className="gv-memory-canvas",
-            ),
-        ],
-    )
 
 
 def render_memory_facts(library: Library, file: str, view: GraphView) -> Component:

@@ -32,7 +32,7 @@ def is_empty(view: GraphView, overlay: str, against: bool = False) -> bool:
     return column is not None and not view.tree.nodes.any_known(column)
 
 
-def fold_choice(view: GraphView, folding: str | None) -> Component | None:
+def fold_choice(view: GraphView) -> Component | None:
     """Return the choice of what to fold; None without edges: folds follow dependencies."""
     if view.edge_count is None:
         return None
@@ -43,7 +43,7 @@ def fold_choice(view: GraphView, folding: str | None) -> Component | None:
             {"value": "repeats", "label": "Fold repeats"},
             {"value": "ranges", "label": "Fold NVTX", "disabled": is_empty(view, "nvtx")},
         ],
-        value=folding or "none",
+        value="none",
         size="xs",
         w=112,
         allowDeselect=False,
@@ -53,7 +53,7 @@ def fold_choice(view: GraphView, folding: str | None) -> Component | None:
     return choice
 
 
-def layout_choice(view: GraphView, layout: str | None) -> Component | None:
+def layout_choice(view: GraphView) -> Component | None:
     """Return the choice of layouts; None without edges: there is only one way then."""
     if view.edge_count is None:
         return None
@@ -62,8 +62,8 @@ def layout_choice(view: GraphView, layout: str | None) -> Component | None:
     choice: Component = dmc.SegmentedControl(
         id="layout",
         size="xs",
-        # Where no layout is requested the view says which it drew.
-        value=layout or "structure",
+        # The view says which it drew.
+        value="structure",
         data=[
             {"value": name, "label": labels[name], "disabled": name == "time" and not timed}
             for name in LAYOUTS
@@ -73,14 +73,13 @@ def layout_choice(view: GraphView, layout: str | None) -> Component | None:
     return choice
 
 
-def data_choice(view: GraphView, data: bool) -> Component | None:
+def data_choice(view: GraphView) -> Component | None:
     """Return the switch that draws edges by what they carry; None without nodes."""
     if not view.nodes:
         return None
     switch: Component = dmc.Checkbox(
         id="data",
         label="Data",
-        checked=data,
         size="xs",
         className="gv-check",
         **{"aria-description": "Tell edges apart by the memory that their ends have in common"},

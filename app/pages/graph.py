@@ -1,25 +1,24 @@
-"""The Graph page: DAG beside timeline, inspector beside table, one selection over all four."""
+"""The page of a graph: DAG beside timeline, inspector beside table, for a server and for a file.
+
+The browser makes elements of it (assets/web/page/page.js) and fills them from one of two stores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import dash_mantine_components as dmc
-from dash import dcc, html
+from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.components import (
     Addresses,
     Baseline,
-    Dag,
-    Launches,
-    Order,
-    Panel,
+    Parts,
     Query,
-    Table,
-    Timeline,
     aria,
     breakdown_box,
     pane,
@@ -27,17 +26,12 @@ from gviz.app.components import (
     panes,
     select,
 )
-from gviz.app.files import Library, OpenRecording
-from gviz.app.inspector import edges_note, render_memory
-from gviz.app.pages.dag_choices import (
-    colour_choice,
-    data_choice,
-    fold_choice,
-    is_empty,
-    layout_choice,
-)
+from gviz.app.files import Library
+from gviz.app.inspector import edges_note
+from gviz.app.pages.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
 from gviz.app.pages.head import graph_head, no_times
 from gviz.app.views import (
+    KERNEL_COLUMNS,
     SENT_WHOLE,
     Compared,
     GraphView,
@@ -47,133 +41,18 @@ from gviz.app.views import (
     filter_clear,
     find_baseline,
     graph_identity,
-    render_kernel_table,
-    render_table,
+    table_columns,
     typical_launch,
 )
 from gviz.model import in_nested_order, is_failed
 from gviz.text import duration, integer
 
-#: Both canvases share hover and selection in the browser under this name.
-LINK_GROUP = "graph-page"
 #: Launches offered in the launch choice; more would make the page itself slow.
 OFFERED_LAUNCHES = 500
 #: Of so many spans a node the timeline shows more than the DAG, and is drawn before it.
 _MANY_ITERATIONS = 10
-#: The data of a DAG of more nodes take longer to make than its page.
-_MANY_NODES = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """Content of the timeline's graph side: one launch, or several in some way."""
-
-    launch: ShownLaunch | None
-    launches: Launches | None
-    order: Order
-
-    @property
-    def requested(self) -> int | Launches | None:
-        """Return the value of ``launch=``."""
-        return self.launches or (self.launch.launch_id if self.launch else None)
-
-
-def render_graph(
-    library: Library, file: str, view: GraphView, query: Query, addresses: Addresses
-) -> Component:
-    """Return the page of one graph level in the state its address describes."""
-    selected = [n for n in query.node_ids if view.tree.index_of(n) is not None]
-    shown = _Shown(_chosen_launch(view, query), _chosen_launches(view, query), query.order)
-    compared = find_baseline(library, file, view, query.baseline_file, query.baseline_graph_id)
-    look = _look(selected, _chosen_colour(view, query, compared))
-    opened = library.file(file)
-    versioned_key = opened.versioned_key
-    graphs = in_nested_order(opened.recording.fetch_graphs(view.run.run_id))
-    measurements = opened.recording.fetch_measurements(view.run.run_id)
-    return html.Div(
-        className="gv-graph-page",
-        children=[
-            dcc.Store(id="view", data=_about(opened, view, compared, query)),
-            dcc.Store(id="selection", data=selected),
-            dcc.Store(
-                id="inspector-source",
-                data=addresses.inspector_payload(
-                    versioned_key, view.graph.graph_id, compared.versioned
-                ),
-            ),
-            dcc.Store(id="address"),
-            # What is selected, in a sentence: assets/web/core/announce.js.
-            html.Div(id="said", role="status", className="gv-unseen"),
-            graph_head(
-                view,
-                graphs,
-                measurements,
-                None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
-                baseline_choice(library, file, view, compared, addresses),
-            ),
-            *_breakdown(versioned_key, view, addresses),
-            panes(
-                _dag(
-                    view,
-                    _dag_source(
-                        versioned_key, view, query, look, shown.launch, compared, addresses
-                    ),
-                    look,
-                    query,
-                    against=compared.baseline is not None,
-                ),
-                _beside(versioned_key, view, shown, look, query, addresses),
-                _table(
-                    view,
-                    addresses.table_payload(versioned_key, view.graph.graph_id, compared.versioned),
-                    query.table,
-                    compared.baseline,
-                ),
-            ),
-        ],
-    )
-
-
-def _breakdown(versioned_key: str, view: GraphView, addresses: Addresses) -> list[Component]:
-    """Return the verdict and the breakdown of a graph; of a body there are none."""
-    if not has_breakdown(view):
-        return []
-    graph_id = view.graph.graph_id
-    source = {
-        "breakdown": addresses.breakdown_payload(versioned_key, graph_id),
-        "verdict": addresses.verdict_payload(versioned_key, graph_id),
-    }
-    return [dcc.Store(id="breakdown-source", data=source), breakdown_box(is_timed=view.is_timed)]
-
-
-def has_breakdown(view: GraphView) -> bool:
-    """Return whether a graph is launched, so that there is something to break down."""
-    return view.graph.parent_graph_id is None and not is_failed(view.root)
-
-
-def _chosen_colour(view: GraphView, query: Query, compared: Compared) -> str:
-    against = compared.baseline is not None
-    if query.colour and not is_empty(view, query.colour, against):
-        return query.colour
-    return "duration" if view.is_timed else "kind"
-
-
-def _about(
-    opened: OpenRecording, view: GraphView, compared: Compared, query: Query
-) -> dict[str, Any]:
-    """Return what the page shows, for callbacks: graph and baseline with their versions."""
-    versioned = compared.versioned
-    return {
-        "file": opened.key,
-        "graph": view.graph.graph_id,
-        "version": opened.version,
-        "identity": graph_identity(view.run, view.graph),
-        "baseline": None if versioned is None else asdict(versioned),
-        # Also where it could not be had.
-        "requested_baseline": query.baseline_file,
-    }
-
-
+#: The scripts of the page put canvases into elements of this class.
+_CANVAS = "gviz-canvas-box"
 #: Orders of stacked launches, as the choice shows them.
 _ORDERS = [
     {"value": "ordinal", "label": "by ordinal"},
@@ -181,54 +60,320 @@ _ORDERS = [
 ]
 
 
-def _launch_choices(
-    view: GraphView, shown: _Shown, stream: ShownLaunch | None, panel: Panel
-) -> list[Component]:
+@dataclass(frozen=True, slots=True)
+class OfferedLaunches:
+    """The launches that a page's timeline can show.
+
+    Attributes
+    ----------
+    options
+        Of the choice of launches, as :func:`gviz.app.components.select` has them.
+    value
+        The one to begin with; None: there is none.
+    eager
+        Options of the choice of eager iterations; None: there is no choice.
+    eager_value
+        The one to begin with.
+    eager_words
+        What is shown of the eager side where there is no choice; None: nothing.
+    """
+
+    options: Sequence[Mapping[str, str]]
+    value: str | None
+    eager: Sequence[Mapping[str, str]] | None = None
+    eager_value: str | None = None
+    eager_words: str | None = None
+
+    @property
+    def is_any(self) -> bool:
+        """True where the timeline has something to show."""
+        return self.value is not None or self.eager_value is not None or bool(self.eager_words)
+
+
+def render_graph(
+    view: GraphView, head: Component, launches: OfferedLaunches, against: bool
+) -> Component:
+    """Return the page of one graph level below the application's header.
+
+    Parameters
+    ----------
+    view
+        The level.
+    head
+        What stands above the panes.
+    launches
+        Those that can be chosen.
+    against
+        Whether there is a baseline.
+    """
+    timeline = (
+        html.Div(id="timeline", className=_CANVAS)
+        if launches.is_any
+        else html.P(no_times(view), className="gv-empty")
+    )
+    beside = panel_pane(timeline, _memory(), *_launch_choices(launches))
+    return html.Div(
+        className="gv-graph-page",
+        children=[
+            # What is selected, in a sentence: assets/web/core/announce.js.
+            html.Div(id="said", role="status", className="gv-unseen"),
+            head,
+            *([breakdown_box(is_timed=view.is_timed)] if has_breakdown(view) else []),
+            panes(_dag(view, against), beside, _table(view)),
+        ],
+    )
+
+
+def has_breakdown(view: GraphView) -> bool:
+    """Return whether a graph is launched, so that there is something to break down."""
+    return view.graph.parent_graph_id is None and not is_failed(view.root)
+
+
+def first_colour(view: GraphView, against: bool = False) -> str:
+    """Return what nodes are coloured by at first; ``against``: there is a baseline."""
+    if against:
+        return "change"
+    return "duration" if view.is_timed else "kind"
+
+
+def _dag(view: GraphView, against: bool) -> Component:
+    if not view.nodes:
+        return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
+    # The head names inferred edges; it has room for it.
+    words = None if view.root.edges_inferred else edges_note(view.root)
+    note = None if words is None else html.Span(words, className="gv-muted")
+    choices = (
+        data_choice(view),
+        fold_choice(view),
+        layout_choice(view),
+        colour_choice(view, first_colour(view, against), against),
+    )
+    # Dash's components are false when they have no children.
+    tools = [choice for choice in choices if choice is not None]
+    return pane("Graph", html.Div(id="dag", className=_CANVAS), note, *tools)
+
+
+def _launch_choices(launches: OfferedLaunches) -> list[Component]:
     """Return the choices of the graph launches and of the eager iteration shown in the timeline."""
-    offered = list(view.recorded_launches[:OFFERED_LAUNCHES])
-    if shown.launch is not None and shown.launch not in offered:
-        offered.append(shown.launch)
-    launches = [
-        {"value": str(x.launch_id), "label": f"#{x.ordinal} · {gpu_time(x)}"} for x in offered
+    if not launches.is_any:
+        return []
+    found: list[Component] = []
+    if launches.eager_words is not None:
+        found.append(html.Span(launches.eager_words, id="eager-box", className="gv-muted"))
+    if launches.options or launches.eager is not None:
+        found.append(
+            select(
+                "launch",
+                "Launch",
+                launches.options,
+                launches.value,
+                width=148,
+                placeholder="none recorded",
+            )
+        )
+    if launches.eager is not None:
+        order = select("order", "Order", _ORDERS, "ordinal", width=124, named=False)
+        eager = select(
+            "stream-launch",
+            "Eager",
+            launches.eager,
+            launches.eager_value,
+            width=196,
+            placeholder="not recorded",
+        )
+        found += [
+            html.Div(order, id="order-box", hidden=True),
+            html.Div(eager, id="eager-box"),
+        ]
+    return found
+
+
+def _memory() -> Component:
+    """Return the memory view; its text and its canvas are made when it is first looked at."""
+    canvas = html.Div(html.Div(id="memory", className=_CANVAS), className="gv-memory-canvas")
+    return html.Div([html.Div(id="memory-facts"), canvas], className="gv-memory-view")
+
+
+def _table(view: GraphView) -> Component:
+    note = None if view.is_timed else html.Span("no node times", className="gv-muted")
+    count = html.Span(id="row-count", className="gv-muted", role="status")
+    grouped = dmc.SegmentedControl(
+        id="table-view",
+        size="xs",
+        value="nodes",
+        data=[
+            {"value": "nodes", "label": "One by one"},
+            {"value": "kernels", "label": "By kernel name"},
+        ],
+        **aria(label="Rows of the table"),
+    )
+    save, clear = csv_button("save-csv"), filter_clear("filter-clear")
+    search = dmc.TextInput(
+        id="search",
+        placeholder="Search nodes  ( / )",
+        size="xs",
+        className="gv-search",
+        **aria(label="Search nodes"),
+    )
+    body = html.Div(
+        [
+            html.Div(id="nodes", className="gv-rows"),
+            html.Div(id="kernels", className="gv-rows", hidden=True),
+        ],
+        className="gv-grid",
+    )
+    return pane("Nodes", body, note, count, grouped, save, clear, search)
+
+
+def graph_content(
+    view: GraphView, page: Component, parts: Parts, compared: Compared, fixed: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return what the browser's page of a graph is made of, alike for a server and for a file.
+
+    Parameters
+    ----------
+    view, page
+        The level, and its page.
+    parts
+        Where the page's parts go.
+    compared
+        What became of the baseline.
+    fixed
+        Fields of the page's address that no choice on it changes.
+    """
+    baseline = compared.baseline
+    launch = typical_launch(view.recorded_launches)
+    place = parts.add(page)
+    return {
+        "id": view.graph.graph_id,
+        "name": view.graph.name,
+        "note": "",
+        "parts": parts.list,
+        "page": place,
+        "colour": first_colour(view),
+        "layout": "",
+        "columns": table_columns(view, None if baseline is None else baseline.file),
+        "kernel_columns": KERNEL_COLUMNS,
+        "baseline": None if baseline is None else baseline.file,
+        "fixed": {name: value for name, value in fixed.items() if value is not None},
+        "has_breakdown": has_breakdown(view),
+        "launch": "" if launch is None else str(launch.launch_id),
+        "first": ["timeline", "dag"] if _has_many_spans(view) else ["dag", "timeline"],
+    }
+
+
+def _has_many_spans(view: GraphView) -> bool:
+    launch = typical_launch(view.recorded_launches)
+    most = max(SENT_WHOLE, _MANY_ITERATIONS * len(view.tree.nodes))
+    return launch is not None and launch.span_count > most
+
+
+# -- of a server ---------------------------------------------------------------------------
+
+
+def render_served_graph(
+    library: Library, file: str, view: GraphView, query: Query, addresses: Addresses
+) -> tuple[Component, Compared]:
+    """Return the page of one graph level of an open file, and what became of its baseline."""
+    compared = find_baseline(library, file, view, query.baseline_file, query.baseline_graph_id)
+    recording = library.file(file).recording
+    head = graph_head(
+        view,
+        in_nested_order(recording.fetch_graphs(view.run.run_id)),
+        recording.fetch_measurements(view.run.run_id),
+        None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
+        baseline_choice(library, file, view, compared, addresses),
+    )
+    page = render_graph(
+        view, head, offer_launches(view, query), against=compared.baseline is not None
+    )
+    return page, compared
+
+
+def graph_payload(
+    library: Library, file: str, view: GraphView, query: Query, addresses: Addresses
+) -> bytes:
+    """Return what the page of a graph is made of, and where its data are, as JSON."""
+    page, compared = render_served_graph(library, file, view, query, addresses)
+    opened, baseline = library.file(file), compared.baseline
+    fixed = {
+        "file": opened.key,
+        "graph": view.graph.graph_id,
+        "baseline": None if baseline is None else baseline.file,
+        "baseline_graph": None if baseline is None else baseline.graph_id,
+    }
+    found = graph_content(view, page, Parts(), compared, fixed)
+    found["identity"] = graph_identity(view.run, view.graph)
+    found["sources"] = asdict(
+        graph_sources(addresses, opened.versioned_key, view.graph.graph_id, compared.versioned)
+    )
+    return json.dumps(found, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSources:
+    """Addresses of a graph page's data; what is chosen comes as their queries."""
+
+    timeline: str
+    memory: str
+    facts: str
+    breakdown: str
+    verdict: str
+    dag: str
+    table: str
+    inspector: str
+
+
+def graph_sources(
+    addresses: Addresses, versioned_key: str, graph_id: int, baseline: Baseline | None
+) -> GraphSources:
+    """Return where the data of a graph's page are."""
+    plain = [
+        addresses.graph_payload(kind, versioned_key, graph_id)
+        for kind in ("timeline", "memory", "facts", "breakdown", "verdict")
+    ]
+    compared = [
+        addresses.compared_payload(kind, versioned_key, graph_id, baseline)
+        for kind in ("dag", "table", "inspector")
+    ]
+    return GraphSources(*plain, *compared)
+
+
+def offer_launches(view: GraphView, query: Query) -> OfferedLaunches:
+    """Return the launches of a recording that can be chosen, with those that are requested."""
+    launch = _requested(view.recorded_launches, query.launch_id)
+    eager = _requested(view.stream_launches, query.stream_launch_id)
+    options = [
+        {"value": str(x.launch_id), "label": f"#{x.ordinal} · {gpu_time(x)}"}
+        for x in _with(view.recorded_launches, launch)
     ]
     count = len(view.recorded_launches)
     if count > 1:
-        launches = [
+        options = [
             {"value": "median", "label": f"median of {integer(count)}"},
             {"value": "all", "label": f"all {integer(count)}, stacked"},
-            *launches,
+            *options,
         ]
-    eager = [
-        {"value": str(x.launch_id), "label": f"iteration {x.ordinal} · {eager_time(x)}"}
-        for x in view.stream_launches[:OFFERED_LAUNCHES]
-    ]
-    return [
-        select(
-            "launch",
-            "Launch",
-            launches,
-            None if shown.requested is None else str(shown.requested),
-            width=148,
-            placeholder="none recorded",
-        ),
-        html.Div(
-            select("order", "Order", _ORDERS, shown.order, width=124, named=False),
-            id="order-box",
-            hidden=shown.launches != "all",
-        ),
-        html.Div(
-            select(
-                "stream-launch",
-                "Eager",
-                eager,
-                str(stream.launch_id) if stream else None,
-                width=196,
-                placeholder="not recorded",
-            ),
-            id="eager-box",
-            hidden=panel == "memory",
-        ),
-    ]
+    return OfferedLaunches(
+        options,
+        None if launch is None else str(launch.launch_id),
+        [
+            {"value": str(x.launch_id), "label": f"iteration {x.ordinal} · {eager_time(x)}"}
+            for x in _with(view.stream_launches, eager)
+        ],
+        None if eager is None else str(eager.launch_id),
+    )
+
+
+def _requested(launches: Sequence[ShownLaunch], launch_id: int | None) -> ShownLaunch | None:
+    """Return the launch that is requested, or else one of typical length."""
+    requested = (x for x in launches if x.launch_id == launch_id)
+    return next(requested, None) or typical_launch(launches)
+
+
+def _with(launches: Sequence[ShownLaunch], shown: ShownLaunch | None) -> list[ShownLaunch]:
+    offered = list(launches[:OFFERED_LAUNCHES])
+    return offered if shown is None or shown in offered else [*offered, shown]
 
 
 def gpu_time(launch: ShownLaunch) -> str:
@@ -239,155 +384,3 @@ def gpu_time(launch: ShownLaunch) -> str:
 def eager_time(iteration: ShownLaunch) -> str:
     """Return how long an eager iteration took on the GPU: its node times were recorded."""
     return gpu_time(iteration) if iteration.gpu_ns is None else f"at most {gpu_time(iteration)}"
-
-
-def _chosen_launch(view: GraphView, query: Query) -> ShownLaunch | None:
-    recorded = view.recorded_launches
-    requested = next((x for x in recorded if x.launch_id == query.launch_id), None)
-    return requested or typical_launch(recorded)
-
-
-def _chosen_launches(view: GraphView, query: Query) -> Launches | None:
-    return query.launches if len(view.recorded_launches) > 1 else None
-
-
-def _chosen_stream_launch(view: GraphView, query: Query) -> ShownLaunch | None:
-    requested = (x for x in view.stream_launches if x.launch_id == query.stream_launch_id)
-    return next(requested, None) or typical_launch(view.stream_launches)
-
-
-def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
-    """Return the properties that both canvases start with."""
-    return {
-        "selected": list(selected),
-        "focus": {"node": selected[0], "token": 0} if selected else None,
-        "colour": colour,
-        # The browser knows whether the page is dark; assets/web/dash/links.js sets it at once.
-        "theme": "light",
-        "group": LINK_GROUP,
-        "style": {"height": "100%", "width": "100%"},
-    }
-
-
-def _dag_source(
-    versioned_key: str,
-    view: GraphView,
-    query: Query,
-    look: dict[str, Any],
-    launch: ShownLaunch | None,
-    compared: Compared,
-    addresses: Addresses,
-) -> str:
-    """Return where the DAG comes from; of a launch only where that is of_launch about."""
-    of_launch = query.layout == "time" or look["colour"] == "launch"
-    launch_id = launch.launch_id if launch is not None and of_launch else None
-    return addresses.dag_payload(
-        versioned_key, view.graph.graph_id, query, launch_id, compared.versioned
-    )
-
-
-def _dag(
-    view: GraphView, source: str, look: dict[str, Any], query: Query, against: bool
-) -> Component:
-    if not view.nodes:
-        return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
-    # Inferred edges are named by the head, which has room for it.
-    words = None if view.root.edges_inferred else edges_note(view.root)
-    note = None if words is None else html.Span(words, className="gv-muted")
-    choices = (
-        data_choice(view, query.data),
-        fold_choice(view, query.folding),
-        layout_choice(view, query.layout),
-        colour_choice(view, look["colour"], against),
-    )
-    # Dash's components are false when they have no children.
-    tools = [choice for choice in choices if choice is not None]
-    is_long = len(view.nodes) > _MANY_NODES or None
-    unfolded = list(query.unfolded)
-    canvas = Dag(id="dag", source=source, open=unfolded, buffer=query.buffer, long=is_long, **look)
-    return pane("Graph", canvas, note, *tools)
-
-
-def _beside(
-    versioned_key: str,
-    view: GraphView,
-    shown: _Shown,
-    look: dict[str, Any],
-    query: Query,
-    addresses: Addresses,
-) -> Component:
-    """Return the pane beside the DAG: timeline or memory, as its switch says."""
-    graph_id = view.graph.graph_id
-    stream = _chosen_stream_launch(view, query)
-    source = addresses.timeline_payload(
-        versioned_key, graph_id, shown.requested, stream.launch_id if stream else None, shown.order
-    )
-    memory_source = addresses.memory_payload(
-        versioned_key, graph_id, None if shown.launch is None else shown.launch.launch_id
-    )
-    timeline: Component = html.P(no_times(view), className="gv-empty")
-    choices: list[Component] = []
-    if shown.launch is not None or stream is not None:
-        lengths = _lengths(view, shown, stream)
-        timeline = Timeline(id="timeline", source=source, **lengths, **look)
-        choices = _launch_choices(view, shown, stream, query.panel)
-    memory = render_memory(memory_source, look, at_once=query.panel == "memory")
-    return panel_pane(query.panel, timeline, memory, *choices)
-
-
-def _lengths(view: GraphView, shown: _Shown, stream: ShownLaunch | None) -> dict[str, Any]:
-    """Return the properties of a timeline's data: whether they are long, and come first."""
-    launch = shown.launch if shown.launches is None else None
-    spans, operations = (0 if x is None else x.span_count for x in (launch, stream))
-    is_long = max(spans, operations) > SENT_WHOLE
-    is_first = spans > max(SENT_WHOLE, _MANY_ITERATIONS * len(view.tree.nodes))
-    return {"long": is_long or None, "first": is_first or None}
-
-
-def search_field() -> Component:
-    """Return the field that searches the table of nodes."""
-    field: Component = dmc.TextInput(
-        id="search",
-        placeholder="Search nodes  ( / )",
-        size="xs",
-        className="gv-search",
-        **aria(label="Search nodes"),
-    )
-    return field
-
-
-def _table(view: GraphView, source: str, shown: Table, baseline: Baseline | None) -> Component:
-    note = None if view.is_timed else html.Span("no node times", className="gv-muted")
-    save = csv_button("save-csv", name=view.graph.name)
-    grouped = dmc.SegmentedControl(
-        id="table-view",
-        size="xs",
-        value=shown,
-        data=[
-            {"value": "nodes", "label": "One by one"},
-            {"value": "kernels", "label": "By kernel name"},
-        ],
-        **aria(label="Rows of the table"),
-    )
-    by_kernel = shown == "kernels"
-    body = html.Div(
-        [
-            dcc.Store(id="table-source", data=source),
-            html.Div(
-                render_table(view, None if baseline is None else baseline.file),
-                id="nodes-box",
-                className="gv-grid",
-                hidden=by_kernel,
-            ),
-            html.Div(
-                render_kernel_table() if by_kernel else None,
-                id="kernels-box",
-                className="gv-grid",
-                hidden=not by_kernel,
-            ),
-        ],
-        className="gv-grid",
-    )
-    # Shown and worded by assets/web/dash/table.js while a view filters the table.
-    clear = filter_clear("filter-clear")
-    return pane("Nodes", body, note, grouped, save, clear, search_field())

@@ -15,6 +15,7 @@ from gviz.app.components import (
     RUNS,
     TREND,
     Addresses,
+    GraphPage,
     Query,
     message,
     parse_query,
@@ -24,7 +25,6 @@ from gviz.app.files import ChangedError, GoneError, Library, sentence_of
 from gviz.app.pages import (
     ranks_of,
     render_compare,
-    render_graph,
     render_launch_costs,
     render_ranks_page,
     render_report,
@@ -59,7 +59,7 @@ def _page_or_sentence(
     library: Library, addresses: Addresses, path: str, search: str | None
 ) -> Page:
     try:
-        return _page(library, addresses, path, parse_query(search))
+        return _page(library, addresses, path, search)
     except ChangedError:
         raise
     except GoneError as error:
@@ -70,15 +70,15 @@ def _page_or_sentence(
         return _instead("This page failed", sentence_of(error), addresses)
 
 
-def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Page:
-    local = addresses.local(path)
+def _page(library: Library, addresses: Addresses, path: str, search: str | None) -> Page:
+    local, query = addresses.local(path), parse_query(search)
     if local == RUNS:
         page = render_runs(run_files(library), query, addresses)
         return page, trail(("Runs", None)), "gviz"
     if local == RUN and query.file is not None and query.run_id is not None:
         return _run_page(library, addresses, query.file, query.run_id)
     if local == GRAPH and query.file is not None and query.graph_id is not None:
-        return _graph_page(library, addresses, query.file, query.graph_id, query)
+        return _graph_page(library, addresses, query, search)
     if local == REPORT and query.file is not None and query.graph_id is not None:
         return _report_page(library, addresses, query.file, query.graph_id)
     if local == RANKS and query.file is not None:
@@ -110,12 +110,12 @@ def _ranks_page(library: Library, addresses: Addresses, file: str) -> Page:
     return page, steps, f"Ranks of {file} – gviz"
 
 
-def _graph_page(
-    library: Library, addresses: Addresses, file: str, graph_id: int, query: Query
-) -> Page:
-    with library.file(file).at():
+def _graph_page(library: Library, addresses: Addresses, query: Query, search: str | None) -> Page:
+    file, graph_id = query.file or "", query.graph_id or 0
+    with library.file(file).at() as opened:
         graph = graph_view(library, file, graph_id)
-        page = render_graph(library, file, graph, query, addresses)
+        source = addresses.page_payload(opened.versioned_key, graph_id, query)
+    page: Component = GraphPage("graph-page", source, {"query": search or "", "steps": 0})
     steps = trail(
         ("Runs", addresses.runs()),
         (graph.run.name, addresses.run(file, graph.run.run_id)),

@@ -7,33 +7,16 @@ can read that graph. What it makes is kept with the file, as what a request make
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from threading import Thread
 
-from dash.development.base_component import Component
 from flask import Flask
 
-from gviz.app.components import Addresses
+from gviz.app.components import Addresses, Query
 from gviz.app.files import Library, OpenRecording
 from gviz.app.inspector import render_inspector
-from gviz.app.server.address_page import render_page
+from gviz.app.pages import graph_sources
 from gviz.app.server.ahead_thread import AheadThread
-from gviz.app.views import graph_view
-
-
-def canvas_sources(page: Component) -> list[str]:
-    """Return the addresses of the data of a page's canvases: what is wanted first, first."""
-    views = sorted(_canvases(page), key=lambda view: not getattr(view, "first", False))
-    return [source for view in views if (source := getattr(view, "source", None))]
-
-
-def has_long_data(page: Component) -> bool:
-    """Return whether the data of a page's views take longer to make than the page."""
-    return any(getattr(view, "long", False) for view in _canvases(page))
-
-
-def _canvases(page: Component) -> Iterator[Component]:
-    return (p for p in page._traverse() if getattr(p, "_namespace", "") == "gviz_canvas")
+from gviz.app.views import graph_view, typical_launch
 
 
 def prefetch(server: Flask, address: str) -> None:
@@ -95,11 +78,25 @@ class Ahead(AheadThread):
 
     def _run(self) -> None:
         for file, graph_id in self._main_graphs():
-            self._make(self._addresses.graph(file, graph_id))
+            for source in first_sources(self._library, self._addresses, file, graph_id):
+                if not self._is_enough():
+                    prefetch(self._server, source)
 
-    def _make(self, address: str) -> None:
-        path, _, query = address.partition("?")
-        page, *_ = render_page(self._library, self._addresses, path, f"?{query}")
-        for source in canvas_sources(page):
-            if not self._is_enough():
-                prefetch(self._server, source)
+
+def first_sources(library: Library, addresses: Addresses, file: str, graph_id: int) -> list[str]:
+    """Return the addresses of what a graph's page shows first, in the order it is wanted in."""
+    with library.file(file).at() as opened:
+        view = graph_view(library, file, graph_id)
+        key = opened.versioned_key
+    launch, eager = (typical_launch(x) for x in (view.recorded_launches, view.stream_launches))
+    sources = graph_sources(addresses, key, graph_id, None)
+    timeline = addresses.graph_payload(
+        "timeline",
+        key,
+        graph_id,
+        launch=None if launch is None else launch.launch_id,
+        stream=None if eager is None else eager.launch_id,
+    )
+    drawn = [sources.dag] if view.nodes else []
+    drawn += [timeline] if launch is not None or eager is not None else []
+    return [addresses.page_payload(key, graph_id, Query()), *drawn, sources.table]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
 import dash
-from dash import ALL, ClientsideFunction, Input, Output, State, no_update
-from dash.development.base_component import Component
-from dash.exceptions import PreventUpdate
+from dash import ALL, ClientsideFunction, Input, Output, State
 from flask import Flask
 
 from gviz.analysis import Ignored
@@ -20,14 +17,12 @@ from gviz.app.components import (
     GRAPH,
     INDEX,
     Addresses,
-    build_first_page,
-    build_header,
+    GraphPage,
     build_shell,
     made_by_browser,
-    message,
+    parse_query,
 )
-from gviz.app.files import Library, sentence_of
-from gviz.app.inspector import render_memory_facts
+from gviz.app.files import Library
 from gviz.app.pages import (
     Comparisons,
     RankComparisons,
@@ -41,8 +36,7 @@ from gviz.app.pages import (
 from gviz.app.server.address_page import Page, render_page
 from gviz.app.server.compare_routes import add_compared_routes
 from gviz.app.server.compression import add_compression
-from gviz.app.server.first_page import Application, Make
-from gviz.app.server.graph_refresh import ShownGraph, refresh_graph
+from gviz.app.server.page_html import Application
 from gviz.app.server.ranks_routes import add_rank_routes
 from gviz.app.server.refusals import add_refusals
 from gviz.app.server.routes import add_payload_routes
@@ -50,7 +44,7 @@ from gviz.app.server.scripts import Scripts, add_script_route
 from gviz.app.server.security import AccessRules, content_security_policy, protect
 from gviz.app.server.state import add_state_route, shown_files
 from gviz.app.server.uploads import MOST_BYTES, add_upload_route
-from gviz.app.views import graph_view, render_kernel_table
+from gviz.errors import GvizError
 from gviz.recording import Recording
 
 
@@ -105,13 +99,14 @@ def build_app(
     assets = access.prefix + "assets"
     app.index_string = INDEX.replace("ASSETS", assets)
     app.layout = build_shell(addresses, assets, most_bytes)
-    app.first_page = partial(_first_page, library, addresses, assets)
+    app.early_source = partial(_early_source, library, addresses)
     own = f"{access.prefix}gviz.js"
     scripts = Scripts(Path(web), "dash/main.js")
     app.order_scripts = partial(scripts.order, address=own)
     add_script_route(app.server, scripts, own)
     _add_routing(app, library, addresses)
-    _add_graph_callbacks(app, library, addresses)
+    _add_comparison(app, library, addresses)
+    _add_links(app)
     reports = Reports(ignored)
     _add_report(app, library, addresses, reports)
     _add_data_routes(app.server, library, addresses, reports, access.prefix)
@@ -136,18 +131,16 @@ def _add_data_routes(
     add_state_route(server, library, addresses)
 
 
-def _first_page(
-    library: Library, addresses: Addresses, assets: str, path: str, search: str
-) -> Make | None:
-    """Return what makes a page with canvases: they can be drawn before Dash; None: another."""
-    if addresses.local(path) != GRAPH:
+def _early_source(library: Library, addresses: Addresses, path: str, search: str) -> str | None:
+    """Return the address of what a graph's page is made of; None: another page, or no such file."""
+    query = parse_query(search)
+    if addresses.local(path) != GRAPH or query.file is None or query.graph_id is None:
         return None
-
-    def make() -> tuple[Component, str]:
-        content, steps, title = render_page(library, addresses, path, search)
-        return build_first_page(build_header(addresses, assets, steps), content), title
-
-    return make
+    try:
+        key = library.file(query.file).versioned_key
+    except GvizError:  # Dash's page says what is wrong, in a sentence
+        return None
+    return addresses.page_payload(key, query.graph_id, query)
 
 
 def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None:
@@ -155,6 +148,8 @@ def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None
         # Read first: what changes while the page is made is a change of the page shown.
         shown = shown_files(library, addresses, route["path"], route["search"])
         page: Page = render_page(library, addresses, route["path"], route["search"])
+        if isinstance(page[0], GraphPage):
+            page[0].serial = route["count"]
         # Which page this is, of all that the browser requested: assets/web/dash/history.js.
         return (*page, {**shown, "count": route["count"]})
 
@@ -167,65 +162,6 @@ def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None
         Input("route", "data"),
         prevent_initial_call=True,
     )(show_page)
-
-
-def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    def show_growth(fresh: dict[str, Any], view: dict[str, Any]) -> tuple[Any, Any]:
-        file = view["file"]
-        route = (f"{addresses.prefix}{GRAPH.lstrip('/')}", fresh["search"])
-        shown = shown_files(library, addresses, *route)
-        known = {name: fresh[name] for name in ("search", "launches", "iterations", "panes")}
-        try:
-            found = refresh_graph(
-                library, file, view["graph"], ShownGraph(view["identity"], **known), addresses
-            )
-        except Exception as error:  # the next version of the file is taken in again
-            return no_update, {"refused": sentence_of(error).strip()}
-        if found.is_another or found.moved_to:
-            return no_update, asdict(found)
-        answer = {"properties": found.properties, "shown": shown}
-        return found.about, answer
-
-    add: Any = app.callback
-    add(
-        Output("kernels-box", "children"),
-        Input("table-view", "value"),
-        State("kernels-box", "children"),
-        prevent_initial_call=True,
-    )(show_kernels)
-
-    add(
-        Output("graph-about", "children"),
-        Output("patch", "data"),
-        Input("fresh", "data"),
-        State("view", "data"),
-        prevent_initial_call=True,
-    )(show_growth)
-    _add_memory(app, library)
-    _add_comparison(app, library, addresses)
-    _add_links(app)
-
-
-def _add_memory(app: dash.Dash, library: Library) -> None:
-    """Fill the memory pane when it is first looked at."""
-
-    def show_memory(panel: str, filled: Any, view: dict[str, Any]) -> Component:
-        if panel != "memory" or filled:
-            raise PreventUpdate
-        try:
-            with library.file(view["file"]).at(view["version"]):
-                graph = graph_view(library, view["file"], view["graph"])
-                return render_memory_facts(library, view["file"], graph)
-        except Exception as error:  # the pane shows it; the others stay as they are
-            return message("Not shown", sentence_of(error))
-
-    add: Any = app.callback
-    add(
-        Output("memory-facts", "children"),
-        Input("panel", "value"),
-        State("memory-facts", "children"),
-        State("view", "data"),
-    )(show_memory)
 
 
 def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports: Reports) -> None:
@@ -290,13 +226,8 @@ def _add_ranks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     )(fill)
 
 
-def show_kernels(table: str, shown: object) -> Any:
-    """Return the table by kernel name once it is wanted; it stays."""
-    return render_kernel_table() if table == "kernels" and not shown else dash.no_update
-
-
 def _add_links(app: dash.Dash) -> None:
-    """Join the views of the graph page in the browser, without a round trip."""
+    """Join what is on the pages in the browser, without a round trip."""
     add: Any = app.clientside_callback
 
     def link(function: str, *ends: Output | Input | State, at_start: bool = False) -> None:
@@ -307,13 +238,6 @@ def _add_links(app: dash.Dash) -> None:
             prevent_initial_call=not at_start,
         )
 
-    _link_views(link)
-    link(
-        "showBreakdown",
-        Output("breakdown-source", "modified_timestamp"),
-        Input("breakdown-source", "data"),
-        at_start=True,
-    )
     _link_page(link)
     _link_comparison(link)
     link(
@@ -340,77 +264,13 @@ def _add_links(app: dash.Dash) -> None:
 def _optional(name: str, prop: str) -> Input:
     """Return an input that need not be on the page.
 
-    A graph without times has no timeline, one without nodes no DAG; the functions
-    (assets/web/dash/links.js) set properties only where they are.
+    Pages differ, and the functions of assets/web/dash set properties only where they are.
     """
     return Input(name, prop, allow_optional=True)
 
 
-def _link_views(link: Callable[..., None]) -> None:
-    """Join table and inspector, and the choices of launches, colours and places."""
-    optional = _optional
-    link(
-        "selectRows",
-        Output("selection", "modified_timestamp"),
-        Input("nodes", "selectedRows"),
-    )
-    link(
-        "showInspector",
-        Output("inspector-source", "modified_timestamp"),
-        Input("inspector-source", "data"),
-        State("selection", "data"),
-        at_start=True,
-    )
-    link(
-        "loadTable",
-        Output("nodes", "rowData"),
-        Input("table-source", "data"),
-        State("selection", "data"),
-        at_start=True,
-    )
-    link(
-        "showTable",
-        Output("table-view", "modified_timestamp"),
-        Input("table-view", "value"),
-        Input("kernels-box", "children"),
-        at_start=True,
-    )
-    link(
-        "showLaunch",
-        Output("timeline", "source"),
-        optional("launch", "value"),
-        optional("stream-launch", "value"),
-        optional("order", "value"),
-        State("timeline", "source"),
-    )
-    link(
-        "showPanel",
-        Output("memory", "source"),
-        Input("panel", "value"),
-        optional("launch", "value"),
-        State("memory-source", "data"),
-        State("memory", "source"),
-        at_start=True,
-    )
-    link("paint", Output("view", "modified_timestamp"), optional("colour", "value"))
-    link(
-        "place",
-        Output("dag", "source"),
-        optional("layout", "value"),
-        optional("colour", "value"),
-        optional("launch", "value"),
-        optional("folding", "value"),
-        optional("dag", "open"),
-        optional("data", "checked"),
-        State("dag", "source"),
-        State("dag", "layout"),
-    )
-    link("drawn", Output("layout", "value"), optional("dag", "layout"), State("layout", "value"))
-
-
 def _link_page(link: Callable[..., None]) -> None:
-    """Join what is around the views: address, graph choice, growth, title and theme."""
-    optional = _optional
+    """Join what all pages have: address, title and theme, and the graph page's state."""
     link(
         "gvizHistory.follow",
         Output("route", "data"),
@@ -418,33 +278,11 @@ def _link_page(link: Callable[..., None]) -> None:
         Input("location", "search"),
         Input("again", "data"),
     )
-    link("gvizState.renew", Output("shown", "data", allow_duplicate=True), Input("patch", "data"))
     link("gvizState.turned", Output("shown", "modified_timestamp"), Input("route", "data"))
     link(
-        "gvizHistory.openGraph",
-        Output("address", "modified_timestamp"),
-        optional("graph-choice", "value"),
-        optional("baseline", "value"),
-        State("view", "data"),
-    )
-    link(
         "gvizHistory.remember",
-        Output("address", "data"),
-        Input("selection", "data"),
-        optional("launch", "value"),
-        optional("stream-launch", "value"),
-        optional("order", "value"),
-        optional("colour", "value"),
-        optional("layout", "value"),
-        optional("dag", "layout"),
-        optional("folding", "value"),
-        optional("dag", "open"),
-        optional("table-view", "value"),
-        optional("data", "checked"),
-        optional("dag", "buffer"),
-        Input("panel", "value"),
-        State("view", "data"),
-        at_start=True,
+        Output("graph-page", "id"),
+        Input("graph-page", "state"),
     )
     link(
         "gvizRuns.watchOrder",
@@ -457,7 +295,6 @@ def _link_page(link: Callable[..., None]) -> None:
         "theme",
         Output("colour-scheme", "title"),
         Input("colour-scheme", "computedColorScheme"),
-        optional("view", "data"),
         at_start=True,
     )
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
-
-from flask import Flask, Response, request
+from flask import Flask
 from flask_compress import Compress
 
 #: Smaller answers fit in a few packets anyway.
@@ -36,24 +33,3 @@ def add_compression(server: Flask) -> None:
         "COMPRESS_MIN_SIZE": _LEAST_BYTES,
     }
     Compress(server)
-
-
-def streamed(parts: Iterator[str]) -> Response:
-    """Return a page whose parts are sent as they come, compressed for who accepts it."""
-    response = Response(mimetype="text/html")
-    response.headers["Vary"] = "Accept-Encoding"
-    plain = (part.encode() for part in parts)
-    if "gzip" in request.headers.get("Accept-Encoding", ""):
-        response.headers["Content-Encoding"] = "gzip"
-        response.response = _flushed(plain)
-    else:
-        response.response = plain
-    return response
-
-
-def _flushed(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield one gzip stream, in which each part can be read once it is there."""
-    stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    for part in parts:
-        yield stream.compress(part) + stream.flush(zlib.Z_SYNC_FLUSH)
-    yield stream.flush()

@@ -22,10 +22,11 @@ from gviz.app.components import (
     parse_id,
     parse_launches,
     parse_order,
+    parse_query,
 )
 from gviz.app.files import Library, OpenRecording, split_version
-from gviz.app.inspector import render_inspector
-from gviz.app.pages import Reports
+from gviz.app.inspector import render_inspector, render_memory_facts
+from gviz.app.pages import Reports, graph_payload
 from gviz.app.server.ahead import prepare_click
 from gviz.app.views import (
     TreeComparison,
@@ -34,6 +35,8 @@ from gviz.app.views import (
     compared_at,
     draw_miniature,
     draw_reason,
+    find_graph,
+    graph_identity,
     graph_view,
     launches_with_times,
     parse_window,
@@ -62,11 +65,12 @@ def add_payload_routes(
 ) -> None:
     """Serve ``payload/KIND/FILE/GRAPH`` under a prefix.
 
-    KIND is dag, timeline, memory, table, breakdown, verdict, miniature or inspector. ``FILE`` is a
-    key, or
+    KIND is page, dag, timeline, memory, facts, table, breakdown, verdict, miniature or inspector.
+    ``FILE`` is a key, or
     ``key@version`` (:attr:`OpenRecording.versioned_key`): then the answer is 409 once the file is
     another one. So is ``baseline=``, of dag, table and inspector. A request of the last posts a
-    selection: a JSON list of nodes' numbers on the page.
+    selection: a JSON list of nodes' numbers on the page. The page of a graph that is called
+    otherwise than ``identity=`` says is another one's: it answers where that one is.
     """
     base = addresses.prefix.rstrip("/") + PAYLOAD
 
@@ -105,6 +109,23 @@ def add_payload_routes(
     def verdict(opened: OpenRecording, graph_id: int) -> Response:
         return _verdict(opened, graph_id, reports)
 
+    def page(opened: OpenRecording, graph_id: int) -> Response:
+        query = parse_query(request.query_string.decode(errors="replace"))
+        view = graph_view(library, opened.key, graph_id)
+        identity = request.args.get("identity")
+        if identity is not None and identity != graph_identity(view.run, view.graph):
+            moved = find_graph(opened.recording, identity)
+            found = json.dumps({"moved_to": addresses.graph(opened.key, moved)}).encode()
+        else:
+            found = graph_payload(library, opened.key, view, query, addresses)
+        return _not_kept(found)
+
+    def facts(opened: OpenRecording, graph_id: int) -> Response:
+        view = graph_view(library, opened.key, graph_id)
+        return _as_parts(render_memory_facts(library, opened.key, view))
+
+    serve("page", page)
+    serve("facts", facts)
     serve("dag", dag)
     serve("timeline", _timeline)
     serve("memory", _memory)
@@ -217,7 +238,10 @@ def _as_parts(component: Component) -> Response:
 
 def _as_json(values: dict[str, Any]) -> Response:
     """Return values that are not kept."""
-    text = json.dumps(values, separators=(",", ":"))
+    return _not_kept(json.dumps(values, separators=(",", ":")).encode())
+
+
+def _not_kept(text: bytes) -> Response:
     return Response(text, mimetype="application/json", headers={"Cache-Control": "no-store"})
 
 

@@ -32,6 +32,7 @@ from gviz.app.views.dag.visible_levels import painted as painted
 from gviz.app.views.graph_data import GraphView as GraphView
 from gviz.app.views.graph_data import ShownLaunch as ShownLaunch
 from gviz.app.views.graph_data import body_view as body_view
+from gviz.app.views.graph_data import find_graph as find_graph
 from gviz.app.views.graph_data import graph_identity as graph_identity
 from gviz.app.views.graph_data import graph_view as graph_view
 from gviz.app.views.graph_data import launches_with_times as launches_with_times
@@ -55,8 +56,7 @@ from gviz.app.views.run_view import run_files as run_files
 from gviz.app.views.table.grid import csv_button as csv_button
 from gviz.app.views.table.grid import filter_clear as filter_clear
 from gviz.app.views.table.grid import node_grid as node_grid
-from gviz.app.views.table.kernel_table import render_kernel_table as render_kernel_table
-from gviz.app.views.table.table import render_table as render_table
+from gviz.app.views.table.kernel_table import KERNEL_COLUMNS as KERNEL_COLUMNS
 from gviz.app.views.table.table import table_columns as table_columns
 from gviz.app.views.table.table import table_payload as table_payload
 from gviz.app.views.timeline.host_ranges import shared_ranges as shared_ranges

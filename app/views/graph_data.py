@@ -10,6 +10,7 @@ import numpy as np
 
 from gviz.app.files import Library, OpenRecording
 from gviz.app.views.row_table import RowTable
+from gviz.errors import RecordingError
 from gviz.model import (
     Inflation,
     LaunchTimes,
@@ -156,6 +157,21 @@ def graph_identity(run: rows.Run, graph: rows.Graph) -> str:
     Numbers of graphs are those of the file: a process that joins late may move them.
     """
     return f"{run.process_id}/{graph.cuda_graph_id}/{graph.origin}/{graph.parent_node_id}"
+
+
+def find_graph(recording: Recording, identity: str) -> int:
+    """Return the graph that is identified so.
+
+    Raises
+    ------
+    RecordingError
+        If there is none any more.
+    """
+    for run in recording.fetch_runs():
+        for graph in recording.fetch_graphs(run.run_id):
+            if graph_identity(run, graph) == identity:
+                return graph.graph_id
+    raise RecordingError("the graph of this page is not in the recording any more")
 
 
 def body_view(library: Library, file: str, view: GraphView, at: int) -> GraphView:

@@ -31,7 +31,7 @@ _PAINTED = """async (id) => {
   return performance.now();
 }"""
 _AT_REST = """async () => {
-  while (!document.querySelector("#nodes .ag-row")) {
+  while (!document.querySelector("#nodes [data-row]")) {
     await new Promise((done) => setTimeout(done, 20));
   }
   // No long task for a while: the table and its values are in.

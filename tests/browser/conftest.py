@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from canvas_page import choose
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from waiting import PATIENCE_S, eventually
 
@@ -191,8 +192,10 @@ class GraphPage:
 
     def wait(self) -> None:
         """Wait until the views of the page shown are drawn."""
-        row = ":is(#nodes-box, #kernels-box):not([hidden]) .ag-row"
+        row = ":is(#nodes, #kernels):not([hidden]) [role=row][data-row]"
         self.page.wait_for_selector(row, timeout=1000 * self.patience_s)
+        # Until then it stands in front of Dash's page, without a header.
+        self.page.locator(".gv-early").wait_for(state="detached")
         for view in ("dag", "timeline", "memory"):
             if self.page.locator(f"#{view}").is_visible():
                 self.drawn(view)
@@ -221,7 +224,10 @@ class GraphPage:
         return self.drawn(view)
 
     def choose(self, box: str, option: str | re.Pattern[str]) -> None:
-        """Choose from a list."""
+        """Choose from a list: the graph page's own, or one of Dash's pages."""
+        if self.page.locator(f"select#{box}").count():
+            choose(self.page, box, option)
+            return
         self.page.locator(f"#{box}").click()
         self.page.get_by_role("option", name=option, exact=True).click()
 
@@ -248,8 +254,8 @@ class GraphPage:
 
     def selected_rows(self) -> list[int]:
         """Return the node ids of the table's selected rows that are drawn."""
-        rows = self.page.locator("#nodes .ag-row-selected")
-        return sorted({int(r.get_attribute("row-id") or 0) for r in rows.all()})
+        rows = self.page.locator("#nodes [data-node][aria-selected=true]")
+        return sorted(int(r.get_attribute("data-node") or 0) for r in rows.all())
 
     def inspected(self) -> str:
         """Return the text of the inspector."""

@@ -60,9 +60,9 @@ def test_node_clicked_in_a_canvas_is_selected_everywhere(
 
 def test_row_clicked_in_the_table_is_selected_everywhere(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
-    row = graph_page.page.locator("#nodes .ag-row").first
-    node = int(row.get_attribute("row-id") or 0)
-    row.locator("[col-id=name]").click()
+    row = graph_page.page.locator("#nodes [data-row]").first
+    node = int(row.get_attribute("data-row") or 0)
+    row.locator("[data-field=name]").click()
     graph_page.expect_selected(node)
 
 
@@ -81,7 +81,7 @@ def test_selections_alternately_from_every_view_end_with_the_last(
     graph_page.open(site, GRAPH)
     graph_page.click_node("dag", NODE)
     graph_page.expect_selected(NODE)
-    graph_page.page.locator(f"#nodes [row-id='{NODE}'] [col-id=name]").wait_for()
+    graph_page.page.locator(f"#nodes [data-row='{NODE}'] [data-field=name]").wait_for()
     graph_page.click_node("timeline", OTHER)
     graph_page.expect_selected(OTHER)
     graph_page.click_node("dag", NODE)
@@ -96,8 +96,7 @@ def test_several_nodes_are_summed(graph_page: GraphPage, site: Site) -> None:
 
 def test_address_reproduces_the_view(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
-    graph_page.page.locator("#colour").click()
-    graph_page.page.get_by_role("option", name="Kind").click()
+    graph_page.choose("colour", "Kind")
     graph_page.click_node("dag", NODE)
     graph_page.expect_selected(NODE)
     address = graph_page.page.url
@@ -112,47 +111,50 @@ def test_address_reproduces_the_view(graph_page: GraphPage, site: Site) -> None:
 
 def test_chosen_launch_is_shown_in_the_timeline(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&launch=3")
-    graph_page.page.locator("#launch").click()
     with graph_page.page.expect_response(lambda r: "launch=7" in r.url) as answer:
-        graph_page.page.get_by_role("option", name="#6 ·").click()
+        graph_page.choose("launch", "#6 ·")
     assert answer.value.status in (200, 304)
-    assert "launch=7" in graph_page.page.url
+    graph_page.wait_until(lambda: "launch=7" in graph_page.page.url, "the launch in the address")
 
 
 def test_search_filters_the_table(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     graph_page.page.keyboard.press("/")
     graph_page.page.keyboard.type("join_kernel")
-    rows = graph_page.page.locator("#nodes .ag-center-cols-container .ag-row")
-    graph_page.page.locator("#nodes .ag-row [col-id=name]", has_text="branch").first.wait_for(
-        state="detached"
-    )
+    rows = graph_page.page.locator("#nodes [data-row]")
+    graph_page.page.locator(
+        "#nodes [data-row] [data-field=name]", has_text="branch"
+    ).first.wait_for(state="detached")
     assert rows.count() == 3
 
 
-def test_views_are_drawn_before_dash_is_there_and_taken_over(page: Page, site: Site) -> None:
+def test_page_is_used_before_dash_is_there_and_stays(page: Page, site: Site) -> None:
     held: list[Route] = []
     page.goto(site.start)
     page.route("**/dash_renderer*", lambda route: held.append(route))
     page.goto(site.address(GRAPH), wait_until="commit")
-    first = page.locator(".gv-first-page")
-    canvas = first.locator("[data-view=Dag] canvas")
-    eventually(
-        lambda: canvas.count() and canvas.evaluate("c => c.gvizState().ready"), "the first picture"
-    )
-    assert first.get_by_text("Launch GPU time", exact=True).count() == 1
+    early = page.locator(".gv-early")
+    early.locator("#nodes [data-node]").first.wait_for()
+    canvas = early.locator("#dag canvas")
+    eventually(lambda: canvas.evaluate("c => c.gvizState().ready"), "the first picture")
     painted = canvas.evaluate("c => c.gvizState().painted_ms")
-    assert page.locator("#dag").count() == 0
     canvas.evaluate("c => (window.firstCanvas = c)")
+    row = early.locator("#nodes [data-node]").nth(2)
+    node = int(row.get_attribute("data-node") or 0)
+    row.click()
+    page.locator("#inspector", has_text=f"node {node}").wait_for()
+    assert "node=" not in page.url
     eventually(lambda: held, "Dash")
     for route in held:
         route.continue_()
-    first.wait_for(state="detached")
+    early.wait_for(state="detached")
     # The same canvas, as it was: nothing is fetched or drawn twice.
     assert page.locator("#dag canvas").evaluate("c => c === window.firstCanvas")
     state = page.locator("#dag canvas").evaluate("c => c.gvizState()")
     assert state["ready"]
     assert state["painted_ms"] == painted
+    assert state["selected"] == [node]
+    eventually(lambda: f"node={node}" in page.url, "the selection in the address")
 
 
 def test_chart_library_is_loaded_only_for_a_chart(graph_page: GraphPage, site: Site) -> None:
@@ -207,7 +209,7 @@ def test_body_of_a_loop_is_reached_and_left(
     graph_page.click_node("dag", 2001)
     graph_page.expect_selected(2001)
     graph_page.page.locator("#trail").get_by_role("link", name="while loop").last.click()
-    graph_page.page.locator("#nodes [row-id='1002']").first.wait_for()
+    graph_page.page.locator("#nodes [data-row='1002']").first.wait_for()
 
 
 def test_import_without_times_says_so_and_links_dag_and_table(
@@ -218,7 +220,7 @@ def test_import_without_times_says_so_and_links_dag_and_table(
     )
     assert graph_page.page.get_by_text("No times: a DOT dump carries none").count() >= 1
     graph_page.click_node("dag", 2)
-    graph_page.page.locator("#nodes .ag-row-selected[row-id='2']").wait_for()
+    graph_page.page.locator("#nodes [aria-selected=true][data-row='2']").wait_for()
     graph_page.page.locator("#inspector", has_text="Not timed").wait_for()
 
 
@@ -234,9 +236,9 @@ def test_graph_of_2500_nodes_is_linked_too(
 ) -> None:
     path = write_recording(tmp_path / "large.gviz", transformer_shape(166), launches=3)
     graph_page.open(serve(path), "graph?file=large&graph=1")
-    row = graph_page.page.locator("#nodes .ag-row").first
-    node = int(row.get_attribute("row-id") or 0)
-    row.locator("[col-id=name]").click()
+    row = graph_page.page.locator("#nodes [data-row]").first
+    node = int(row.get_attribute("data-row") or 0)
+    row.locator("[data-field=name]").click()
     graph_page.expect_selected(node)
 
 

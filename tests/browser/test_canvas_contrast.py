@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from canvas_page import is_offered
 from recordings import FIRST_NODE_ID, Shape, fork_join_shape, write_recording
 
 from gviz.app.components.dag_options import OVERLAYS, Overlay
@@ -123,13 +124,9 @@ def pale_texts(graph_page: GraphPage, ground: str) -> Iterator[str]:
 
 def choose_overlay(graph_page: GraphPage, overlay: Overlay) -> bool:
     """Choose a colour and wait until it is drawn; return False where it cannot be chosen."""
-    page = graph_page.page
-    page.locator("#colour").click()
-    option = page.get_by_role("option", name=overlay.label, exact=True)
-    if option.get_attribute("data-combobox-disabled") == "true":
-        page.keyboard.press("Escape")
+    if not is_offered(graph_page.page, "colour", overlay.label):
         return False
-    option.click()
+    graph_page.choose("colour", overlay.label)
     graph_page.drawn("dag", overlay=overlay.name)
     return True
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from canvas_page import locate
+from canvas_page import is_offered, locate
 from recordings import FIRST_NODE_ID, fork_join_shape, transformer_shape, write_recording
 
 from gviz.app.components.dag_options import OVERLAYS
@@ -62,13 +62,14 @@ def test_overlays_are_chosen_and_kept_in_the_address(graph_page: GraphPage, site
         # This recording has neither ranges nor occupancy, and there is no baseline.
         if overlay.name in ("nvtx", "occupancy") or overlay.signed:
             continue
-        page.locator("#colour").click()
-        page.get_by_role("option", name=overlay.label, exact=True).click()
+        graph_page.choose("colour", overlay.label)
         page.wait_for_function(
             "name => document.querySelector('#dag canvas').gvizState().overlay === name",
             arg=overlay.name,
         )
-        assert f"colour={overlay.name}" in page.url
+        graph_page.wait_until(
+            lambda name=overlay.name: f"colour={name}" in page.url, "the colour in the address"
+        )
         assert graph_page.state("dag")["selected"] == [NODE]
     page.goto(site.address(f"{GRAPH}&colour=slack"))
     graph_page.wait()
@@ -78,9 +79,7 @@ def test_overlays_are_chosen_and_kept_in_the_address(graph_page: GraphPage, site
 def test_overlays_of_times_are_not_offered_without_times(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=plain&graph=1&colour=slack")
     assert graph_page.state("dag")["overlay"] == "kind"
-    graph_page.page.locator("#colour").click()
-    option = graph_page.page.get_by_role("option", name="Slack")
-    assert option.get_attribute("data-combobox-disabled") == "true"
+    assert not is_offered(graph_page.page, "colour", "Slack")
 
 
 def test_node_is_picked_and_hovered_on_the_axis_of_time(graph_page: GraphPage, site: Site) -> None:
@@ -136,7 +135,6 @@ def test_c_walks_the_critical_path(graph_page: GraphPage, site: Site) -> None:
 def test_another_launch_moves_the_nodes_in_time(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&layout=time&launch=3")
     page = graph_page.page
-    page.locator("#launch").click()
     with page.expect_response(lambda r: "/dag/" in r.url and "launch=7" in r.url) as answer:
-        page.get_by_role("option", name="#6 ·").click()
+        graph_page.choose("launch", "#6 ·")
     assert answer.value.status in (200, 304)

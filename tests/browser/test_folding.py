@@ -40,8 +40,7 @@ def await_state(page: GraphPage, holds: Callable[[dict[str, Any]], bool]) -> Non
 def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     page = graph_page.page
-    page.locator("#folding").click()
-    page.get_by_role("option", name="Fold repeats").click()
+    graph_page.choose("folding", "Fold repeats")
     await_state(graph_page, lambda s: s["foldCount"] > 0)
     state = graph_page.state("dag")
     folded = state["nodeCount"]
@@ -76,8 +75,7 @@ def test_fold_selects_all_its_nodes(graph_page: GraphPage, site: Site) -> None:
 def test_selection_survives_folding(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&fold=repeats&node={NODE}")
     assert graph_page.state("dag")["selected"] == [NODE]
-    graph_page.page.locator("#folding").click()
-    graph_page.page.get_by_role("option", name="No folds").click()
+    graph_page.choose("folding", "No folds")
     await_state(graph_page, lambda s: s["nodeCount"] == len(SHAPE.works))
     assert graph_page.state("dag")["selected"] == [NODE]
 

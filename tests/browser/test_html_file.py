@@ -146,7 +146,7 @@ def test_views_fill_their_pane(opened: OpenFile, small_recording: Path, panel: s
     write_html(small_recording, path, [1], overwrite=True)
     opened.open(path)
     if panel == "memory":
-        opened.page.locator("#panel input[value=memory]").check()
+        opened.page.locator("#panel").get_by_text("Memory").click()
         opened.page.locator("#memory").wait_for()
     heights = opened.page.evaluate(
         "id => ['.gv-panel', '.gviz-canvas-box'].map("
@@ -262,7 +262,7 @@ def test_from_graph_to_table_to_inspector_and_back(opened: OpenFile, small: Path
 def test_several_nodes_are_summed(opened: OpenFile, small: Path) -> None:
     opened.open(small, f"node={NODE}")
     opened.expect_selected(NODE)
-    opened.page.locator(f"#row-{OTHER}").click(modifiers=["Control"])
+    opened.page.locator(f"#nodes-row-{OTHER}").click(modifiers=["Control"])
     eventually(lambda: "2 nodes selected" in opened.inspected(), "sums")
     assert opened.state("dag")["selected"] == [NODE, OTHER]
     assert "2 of 2" in opened.inspected()
@@ -314,7 +314,7 @@ def test_table_is_sorted_searched_and_saved(opened: OpenFile, small: Path, tmp_p
     eventually(lambda: page.locator("#row-count").inner_text() == "9 of 47", "search")
     assert len(opened.shown_rows()) == 9
     with page.expect_download() as download:
-        page.locator("#save-rows").click()
+        page.locator("#save-csv").click()
     assert download.value.suggested_filename == "fork-join-3x4.csv"
     lines = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))
     assert [int(line["node"]) for line in lines] == opened.shown_rows()
@@ -363,7 +363,7 @@ def test_only_rows_in_view_are_drawn_and_keys_reach_all(opened: OpenFile, tmp_pa
     last = FIRST_NODE_ID + len(shape.works) - 1
     opened.expect_selected(last)
     assert len(opened.shown_rows()) < 60
-    assert table.get_attribute("aria-activedescendant") == f"row-{last}"
+    assert table.get_attribute("aria-activedescendant") == f"nodes-row-{last}"
     table.press("PageUp")
     eventually(lambda: opened.state("dag")["selected"] != [last], "a page up")
     table.press("Home")
@@ -425,7 +425,7 @@ def test_address_reproduces_the_view(opened: OpenFile, small: Path) -> None:
 
 
 def test_malformed_address_shows_the_graph(opened: OpenFile, small: Path) -> None:
-    # Others: tests/web/file/address.test.js.
+    # Others: tests/web/page/address.test.js.
     opened.open(
         small, "graph=99&node=1,x,-3,99999999&launch=8&colour=<b>&layout=q&fold=repeats&open=a,b"
     )
@@ -498,7 +498,7 @@ def test_recording_without_times_or_timeline(opened: OpenFile, tmp_path: Path) -
     assert opened.state("dag")["overlay"] == "kind"
     assert "No times" in opened.page.locator("#timeline-box").inner_text()
     node = opened.shown_rows()[0]
-    opened.page.locator(f"#row-{node}").click()
+    opened.page.locator(f"#nodes-row-{node}").click()
     eventually(lambda: f"node {node}" in opened.inspected(), "inspector")
 
 

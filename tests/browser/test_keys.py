@@ -141,7 +141,7 @@ def test_node_is_copied_as_json(graph_page: GraphPage, site: Site) -> None:
 
 def test_table_is_saved_as_csv(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=small&graph=1")
-    graph_page.page.locator("#nodes .ag-row").first.wait_for()
+    graph_page.page.locator("#nodes [data-row]").first.wait_for()
     with graph_page.page.expect_download() as download:
         graph_page.page.get_by_role("button", name="CSV").click()
     lines = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))

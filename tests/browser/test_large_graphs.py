@@ -153,10 +153,10 @@ def expect_brush_and_groups(graph_page: GraphPage, large: Large) -> None:
     found = len(graph_page.state("dag")["filtered"])
     assert 0.15 * large.count < found < 0.25 * large.count
     page.get_by_text("By kernel name", exact=True).click()
-    counts = page.locator("#kernels .ag-row [col-id=count]")
+    counts = page.locator("#kernels [data-row] [data-field=count]")
     graph_page.wait_until(lambda: counts.count() == LAYER, "a row each kernel of a layer")
     assert sum(int(text.replace(",", "")) for text in counts.all_inner_texts()) == found
-    page.locator("#kernels .ag-row [col-id=name]").first.click()
+    page.locator("#kernels [data-row] [data-field=name]").first.click()
     graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "nodes of a kernel")
     page.locator("#inspector", has_text="nodes selected").wait_for()
     page.locator("#filter-clear").click()
@@ -167,9 +167,9 @@ def expect_selection_to_go_round(graph_page: GraphPage, large: Large) -> None:
     """Select from the table, the inspector, the graph and the timeline: all views follow."""
     page = graph_page.page
     page.locator("#search").fill("lm_head")
-    rows = page.locator("#nodes .ag-center-cols-container .ag-row")
+    rows = page.locator("#nodes [data-row]")
     graph_page.wait_until(lambda: rows.count() == 1, "the search's row")
-    rows.first.locator("[col-id=name]").click()
+    rows.first.locator("[data-field=name]").click()
     last = FIRST_NODE_ID + large.count - 3
     graph_page.expect_selected(last)
     page.locator("#search").fill("")

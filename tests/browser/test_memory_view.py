@@ -52,7 +52,7 @@ def test_memory_takes_the_timelines_place_and_stays_in_the_address(
     assert not page.locator("#memory canvas").is_visible()
     choose(graph_page, "Memory")
     assert not page.locator("#timeline canvas").is_visible()
-    assert "panel=memory" in page.url
+    graph_page.wait_until(lambda: "panel=memory" in page.url, "the panel in the address")
     graph_page.wait_until(
         lambda: "3.00 MiB used" in page.locator("#memory-facts").inner_text(), "facts"
     )
@@ -64,7 +64,7 @@ def test_memory_takes_the_timelines_place_and_stays_in_the_address(
     ]
     assert memory(graph_page)["lines"] == ["most used (pool)", "reserved (pool)"]
     choose(graph_page, "Timeline")
-    assert "panel=" not in page.url
+    graph_page.wait_until(lambda: "panel=" not in page.url, "no panel in the address")
 
 
 def test_bars_say_size_time_and_address(graph_page: GraphPage, site: Site) -> None:
@@ -134,8 +134,7 @@ def test_keys_go_from_bar_to_bar_and_say_what_it_is(graph_page: GraphPage, site:
 def test_launch_is_chosen_for_both(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&panel=memory&launch=1")
     before = bar(graph_page, "alloc a")["end"]
-    graph_page.page.locator("#launch").click()
-    graph_page.page.get_by_role("option", name="#3 ").click()
+    graph_page.choose("launch", "#3 ")
     graph_page.wait_until(
         lambda: bar(graph_page, "alloc a")["end"] != before,
         "another launch",

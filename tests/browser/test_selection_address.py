@@ -42,7 +42,7 @@ def site(serve: Serve, chain: Path) -> Site:
 def select(graph_page: GraphPage, site: Site, name: str, nodes: list[int]) -> None:
     """Select all nodes of a kernel name."""
     graph_page.open(site, KERNELS)
-    graph_page.page.locator(f"#kernels [row-id='name {name}'] [col-id=name]").click()
+    graph_page.page.locator(f"#kernels [data-field=name]:text-is('{name}')").click()
     expect(graph_page, nodes)
 
 

@@ -44,11 +44,10 @@ def view(small_recording: Path) -> GraphView:
 
 def shown(graph_page: GraphPage) -> dict[str, dict[str, str]]:
     """Return the rows by kernel name as they are shown: text by column, by name."""
-    rows = graph_page.page.locator("#kernels .ag-center-cols-container .ag-row")
+    rows = graph_page.page.locator("#kernels [data-row]")
     lines = rows.evaluate_all(
         """rows => rows.map(row => Object.fromEntries(Array.from(
-          row.querySelectorAll("[col-id]"), cell => [cell.getAttribute("col-id"), cell.innerText])))
-        """
+          row.querySelectorAll("[data-field]"), cell => [cell.dataset.field, cell.innerText])))"""
     )
     return {line["name"]: line for line in lines}
 
@@ -100,10 +99,10 @@ def test_totals_by_kernel_name_are_those_of_the_nodes(
 
 def test_rows_are_sorted_by_their_sum(graph_page: GraphPage, site: Site) -> None:
     open_kernels(graph_page, site)
-    cells = graph_page.page.locator("#kernels .ag-row [col-id=total_ns]")
-    rows = graph_page.page.locator("#kernels .ag-row").evaluate_all(
-        "rows => rows.map(row => [Number(row.getAttribute('row-index')),"
-        " row.querySelector('[col-id=total_ns]').innerText])"
+    cells = graph_page.page.locator("#kernels [data-row] [data-field=total_ns]")
+    rows = graph_page.page.locator("#kernels [data-row]").evaluate_all(
+        "rows => rows.map(row => [Number(row.getAttribute('aria-rowindex')),"
+        " row.querySelector('[data-field=total_ns]').innerText])"
     )
     assert cells.count() == len(rows)
     sums = [0.0 if text == "–" else number(text) for _, text in sorted(rows)]
@@ -120,7 +119,7 @@ def test_switch_shows_either_table_and_is_in_the_address(graph_page: GraphPage, 
     page.reload()
     graph_page.wait_until(lambda: shown(graph_page), "rows by kernel name")
     page.get_by_text("One by one", exact=True).click()
-    page.locator("#nodes .ag-row").first.wait_for()
+    page.locator("#nodes [data-row]").first.wait_for()
     assert not page.locator("#kernels").is_visible()
     graph_page.wait_until(lambda: "table=" not in page.url, "the table out of the address")
 
@@ -130,15 +129,15 @@ def test_row_selects_all_its_nodes_everywhere(
 ) -> None:
     open_kernels(graph_page, site)
     page = graph_page.page
-    page.locator("#kernels [row-id='name split_kernel'] [col-id=name]").click()
+    page.locator("#kernels [data-field=name]:text-is('split_kernel')").click()
     graph_page.wait_until(lambda: set(graph_page.state("dag")["selected"]) == SPLITS, "selection")
     assert set(graph_page.state("timeline")["selected"]) == SPLITS
     page.locator("#inspector", has_text="3 nodes selected").wait_for()
     graph_page.wait_until(
         lambda: shown(graph_page)["split_kernel"]["count"] == "3 of 3", "all counted as selected"
     )
-    assert page.locator("#kernels .ag-row-selected").count() == 1
-    page.locator("#kernels [row-id='name join_kernel'] [col-id=name]").click(modifiers=["Control"])
+    assert page.locator("#kernels [aria-selected=true]").count() == 1
+    page.locator("#kernels [data-field=name]:text-is('join_kernel')").click(modifiers=["Control"])
     graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) == 6, "both names")
     known = measured(view)
     total = sum(
@@ -157,7 +156,7 @@ def test_selection_elsewhere_is_counted_in_the_row(graph_page: GraphPage, site: 
         lambda: shown(graph_page)["split_kernel"]["count"] == "1 of 3", "one counted as selected"
     )
     # Part of a row's nodes is not the row.
-    assert graph_page.page.locator("#kernels .ag-row-selected").count() == 0
+    assert graph_page.page.locator("#kernels [aria-selected=true]").count() == 0
     assert graph_page.state("dag")["selected"] == [min(SPLITS)]
 
 
@@ -165,20 +164,20 @@ def test_selection_elsewhere_is_counted_in_the_row(graph_page: GraphPage, site: 
 def test_row_opens_its_nodes(graph_page: GraphPage, site: Site, way: str) -> None:
     open_kernels(graph_page, site)
     page = graph_page.page
-    row = page.locator("#kernels [row-id='name split_kernel']")
+    row = page.locator("#kernels [data-row]:has([data-field=name]:text-is('split_kernel'))")
     if way == "button":
         row.get_by_role("button", name="Show only the nodes of split_kernel").click()
     elif way == "double click":
-        row.locator("[col-id=name]").dblclick()
+        row.locator("[data-field=name]").dblclick()
     else:
-        row.locator("[col-id=name]").click()
+        row.locator("[data-field=name]").click()
         page.keyboard.press("Enter")
-    page.locator("#nodes .ag-row").first.wait_for()
+    page.locator("#nodes [data-row]").first.wait_for()
     graph_page.wait_until(
         lambda: (
             {
-                int(found.get_attribute("row-id") or 0)
-                for found in page.locator("#nodes .ag-center-cols-container .ag-row").all()
+                int(found.get_attribute("data-row") or 0)
+                for found in page.locator("#nodes [data-row]").all()
             }
             == SPLITS
         ),
@@ -254,9 +253,9 @@ def pointed(graph_page: GraphPage, where: str) -> Any:
 
 def test_hover_of_a_row_is_shown_in_both_canvases(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
-    row = graph_page.page.locator("#nodes .ag-row").nth(2)
-    node = int(row.get_attribute("row-id") or 0)
-    row.locator("[col-id=name]").hover()
+    row = graph_page.page.locator("#nodes [data-row]").nth(2)
+    node = int(row.get_attribute("data-row") or 0)
+    row.locator("[data-field=name]").hover()
     graph_page.wait_until(lambda: graph_page.state("dag")["hovered"] == node, "hover in the graph")
     assert graph_page.state("timeline")["hovered"] == node
     graph_page.page.locator("h1").first.hover()
@@ -270,13 +269,13 @@ def test_hover_of_a_canvas_is_shown_in_the_table(
     graph_page.open(site, GRAPH)
     page = graph_page.page
     page.locator("#search").fill("branch0_step0")
-    page.locator(f"#nodes [row-id='{NODE}']").first.wait_for()
+    page.locator(f"#nodes [data-row='{NODE}']").first.wait_for()
     spot = locate(page, NODE, canvas)
     page.mouse.move(spot["x"], spot["y"])
     graph_page.wait_until(
         lambda: (
             pointed(graph_page, "#nodes").count()
-            and {row.get_attribute("row-id") for row in pointed(graph_page, "#nodes").all()}
+            and {row.get_attribute("data-row") for row in pointed(graph_page, "#nodes").all()}
             == {str(NODE)}
         ),
         "the row pointed at",

@@ -33,8 +33,7 @@ def graph_side(graph_page: GraphPage) -> dict[str, Any]:
 
 
 def choose(graph_page: GraphPage, name: str, option: str) -> None:
-    graph_page.page.locator(f"#{name}").click()
-    graph_page.page.get_by_role("option", name=option).click()
+    graph_page.choose(name, option)
 
 
 def test_median_is_chosen_reported_in_words_and_survives_reload_and_back(

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 GRAPH = "graph?file=small&graph=1"
 NODE = FIRST_NODE_ID + 4
 OTHER = FIRST_NODE_ID + 9
-ROW = "#nodes .ag-center-cols-container .ag-row"
+ROW = "#nodes [data-row]"
 COUNT = len(fork_join_shape().works)
 
 
@@ -117,7 +117,7 @@ def test_brush_filters_the_table_until_escape(graph_page: GraphPage, site: Site)
     assert set(graph_page.state("timeline")["filtered"]) == expected
     rows = graph_page.page.locator(ROW)
     graph_page.wait_until(lambda: rows.count() == len(expected), "table filtered")
-    assert {int(r.get_attribute("row-id") or 0) for r in rows.all()} == expected
+    assert {int(r.get_attribute("data-row") or 0) for r in rows.all()} == expected
     words = graph_page.page.locator("#filter-clear").inner_text()
     assert words.startswith(f"{len(expected)} of {COUNT} nodes")
     graph_page.page.locator("#timeline canvas").press("Escape")
@@ -192,8 +192,7 @@ def test_another_launch_takes_measure_and_filter_away(graph_page: GraphPage, sit
     times = open_launch(graph_page, site)
     drag(graph_page, *times[NODE], "Alt")
     assert graph_page.state("timeline")["filtered"] is not None
-    graph_page.page.locator("#launch").click()
-    graph_page.page.get_by_role("option", name="all 20, stacked").click()
+    graph_page.choose("launch", "all 20, stacked")
     graph_page.wait_until(
         lambda: graph_page.state("timeline").get("sides", {}).get("graph", {}).get("mode") == "all",
         "stack shown",

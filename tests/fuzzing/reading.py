@@ -9,6 +9,8 @@ import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from shown_pages import render_page
+
 import gviz.cli.commands.analyze
 import gviz.cli.commands.diff
 import gviz.cli.commands.info
@@ -18,7 +20,6 @@ from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.memory_panel import render_memory_facts
 from gviz.app.pages.report.page import report_body
 from gviz.app.pages.report.reports import build_report
-from gviz.app.server.address_page import render_page
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
 from gviz.app.views.table.table import table_payload

@@ -65,9 +65,9 @@ def test_modules_import_as_they_may(web: Path) -> None:
             "core/csv.js: imports dash/state.js, but core may not know dash",
         ),
         (
-            "file/store.js",
+            "file/main.js",
             'import * as state from "../dash/state.js";',
-            "file/store.js: imports dash/state.js, but file may not know dash",
+            "file/main.js: imports dash/state.js, but file may not know dash",
         ),
         (
             "core/csv.js",

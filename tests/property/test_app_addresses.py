@@ -11,10 +11,10 @@ from app_tree import texts
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.server.address_page import render_page
 from gviz.app.server.application import build_app
 from gviz.app.server.security import AccessRules
 from gviz.app.views.timeline import side_arrays, timeline_window

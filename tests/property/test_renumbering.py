@@ -31,6 +31,7 @@ from renumbered import (
     with_old_numbers,
 )
 from saved_file import SavedFile
+from shown_pages import render_page
 
 import gviz
 from gviz.app.components.addresses import Addresses, parse_query, parse_sides
@@ -45,7 +46,6 @@ from gviz.app.pages.compare.trend import trend_body
 from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
 from gviz.app.pages.report.page import report_body
 from gviz.app.pages.report.reports import build_report
-from gviz.app.server.application import render_page
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
 from gviz.app.views.table.table import table_payload

@@ -1,21 +1,18 @@
 """The table of nodes by kernel name: what nodes of one name take together.
 
-The rows are made in the browser (assets/web/dash/kernels.js) of those rows of the table of nodes
-that its search, its filters and the brush leave.
+The rows are made in the browser (assets/web/table/kernels.js) of those rows of the table of nodes
+that its search and the brush leave.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from dash.development.base_component import Component
-
-from gviz.app.views.table.grid import node_grid
-
-_NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
+_NUMBER = {"type": "numericColumn"}
 _TIME = {**_NUMBER, "width": 96, "valueFormatter": {"function": "gvizMicroseconds(params.value)"}}
 
-_COLUMNS: list[dict[str, Any]] = [
+#: As assets/web/table/table.js has columns.
+KERNEL_COLUMNS: list[dict[str, Any]] = [
     {
         "field": "name",
         "headerName": "Name",
@@ -28,7 +25,6 @@ _COLUMNS: list[dict[str, Any]] = [
         "headerName": "Nodes",
         **_NUMBER,
         "width": 96,
-        "valueFormatter": {"function": "gvizCountOf(params.data)"},
         "headerTooltip": "Nodes of this name; before it how many of them are selected",
     },
     {
@@ -62,20 +58,5 @@ _COLUMNS: list[dict[str, Any]] = [
         "headerName": "Show",
         "headerTooltip": "The nodes one by one, and only they; also Enter or a double click",
         "width": 78,
-        "sortable": False,
-        "filter": False,
-        "resizable": False,
-        "cellRenderer": "GvizShowNodes",
     },
 ]
-
-
-def render_kernel_table() -> Component:
-    """Return the grid; its rows come from the table of nodes beside it."""
-    return node_grid(
-        "kernels",
-        _COLUMNS,
-        {"noRowsToShow": "No node matches."},
-        rowData=[],
-        rowClassRules={"gv-row-part": "params.data.selected > 0"},
-    )

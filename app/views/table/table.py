@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from dash.development.base_component import Component
 
 from gviz.app.components import dimensions
 from gviz.app.views.baseline import (
@@ -19,11 +18,10 @@ from gviz.app.views.baseline import (
     node_words,
 )
 from gviz.app.views.graph_data import GraphView
-from gviz.app.views.table.grid import node_grid
 from gviz.cuda import node_type_name
 from gviz.model import TreeNodes, distinct
 
-_NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
+_NUMBER = {"type": "numericColumn"}
 
 
 def table_payload(view: GraphView, against: TreeComparison | None = None) -> bytes:
@@ -94,15 +92,8 @@ def _changes(against: TreeComparison) -> dict[str, list[Any]]:
     }
 
 
-def render_table(view: GraphView, baseline: str | None = None) -> Component:
-    """Return the grid of a graph's nodes, with columns against a baseline of this name."""
-    words = {"noRowsToShow": "This graph has no nodes.", "noMatchingRows": "No node matches."}
-    columns = table_columns(view, baseline)
-    return node_grid("nodes", columns, words, options={"suppressCellFocus": False})
-
-
 def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str, Any]]:
-    """Return the columns as AG Grid describes them; ``field`` is the name in the payload."""
+    """Return the columns of assets/web/table/table.js; ``field`` is the name in the payload."""
     nodes = view.tree.nodes
     kinds = [node_type_name(t) for t in np.unique(nodes.integers("type")).tolist()]
     grids, blocks = ({d or "" for d in _shapes(nodes, name)[0]} for name in ("grid", "block"))

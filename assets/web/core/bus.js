@@ -60,7 +60,7 @@ export function same(a, b) {
   return a.length === b.length && a.every((value, i) => value === b[i]);
 }
 
-/** What the views of the graph page share; LINK_GROUP in gviz.app.pages.graph. */
+/** What the views of the graph page share. */
 export const PAGE = "graph-page";
 
 /** @param {string} name @returns {Group} */

@@ -10,7 +10,7 @@
  *
  * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
  *   colour?: string, theme?: string, group: string, layout?: string, open?: string[],
- *   buffer?: string|null, long?: boolean, setProps?: (change: Partial<Props>) => void}} Props  as
+ *   buffer?: string|null, setProps?: (change: Partial<Props>) => void}} Props  as
  *   gviz.app.components.canvases has them
  * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind
  * @typedef {{x: number, y: number}} Point  on the canvas
@@ -53,7 +53,7 @@ function element(tag, className, parent) {
 }
 
 /**
- * The page's, which is there before Dash sets it; without a page's the component's.
+ * The page's, or else the component's.
  * @param {Props} props
  */
 function themeOf(props) {
@@ -159,21 +159,7 @@ export class Frame {
   }
 
   /**
-   * Go on in another box, as it is.
-   * @param {HTMLElement} box @param {Props} props
-   */
-  moveTo(box, props) {
-    this.unwatch();
-    box.append(...this.box.childNodes);
-    this.box = box;
-    this.unwatch = this.watchSize();
-    this.update(props);
-    const { layout } = this.payload ? this.payload.header : {};
-    if (layout && layout !== this.props.layout) this.notify({ layout });
-  }
-
-  /**
-   * New properties from Dash.
+   * New properties.
    * @param {Props} props
    */
   update(props) {

@@ -1,6 +1,5 @@
-/** The Dash components of the views, on the page's own React. Python side: gviz.app.components.canvases. */
+/** The Dash components of single views, on the page's own React. Python side: gviz.app.components.canvases. */
 import { openView } from "../page/views.js";
-import { takeOver } from "./first_page.js";
 
 /** @param {string} viewName */
 function component(viewName) {
@@ -9,8 +8,7 @@ function component(viewName) {
     const box = React.useRef(null);
     const frame = React.useRef(null);
     React.useEffect(() => {
-      const early = takeOver(props.id, box.current, props);
-      frame.current = early || openView(box.current, viewName, props);
+      frame.current = openView(box.current, viewName, props);
       return () => {
         frame.current.destroy();
         frame.current = null;
@@ -33,4 +31,3 @@ function component(viewName) {
 
 export const Dag = component("Dag");
 export const Timeline = component("Timeline");
-export const Memory = component("Memory");

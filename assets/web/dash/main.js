@@ -7,18 +7,15 @@ import * as split from "../page/split.js";
 import * as charts from "./charts.js";
 import * as compare from "./compare.js";
 import * as component from "./component.js";
-import * as firstPage from "./first_page.js";
+import * as graphPage from "./graph_page.js";
 import * as grid from "./grid.js";
 import * as pageHistory from "./history.js";
-import * as hover from "./hover.js";
-import * as inspector from "./inspector.js";
-import * as kernels from "./kernels.js";
 import * as links from "./links.js";
 import { Miniature } from "./miniature.js";
 import * as progress from "./progress.js";
 import * as ranks from "./ranks.js";
 import * as runs from "./runs.js";
-import * as selection from "./selection.js";
+import { startDash, whenShown } from "./start.js";
 import * as pageState from "./state.js";
 import * as table from "./table.js";
 import * as upload from "./upload.js";
@@ -26,7 +23,7 @@ import * as upload from "./upload.js";
 // For tests and benchmarks.
 window.gviz = { bus, canvas, payload };
 // Names in gviz.app.components.canvases, in its clientside callbacks, and in columns of its tables.
-window.gviz_canvas = { ...component, Miniature };
+window.gviz_canvas = { ...component, GraphPage: graphPage.GraphPage, Miniature };
 window.dash_clientside = {
   ...window.dash_clientside,
   gvizCharts: charts,
@@ -38,12 +35,11 @@ window.dash_clientside = {
   gvizState: pageState,
 };
 const { gvizBar, gvizCount, gvizDuration, GvizLink, GvizPick } = runs;
-const { gvizCountOf, GvizShowNodes } = kernels;
-window.dashAgGridFunctions = { ...table.FUNCTIONS, gvizBar, gvizCount, gvizCountOf, gvizDuration };
-window.dashAgGridComponentFunctions = { GvizLink, GvizPick, GvizShowNodes };
+window.dashAgGridFunctions = { ...table.FUNCTIONS, gvizBar, gvizCount, gvizDuration };
+window.dashAgGridComponentFunctions = { GvizLink, GvizPick };
 
-// The inspector hears of a selection before what waits for it to be filled.
-for (const part of [progress, keys, split, hover, inspector, selection, kernels, links, table]) part.listen();
-for (const part of [compare, ranks, pageState, upload]) part.listen();
+for (const part of [progress, keys, split, graphPage, links, compare, ranks, pageState, upload]) part.listen();
 grid.standIn();
-firstPage.begin();
+pageHistory.leaveTo(graphPage.go);
+startDash(graphPage.begin());
+whenShown(graphPage.leave);

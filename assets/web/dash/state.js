@@ -6,8 +6,7 @@
  * @typedef {{name: string, version: string|null, live: boolean, followed: boolean, gone: string}} FileState
  *   followed: its changes are expected
  */
-import * as pageHistory from "./history.js";
-import * as pageInspector from "./inspector.js";
+import * as graphPage from "./graph_page.js";
 import { noUpdate, propsOf, set } from "./props.js";
 
 /** Between two questions (ms). */
@@ -16,8 +15,6 @@ const EVERY = 2000;
 const PATIENCE = 15_000;
 const GONE =
   "gviz does not answer any more: it was stopped, or the connection is gone. What is shown was read before.";
-/** Panes that a graph page may or may not have. */
-const PANES = ["dag", "timeline", "memory", "graph-choice", "baseline"];
 
 let timer = 0;
 let again = 0;
@@ -69,24 +66,13 @@ function changes(shown, files) {
 }
 
 /**
- * What a choice of the page offers; nothing if the page has no such choice.
- * @param {string} id
+ * A graph page takes in what is new, and keeps what its reader did.
+ * @param {any} shown @param {Object<string, FileState>} files as they are by now
  */
-function offered(id) {
-  return document.getElementById(id) ? propsOf(id).data || [] : [];
-}
-
-/** A graph page takes in what is new, and keeps what its reader did. */
-function refresh() {
-  set("fresh", {
-    data: {
-      search: window.location.search,
-      launches: offered("launch"),
-      iterations: offered("stream-launch"),
-      panes: PANES.filter((id) => document.getElementById(id)),
-      time: Date.now(),
-    },
-  });
+async function refresh(shown, files) {
+  await graphPage.renew();
+  const known = Object.keys(shown.files).map((key) => [key, files[key]]);
+  set("shown", { data: { ...shownPage(), files: Object.fromEntries(known) } });
 }
 
 /** @param {Object<string, FileState>} files */
@@ -107,7 +93,7 @@ function compare(files) {
     // Requested once: an answer that takes long is not requested again meanwhile.
     if (version === renewing) return undefined;
     renewing = version;
-    return shown.page === "graph" && now ? refresh() : reload();
+    return shown.page === "graph" && now ? refresh(shown, files) : reload();
   }
   if (!now) return say({ text: `${before.name} is not open any more.`, offer: true });
   if (now.gone) return say({ text: `${now.gone}. What is shown was read before.` });
@@ -147,30 +133,6 @@ export function listen() {
 }
 
 // -- what Dash calls ------------------------------------------------------------------
-
-/**
- * Put the answer to a refresh in place.
- * @param {any} answer
- */
-export function renew(answer) {
-  if (!answer) return noUpdate();
-  if (answer.refused) {
-    pageInspector.say(answer.refused);
-    return noUpdate();
-  }
-  if (answer.moved_to) {
-    pageHistory.move(answer.moved_to);
-    return noUpdate();
-  }
-  if (answer.is_another) {
-    reload();
-    return noUpdate();
-  }
-  const { launch, "stream-launch": stream } = answer.properties;
-  pageHistory.expect({ launch: launch?.value, stream: stream?.value });
-  for (const [id, props] of Object.entries(answer.properties)) set(id, props);
-  return { ...answer.shown, count: shownPage()?.count };
-}
 
 /** Poll at once when another page is shown: earlier changes do not concern it. */
 export function turned() {

@@ -3,19 +3,33 @@ import { byId } from "../core/dom.js";
 import { lastTouched } from "../core/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
+import * as address from "../page/address.js";
+import * as blobs from "../page/blobs.js";
+import { readStore } from "../page/embedded.js";
 import * as keys from "../page/keys.js";
+import { GraphPage, PARTS } from "../page/page.js";
 import * as split from "../page/split.js";
-import { Nodes } from "../table/nodes.js";
-import * as address from "./address.js";
-import { Page, theme } from "./page.js";
-import * as store from "./store.js";
+/** @import { Host } from "../page/page.js" */
 
 /** Where Mantine keeps the chosen scheme, as early/theme.js reads it. */
 const SCHEME = "mantine-color-scheme-value";
-/** Whoever was touched last shows a selection as it is; the others bring it into view. */
-const touched = lastTouched(["dag", "timeline", "memory", "nodes", "inspector"]);
 
-/** What is shown. @type {Page|null} */
+/** Who the page tells its state: it stands in the fragment of the file's address. @type {Host} */
+const host = {
+  touched: lastTouched(PARTS),
+  /** Replaced, not pushed: the back button leads to the graph before. */
+  write(query) {
+    // In full: inside a notebook the file is a frame whose base is the notebook's address.
+    const [file] = window.location.href.split("#");
+    window.history.replaceState(null, "", `${file}#${query}`);
+  },
+  openGraph(graph) {
+    window.location.hash = `graph=${graph}`;
+  },
+  openBaseline() {},
+};
+
+/** What is shown. @type {GraphPage|null} */
 let page = null;
 
 /**
@@ -23,11 +37,18 @@ let page = null;
  * @param {any} file
  */
 async function open(file) {
-  const requested = address.read();
-  const { id } = file.graphs.find((/** @type {{id: number}} */ one) => one.id === requested.graph) || file.graphs[0];
-  const [graph, columns] = await Promise.all([store.json(`graph-${id}`), store.json(`table-${id}`)]);
-  if (page) page.close();
-  page = new Page(graph, new Nodes(columns), requested, touched);
+  const query = window.location.hash.slice(1);
+  const requested = address.graphOf(query);
+  const { id } = file.graphs.find((/** @type {{id: number}} */ one) => one.id === requested) || file.graphs[0];
+  const store = await readStore(id);
+  page?.close();
+  page = new GraphPage(byId("page"), store, host, query);
+  byId("file-note").textContent = store.graph.note;
+}
+
+/** "dark" or "light", as the document says. */
+function theme() {
+  return document.documentElement.getAttribute("data-mantine-color-scheme") ?? "light";
 }
 
 const system = window.matchMedia("(prefers-color-scheme: dark)");
@@ -63,7 +84,6 @@ function applyTheme(name) {
   const button = byId("theme-switch");
   button.textContent = name === "dark" ? "☾" : "☀";
   button.title = name === "dark" ? "Switch to light" : "Switch to dark";
-  if (page) page.update();
 }
 
 /** Show the file, or why that is not possible. */
@@ -72,8 +92,8 @@ async function start() {
   if (!box) return;
   try {
     if (!window.DecompressionStream) throw new Error("it is too old; a browser of 2023 or later opens it");
-    payloads.takeStored(store.payload);
-    const file = await store.json("file");
+    payloads.takeStored(blobs.payload);
+    const file = await blobs.json("file");
     box.replaceWith(make(file.parts, file.frame));
     const mark = element("img", { src: /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]")).href, alt: "", width: "22", height: "22" });
     byId("brand-mark").replaceWith(mark);

@@ -1,7 +1,12 @@
 /**
  * The table by kernel name: groups of the rows of nodes. Python side: gviz.app.views.table.kernel_table.
  */
-/** @import { NodeRow } from "./nodes.js" */
+import { compare } from "./nodes.js";
+/**
+ * @typedef {{key: number, name: string, kernel: string, median_ns: number|null,
+ *   launch_ns: number|null, share: number|null}} Named  a node, as far as its name's row needs it
+ * @typedef {ReturnType<typeof group>[number] & Record<string, any>} KernelRow
+ */
 
 /** @param {number[]} sorted */
 function median(sorted) {
@@ -11,10 +16,10 @@ function median(sorted) {
 
 /**
  * One row a name. Times are null where no node of the name was timed.
- * @param {NodeRow[]} rows of the table of nodes
+ * @param {Named[]} rows of the table of nodes
  */
 export function group(rows) {
-  /** @type {Map<string, NodeRow[]>} */
+  /** @type {Map<string, Named[]>} */
   const names = new Map();
   for (const row of rows) {
     const members = names.get(row.name);
@@ -51,4 +56,29 @@ export function group(rows) {
 function wordsOf(kernels) {
   const [first] = kernels;
   return kernels.size === 1 ? first : `${kernels.size} kernels of this short name, such as ${first}`;
+}
+
+/** Rows by kernel name, as the table shows them. */
+export class Kernels {
+  /** @param {Named[]} nodes those that the table of nodes shows */
+  constructor(nodes) {
+    this.rows = group(nodes);
+  }
+
+  /** @param {number} place @returns {KernelRow} */
+  row(place) {
+    return this.rows[place];
+  }
+
+  /** The nodes that a row is about. @param {number} place */
+  nodesOf(place) {
+    return this.rows[place].nodes;
+  }
+
+  /** The places of the rows, in order. @param {{by: string, falling: boolean}} how */
+  arrange({ by, falling }) {
+    /** @type {KernelRow[]} */
+    const rows = this.rows;
+    return rows.map((_, place) => place).sort((a, b) => compare(rows[a][by], rows[b][by], falling));
+  }
 }

@@ -7,6 +7,22 @@
  */
 
 const texts = new Intl.Collator("en", { numeric: true });
+/** A condition on one column: kind:memcpy, median>20. */
+const CONDITION = /^(\w+)([:<>])(.+)$/;
+/** Names of columns as a search has them, where the column is called otherwise; times are in µs there. */
+const CALLED = /** @type {Record<string, string>} */ ({
+  id: "node", median: "median_ns", p95: "p95_ns", baseline: "baseline_ns",
+});
+
+/**
+ * The order of two values; what is null comes last either way.
+ * @param {any} a @param {any} b @param {boolean} falling
+ */
+export function compare(a, b, falling) {
+  if (a === null || b === null || a === undefined || b === undefined) return Number(a === null) - Number(b === null);
+  const order = typeof a === "number" ? a - b : texts.compare(a, b);
+  return falling ? -order : order;
+}
 
 export class Nodes {
   /** @param {Record<string, any[]>} columns by name, in order of numbers on the page */
@@ -55,24 +71,51 @@ export class Nodes {
   }
 
   /**
+   * What the table by kernel name needs of some nodes.
+   * @param {number[]} ids
+   */
+  ofNames(ids) {
+    const { name, kernel, median_ns: medians, launch_ns: launches, share } = this.columns;
+    return ids.map((id) => {
+      const at = this.place(id);
+      return { key: id, name: name[at], kernel: kernel[at], median_ns: medians[at], launch_ns: launches[at], share: share[at] };
+    });
+  }
+
+  /** The nodes that a row is about. @param {number} id */
+  nodesOf(id) {
+    return [id];
+  }
+
+  /**
    * The ids of the nodes shown, in order; what has no value comes last either way.
    * @param {{search: string, only: Set<number>|null, by: string, falling: boolean}} how
    */
   arrange({ search, only, by, falling }) {
-    const wanted = search.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = this.ids.filter((id, place) => {
-      if (only && !only.has(id)) return false;
-      return wanted.every((word) => this.wordsOf(place).includes(word));
-    });
+    const shown = this.filter(search, only);
     const values = this.columns[by];
-    const sign = falling ? -1 : 1;
-    /** @param {any} a @param {any} b */
-    const compare = (a, b) => (typeof a === "number" ? a - b : texts.compare(a, b));
-    return shown.sort((one, other) => {
-      const [a, b] = [values[this.place(one)], values[this.place(other)]];
-      if (a === null || b === null) return Number(a === null) - Number(b === null);
-      return sign * compare(a, b);
-    });
+    if (!values) return shown;
+    return shown.sort((one, other) => compare(values[this.place(one)], values[this.place(other)], falling));
+  }
+
+  /**
+   * The ids of the nodes that a search finds: words in any column, or conditions on one.
+   * @param {string} search @param {Set<number>|null} only
+   */
+  filter(search, only) {
+    const tests = search.toLowerCase().split(/\s+/).filter(Boolean).map((word) => this.matcherOf(word));
+    return this.ids.filter((id, place) => (!only || only.has(id)) && tests.every((test) => test(place)));
+  }
+
+  /** @param {string} word @returns {(place: number) => boolean} */
+  matcherOf(word) {
+    const [, name, sign, wanted] = CONDITION.exec(word) ?? [];
+    const field = CALLED[name] ?? name;
+    const values = name === undefined ? undefined : this.columns[field];
+    if (!values) return (place) => this.wordsOf(place).includes(word);
+    if (sign === ":") return (place) => String(values[place] ?? "").toLowerCase().includes(wanted);
+    const limit = Number(wanted) * (field.endsWith("_ns") ? 1000 : 1);
+    return (place) => values[place] !== null && (sign === "<" ? values[place] < limit : values[place] > limit);
   }
 
   /** @param {number} place */

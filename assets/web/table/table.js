@@ -1,7 +1,9 @@
 /**
- * The table of nodes in a saved file: sorted, searched, and only as many rows as are in view.
+ * A table of nodes, or of their kernels' names: sorted, searched, and only as many rows as are in view.
  *
  * @typedef {{search: string, only: Set<number>|null, by: string, falling: boolean}} How  rows are shown
+ * @typedef {{row: (id: number) => Record<string, any>, nodesOf: (id: number) => number[],
+ *   arrange: (how: How) => number[]}} Rows  what a table shows: rows by a number, and the nodes each is about
  */
 import * as csv from "../core/csv.js";
 import { closest } from "../core/dom.js";
@@ -9,9 +11,8 @@ import * as format from "../core/format.js";
 import { element } from "../core/parts.js";
 import * as picture from "../core/picture.js";
 /** @import { Group } from "../core/bus.js" */
-/** @import { Nodes } from "./nodes.js" */
 
-/** Height of a row and of the head (CSS pixels), as in file.css. */
+/** Height of a row and of the head (CSS pixels), as in table.css. */
 const ROW = 30;
 const HEAD = 34;
 /** Rows beyond the view on either side, so that scrolling shows no gap. */
@@ -38,31 +39,49 @@ function textOf(column, value) {
   return value === null || value === undefined ? "" : String(value);
 }
 
+/** The column of buttons that show the nodes of a row. */
+const OPEN = "open";
+
 /** @param {Column} column */
 const leastOf = (column) => (column.flex ? column.minWidth : column.width) ?? 0;
 
 /** @param {Column} column */
 const isNumber = (column) => column.type === "numericColumn";
 
+/** @param {Record<string, any>} values of a row */
+function openButton({ name }) {
+  return element("button", {
+    // Its row is what the keyboard reaches: Enter there does the same.
+    type: "button", class: "gv-button gv-copy", tabindex: "-1", title: "Show only these nodes (Enter)",
+    "aria-label": `Show only the nodes of ${name}`,
+  }, "Show");
+}
+
+/** How many nodes a row is about, and how many of them are selected. @param {number} part @param {number} count */
+function countOf(part, count) {
+  return part ? `${format.integer(part)} of ${format.integer(count)}` : format.integer(count);
+}
+
 export class Table {
   /**
-   * @param {HTMLElement} box @param {Column[]} columns @param {Nodes} nodes
-   * @param {{group: Group, select: (nodes: number[]) => void, name: string}} page
+   * @param {HTMLElement} box @param {Column[]} columns @param {Rows} content
+   * @param {{group: Group, name: string, label: string, open?: (nodes: number[]) => void}} page
+   *   whose nodes; `open` shows those of a row
    */
-  constructor(box, columns, nodes, page) {
+  constructor(box, columns, content, page) {
     this.box = box;
-    this.nodes = nodes;
+    this.content = content;
     this.page = page;
     this.columns = columns.filter((column) => !column.hide);
     const sorted = this.columns.find((column) => column.sort);
     /** @type {How} */
-    this.how = { search: "", only: null, by: sorted ? sorted.field : "node", falling: !!sorted };
-    /** The nodes shown, in order. @type {number[]} */ this.rows = [];
+    this.how = { search: "", only: null, by: sorted ? sorted.field : this.columns[0].field, falling: !!sorted };
+    /** The rows shown, in order. @type {number[]} */ this.rows = [];
     /** @type {Map<number, number>} */ this.lines = new Map();
     /** The rows drawn: from which, to before which. */ this.top = this.end = -1;
     /** The row that keys go on from. @type {number|undefined} */ this.active = undefined;
     this.table = element("table", {
-      role: "grid", "aria-label": "Nodes", "aria-multiselectable": "true", tabindex: "0", class: "gv-row-table",
+      role: "grid", "aria-label": page.label, "aria-multiselectable": "true", tabindex: "0", class: "gv-row-table",
     });
     this.body = element("tbody");
     this.widths = this.columns.map(() => element("col"));
@@ -79,6 +98,7 @@ export class Table {
 
   /** @param {Column} column */
   head(column) {
+    if (column.field === OPEN) return element("th", { scope: "col", title: column.headerTooltip ?? "" }, column.headerName);
     const button = element("button", { type: "button" }, column.headerName);
     if (column.headerTooltip) button.title = column.headerTooltip;
     button.addEventListener("click", () => this.sort(column));
@@ -88,7 +108,7 @@ export class Table {
   build() {
     this.table.append(
       element("colgroup", {}, ...this.widths),
-      element("thead", {}, element("tr", { "aria-rowindex": "1" }, ...this.heads)),
+      element("thead", {}, element("tr", { role: "row", "aria-rowindex": "1" }, ...this.heads)),
       this.body
     );
     this.box.append(this.table);
@@ -97,15 +117,30 @@ export class Table {
   listen() {
     this.box.addEventListener("scroll", () => this.draw(), { passive: true });
     this.body.addEventListener("click", (event) => {
-      const row = closest(event, "tr[data-node]");
-      if (row) this.click(Number(row.dataset.node), event);
+      const id = this.rowOf(event);
+      if (id === null) return;
+      if (closest(event, "button")) this.openRow(id);
+      else this.click(id, event);
     });
+    this.body.addEventListener("dblclick", (event) => this.openRow(this.rowOf(event)));
     this.body.addEventListener("pointerover", (event) => {
-      const row = closest(event, "tr[data-node]");
-      this.page.group.hover(row ? Number(row.dataset.node) : null);
+      const id = this.rowOf(event);
+      const nodes = id === null ? [] : this.content.nodesOf(id);
+      this.page.group.hover(nodes.length === 1 ? nodes[0] : null);
     });
     this.body.addEventListener("pointerleave", () => this.page.group.hover(null));
     this.table.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** The row that an event happened at; null: none. @param {Event} event */
+  rowOf(event) {
+    const row = closest(event, "tr[data-row]");
+    return row ? Number(row.dataset.row) : null;
+  }
+
+  /** Show the nodes of a row, and only them. @param {number|null} id */
+  openRow(id) {
+    if (id !== null) this.page.open?.(this.content.nodesOf(id));
   }
 
   /** Give the columns their widths: those that flex share what the others leave. */
@@ -146,8 +181,14 @@ export class Table {
     this.arrange();
   }
 
+  /** Show other rows, in the order and at the place that these have. @param {Rows} content */
+  replace(content) {
+    this.content = content;
+    this.arrange();
+  }
+
   arrange() {
-    this.rows = this.nodes.arrange(this.how);
+    this.rows = this.content.arrange(this.how);
     this.lines = new Map(this.rows.map((id, line) => [id, line]));
     this.columns.forEach((column, n) => {
       const way = this.how.falling ? "descending" : "ascending";
@@ -177,14 +218,19 @@ export class Table {
 
   /** @param {number} id @param {number} line */
   row(id, line) {
-    const values = this.nodes.row(id);
+    const values = this.content.row(id);
     const cells = this.columns.map((column) => {
-      const cell = element("td", { class: isNumber(column) ? "gv-number" : "" }, textOf(column, values[column.field]));
+      if (column.field === OPEN) return element("td", {}, openButton(values));
+      const attributes = { class: isNumber(column) ? "gv-number" : "", "data-field": column.field };
+      const cell = element("td", attributes, textOf(column, values[column.field]));
       const tip = column.tooltipField && values[column.tooltipField];
       if (tip) cell.title = tip;
       return cell;
     });
-    return element("tr", { "data-node": String(id), id: `row-${id}`, "aria-rowindex": String(line + 2) }, ...cells);
+    return element("tr", {
+      role: "row", "data-row": String(id), ...(this.page.open ? {} : { "data-node": String(id) }),
+      id: `${this.box.id}-row-${id}`, "aria-rowindex": String(line + 2),
+    }, ...cells);
   }
 
   nothing() {
@@ -197,12 +243,16 @@ export class Table {
     const { selected, hovered } = this.page.group;
     const chosen = new Set(selected);
     for (const row of this.body.rows) {
-      if (row.dataset.node === undefined) continue;
-      const id = Number(row.dataset.node);
-      row.setAttribute("aria-selected", String(chosen.has(id)));
-      row.classList.toggle("gv-pointed", id === hovered);
+      if (row.dataset.row === undefined) continue;
+      const nodes = this.content.nodesOf(Number(row.dataset.row));
+      const part = nodes.filter((node) => chosen.has(node)).length;
+      row.setAttribute("aria-selected", String(part > 0 && part === nodes.length));
+      row.classList.toggle("gv-row-part", part > 0 && part < nodes.length);
+      row.classList.toggle("gv-pointed", nodes.length === 1 && nodes[0] === hovered);
+      const count = row.querySelector("td[data-field=count]");
+      if (count) count.textContent = countOf(part, nodes.length);
     }
-    const active = document.getElementById(`row-${this.active}`);
+    const active = document.getElementById(`${this.box.id}-row-${this.active}`);
     if (active) this.table.setAttribute("aria-activedescendant", active.id);
     else this.table.removeAttribute("aria-activedescendant");
   }
@@ -227,22 +277,40 @@ export class Table {
 
   /** @param {number} id @param {MouseEvent} event */
   click(id, event) {
-    const { selected } = this.page.group;
     const from = this.lines.get(this.active ?? -1);
     if (event.shiftKey && from !== undefined) {
       const [a, b] = [from, this.lines.get(id) ?? from].sort((x, y) => x - y);
-      return this.page.select(this.rows.slice(a, b + 1));
+      return this.select(this.rows.slice(a, b + 1));
     }
     this.active = id;
-    if (!event.ctrlKey && !event.metaKey) return this.page.select([id]);
-    const more = selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id];
-    return this.page.select(more);
+    return event.ctrlKey || event.metaKey ? this.toggle(id) : this.select([id]);
+  }
+
+  /** @param {number[]} ids of rows */
+  select(ids) {
+    this.page.group.select(this.ordered(ids.flatMap((id) => this.content.nodesOf(id))));
+  }
+
+  /** Nodes one by one in the order they were chosen in, of names in their own. @param {number[]} nodes */
+  ordered(nodes) {
+    return this.page.open ? nodes.sort((a, b) => a - b) : nodes;
+  }
+
+  /** Select a row besides what is selected; one that is, no more. @param {number} id */
+  toggle(id) {
+    const { selected } = this.page.group;
+    const nodes = this.content.nodesOf(id);
+    const own = new Set(nodes);
+    const others = selected.filter((node) => !own.has(node));
+    const isWhole = selected.length - others.length === nodes.length;
+    this.page.group.select(isWhole ? others : this.ordered([...others, ...nodes]));
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.table) return;
-    if (event.key === "Escape") return this.page.select([]);
+    if (event.key === "Escape") return this.page.group.select([]);
+    if (event.key === "Enter" && this.active !== undefined) return this.openRow(this.active);
     const page = Math.max(1, Math.floor((this.box.clientHeight - HEAD) / ROW) - 1);
     /** @type {Record<string, number|undefined>} */
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
@@ -251,7 +319,7 @@ export class Table {
     event.preventDefault();
     const line = this.lines.get(this.active ?? -1) ?? (step > 0 ? -1 : this.rows.length);
     const next = this.rows[Math.max(0, Math.min(this.rows.length - 1, line + step))];
-    this.page.select([next]);
+    this.select([next]);
     this.show(next);
   }
 
@@ -259,8 +327,8 @@ export class Table {
 
   /** The rows shown, as recorded, in the units that the names say. */
   saveCsv() {
-    const names = this.columns.map((column) => column.field);
-    const text = csv.textOf(names, this.rows.map((id) => this.nodes.row(id)));
+    const names = this.columns.map((column) => column.field).filter((name) => name !== OPEN);
+    const text = csv.textOf(names, this.rows.map((id) => this.content.row(id)));
     const blob = new Blob(["\ufeff", text], { type: "text/csv" });
     picture.download(blob, `${csv.nameOf(this.page.name)}.csv`);
   }

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from app_tree import links, texts
 from life_recordings import LIBRARY_LINE, OWN_LINE, write_life_recording
+from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.server.application import render_page
 from gviz.cli.commands.info import to_json
 from gviz.errors import RecordingError
 from gviz.model.life_summary import flag_names, mode_name

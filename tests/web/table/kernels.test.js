@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { group } from "../../../assets/web/table/kernels.js";
+import { group, Kernels } from "../../../assets/web/table/kernels.js";
 
 /** @param {number} key @param {string} name @param {number|null} ns @param {string} kernel */
 const row = (key, name, ns, kernel = `${name}<float>`) => ({
@@ -32,4 +32,13 @@ test("kernels that share a short name are counted", () => {
 
 test("a kernel may be called what every object has", () => {
   assert.deepEqual(group([row(1, "constructor", 1), row(2, "__proto__", 2)]).map(({ name }) => name), ["constructor", "__proto__"]);
+});
+
+test("rows are sorted by what they have, either way", () => {
+  const kernels = new Kernels([row(1, "gemm", 10), row(2, "add", 40), row(3, "gemm", 30), row(4, "copy", null)]);
+  const names = (/** @type {string} */ by, falling = false) =>
+    kernels.arrange({ by, falling }).map((place) => kernels.row(place).name);
+  assert.deepEqual(names("total_ns", true), ["gemm", "add", "copy"]);
+  assert.deepEqual(names("name"), ["add", "copy", "gemm"]);
+  assert.deepEqual(kernels.nodesOf(kernels.arrange({ by: "count", falling: true })[0]), [1, 3]);
 });

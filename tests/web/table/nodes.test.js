@@ -24,6 +24,14 @@ test("a search finds nodes that have all its words in any column", () => {
   assert.deepEqual(nodes.arrange({ ...ALL, search: "memcpy gemm" }), []);
 });
 
+test("a search may be about one column: a text in it, or a limit in microseconds", () => {
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "kind:mem" }), [13]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "name:kernel" }), []);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "median>0.006" }), [12, 13]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "median<0.006 gemm" }), [10]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "ns:gemm" }), []);
+});
+
 test("a filter and a search hold together", () => {
   assert.deepEqual(nodes.arrange({ ...ALL, search: "kernel", only: new Set([11, 13]) }), [11]);
 });

@@ -84,10 +84,3 @@ def test_query_of_an_address_comes_back() -> None:
     query = parse_query("?" + search)
     assert path == "/p/graph"
     assert (query.file, query.graph_id, query.node_ids) == ("a b&c", 3, (5, 6))
-
-
-@pytest.mark.parametrize(
-    ("search", "table"), [("?table=kernels", "kernels"), ("?table=x", "nodes")]
-)
-def test_table_of_an_address(search: str, table: str) -> None:
-    assert parse_query(search).table == table

@@ -284,12 +284,13 @@ def test_page_made_while_the_file_is_replaced_is_of_one_version(
 
     from gviz.app.server import address_page
 
-    plain = address_page.render_graph
-    monkeypatch.setattr(address_page, "render_graph", replace_once)
-    shown = texts(render_page(library, Addresses("/"), "/graph", "?file=mine&graph=1")[0])
+    plain = address_page.graph_view
+    monkeypatch.setattr(address_page, "graph_view", replace_once)
+    content, steps, _ = render_page(library, Addresses("/"), "/graph", "?file=mine&graph=1")
     assert made == ["replaced"]
-    assert "decode, 2 layers" in shown
-    assert "fork-join" not in shown
+    assert "decode, 2 layers" in texts(steps)
+    assert "fork-join" not in texts(steps)
+    assert library.file("mine").versioned_key in content.source
 
 
 def test_file_that_changes_every_time_is_a_sentence(
@@ -298,12 +299,12 @@ def test_file_that_changes_every_time_is_a_sentence(
     library = Library([path])
     from gviz.app.server import address_page
 
-    plain = address_page.render_graph
+    plain = address_page.graph_view
 
     def replace_always(*arguments: object, **named: object) -> object:
         write_recording(path, fork_join_shape(2), launches=2, overwrite=True)
         return plain(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(address_page, "render_graph", replace_always)
+    monkeypatch.setattr(address_page, "graph_view", replace_always)
     shown = texts(render_page(library, Addresses("/"), "/graph", "?file=mine&graph=1")[0])
     assert "It keeps changing" in shown

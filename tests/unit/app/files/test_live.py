@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from app_tree import texts
 from live_spool import LiveProgram
+from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.files.live_recording import LiveRecording
 from gviz.app.files.open_recording import ChangedError
-from gviz.app.server.address_page import render_page
 from gviz.app.server.state import file_state
 from gviz.errors import RecordingError
 from gviz.spool.processes.all_processes import JobSpools

@@ -12,13 +12,17 @@ from app_recordings import OWN_LINE, measured, write_detailed_recording, write_i
 from app_tree import by_id, links, texts, walk
 from places import ROOT
 from recordings import transformer_shape, write_loop_recording, write_recording
+from shown_pages import render_page
 
-from gviz.app.components.addresses import Addresses
+from gviz.app.components.addresses import Addresses, parse_query
+from gviz.app.components.canvases import GraphPage
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.memory_panel import render_memory_facts
 from gviz.app.inspector.node_json import node_json
-from gviz.app.server.application import render_page
+from gviz.app.pages import graph
+from gviz.app.pages.graph import graph_payload
+from gviz.app.server import address_page
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import DagRequest, dag_payload, level_memory_payload
 from gviz.app.views.table.table import table_payload
@@ -82,25 +86,57 @@ def test_run_page_says_what_measuring_cost(detailed: Library) -> None:
     assert "unknown (aborted)" in shown
 
 
-def test_graph_page_takes_its_state_from_the_address(small: Library) -> None:
-    shown = page(small, "/graph", "?file=small&graph=1&node=1005,1006&launch=7&colour=kind")
-    assert by_id(shown, "dag").selected == [1005, 1006]
-    assert by_id(shown, "dag").colour == "kind"
-    assert by_id(shown, "selection").data == [1005, 1006]
-    assert "launch=7" in by_id(shown, "timeline").source
-    assert by_id(shown, "launch").value == "7"
+def test_graph_page_offers_the_launch_that_its_address_names(
+    small: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "OFFERED_LAUNCHES", 2)
+    choice = by_id(page(small, "/graph", "?file=small&graph=1&launch=7"), "launch")
+    assert choice.value == "7"
+    assert [o["value"] for o in choice.data] == ["median", "all", "1", "2", "7"]
 
 
-def test_graph_page_ignores_nodes_and_launches_that_are_not_there(small: Library) -> None:
-    shown = page(small, "/graph", "?file=small&graph=1&node=5,x,1005&launch=99999")
-    assert by_id(shown, "selection").data == [1005]
+def test_graph_page_ignores_a_launch_that_is_not_there(small: Library) -> None:
+    shown = page(small, "/graph", "?file=small&graph=1&launch=99999")
     assert 1 <= int(by_id(shown, "launch").value) <= 20
+
+
+def test_graph_page_is_fetched_with_what_its_address_names(small: Library) -> None:
+    search = "?file=small&graph=1&launch=7&stream=21&node=1005"
+    shown, _, title = address_page.render_page(small, ADDRESSES, "/graph", search)
+    assert isinstance(shown, GraphPage)
+    key = small.file("small").versioned_key
+    assert shown.source == f"/payload/page/{key}/1?launch=7&stream=21"
+    assert shown.state == {"query": search, "steps": 0}
+    assert title.endswith("gviz")
+
+
+def test_graph_page_knows_where_its_data_are(small: Library) -> None:
+    view = graph_view(small, "small", 1)
+    made = json.loads(graph_payload(small, "small", view, parse_query(""), Addresses("/p/")))
+    key = small.file("small").versioned_key
+    assert made["sources"]["timeline"] == f"/p/payload/timeline/{key}/1"
+    kinds = {"dag", "timeline", "memory", "facts", "table", "inspector", "breakdown", "verdict"}
+    assert set(made["sources"]) == kinds
+    assert made["fixed"] == {"file": "small", "graph": 1}
+    assert made["first"] == ["dag", "timeline"]
+    assert made["colour"] == "duration"
+    assert made["launch"] in {str(x.launch_id) for x in view.recorded_launches}
+
+
+def test_timeline_of_many_iterations_comes_before_the_dag(
+    loop: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "SENT_WHOLE", 3)
+    monkeypatch.setattr(graph, "_MANY_ITERATIONS", 1)
+    view = graph_view(loop, "loop", 1)
+    made = json.loads(graph_payload(loop, "loop", view, parse_query(""), ADDRESSES))
+    assert made["first"] == ["timeline", "dag"]
 
 
 def test_graph_page_of_an_import_says_that_it_has_no_times(imported: Library) -> None:
     shown = page(imported, "/graph", "?file=dump&graph=1")
     assert "No times: a DOT dump carries none" in texts(shown)
-    assert by_id(shown, "dag").colour == "kind"
+    assert by_id(shown, "colour").value == "kind"
 
 
 def test_graph_page_without_nodes_says_so(imported: Library) -> None:
@@ -290,34 +326,29 @@ def test_time_is_summed_by_kernel_name() -> None:
     assert f"blur\n4\n{duration(sum(blurs))}\n" in shown
 
 
-@pytest.mark.parametrize("graph", [1, 2])
-def test_memory_view_of_a_dump_says_that_there_is_nothing(imported: Library, graph: int) -> None:
-    shown = page(imported, "/graph", f"?file=dump&graph={graph}&panel=memory&edges=data")
-    view = graph_view(imported, "dump", graph)
+@pytest.mark.parametrize("number", [1, 2])
+def test_memory_view_of_a_dump_says_that_there_is_nothing(imported: Library, number: int) -> None:
+    view = graph_view(imported, "dump", number)
     facts = texts(render_memory_facts(imported, "dump", view))
     assert "No node of this graph allocates or frees memory" in facts
-    versioned_key = imported.file("dump").versioned_key
-    assert by_id(shown, "memory").source == f"/payload/memory/{versioned_key}/{graph}"
     with Recording(imported.file("dump").path) as recording:
-        header, _ = unpack(level_memory_payload(recording, graph, None))
+        header, _ = unpack(level_memory_payload(recording, number, None))
         assert header["axis"] == "order"
-        assert unpack(dag_payload(recording, graph, DagRequest(data=True)))
+        assert unpack(dag_payload(recording, number, DagRequest(data=True)))
 
 
-@pytest.mark.parametrize("graph", [1, 2])
-def test_memory_view_of_bodies_has_the_times_of_the_launch(loop: Library, graph: int) -> None:
+@pytest.mark.parametrize("number", [1, 2])
+def test_memory_view_of_bodies_has_the_times_of_the_launch(loop: Library, number: int) -> None:
     with Recording(loop.file("loop").path) as recording:
-        header, arrays = unpack(level_memory_payload(recording, graph, 1))
+        header, arrays = unpack(level_memory_payload(recording, number, 1))
     assert header["axis"] == "time"
     assert (arrays["node_end"] > arrays["node_start"]).all()
 
 
 def test_memory_is_fetched_when_it_is_looked_at(small: Library) -> None:
     shown = page(small, "/graph", "?file=small&graph=1")
-    assert getattr(by_id(shown, "memory"), "source", None) is None
-    assert by_id(shown, "memory-source").data.startswith("/payload/memory/small@")
+    assert not texts(by_id(shown, "memory-box"))
     assert by_id(shown, "memory-box").hidden
-    assert not by_id(shown, "timeline-box").hidden
 
 
 def test_an_imported_trace_without_graphs_is_marked_as_one(tmp_path: Path) -> None:

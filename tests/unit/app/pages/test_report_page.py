@@ -16,6 +16,7 @@ from contradicted_recordings import exchange_times
 from evil_recordings import write_cyclic_recording, write_evil_recording
 from memory_recordings import write_memory_recording
 from recordings import Shape, Work, write_loop_recording, write_recording
+from shown_pages import render_page
 
 from gviz.analysis.advice import Ignored
 from gviz.app.components.addresses import Addresses, parse_query
@@ -26,7 +27,6 @@ from gviz.app.pages.report import node_links
 from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.page import show_report
 from gviz.app.pages.report.reports import Reports
-from gviz.app.server.application import render_page
 from gviz.assets import recordings as bundled
 
 ADDRESSES = Addresses("/")

@@ -10,11 +10,11 @@ from app_recordings import OWN_LINE, write_detailed_recording
 from app_tree import links, texts
 from conftest import Gviz
 from recordings import write_loop_recording
+from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
-from gviz.app.server.application import render_page
 from gviz.app.views.graph_data import graph_view
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording

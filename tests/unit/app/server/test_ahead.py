@@ -5,28 +5,22 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event, active_count
+from threading import active_count
 
 import pytest
-from dash import html
-from dash.development.base_component import Component
 from live_spool import LiveProgram
 from recordings import (
     fork_join_shape,
     transformer_shape,
-    write_loop_recording,
     write_recording,
 )
 from waiting import eventually
 
 from gviz.app.components.addresses import Addresses
-from gviz.app.components.canvases import Dag
 from gviz.app.files.library import Library
 from gviz.app.files.open_recording import GoneError
-from gviz.app.pages import graph as graph_page
-from gviz.app.server import ahead, ahead_thread, first_page
-from gviz.app.server.address_page import render_page
-from gviz.app.server.ahead import Ahead, canvas_sources, has_long_data
+from gviz.app.server import ahead, ahead_thread
+from gviz.app.server.ahead import Ahead, first_sources
 from gviz.app.server.application import build_app
 from gviz.app.server.read_ahead import ReadAhead
 from gviz.app.server.security import AccessRules
@@ -61,14 +55,8 @@ def made(library: Library, prefix: str = "/") -> tuple[Ahead, Callable[[str], in
     return found, lambda address: client.get(address, headers={"Host": "localhost"}).status_code
 
 
-def graph_page_of(library: Library, file: str, prefix: str = "/") -> Component:
-    addresses = Addresses(prefix)
-    path, _, query = addresses.graph(file, 1).partition("?")
-    return render_page(library, addresses, path, f"?{query}")[0]
-
-
 def sources(library: Library, file: str, prefix: str = "/") -> list[str]:
-    return canvas_sources(graph_page_of(library, file, prefix))
+    return first_sources(library, Addresses(prefix), file, 1)
 
 
 def refuse(*arguments: object, **named: object) -> bytes:
@@ -86,8 +74,10 @@ def test_data_of_a_graph_page_are_there_before_they_are_requested(
     monkeypatch.setattr(payload, "dag_payload", refuse)
     monkeypatch.setattr(payload, "timeline_payload", refuse)
     requested = sources(library, "small", prefix)
-    assert len(requested) == 2
-    assert [status(address) for address in requested] == [200, 200]
+    assert [address.split("payload/")[1].split("/")[0] for address in requested] == [
+        "page", "dag", "timeline", "table"
+    ]  # fmt: skip
+    assert [status(address) for address in requested] == [200] * 4
 
 
 def test_every_file_is_made_but_what_is_missing_or_still_recorded(
@@ -132,34 +122,6 @@ def test_stopped_before_it_began_nothing_is_made(small_recording: Path, open_fil
     pages.start()
     assert pages.wait(60)
     assert library.file("small").keep(("tree", 1, SHOWN), lambda: None) is None
-
-
-def test_page_that_takes_long_is_built_by_dash_and_its_data_are_made_meanwhile(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(first_page, "_PATIENCE_S", 0.01)
-    go_on, requested = Event(), []
-    done = Event()
-    page: Component = html.Div([Dag(id="dag", source="/payload/dag/x/1")])
-
-    def make() -> tuple[Component, str]:
-        go_on.wait(60)
-        return page, "x"
-
-    def prefetch(address: str) -> None:
-        requested.append(address)
-        done.set()
-
-    assert first_page._in_time(make, prefetch) is None
-    assert requested == []
-    go_on.set()
-    assert done.wait(60)
-    assert requested == ["/payload/dag/x/1"]
-
-
-def test_page_in_time_leaves_its_data_to_the_browser() -> None:
-    page: Component = html.Div([Dag(id="dag", source="/payload/dag/x/1")])
-    assert first_page._in_time(lambda: (page, "x"), refuse) == (page, "x")
 
 
 def test_first_click_is_prepared_when_the_table_is_requested(
@@ -212,7 +174,7 @@ def test_styles_are_known_before_the_first_request(small_recording: Path, open_f
     """Dash looks for them at the first: a second beside it would have a page without."""
     app = build_app(open_files(small_recording), AccessRules("t"))
     with app.server.test_request_context("/"):
-        page = app.index().get_data(as_text=True)
+        page = app.index()
     assert "/assets/styles/page.css" in page
     assert "/assets/styles/canvas.css" in page
 
@@ -231,7 +193,7 @@ def test_what_is_shown_first_is_read_before_there_is_a_page(
     monkeypatch.setattr(graph_level, "read_level_edges", refuse)
     monkeypatch.setattr(payload, "stream_side", refuse)
     _, status = made(library)
-    assert [status(address) for address in sources(library, "small")] == [200, 200]
+    assert [status(address) for address in sources(library, "small")] == [200] * 4
 
 
 def test_nothing_is_read_after_its_end(small_recording: Path, open_files: Open) -> None:
@@ -250,36 +212,3 @@ def test_file_that_is_gone_is_left_to_who_requests(tmp_path: Path, open_files: O
     reading = ReadAhead(library)
     reading.start()
     assert reading.wait(60)
-
-
-# -- what comes first ----------------------------------------------------------------------
-
-
-def test_timeline_of_many_iterations_comes_before_the_dag(
-    tmp_path: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library = open_files(write_loop_recording(tmp_path / "loop.gviz", iterations=300))
-    page = graph_page_of(library, "loop")
-    assert views(page) == ["dag", "timeline"]
-    assert not has_long_data(page)
-    monkeypatch.setattr(graph_page, "SENT_WHOLE", 100)
-    page = graph_page_of(library, "loop")
-    assert views(page) == ["timeline", "dag"]
-    assert has_long_data(page)
-
-
-def test_dag_of_many_nodes_and_long_eager_iteration_are_waited_for(
-    small_recording: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library = open_files(small_recording)
-    assert not has_long_data(graph_page_of(library, "small"))
-    for name in ("SENT_WHOLE", "_MANY_NODES"):
-        with monkeypatch.context() as few:
-            few.setattr(graph_page, name, 5)
-            page = graph_page_of(library, "small")
-            assert has_long_data(page)
-            assert views(page) == ["dag", "timeline"]
-
-
-def views(page: Component) -> list[str]:
-    return [source.split("/")[2] for source in canvas_sources(page)]

@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from recordings import transformer_shape, write_loop_recording, write_recording
+from recordings import (
+    fork_join_shape,
+    transformer_shape,
+    write_loop_recording,
+    write_recording,
+)
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.server.application import build_app
-from gviz.app.server.graph_refresh import ShownGraph, refresh_graph
 from gviz.app.server.security import AccessRules
 from gviz.app.server.state import shown_files
 from gviz.app.views.graph_data import graph_identity, graph_view
-from gviz.errors import RecordingError
 
 LOCAL = {"Host": "localhost", "Origin": "http://localhost"}
 ADDRESSES = Addresses("/")
@@ -160,55 +163,34 @@ def test_click_on_a_page_of_another_version_says_so(
 # -- a graph page that takes in what is new ---------------------------------------------
 
 
-def shown(library: Library, **differing: Any) -> ShownGraph:
-    view = graph_view(library, "mine", 1)
-    given: dict[str, Any] = {
-        "identity": graph_identity(view.run, view.graph),
-        "search": "?file=mine&graph=1&node=1005&launch=3&stream=41",
-        "launches": [{"value": "3", "label": "#2 · 30 µs"}],
-        "iterations": [{"value": "41", "label": "iteration 0 · 30 µs"}],
-        "panes": ["dag", "timeline", "baseline"],
-    }
-    return ShownGraph(**given | differing)
+def page_of(client: FlaskClient, identity: str) -> Any:
+    address = "/payload/page/mine/1"
+    return client.get(address, headers=LOCAL, query_string={"identity": identity})
 
 
-def test_refresh_renews_sources_and_keeps_launches_by_what_they_are_called(
-    library: Library, path: Path, small_recording: Path
+def test_page_that_is_requested_again_is_of_the_file_as_it_is(
+    client: FlaskClient, library: Library, path: Path
 ) -> None:
-    before = shown(library)
-    write_recording(path, fork_join(), launches=30, overwrite=True)  # the eager iteration is 61 now
-    found = refresh_graph(library, "mine", 1, before, ADDRESSES)
-    assert not found.is_another
-    versioned_key = library.file("mine").versioned_key
-    assert found.properties["dag"]["source"].startswith(f"/payload/dag/{versioned_key}/1")
-    assert found.properties["launch"]["value"] == "3"
-    assert found.properties["stream-launch"]["value"] == "61"
-    assert f"/{versioned_key}/1?launch=3&stream=61" in found.properties["timeline"]["source"]
-    assert len(found.properties["launch"]["data"]) == 32
-    assert found.properties["view"]["data"]["version"] == library.file("mine").version
+    view = graph_view(library, "mine", 1)
+    identity = graph_identity(view.run, view.graph)
+    before = page_of(client, identity).get_json()
+    write_recording(path, fork_join_shape(), launches=30, overwrite=True)
+    after = page_of(client, identity).get_json()
+    assert before["sources"]["dag"] != after["sources"]["dag"]
+    assert library.file("mine").versioned_key in after["sources"]["dag"]
+    assert "moved_to" not in after
 
 
-def test_refresh_of_a_page_with_other_panes_is_another_page(library: Library) -> None:
-    found = refresh_graph(library, "mine", 1, shown(library, panes=["dag"]), ADDRESSES)
-    assert found.is_another
-    assert not found.properties
-
-
-def test_refresh_finds_a_graph_whose_number_changed(tmp_path: Path) -> None:
-    path = write_loop_recording(tmp_path / "mine.gviz")
-    library = Library([path])
+def test_page_of_a_graph_whose_number_changed_is_elsewhere(
+    client: FlaskClient, library: Library, path: Path
+) -> None:
+    write_loop_recording(path, overwrite=True)
     body = graph_view(library, "mine", 2)
-    requested = shown(library, identity=graph_identity(body.run, body.graph))
-    found = refresh_graph(library, "mine", 1, requested, ADDRESSES)
-    assert found.moved_to == "/graph?file=mine&graph=2"
+    answer = page_of(client, graph_identity(body.run, body.graph))
+    assert answer.get_json() == {"moved_to": "/graph?file=mine&graph=2"}
 
 
-def test_refresh_of_a_graph_that_is_gone_is_an_error(library: Library) -> None:
-    with pytest.raises(RecordingError, match="not in the recording any more"):
-        refresh_graph(library, "mine", 1, shown(library, identity="another"), ADDRESSES)
-
-
-def fork_join() -> Any:
-    from recordings import fork_join_shape
-
-    return fork_join_shape()
+def test_page_of_a_graph_that_is_gone_is_refused(client: FlaskClient) -> None:
+    answer = page_of(client, "another")
+    assert answer.status_code == 404
+    assert "not in the recording any more" in answer.text

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,11 +22,12 @@ from recordings import (
     write_loop_recording,
     write_recording,
 )
+from shown_pages import render_page
 
-from gviz.app.components.addresses import Addresses, Baseline, parse_baseline, parse_query
+from gviz.app.components.addresses import Addresses, Baseline, Query, parse_baseline, parse_query
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
-from gviz.app.server.address_page import render_page
+from gviz.app.pages.graph import graph_payload
 from gviz.app.server.application import build_app, create_app
 from gviz.app.server.security import AccessRules
 from gviz.app.server.state import shown_files
@@ -292,6 +294,14 @@ def test_inspector_warns_of_graphs_that_share_little(library: Library) -> None:
     assert "of the nodes run the same work" in stated
 
 
+def graph_json(library: Library, baseline_graph: int) -> dict[str, Any]:
+    """Return what the page of a graph against a baseline is made of."""
+    query = Query(baseline_file="before", baseline_graph_id=baseline_graph)
+    made = graph_payload(library, "after", graph_view(library, "after", 1), query, ADDRESSES)
+    found: dict[str, Any] = json.loads(made)
+    return found
+
+
 def test_page_shows_choice_and_state(library: Library) -> None:
     search = "?file=after&graph=1&baseline=before&baseline_graph=1&colour=ratio"
     shown = render_page(library, ADDRESSES, "/graph", search)[0]
@@ -299,11 +309,12 @@ def test_page_shows_choice_and_state(library: Library) -> None:
     assert choice.value == "1:before"
     assert [o["value"] for o in choice.data] == ["none", "1:before", "1:other"]
     versioned_key = library.file("before").versioned_key
-    assert f"baseline={versioned_key}&baseline_graph=1" in by_id(shown, "dag").source
-    assert f"baseline={versioned_key}" in by_id(shown, "table-source").data
-    assert by_id(shown, "dag").colour == "ratio"
-    assert by_id(shown, "view").data["baseline"] == {"file": versioned_key, "graph_id": 1}
-    fields = [c["field"] for c in by_id(shown, "nodes").columnDefs]
+    made = graph_json(library, 1)
+    for kind in ("dag", "table", "inspector"):
+        assert made["sources"][kind].endswith(f"?baseline={versioned_key}&baseline_graph=1")
+    fixed = {"file": "after", "graph": 1, "baseline": "before", "baseline_graph": 1}
+    assert made["fixed"] == fixed
+    fields = [c["field"] for c in made["columns"]]
     assert {"baseline_ns", "change_ns", "change", "verdict", "difference"} <= set(fields)
 
 
@@ -311,9 +322,11 @@ def test_page_without_the_baseline_requested_says_so(library: Library) -> None:
     search = "?file=after&graph=1&baseline=before&baseline_graph=99&colour=change"
     shown = render_page(library, ADDRESSES, "/graph", search)[0]
     assert "before has no graph 99" in texts(shown)
-    assert by_id(shown, "dag").colour == "duration"
-    assert "baseline" not in by_id(shown, "dag").source
-    assert by_id(shown, "view").data["baseline"] is None
+    disabled = {o["value"] for o in by_id(shown, "colour").data if o["disabled"]}
+    assert {"change", "ratio"} <= disabled
+    made = graph_json(library, 99)
+    assert "baseline" not in made["sources"]["dag"]
+    assert made["fixed"] == {"file": "after", "graph": 1}
 
 
 def test_page_of_one_graph_alone_offers_no_baseline(tmp_path: Path) -> None:

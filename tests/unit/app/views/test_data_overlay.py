@@ -22,7 +22,7 @@ from memory_recordings import (
 )
 from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
 
-from gviz.app.components.addresses import Addresses, Query, parse_query
+from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.node_memory import buffer_letters
@@ -209,23 +209,3 @@ def test_letters_name_what_is_shared_by_place(recording: Recording) -> None:
         for u in uses.of_node(IDS["copy in"] - FIRST_NODE_ID).tolist()
         if uses.access[u] == Access.WRITTEN
     }
-
-
-@pytest.mark.parametrize(
-    ("search", "expected"),
-    [
-        ("?edges=data&buffer=7f00a0000000", Query(data=True, buffer="7f00a0000000")),
-        ("?edges=data&buffer=7f00a0000000.1000", Query(data=True, buffer="7f00a0000000.1000")),
-        ("?edges=plain&buffer=0xg", Query()),
-        ("?buffer=12345678901234567", Query()),
-        ("?panel=memory", Query(panel="memory")),
-        ("?panel=other", Query()),
-    ],
-)
-def test_address_says_what_of_the_data_is_shown(search: str, expected: Query) -> None:
-    assert parse_query(search) == expected
-
-
-def test_dag_is_fetched_with_data(memory: Path) -> None:
-    address = Addresses().dag_payload("memory", 1, Query(data=True), None)
-    assert address == "/payload/dag/memory/1?edges=data"

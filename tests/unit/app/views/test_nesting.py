@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from app_tree import links, texts
+from shown_pages import render_page
 from spool_writing import (
     buffer,
     conditional_record,
@@ -18,7 +19,6 @@ from spool_writing import (
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
-from gviz.app.server.application import render_page
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.timeline.timeline_side import graph_side
 from gviz.app.views.wire import Strings

@@ -1,29 +1,26 @@
-"""Pages before Dash is loaded: plain HTML of components, and the order of scripts."""
+"""The HTML of pages: the order of scripts, and what of a graph's page begins before Dash."""
 
 from __future__ import annotations
 
-import json
 import os
 from html.parser import HTMLParser
 from pathlib import Path
 
-import dash_mantine_components as dmc
 import pytest
-from dash import dcc, html
 from flask.testing import FlaskClient
 
-from gviz.app.components.canvases import Dag
+from gviz.app.components.shell import early_page
 from gviz.app.components.web_modules import join_modules
 from gviz.app.server.application import create_app
-from gviz.app.server.plain_html import to_html
 from gviz.app.server.scripts import Scripts
 from gviz.app.server.security import LOOPBACK_HOSTS, AccessRules
 
 LOCAL = {"Host": "localhost"}
+PAGE = "/graph?file=small&graph=1"
 
 
 class Elements(HTMLParser):
-    """Reads the elements of a page: tag and attributes, and that what is opened is closed."""
+    """Reads the elements of a page: tags and attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -43,45 +40,6 @@ def client(small_recording: Path) -> FlaskClient:
     client = create_app([small_recording], access).server.test_client()
     client.get("/?token=secret-of-this-start", headers=LOCAL)
     return client
-
-
-# -- components as HTML -----------------------------------------------------------------
-
-
-def test_elements_are_written_without_ids_and_with_their_styles() -> None:
-    made = to_html(
-        html.Div(
-            [html.P("a < b & c"), None, html.Img(src="/x.svg", alt="")],
-            id="once",
-            className="gv-a",
-            style={"--gv-share": "50%", "minHeight": 3},
-            hidden=False,
-        )
-    )
-    assert made == (
-        '<div class="gv-a" style="--gv-share:50%;min-height:3">'
-        '<p>a &lt; b &amp; c</p><img alt="" src="/x.svg"></div>'
-    )
-
-
-def test_names_stay_text() -> None:
-    evil = '"><script>alert(1)</script></template>'
-    made = Elements(to_html(html.Div([html.Span(evil, title=evil), dcc.Link(evil, href="/a")])))
-    assert [tag for tag, _ in made.found] == ["div", "span", "a"]
-    assert made.of("span") == [{"title": evil}]
-
-
-def test_controls_show_what_is_chosen_and_data_are_left_out() -> None:
-    options = [{"value": "a", "label": "First"}, {"value": "b", "label": "Second"}]
-    made = to_html([dmc.Select(data=options, value="b", w=90), dcc.Store(id="s", data=[1])])
-    assert made == '<div class="gv-stand-in" style="width:90px">Second</div>'
-
-
-def test_view_carries_what_it_is_made_of() -> None:
-    (box,) = Elements(to_html(Dag(id="dag", source="/payload/x", selected=[3]))).of("div")
-    assert box["data-view"] == "Dag"
-    found = json.loads(box["data-props"] or "")
-    assert (found["id"], found["source"], found["selected"]) == ("dag", "/payload/x", [3])
 
 
 # -- scripts ----------------------------------------------------------------------------
@@ -137,26 +95,56 @@ def test_changed_module_has_another_address(tmp_path: Path) -> None:
 # -- pages ------------------------------------------------------------------------------
 
 
-def test_graph_page_comes_with_its_content_and_where_its_data_are(client: FlaskClient) -> None:
-    text = client.get("/graph?file=small&graph=1", headers=LOCAL).text
-    page = Elements(text)
-    views = [json.loads(box["data-props"] or "") for box in page.of("div") if "data-view" in box]
-    assert [view["id"] for view in views if "source" in view] == ["dag", "timeline"]
-    fetched = [x["href"] for x in page.of("link") if x.get("as") == "fetch"]
-    # The first view's alone: the server makes one view's data after the other's.
-    assert fetched == [next(view["source"] for view in views if "source" in view)]
-    assert client.get(fetched[0] or "", headers=LOCAL).status_code == 200
-    assert "Launch GPU time" in text
-    (own,) = (s["src"] for s in page.of("script") if "gviz.js" in (s.get("src") or ""))
+def early(text: str) -> list[str]:
+    """Return the addresses that a page's data are fetched from before Dash is there."""
+    return [box["data-source"] or "" for box in Elements(text).of("div") if "data-source" in box]
+
+
+def test_graph_page_names_what_it_is_made_of(client: FlaskClient) -> None:
+    text = client.get(f"{PAGE}&launch=7&colour=kind", headers=LOCAL).text
+    (source,) = early(text)
+    assert source.startswith("/payload/page/small@")
+    assert source.endswith("/1?launch=7")
+    assert [x["href"] for x in Elements(text).of("link") if x.get("as") == "fetch"] == [source]
+    made = client.get(source, headers=LOCAL).get_json()
+    assert made["name"] == "fork-join 3x4"
+    (own,) = (s["src"] for s in Elements(text).of("script") if "gviz.js" in (s.get("src") or ""))
     answer = client.get(own or "", headers=LOCAL)
     assert answer.mimetype == "text/javascript"
-    assert "class Frame" in answer.text
+    assert "class GraphPage" in answer.text
+
+
+def test_dash_is_fetched_when_the_graph_page_has_begun(client: FlaskClient) -> None:
+    def scripts(address: str) -> int:
+        links = Elements(client.get(address, headers=LOCAL).text).of("link")
+        return sum(link.get("as") == "script" for link in links)
+
+    assert scripts(PAGE) == 1
+    assert scripts("/") > 1
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/graph", "/graph?file=small&graph=77", "/report?file=small&graph=1"]
+    "address", ["/", "/graph", "/graph?file=none&graph=1", "/report?file=small"]
 )
 def test_other_pages_come_when_dash_is_there(client: FlaskClient, address: str) -> None:
     answer = client.get(address, headers=LOCAL)
     assert answer.status_code == 200
-    assert not [b for b in Elements(answer.text).of("div") if "data-view" in b]
+    assert "gv-early" not in answer.text
+
+
+def test_file_that_is_gone_is_left_to_dash(client: FlaskClient, small_recording: Path) -> None:
+    aside = small_recording.with_suffix(".aside")
+    small_recording.rename(aside)
+    try:
+        answer = client.get(PAGE, headers=LOCAL)
+    finally:
+        aside.rename(small_recording)
+    assert answer.status_code == 200
+    assert "gv-early" not in answer.text
+
+
+def test_address_of_a_page_is_no_html() -> None:
+    evil = '"><script>x</script>'
+    tags = [tag for tag, _ in Elements(early_page(evil)).found]
+    assert "script" not in tags
+    assert early(early_page(evil)) == [evil]

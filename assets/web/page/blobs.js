@@ -1,16 +1,5 @@
-/**
- * The data of a saved file: blobs, and out of them the payloads that views request.
- *
- * @typedef {{id: number, name: string, note: string, parts: Part[], page: number, nothing: number,
- *   colour: string, layout: string, columns: Column[], nodes_a_blob: number, baseline: string|null,
- *   dag: Record<string, number>, timeline: Record<string, number>, memory: Record<string, number>,
- *   folds: Record<string, Folds>, breakdown: number|null, verdict: Verdict|null}} Graph  the blob graph-ID: gviz.app.html_file.graph_data
- */
+/** The blobs of a saved file, and out of them the payloads that views request. */
 import * as payloads from "../core/payload.js";
-/** @import { Verdict } from "../breakdown/breakdown.js" */
-/** @import { Part } from "../core/parts.js" */
-/** @import { Column } from "../table/table.js" */
-/** @import { Folds } from "./folds.js" */
 
 /** @type {Map<string, Promise<any>>} what was unpacked, by name */
 const unpacked = new Map();

@@ -1,0 +1,41 @@
+"""The HTML of a page: Dash's own, and of a graph's page what begins before Dash is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import dash
+from flask import request
+
+from gviz.app.components import early_page
+from gviz.app.server.scripts import PageScripts
+
+
+class Application(dash.Dash):  # type: ignore[misc]
+    """A Dash application whose graph pages begin before Dash is loaded.
+
+    Attributes
+    ----------
+    early_source
+        Returns the address of what the page at a path and a query is made of; None: Dash makes it.
+    order_scripts
+        Returns what is to become of Dash's script tags.
+    """
+
+    early_source: Callable[[str, str], str | None]
+    order_scripts: Callable[[str], PageScripts]
+
+    def interpolate_index(self, **parts: str) -> str:
+        """Return the page's HTML."""
+        scripts = self.order_scripts(parts["scripts"] + parts["renderer"])
+        source = self.early_source(request.path, request.query_string.decode(errors="replace"))
+        # A page that begins at once has the server to itself: Dash is fetched when it is run.
+        before = scripts.fetched if source is None else early_page(source)
+        changed = {
+            "metas": parts["metas"] + scripts.head,
+            "app_entry": before + parts["app_entry"],
+            "scripts": scripts.body,
+            "renderer": "",
+        }
+        html: str = super().interpolate_index(**(parts | changed))
+        return html

@@ -1,0 +1,61 @@
+/**
+ * The state of a graph's page as the query of its address. Where that stands, in the query or in the
+ * fragment of the address, is the matter of who opens the page.
+ *
+ * @typedef {{node: number[], launch: string, stream: string, order: string, colour: string,
+ *   layout: string, fold: string, open: string[], edges: string, buffer: string|null,
+ *   table: string, panel: string}} State
+ */
+import * as nodeList from "../core/node_list.js";
+
+/** Fields whose values are words. */
+const WORDS = /** @type {const} */ (
+  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel"]);
+/** What the fields of the address are when it does not have them. */
+const ABSENT = { order: "ordinal", fold: "none", edges: "all", table: "nodes", panel: "timeline" };
+const BUFFER = /^[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?$/;
+
+/** What a query requests; fields are absent where it has none. @param {string} text */
+export function parse(text) {
+  const query = new URLSearchParams(text);
+  /** @type {Partial<State>} */
+  const found = {};
+  for (const name of WORDS) {
+    const value = query.get(name);
+    if (value !== null) found[name] = value;
+  }
+  const [node, buffer, open] = ["node", "buffer", "open"].map((name) => query.get(name));
+  if (node !== null) found.node = nodeList.read(node);
+  if (buffer !== null && BUFFER.test(buffer)) found.buffer = buffer;
+  if (open !== null) found.open = open.split(",").filter(Boolean);
+  return found;
+}
+
+/** The graph that a query names; null: none. @param {string} text */
+export function graphOf(text) {
+  const graph = new URLSearchParams(text).get("graph");
+  return graph !== null && /^\d{1,15}$/.test(graph) ? Number(graph) : null;
+}
+
+/** A node with bodies, of all that can be open; the others are folds. @param {string} id */
+export const isBody = (id) => /^n\d+$/.test(id);
+
+/**
+ * A state as a query: what differs from what is there without it.
+ * @param {Record<string, string|number>} fixed which graph, against which baseline
+ * @param {State} state
+ */
+export function textOf(fixed, state) {
+  const query = new URLSearchParams(Object.entries(fixed).map(([name, value]) => [name, String(value)]));
+  nodeList.put(query, state.node);
+  for (const name of WORDS) {
+    const value = state[name];
+    if (value && value !== ABSENT[/** @type {"order"} */ (name)]) query.set(name, value);
+  }
+  if (state.launch !== "all") query.delete("order");
+  if (state.edges === "data" && state.buffer) query.set("buffer", state.buffer);
+  // Without folds only nodes with bodies are open.
+  const open = state.fold === "none" ? state.open.filter(isBody) : state.open;
+  if (open.length) query.set("open", open.join(","));
+  return query.toString().replaceAll("%2C", ",");
+}

@@ -1,0 +1,224 @@
+/** A store in a saved file: data of a graph that were written with it, and sums over several nodes. */
+import * as format from "../core/format.js";
+import { element, make } from "../core/parts.js";
+import { Nodes } from "../table/nodes.js";
+import * as blobs from "./blobs.js";
+import * as folds from "./folds.js";
+/** @import { Verdict } from "../breakdown/breakdown.js" */
+/** @import { NodeRow } from "../table/nodes.js" */
+/** @import { State } from "./address.js" */
+/** @import { Folds } from "./folds.js" */
+/** @import { Graph, Store } from "./store.js" */
+
+/**
+ * @typedef {Graph & {nothing: number, memory_facts: number, nodes_a_blob: number,
+ *   dag: Record<string, number>, timeline: Record<string, number>, memory: Record<string, number>,
+ *   folds: Record<string, Folds>, breakdown: number|null, verdict: Verdict|null}} SavedGraph  the blob graph-ID, with where the data are: gviz.app.html_file.graph_data
+ */
+
+/** Nodes listed of a selection of many; as gviz.app.inspector.inspector. */
+const SLOWEST = 8;
+
+/** @param {[string, string, string?][]} pairs label, value, how it was derived */
+function facts(pairs) {
+  return element("dl", { class: "gv-facts" }, ...pairs.map(([label, value, title]) =>
+    element("div", title ? { title } : {}, element("dt", {}, label), element("dd", {}, value))
+  ));
+}
+
+/** @param {string} title @param {Element} body */
+function section(title, body) {
+  return element("section", { class: "gv-inspector-section" }, element("h3", {}, title), body);
+}
+
+/** The store of a graph of the file. @param {number} id */
+export async function readStore(id) {
+  // Unpacked beside the rest: the page shows it as soon as it stands.
+  blobs.json(`table-${id}`);
+  return new EmbeddedStore(await blobs.json(`graph-${id}`));
+}
+
+/** @implements {Store} */
+export class EmbeddedStore {
+  /** @param {SavedGraph} graph */
+  constructor(graph) {
+    this.graph = graph;
+    /** @type {Promise<Nodes>|null} */ this.table = null;
+  }
+
+  nodes() {
+    this.table ??= blobs.json(`table-${this.graph.id}`).then((columns) => new Nodes(columns));
+    return this.table;
+  }
+
+  /**
+   * @param {"dag"|"timeline"|"memory"} view @param {State} state @param {string} asked
+   */
+  source(view, state, asked) {
+    const { graph } = this;
+    if (view === "timeline") return `${graph.id}/${graph.timeline[state.launch]}`;
+    // The median launch and the stack of all have no single one to place nodes by.
+    const launch = state.launch in graph.memory ? state.launch : Object.keys(graph.memory)[0];
+    if (view === "memory") return `${graph.id}/${graph.memory[launch]}`;
+    const open = folds.placeOf(graph.folds[state.fold], state.open);
+    const place = graph.dag[`${asked || graph.layout}|${launch}|${state.fold}|${open}`];
+    return `${graph.id}/${place}${state.edges === "data" ? "" : "/plain"}`;
+  }
+
+  layouts() {
+    return [this.graph.layout, ...Object.keys(this.graph.dag).map((key) => key.split("|")[0])];
+  }
+
+  folds() {
+    return Object.keys(this.graph.folds);
+  }
+
+  launches() {
+    return Object.keys(this.graph.timeline);
+  }
+
+  /** @param {string} fold @param {string[]} open */
+  opened(fold, open) {
+    const all = this.graph.folds[fold];
+    return all.sets[folds.placeOf(all, open)];
+  }
+
+  /** @param {string} fold @param {string[]} before @param {string[]} wanted */
+  open(fold, before, wanted) {
+    const all = this.graph.folds[fold];
+    return all.sets[folds.next(all, before, wanted)];
+  }
+
+  breakdown() {
+    const { id, breakdown, verdict } = this.graph;
+    if (breakdown === null || verdict === null) return null;
+    return { breakdown: () => blobs.payload(`${id}/${breakdown}`), verdict: async () => verdict };
+  }
+
+  async memoryFacts() {
+    return make(this.graph.parts, this.graph.memory_facts);
+  }
+
+  /** @param {number[]} ids */
+  keyOf(ids) {
+    return ids.join();
+  }
+
+  /** @param {number[]} ids */
+  async inspect(ids) {
+    const nodes = await this.nodes();
+    const known = ids.filter((id) => nodes.has(id));
+    const found = known.length > 1 ? this.several(nodes, known) : await this.written(nodes, known[0]);
+    /** @type {NodeListOf<HTMLElement>} */
+    const lists = found.querySelectorAll("ul[data-nodes]");
+    for (const list of lists) this.list(nodes, list);
+    if (known.length === 1) this.offerCopy(nodes, found, known[0]);
+    return found;
+  }
+
+  /**
+   * What the file has of a node, or of no selection.
+   * @param {Nodes} nodes @param {number} id
+   */
+  async written(nodes, id) {
+    const { parts, nothing } = this.graph;
+    if (id === undefined) return make(parts, nothing);
+    const [blob, at] = this.blobOf(nodes, id);
+    const written = await blobs.json(`facts-${this.graph.id}-${blob}`);
+    return make(written.parts, written.nodes[at]);
+  }
+
+  /**
+   * Which blobs a node is in, and its place in them.
+   * @param {Nodes} nodes @param {number} id
+   */
+  blobOf(nodes, id) {
+    const place = nodes.place(id);
+    const each = this.graph.nodes_a_blob;
+    return [Math.floor(place / each), place % each];
+  }
+
+  /**
+   * Fill a list of nodes to choose from.
+   * @param {Nodes} nodes @param {HTMLElement} list
+   */
+  list(nodes, list) {
+    /** @type {number[]} */
+    const ids = JSON.parse(list.dataset.nodes ?? "[]");
+    const lines = ids.filter((id) => nodes.has(id)).map((id) => {
+      const { name, kind, median_ns: median } = nodes.row(id);
+      const value = median === null ? kind : format.duration(median);
+      return element("li", {}, element("button", { type: "button", class: "gv-pick", "data-node": String(id) },
+        element("span", { class: "gv-ellipsis" }, name),
+        element("span", { class: "gv-pick-value" }, value)));
+    });
+    list.append(...lines);
+    const more = Number(list.dataset.more);
+    if (more > 0) list.append(element("li", { class: "gv-muted" }, `and ${more} more`));
+  }
+
+  /**
+   * Give the button its text: page/keys.js copies what it carries.
+   * @param {Nodes} nodes @param {Element} made @param {number} id
+   */
+  async offerCopy(nodes, made, id) {
+    /** @type {HTMLButtonElement|null} */
+    const button = made.querySelector("button[data-copy]");
+    if (!button) return;
+    button.disabled = true;
+    const [blob, at] = this.blobOf(nodes, id);
+    const texts = await blobs.json(`copy-${this.graph.id}-${blob}`);
+    button.dataset.copy = texts[at];
+    button.disabled = false;
+  }
+
+  /**
+   * What became of several nodes together, those in bodies left out; as gviz.app.inspector.baseline_inspector.
+   * @param {NodeRow[]} rows
+   * @returns {[string, string, string][]}
+   */
+  against(rows) {
+    const known = rows.filter((row) => row.body === null && Number.isFinite(row.change_ns));
+    if (!known.length) return [];
+    const [before, change] = ["baseline_ns", "change_ns"].map((name) =>
+      known.reduce((total, row) => total + row[name], 0));
+    const relative = before ? `, ${format.signedPercent(change / before)}` : "";
+    const nodes = format.counted(known.length, "node");
+    return [[`Against ${this.graph.baseline}`, format.signedDuration(change) + relative,
+      `Derived: medians of ${nodes} of this level, timed in both`]];
+  }
+
+  /**
+   * Sums over a selection; as gviz.app.inspector.inspector has them from the server.
+   * @param {Nodes} nodes @param {number[]} ids
+   */
+  several(nodes, ids) {
+    const rows = ids.map((id) => nodes.row(id));
+    // What is nested in a selected node counts with that node.
+    const outer = nodes.outermost(ids).map((id) => nodes.row(id));
+    const timed = outer.filter((row) => row.launch_ns !== null);
+    /** @param {string} name */
+    const sum = (name) => timed.reduce((total, row) => total + (row[name] ?? 0), 0);
+    /** @type {Map<string, number>} */
+    const kinds = new Map();
+    for (const { kind } of rows) kinds.set(kind, (kinds.get(kind) || 0) + 1);
+    const counts = Array.from(kinds).sort((a, b) => b[1] - a[1]);
+    const slowest = rows.filter((row) => row.median_ns !== null)
+      .toSorted((a, b) => (b.median_ns ?? 0) - (a.median_ns ?? 0)).slice(0, SLOWEST);
+    const none = "no times";
+    const list = element("ul", { class: "gv-picks", "data-nodes": JSON.stringify(slowest.map((row) => row.key)) });
+    return element("div", {},
+      element("div", { class: "gv-inspector-head" },
+        element("h2", {}, `${format.counted(rows.length, "node")} selected`)),
+      section("Sums", facts([
+        ["Time", timed.length ? format.duration(sum("launch_ns")) : none,
+          "Derived: sum of medians; in loops of what a launch takes on average"],
+        ["Share of launch", timed.length ? format.percent(sum("share")) : none,
+          "Derived: node time over the launch's GPU time"],
+        ["Timed", `${timed.length} of ${outer.length}`, "Nodes with spans"],
+        ...this.against(rows),
+        ...counts.map(([kind, count]) => /** @type {[string, string]} */ ([kind, String(count)])),
+      ])),
+      ...(slowest.length ? [section("Slowest of them", list)] : []));
+  }
+}

@@ -1,0 +1,147 @@
+/** A store whose server makes the data of a graph when they are requested. */
+import * as firstPaint from "../core/first_paint.js";
+import { element, make } from "../core/parts.js";
+import * as payloads from "../core/payload.js";
+import { Nodes } from "../table/nodes.js";
+import { isBody } from "./address.js";
+/** @import { Verdict } from "../breakdown/breakdown.js" */
+/** @import { State } from "./address.js" */
+/** @import { Graph, Store } from "./store.js" */
+
+/**
+ * @typedef {Graph & {identity: string, sources: {dag: string, timeline: string, memory: string,
+ *   table: string, inspector: string, facts: string, breakdown: string, verdict: string}}} ServedGraph  with where the data are: gviz.app.pages.graph
+ */
+
+const SILENT = "gviz does not answer: it was stopped, or the connection is gone.";
+/** The server is asked again for a verdict that it has not made yet after so long (ms). */
+const AGAIN = 700;
+/** The median launch and the stack of all have no single one to place nodes by. */
+const ONE = /^\d+$/;
+
+/** An address with more in its query: lists keep their commas. @param {string} source @param {URLSearchParams} query */
+function joined(source, query) {
+  if (!query.size) return source;
+  return source + (source.includes("?") ? "&" : "?") + query.toString().replaceAll("%2C", ",");
+}
+
+/** What the DAG depends on. @param {URLSearchParams} query @param {State} state @param {string} asked */
+function placed(query, state, asked) {
+  const isFolded = state.fold !== "none";
+  if (isFolded) query.set("fold", state.fold);
+  const open = isFolded ? state.open : state.open.filter(isBody);
+  if (open.length) query.set("open", open.join(","));
+  if (state.edges === "data") query.set("edges", "data");
+  if (asked) query.set("layout", asked);
+  if (ONE.test(state.launch) && (asked === "time" || state.colour === "launch")) query.set("launch", state.launch);
+}
+
+/** @param {string} source @param {AbortSignal} signal @returns {Promise<Verdict>} */
+async function untilMade(source, signal) {
+  const verdict = await payloads.loadJson(source, signal);
+  if (!verdict.waiting) return verdict;
+  await new Promise((resolve) => setTimeout(resolve, AGAIN));
+  signal.throwIfAborted();
+  return untilMade(source, signal);
+}
+
+/** Have the server's reason stand, and in place of the browser's a sentence. @template T @param {Promise<T>} answer */
+async function explained(answer) {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof payloads.Refusal ? error : new Error(SILENT);
+  }
+}
+
+/**
+ * The page of a graph, of the address that the server names.
+ * @param {string} source
+ */
+export async function fetchStore(source) {
+  return new FetchedStore(await payloads.loadJson(source));
+}
+
+/** @implements {Store} */
+export class FetchedStore {
+  /** @param {ServedGraph} graph */
+  constructor(graph) {
+    this.graph = graph;
+  }
+
+  async nodes() {
+    return new Nodes(await payloads.loadJson(this.graph.sources.table));
+  }
+
+  /**
+   * @param {"dag"|"timeline"|"memory"} view @param {State} state @param {string} asked
+   */
+  source(view, state, asked) {
+    const { sources, launch } = this.graph;
+    const query = new URLSearchParams();
+    const one = ONE.test(state.launch);
+    if (view === "timeline") {
+      if (state.launch) query.set("launch", state.launch);
+      if (state.stream) query.set("stream", state.stream);
+      if (state.launch === "all" && state.order !== "ordinal") query.set("order", state.order);
+    } else if (view === "memory") {
+      if (one || launch) query.set("launch", one ? state.launch : launch);
+    } else {
+      placed(query, state, asked);
+    }
+    return joined(sources[view], query);
+  }
+
+  /** @param {number[]} ids */
+  async inspect(ids) {
+    const { sources } = this.graph;
+    const { parts, place } = await explained(payloads.loadJson(sources.inspector, undefined, JSON.stringify(ids)));
+    return make(parts, place);
+  }
+
+  /** @param {number[]} ids */
+  keyOf(ids) {
+    return `${this.graph.sources.inspector} ${ids.join()}`;
+  }
+
+  breakdown() {
+    const { has_breakdown: has, sources } = this.graph;
+    if (!has) return null;
+    return {
+      // The views come first: their data and these are made one after the other.
+      breakdown: () => firstPaint.painted().then(() => payloads.load(sources.breakdown)),
+      verdict: (/** @type {AbortSignal} */ signal) =>
+        firstPaint.painted().then(() => untilMade(sources.verdict, signal)),
+    };
+  }
+
+  async memoryFacts() {
+    const { parts, place } = await explained(payloads.loadJson(this.graph.sources.facts));
+    return element("div", {}, make(parts, place));
+  }
+
+  /** @returns {string[]} */
+  layouts() {
+    return [];
+  }
+
+  /** @returns {string[]} */
+  folds() {
+    return [];
+  }
+
+  /** @returns {string[]} */
+  launches() {
+    return [];
+  }
+
+  /** @param {string} _fold @param {string[]} open */
+  opened(_fold, open) {
+    return open;
+  }
+
+  /** @param {string} _fold @param {string[]} _before @param {string[]} wanted */
+  open(_fold, _before, wanted) {
+    return wanted;
+  }
+}

@@ -1,0 +1,488 @@
+/**
+ * The page of a graph: its panes joined, from whichever store its data come. The page owns its state;
+ * who opened it keeps that in an address.
+ *
+ * @typedef {{touched: () => string|null, write: (query: string, steps: number) => void,
+ *   openGraph: (graph: number) => void, openBaseline: (value: string) => void}} Host
+ *   who opened the page: what was last touched; the state as a query, and how many choices led to it;
+ *   another graph of the recording, or another baseline, was chosen
+ */
+import { Breakdown } from "../breakdown/breakdown.js";
+import * as bus from "../core/bus.js";
+import { byId, closest } from "../core/dom.js";
+import { element, make } from "../core/parts.js";
+import { Kernels } from "../table/kernels.js";
+import { Table } from "../table/table.js";
+import * as address from "./address.js";
+import { Inspector, notShown } from "./inspector.js";
+import * as selectionNote from "./selection_note.js";
+import { openView } from "./views.js";
+/** @import { Frame, Props } from "../core/frame.js" */
+/** @import { Nodes } from "../table/nodes.js" */
+/** @import { State } from "./address.js" */
+/** @import { Store } from "./store.js" */
+
+/** The parts of the page that are touched, of which each shows what is selected in it. */
+export const PARTS = ["dag", "timeline", "memory", "nodes", "kernels", "inspector"];
+/** The views by the ids of their boxes. */
+const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
+/** Parts that a page may have or not; with other ones it is another page. */
+const OPTIONAL = ["dag", "timeline", "graph-choice", "baseline"];
+/**
+ * The part of the state that a control, or a group of them, sets.
+ * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|undefined>}
+ */
+const CHOICES = {
+  launch: "launch", "stream-launch": "stream", order: "order", colour: "colour", folding: "fold",
+  data: "edges", layout: "layout", panel: "panel", "table-view": "table",
+};
+
+/** A choice that the page may have. @param {string} id */
+const choiceOf = (id) => /** @type {HTMLSelectElement|null} */ (document.getElementById(id));
+
+/** What a choice offers, in words: launches are told apart by them. @param {HTMLOptionElement|undefined} option */
+const nameOf = (option) => option?.text.split(" · ")[0];
+
+/**
+ * A place among `names`, or else the first of them.
+ * @param {string[]} names @param {string} [requested]
+ */
+const oneOf = (names, requested = "") => (names.includes(requested) ? requested : names[0] ?? "");
+
+/** Options that can be chosen. @param {string} id */
+const offered = (id) =>
+  Array.from(choiceOf(id)?.options ?? []).filter((option) => !option.disabled).map((option) => option.value);
+
+export class GraphPage {
+  /**
+   * @param {HTMLElement} box @param {Store} store @param {Host} host
+   * @param {string} query what is requested, as page/address.js has it
+   */
+  constructor(box, store, host, query) {
+    this.store = store;
+    this.host = host;
+    /** @type {Partial<Record<keyof typeof VIEWS, Frame>>} */ this.frames = {};
+    /** @type {number[]|null} */ this.filtered = null;
+    /** @type {Nodes|null} */ this.nodes = null;
+    /** @type {Table|null} */ this.table = null;
+    /** @type {Table|null} */ this.kernels = null;
+    /** Choices made. */ this.steps = 0;
+    this.element = make(store.graph.parts, store.graph.page);
+    box.replaceChildren(this.element);
+    document.title = `${store.graph.name} – gviz`;
+    this.group = bus.group(bus.PAGE);
+    const requested = address.parse(query);
+    this.state = this.begin(requested);
+    /** The layout that is requested; "": that which the view chooses. */
+    this.asked = oneOf(["", ...this.layouts()], requested.layout);
+    this.group.selected = this.state.node;
+    this.ends = [bus.subscribe(bus.PAGE, () => this.hear()), this.watchTheme()];
+    this.inspector = new Inspector(byId("inspector-body"), this.group);
+    for (const view of store.graph.first) this.frame(/** @type {"dag"} */ (view));
+    this.breakdown = this.openBreakdown();
+    this.listening = this.listen();
+    this.settle();
+    /** Settled once the table is filled, or says why it is not. */
+    this.filled = this.fill();
+  }
+
+  get graph() {
+    return this.store.graph;
+  }
+
+  // -- the state ------------------------------------------------------------------------
+
+  layouts() {
+    const some = this.store.layouts();
+    if (some.length) return some;
+    /** @type {NodeListOf<HTMLInputElement>} */
+    const inputs = document.querySelectorAll("#layout input:enabled");
+    return Array.from(inputs, (input) => input.value);
+  }
+
+  /**
+   * The state to begin with: what is requested, where there is that.
+   * @param {Partial<State>} requested
+   * @returns {State}
+   */
+  begin(requested) {
+    const { graph, store } = this;
+    const launches = store.launches();
+    const fold = oneOf(store.folds().length ? store.folds() : ["none", ...offered("folding")], requested.fold);
+    return {
+      node: requested.node || [],
+      launch: oneOf([choiceOf("launch")?.value ?? launches[0] ?? "", ...(launches.length ? launches : offered("launch"))], requested.launch),
+      stream: oneOf([choiceOf("stream-launch")?.value ?? "", ...offered("stream-launch")], requested.stream),
+      order: oneOf(["ordinal", ...offered("order")], requested.order),
+      colour: oneOf([graph.colour, ...offered("colour")], requested.colour),
+      layout: oneOf([graph.layout, ...this.layouts()], requested.layout),
+      fold,
+      open: store.opened(fold, requested.open || []),
+      edges: oneOf(["all", "data"], requested.edges),
+      buffer: requested.buffer || null,
+      panel: oneOf(["timeline", "memory"], requested.panel),
+      table: oneOf(["nodes", "kernels"], requested.table),
+    };
+  }
+
+  /** The state, as the query of an address has it. */
+  query() {
+    return address.textOf(this.graph.fixed, this.state);
+  }
+
+  /**
+   * Show what an address requests; false: this page has not got it.
+   * @param {string} query
+   */
+  go(query) {
+    const requested = address.parse(query);
+    /** @type {[string, string|undefined][]} */
+    const chosen = [["launch", requested.launch], ["stream-launch", requested.stream]];
+    if (chosen.some(([id, value]) => value && choiceOf(id) && !offered(id).includes(value))) return false;
+    const node = this.known(requested.node || []);
+    this.state = { ...this.begin(requested), node: this.state.node };
+    this.asked = oneOf(["", ...this.layouts()], requested.layout);
+    this.state.layout ||= this.frames.dag?.payload?.header.layout ?? "";
+    this.update();
+    this.group.select(node);
+    return true;
+  }
+
+  /** Those of some nodes that the graph has. @param {number[]} ids */
+  known(ids) {
+    return this.nodes ? ids.filter((id) => this.nodes?.has(id)) : ids;
+  }
+
+  // -- the canvases -------------------------------------------------------------------
+
+  /** @param {keyof typeof VIEWS} name */
+  frame(name) {
+    const box = document.getElementById(name);
+    if (!box || this.frames[name]) return;
+    const { node } = this.state;
+    this.frames[name] = openView(box, VIEWS[name], {
+      ...this.props(name), id: name, selected: node, group: bus.PAGE,
+      focus: node.length ? { node: node[0], token: 0 } : null,
+      setProps: (change) => this.receive(change),
+    });
+  }
+
+  /**
+   * What a view is to show.
+   * @param {keyof typeof VIEWS} name
+   */
+  props(name) {
+    const { colour, open, buffer } = this.state;
+    return { source: this.store.source(name, this.state, this.asked), colour, open, buffer };
+  }
+
+  /** @returns {[keyof typeof VIEWS, Frame][]} */
+  views() {
+    return /** @type {any} */ (Object.entries(this.frames));
+  }
+
+  /** Have the views show the state. */
+  update() {
+    for (const [name, frame] of this.views()) {
+      frame.update({ ...frame.props, ...this.props(name) });
+    }
+    this.settle();
+  }
+
+  /** A view changed a property of its own. @param {Partial<Props>} change */
+  receive({ open, layout, buffer }) {
+    if (buffer !== undefined) {
+      this.state.buffer = buffer;
+      this.write();
+    }
+    // What it drew where it could not draw what was requested, or nothing was.
+    if (layout && layout !== "table" && layout !== this.state.layout) {
+      this.state.layout = layout;
+      this.settle();
+    }
+    if (!open) return;
+    this.state.open = this.store.open(this.state.fold, this.state.open, open);
+    this.update();
+  }
+
+  /** Views are drawn in the colours of the page: dark and light are the document's. */
+  watchTheme() {
+    const observer = new MutationObserver(() => this.update());
+    observer.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
+    return () => observer.disconnect();
+  }
+
+  /** The verdict and the breakdown; null where there is none of this graph. */
+  openBreakdown() {
+    const [box, source] = [document.getElementById("breakdown"), this.store.breakdown()];
+    return box && source && new Breakdown(box, document.getElementById("findings"), this.group, source);
+  }
+
+  // -- the tables -----------------------------------------------------------------------
+
+  /** Fetch the table's rows, or say why that failed. */
+  async fill() {
+    try {
+      const nodes = await this.store.nodes();
+      if (this.listening.signal.aborted) return;
+      this.showNodes(nodes);
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error);
+      byId("nodes").replaceChildren(element("p", { class: "gv-empty gv-table-message", role: "alert" },
+        `The table could not be loaded: ${message}`));
+    }
+  }
+
+  /** @param {Nodes} nodes */
+  showNodes(nodes) {
+    const isFirst = this.nodes === null;
+    this.nodes = nodes;
+    if (this.table) {
+      this.table.replace(nodes);
+    } else {
+      byId("nodes").replaceChildren();
+      this.table = new Table(byId("nodes"), this.graph.columns, nodes, {
+        group: this.group, name: this.graph.name, label: "Nodes",
+      });
+      const { value } = /** @type {HTMLInputElement} */ (byId("search"));
+      if (value || this.filtered) this.table.change({ search: value, only: this.filtered && new Set(this.filtered) });
+    }
+    const { node } = this.state;
+    if (this.known(node).length < node.length) this.group.select(this.known(node));
+    if (isFirst && this.state.node.length) this.table.show(this.state.node[0]);
+    this.showKernels();
+    this.count();
+  }
+
+  /** The rows by kernel name, of the nodes that search and filter leave, where they are looked at. */
+  showKernels() {
+    if (this.state.table !== "kernels" || !this.table || !this.nodes) return;
+    const { search, only } = this.table.how;
+    const rows = new Kernels(this.nodes.ofNames(this.nodes.filter(search, only)));
+    if (this.kernels) {
+      this.kernels.replace(rows);
+      return;
+    }
+    this.kernels = new Table(byId("kernels"), this.graph.kernel_columns, rows, {
+      group: this.group, name: `${this.graph.name}-kernels`, label: "Kernel names",
+      open: (nodes) => {
+        this.group.filter(nodes);
+        this.choose(/** @type {any} */ ({ id: "", name: "table-view", value: "nodes" }));
+      },
+    });
+  }
+
+  /** @param {{search?: string, only?: Set<number>|null}} how */
+  narrow(how) {
+    this.table?.change(how);
+    this.showKernels();
+    this.count();
+  }
+
+  count() {
+    const [shown, all] = [this.table?.rows.length ?? 0, this.nodes?.ids.length ?? 0];
+    byId("row-count").textContent = shown === all ? "" : `${shown} of ${all}`;
+    const clear = byId("filter-clear");
+    clear.hidden = !this.filtered;
+    clear.textContent = this.filtered ? `${this.filtered.length} of ${all} nodes ✕` : "";
+  }
+
+  // -- selection ----------------------------------------------------------------------
+
+  /** Selection, hover or filter changed: the canvases know, the rest is updated. */
+  hear() {
+    const { selected, filtered, hovered } = this.group;
+    if (!bus.same(selected, this.state.node)) {
+      this.state.node = selected.slice();
+      const touched = this.host.touched();
+      for (const [name, frame] of this.views()) {
+        if (selected.length && name !== touched) frame.show(selected[0]);
+      }
+      if (selected.length && touched !== "nodes") this.table?.show(selected[0]);
+      this.settle();
+    }
+    if (filtered !== this.filtered) {
+      this.filtered = filtered;
+      this.narrow({ only: filtered && new Set(filtered) });
+    }
+    this.table?.mark();
+    this.kernels?.mark();
+    this.inspector.mark(hovered);
+  }
+
+  /** What follows from the state without the canvases: inspector, controls, address. */
+  settle() {
+    const { state, store } = this;
+    this.inspector.show(store.keyOf(state.node), () => store.inspect(state.node));
+    this.showControls();
+    this.showPanel();
+    this.showTable();
+    this.write();
+  }
+
+  /** Have the controls say what the state is. */
+  showControls() {
+    const { state } = this;
+    const values = {
+      launch: state.launch, "stream-launch": state.stream, order: state.order, colour: state.colour, folding: state.fold,
+    };
+    for (const [id, value] of Object.entries(values)) {
+      const choice = choiceOf(id);
+      if (choice) choice.value = value;
+    }
+    const data = /** @type {HTMLInputElement|null} */ (document.getElementById("data"));
+    if (data) data.checked = state.edges === "data";
+    const shown = { layout: state.layout, panel: state.panel, "table-view": state.table };
+    for (const [id, value] of Object.entries(shown)) {
+      /** @type {HTMLInputElement|null} */
+      const choice = document.querySelector(`#${id} input[value="${value}"]`);
+      if (choice) choice.checked = true;
+    }
+    const order = document.getElementById("order-box");
+    if (order) order.hidden = state.launch !== "all";
+  }
+
+  /** Timeline or memory; the memory view and its facts are made when they are first looked at. */
+  showPanel() {
+    const memory = this.state.panel === "memory";
+    byId("timeline-box").hidden = memory;
+    byId("memory-box").hidden = !memory;
+    const eager = document.getElementById("eager-box");
+    if (eager) eager.hidden = memory;
+    if (!memory || this.frames.memory) return;
+    this.frame("memory");
+    this.showMemoryFacts();
+  }
+
+  async showMemoryFacts() {
+    const made = await this.store.memoryFacts().catch((error) => notShown(error.message));
+    if (!this.listening.signal.aborted) byId("memory-facts").replaceChildren(made);
+  }
+
+  /** Nodes one by one, or by kernel name. */
+  showTable() {
+    const kernels = this.state.table === "kernels";
+    byId("nodes").hidden = kernels;
+    byId("kernels").hidden = !kernels;
+    if (kernels && !this.kernels) this.showKernels();
+  }
+
+  write() {
+    const { node } = this.state;
+    selectionNote.about(node);
+    this.host.write(this.query(), this.steps);
+  }
+
+  // -- controls -----------------------------------------------------------------------
+
+  listen() {
+    const listening = new AbortController();
+    const { signal } = listening;
+    this.element.addEventListener("change", (event) => this.choose(/** @type {HTMLInputElement} */ (event.target)), { signal });
+    this.element.addEventListener("input", (event) => {
+      const { id, value } = /** @type {HTMLInputElement} */ (event.target);
+      if (id === "search") this.narrow({ search: value });
+    }, { signal });
+    this.element.addEventListener("click", (event) => {
+      const { id } = /** @type {Element} */ (event.target);
+      if (id === "filter-clear") this.group.filter(null);
+      if (id === "save-csv") (this.state.table === "kernels" ? this.kernels : this.table)?.saveCsv();
+      const following = closest(event, "button[data-follow]");
+      if (following) this.follow(following.dataset.follow ?? "");
+    }, { signal });
+    return listening;
+  }
+
+  /** Something was chosen. @param {HTMLInputElement} control */
+  choose({ id, name, value, checked }) {
+    if (id === "graph-choice") return this.host.openGraph(Number(value));
+    if (id === "baseline") return this.host.openBaseline(value);
+    const choice = CHOICES[id] ?? CHOICES[name];
+    if (!choice) return;
+    this.steps += 1;
+    this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
+    if (choice === "layout") this.asked = value;
+    if (choice === "fold") this.state.open = this.store.opened(value, this.state.open.filter(address.isBody));
+    if (choice === "table") this.showKernels();
+    this.update();
+  }
+
+  /**
+   * Follow an address: the button of the inspector has it.
+   * @param {string} buffer
+   */
+  follow(buffer) {
+    this.steps += Number(this.state.edges !== "data");
+    Object.assign(this.state, { edges: "data", buffer });
+    this.update();
+  }
+
+  // -- a recording that grows -----------------------------------------------------------
+
+  /**
+   * Take in what is new, and keep what a reader did; false: with it this is another page.
+   * @param {Store} store of the graph as it is by now
+   */
+  renew(store) {
+    const fresh = make(store.graph.parts, store.graph.page);
+    /** @param {string} id */
+    const differs = (id) => (document.getElementById(id) === null) !== (fresh.querySelector(`#${id}`) === null);
+    if (OPTIONAL.some(differs)) return false;
+    if (JSON.stringify(store.graph.columns) !== JSON.stringify(this.graph.columns)) {
+      this.table?.destroy();
+      this.table = null;
+    }
+    for (const id of ["graph-about", "baseline-note"]) {
+      const there = fresh.querySelector(`#${id}`);
+      if (there) document.getElementById(id)?.replaceChildren(...there.childNodes);
+    }
+    for (const id of ["launch", "stream-launch", "graph-choice", "baseline"]) renewOptions(id, fresh);
+    this.store = store;
+    this.state.launch = choiceOf("launch")?.value ?? this.state.launch;
+    this.state.stream = choiceOf("stream-launch")?.value ?? this.state.stream;
+    this.breakdown?.destroy();
+    this.breakdown = this.openBreakdown();
+    this.update();
+    this.filled = this.fill();
+    if (this.frames.memory) this.showMemoryFacts();
+    return true;
+  }
+
+  // -- another place, and the end -------------------------------------------------------
+
+  /** Stand in another box, as it is. @param {HTMLElement} box */
+  moveTo(box) {
+    const active = /** @type {HTMLElement|null} */ (document.activeElement);
+    const scrolled = ["nodes", "kernels", "inspector"].map(byId).map((part) => /** @type {const} */ ([part, part.scrollTop]));
+    box.replaceChildren(this.element);
+    for (const [part, top] of scrolled) part.scrollTop = top;
+    if (active && this.element.contains(active)) active.focus({ preventScroll: true });
+  }
+
+  close() {
+    for (const end of this.ends) end();
+    this.listening.abort();
+    this.breakdown?.destroy();
+    this.table?.destroy();
+    this.kernels?.destroy();
+    for (const [, frame] of this.views()) frame.destroy();
+    this.element.remove();
+  }
+}
+
+/**
+ * Offer what a choice offers by now, with what is called the same chosen: numbers of launches move.
+ * @param {string} id @param {HTMLElement} fresh a page made anew
+ */
+function renewOptions(id, fresh) {
+  const choice = choiceOf(id);
+  /** @type {HTMLSelectElement|null} */
+  const there = fresh.querySelector(`#${id}`);
+  if (!choice || !there) return;
+  const chosen = nameOf(choice.selectedOptions[0]);
+  const options = Array.from(there.options);
+  const { value } = options.find((option) => nameOf(option) === chosen) ?? there;
+  choice.replaceChildren(...options);
+  choice.value = value;
+  choice.disabled = there.disabled;
+}

@@ -1,0 +1,36 @@
+/**
+ * The source of a graph page's data. There are two: page/embedded.js, of a saved file, which has them
+ * with it, and page/fetched.js, of a page whose server makes them.
+ *
+ * @typedef {{id: number, name: string, note: string, parts: Part[], page: number, colour: string,
+ *   layout: string, columns: Column[], kernel_columns: Column[], baseline: string|null, has_breakdown: boolean,
+ *   fixed: Record<string, string|number>, launch: string, first: string[]}} Graph  what the page of a graph is
+ *   made of, alike in both: gviz.app.pages.graph_content. `fixed` are the fields of its address that no
+ *   choice on it changes, `launch` the one that places nodes where none does, `first` the views in
+ *   the order in which they are wanted
+ * @typedef {{
+ *   graph: Graph,
+ *   nodes: () => Promise<Nodes>,
+ *   source: (view: "dag"|"timeline"|"memory", state: State, asked: string) => string,
+ *   inspect: (ids: number[]) => Promise<HTMLElement>,
+ *   keyOf: (ids: number[]) => string,
+ *   memoryFacts: () => Promise<HTMLElement>,
+ *   breakdown: () => BreakdownSource|null,
+ *   layouts: () => string[],
+ *   folds: () => string[],
+ *   launches: () => string[],
+ *   opened: (fold: string, open: string[]) => string[],
+ *   open: (fold: string, before: string[], wanted: string[]) => string[],
+ * }} Store
+ *   `nodes` of the table; `source` what a view loads, `asked` the layout that is requested ("" for
+ *   none); `inspect` what is known of nodes, `keyOf` what names that; `layouts`, `folds` and
+ *   `launches` those there are (none: all that the page's choices offer), the first of each the one
+ *   to begin with; `opened` what of some folds can be open together, `open` what is once a
+ *   reader wants other ones open than before
+ */
+/** @typedef {import("../breakdown/breakdown.js").Source} BreakdownSource  of the verdict and the breakdown */
+/** @import { Part } from "../core/parts.js" */
+/** @import { Column } from "../table/table.js" */
+/** @import { Nodes } from "../table/nodes.js" */
+/** @import { State } from "./address.js" */
+export {};

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { graphOf, parse, textOf } from "../../../assets/web/page/address.js";
+
+const FIXED = { graph: 2 };
+const STATE = {
+  node: [3, 4], launch: "all", stream: "9", order: "length", colour: "p95", layout: "lanes", fold: "repeats",
+  open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "kernels", panel: "memory",
+};
+
+test("a state comes back from its address", () => {
+  assert.deepEqual(parse(textOf(FIXED, STATE)), STATE);
+  assert.equal(graphOf(textOf(FIXED, STATE)), 2);
+});
+
+test("an address says only what differs", () => {
+  const plain = {
+    ...STATE, node: [], launch: "median", stream: "", order: "ordinal", fold: "none", open: [], edges: "all", buffer: null,
+    table: "nodes", panel: "timeline",
+  };
+  assert.equal(textOf(FIXED, plain), "graph=2&launch=median&colour=p95&layout=lanes");
+  const against = { file: "a b", graph: 2, baseline: "before", baseline_graph: 1 };
+  assert.equal(textOf(against, plain), "file=a+b&graph=2&baseline=before&baseline_graph=1&launch=median&colour=p95&layout=lanes");
+});
+
+test("an order is that of all launches", () => {
+  assert.equal(parse(textOf(FIXED, { ...STATE, launch: "3" })).order, undefined);
+});
+
+test("without folds only bodies are open", () => {
+  assert.deepEqual(parse(textOf(FIXED, { ...STATE, fold: "none" })).open, ["n3"]);
+});
+
+test("more selected nodes than an address has room for are cut", () => {
+  const node = Array.from({ length: 1300 }, (_, n) => 1000 + 2 * n);
+  assert.deepEqual(parse(textOf(FIXED, { ...STATE, node })).node, node.slice(0, 1200));
+});
+
+test("what is malformed says nothing", () => {
+  assert.deepEqual(parse(""), {});
+  assert.deepEqual(parse("%E0%A4%A&=&&node="), { node: [] });
+  assert.deepEqual(parse(`node=${"9".repeat(400)}`), { node: [] });
+  assert.deepEqual(parse("graph=-1&node=1,x,-3,99999999&buffer=<b>"), { node: [1, 99999999] });
+  assert.equal(graphOf("graph=-1"), null);
+  assert.deepEqual(parse("graph=1e3&buffer=0x7f&open=,,"), { open: [] });
+  assert.equal(graphOf("graph=1e3"), null);
+});
