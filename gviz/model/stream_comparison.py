@@ -194,7 +194,7 @@ def _saved(found: Alternation) -> list[str]:
     ]
     count = counted(found.elapsed.count, "launch", "launches")
     state = "plain" if found.state is CuptiState.PLAIN else "CUPTI attached"
-    return [*lines, f"  {count} and eager iterations, timed alternately, {state}"]
+    return [*lines, f"  {count} and eager iterations, timed alternately in one process, {state}"]
 
 
 def interval_text(found: Interval) -> str:

@@ -112,12 +112,12 @@ def test_outside_a_profile_it_is_timed_before_cupti_is_there(compare: Run, tmp_p
     first, second = compare(2, planted=planted, alone=True)
     assert first["state"] == "plain"
     assert held([first], "elapsed") == 1
-    assert "timed alternately, plain" in first["text"]
+    assert "timed alternately in one process, plain" in first["text"]
     # CUPTI was in the process from the first profile on, and has slowed it down since.
     assert second["state"] == "attached"
     assert held([second], "elapsed") == 0
     assert second["elapsed"]["saved"] > second["truth"]["elapsed"]
-    assert "timed alternately, CUPTI attached" in second["text"]
+    assert "timed alternately in one process, CUPTI attached" in second["text"]
     low, high = (duration(first["elapsed"][end]) for end in ("low", "high"))
     with Recording(tmp_path / "0-out.gviz") as recording:
         (graph,) = top_graphs(recording)

@@ -69,7 +69,8 @@ def gain_basis(found: StreamResult) -> str:
     gain = found.headline
     if not isinstance(found.alternate, NotComputed):
         count = counted(gain.evidence.n, "launch", "launches")
-        return f"{count} and eager iterations timed alternately, {state_text(gain.evidence)}"
+        state = state_text(gain.evidence)
+        return f"{count} and eager iterations timed alternately in one process, {state}"
     return f"{_iterations(found.stream)}, both sides {state_text(gain.evidence)}"
 
 

@@ -90,8 +90,8 @@ def test_gain_without_node_times_is_said_first_where_it_was_measured(
     graph = replace(decode, stream_comparison=replace(compared, alternate=alternate))
     assert sentences(graph)[0] == (
         "The graph saves 5.76 ms per launch (7.94× faster than eager; 20 launches and eager "
-        "iterations timed alternately, plain, 95% interval 5.70 ms to 5.82 ms, 120 µs wide) "
-        "[derived]."
+        "iterations timed alternately in one process, plain, 95% interval 5.70 ms to 5.82 ms, "
+        "120 µs wide) [derived]."
     )
 
 
