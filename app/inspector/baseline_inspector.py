@@ -15,6 +15,7 @@ from gviz.app.inspector.node_facts import Fact
 from gviz.app.inspector.picks import LISTED, pick_buttons, section
 from gviz.app.views import GraphView, TreeComparison, Verdict, node_times, node_verdicts
 from gviz.comparison import Difference, GraphComparison
+from gviz.families import kernel_label
 from gviz.model import LaunchTimes
 from gviz.stats import FALSE_DISCOVERIES, shift_interval
 from gviz.text import (
@@ -202,10 +203,10 @@ class Against:
             html.Li(
                 [
                     dcc.Link(
-                        name,
+                        kernel_label(name),
                         href=self._addresses.graph(base.file, base.graph_id, ids[:100]),
                         className="gv-ellipsis",
-                        title=f"Show them in {base.file}",
+                        title=f"Show them in {base.file}: {name}",
                     ),
                     html.Span(f" × {len(ids)}" if len(ids) > 1 else ""),
                 ]

@@ -39,6 +39,7 @@ from gviz.app.views import (
     shared_ranges,
 )
 from gviz.cuda import node_type_name, not_timed_reason
+from gviz.families import kernel_label
 from gviz.model import GraphTree, is_failed, read_node, read_node_durations
 from gviz.recording import rows
 from gviz.text import counted, duration, percent
@@ -208,6 +209,7 @@ def _heading(
     node: rows.Node, function: rows.KernelFunction | None, as_json: str, place: Component | None
 ) -> Component:
     whole = function.name if function else node.name
+    label = kernel_label(node.name)
     return html.Div(
         className="gv-inspector-head",
         children=[
@@ -227,8 +229,8 @@ def _heading(
                 ],
                 className="gv-inspector-line",
             ),
-            html.H2(node.name, className="gv-clamp"),
-            _whole_name(whole) if whole != node.name or len(whole) > _LONG_NAME else None,
+            html.H2(label, className="gv-clamp"),
+            _whole_name(whole) if whole != label or len(whole) > _LONG_NAME else None,
         ],
     )
 
@@ -433,7 +435,7 @@ def _totals(view: GraphView) -> Component:
     lines = [
         html.Tr(
             [
-                html.Td(names.values[i], className="gv-break"),
+                html.Td(kernel_label(names.values[i]), className="gv-break", title=names.values[i]),
                 html.Td(str(count[i]), className="gv-number"),
                 html.Td(duration(float(total[i])), className="gv-number"),
                 html.Td(percent(float(total[i]) / whole if whole else None), className="gv-number"),

@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 
 from gviz.app.components import elements as html
 from gviz.cuda import node_type_name
+from gviz.families import kernel_label
 from gviz.model import TimedTree
 from gviz.text import counted, duration
 
@@ -48,7 +49,7 @@ def _pick(tree: TimedTree, key: int, values: Mapping[int, str] | None) -> Compon
             type="button",
             className="gv-pick",
             children=[
-                html.Span(node.name, className="gv-ellipsis"),
+                html.Span(kernel_label(node.name), className="gv-ellipsis", title=node.name),
                 html.Span(own if values is None else values[key], className="gv-pick-value"),
             ],
             **{"data-node": str(key)},

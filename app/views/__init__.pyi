@@ -37,6 +37,7 @@ from gviz.app.views.graph_data import graph_identity as graph_identity
 from gviz.app.views.graph_data import graph_view as graph_view
 from gviz.app.views.graph_data import launches_with_times as launches_with_times
 from gviz.app.views.graph_data import typical_launch as typical_launch
+from gviz.app.views.labels import labels_of as labels_of
 from gviz.app.views.level_memory import kept_memory as kept_memory
 from gviz.app.views.level_memory import why_no_lifetimes as why_no_lifetimes
 from gviz.app.views.miniature import build_miniature as build_miniature
@@ -57,6 +58,7 @@ from gviz.app.views.table.grid import csv_button as csv_button
 from gviz.app.views.table.grid import filter_clear as filter_clear
 from gviz.app.views.table.grid import node_grid as node_grid
 from gviz.app.views.table.kernel_table import KERNEL_COLUMNS as KERNEL_COLUMNS
+from gviz.app.views.table.table import NAME_COLUMN as NAME_COLUMN
 from gviz.app.views.table.table import table_columns as table_columns
 from gviz.app.views.table.table import table_payload as table_payload
 from gviz.app.views.timeline.host_ranges import shared_ranges as shared_ranges

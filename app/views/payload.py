@@ -37,6 +37,7 @@ from gviz.app.views.dag import (
     value_scale,
     visible_parents,
 )
+from gviz.app.views.labels import labels_of
 from gviz.app.views.level_memory import read_memory
 from gviz.app.views.memory_payload import memory_payload
 from gviz.app.views.timeline import (
@@ -153,6 +154,7 @@ def dag_payload(
     header: dict[str, Any] = {
         **_dag_header(tree, levels, request, against, launch),
         "strings": strings.to_list(),
+        "labels": labels_of(strings.to_list(), [arrays["name"]]),
         "overlays": describe_overlays(painted(arrays, levels)),
         **places,
     }

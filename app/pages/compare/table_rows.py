@@ -15,6 +15,7 @@ from gviz.app.pages.compare.page_levels import SIDES
 from gviz.app.views import VERDICT_WORDS, node_verdicts, node_words
 from gviz.comparison import ComparedLevel, GroupTime, NodeChange
 from gviz.cuda import node_type_name
+from gviz.families import joined_labels
 from gviz.model import TimedTree
 from gviz.report import change_verdict
 
@@ -79,6 +80,8 @@ def table_payload(found: Comparison, table: str) -> bytes:
         row["id"] = str(at)
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
+    if "name" in columns:
+        columns["label"] = [joined_labels(str(name)) for name in columns["name"]]
     return json.dumps(columns, separators=(",", ":")).encode()
 
 

@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, Sides, pane, select
 from gviz.app.pages.compare.comparison import Comparison
-from gviz.app.views import csv_button, filter_clear, node_grid
+from gviz.app.views import NAME_COLUMN, csv_button, filter_clear, node_grid
 from gviz.text import integer
 
 #: The table that is shown where the address names none.
@@ -18,7 +18,7 @@ FIRST = "nodes"
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
 _MICROSECONDS = {**_NUMBER, "valueFormatter": {"function": "gvizMicroseconds(params.value)"}}
 _SIGNED = {**_NUMBER, "valueFormatter": {"function": "gvizSignedMicroseconds(params.value)"}}
-_NAME = {"field": "name", "headerName": "Name", "minWidth": 160, "flex": 3, "tooltipField": "name"}
+_NAME = {**NAME_COLUMN, "minWidth": 160, "tooltipField": "name"}
 _BODY = {
     "field": "body",
     "headerName": "Body",

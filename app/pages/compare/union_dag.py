@@ -25,6 +25,7 @@ from gviz.app.views import (
     baseline_arrays,
     describe_overlays,
     frame_arrays,
+    labels_of,
     node_arrays,
     overlay_arrays,
     pack,
@@ -110,7 +111,9 @@ def union_dag(
         }
     )
     header = _header(names, levels, arrays)
-    return pack({**header, "strings": strings.to_list(), **places}, arrays)
+    shown = strings.to_list()
+    labels = labels_of(shown, [arrays["name"]])
+    return pack({**header, "strings": shown, "labels": labels, **places}, arrays)
 
 
 def _joined(parts: Sequence[Arrays]) -> Arrays:

@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from gviz.analysis import NodeRef
 from gviz.app.components import Addresses
 from gviz.comparison import RankGraph
+from gviz.families import kernel_label
 from gviz.model import GraphTree
 from gviz.report import GraphLink, Link, NodeLink, RunLink
 
@@ -44,7 +45,7 @@ class RankLinks:
         """Return a link to what a document refers to."""
         match link:
             case NodeLink():
-                return _linked(link.node.name, self._node(link.node))
+                return _linked(kernel_label(link.node.name), self._node(link.node))
             case RunLink(node=NodeRef() as node):
                 href = self.addresses.graph(self.file, node.graph_id, (node.node_id,))
                 return _linked(link.text, href)

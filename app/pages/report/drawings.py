@@ -10,8 +10,10 @@ from dash.development.base_component import Component
 
 from gviz.analysis import BreakEven, GraphAnalysis
 from gviz.app.components import COLOURS, Axis, Kind, Series, Step, chart, pareto, waterfall
+from gviz.families import kernel_label
 from gviz.report import Bar, Drawing
 from gviz.stats import NotComputed
+from gviz.text import shorten
 
 #: A name in the Pareto chart.
 _NAME = 44
@@ -57,19 +59,12 @@ def _pareto(found: Drawing) -> Component | None:
     shares = [_length(bar) for bar in found.bars]
     return pareto(
         "dominance",
-        [_short(bar.name) for bar in found.bars],
+        [shorten(kernel_label(bar.name), _NAME) for bar in found.bars],
         shares,
         list(accumulate(shares)),
         label="Pareto chart of node time by kernel name",
         of_what="node time",
     )
-
-
-def _short(name: str) -> str:
-    if len(name) <= _NAME:
-        return name
-    tail = _NAME // 3
-    return f"{name[: _NAME - tail - 1]}…{name[-tail:]}"
 
 
 def _idle(found: Drawing) -> Component:

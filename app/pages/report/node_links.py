@@ -12,6 +12,7 @@ from gviz.analysis import OUTSIDE, NodeRef
 from gviz.app.components import Addresses, write_ids
 from gviz.app.views import open_id
 from gviz.cuda import node_type_name
+from gviz.families import kernel_label
 from gviz.model import GraphTree, TreeNode, nested_ranges
 from gviz.recording import rows
 from gviz.report import AlikeLink, EdgeLink, GraphLink, Grouping, Link, NodeLink, NodesLink, RunLink
@@ -57,7 +58,7 @@ class NodeLinks:
             case EdgeLink():
                 return self.edge(link.dependency, link.dependent)
             case AlikeLink():
-                return self.alike(link.by, link.text)
+                return self.alike(link)
             case GraphLink():
                 return self.body(link.graph_id)
             case RunLink():
@@ -65,7 +66,7 @@ class NodeLinks:
 
     def node(self, ref: NodeRef) -> Component:
         """Return a link to a node by its id and name."""
-        name = html.Span(ref.name, className="gv-node-name")
+        name = html.Span(kernel_label(ref.name), className="gv-node-name", title=ref.name)
         return self._link([str(ref.node_id), " ", name], [ref])
 
     def nodes(self, refs: Iterable[NodeRef], count: int | None = None) -> Component:
@@ -83,17 +84,19 @@ class NodeLinks:
         ids = (str(ref.node_id) for ref in (dependency, dependent))
         return self._link(" → ".join(ids), [dependency, dependent])
 
-    def alike(self, by: Grouping, value: str) -> Component | str:
+    def alike(self, link: AlikeLink) -> Component | str:
         """Return a link to the nodes of a name, kind or range; only its text if there are none."""
+        by, value = link.by, link.whole
         if by not in self._groups:
             self._groups[by] = self._group(by)
         found = self._groups[by].get(value, [])
         if not found:
-            return value
+            return link.text
         linked = self._fit(found)
         more = len(linked) < len(found)
         title = f"{_MEANING}: the first {integer(len(linked))}" if more else _MEANING
-        return dcc.Link(value, href=self._address(linked), title=title)
+        title += f"\n{value}" if link.text != value else ""
+        return dcc.Link(link.text, href=self._address(linked), title=title)
 
     def _group(self, by: Grouping) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}

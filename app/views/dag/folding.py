@@ -14,6 +14,7 @@ from gviz.app.views.dag.dag_places import LevelItems
 from gviz.app.views.dag.intervals import LaunchIntervals
 from gviz.app.views.wire import Arrays, Strings
 from gviz.dag import cover_graph
+from gviz.families import kernel_label
 from gviz.layout import (
     Fold,
     FoldedDag,
@@ -52,7 +53,8 @@ def fold_level(level: TimedLevel, folding: str) -> FoldTree:
     work = [names.codes.astype(np.int64), level.nodes.integers("type"), _contents(level)]
     work += [level.nodes.integers(name, -1) for name in SHAPE]
     _, labels = distinct(work)
-    texts = [names.values[code] for code in names.codes.tolist()]
+    shown = [kernel_label(name) for name in names.values]
+    texts = [shown[code] for code in names.codes.tolist()]
     return find_repeats(level.edge_from, level.edge_to, order, labels, texts)
 
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from gviz.app.views.table.table import NAME_COLUMN
+
 _NUMBER = {"type": "numericColumn"}
 _TIME = {**_NUMBER, "width": 96, "valueFormatter": {"function": "gvizMicroseconds(params.value)"}}
 
 #: As assets/web/table/table.js has columns.
 KERNEL_COLUMNS: list[dict[str, Any]] = [
     {
-        "field": "name",
-        "headerName": "Name",
-        "minWidth": 150,
-        "flex": 3,
+        **NAME_COLUMN,
         "tooltipField": "kernel",
     },
     {

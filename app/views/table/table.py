@@ -19,8 +19,17 @@ from gviz.app.views.baseline import (
 )
 from gviz.app.views.graph_data import GraphView
 from gviz.cuda import node_type_name
+from gviz.families import kernel_label
 from gviz.model import TreeNodes, distinct
 
+#: Shows the label; a search finds the whole name too, and CSV files have it.
+NAME_COLUMN: dict[str, Any] = {
+    "field": "label",
+    "colId": "name",
+    "headerName": "Name",
+    "minWidth": 150,
+    "flex": 3,
+}
 _NUMBER = {"type": "numericColumn"}
 
 
@@ -39,6 +48,7 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
     paths = [tree.path_of(at) or None for at in range(len(tree.levels))]
     names = nodes.listed("name")
     kernels: Mapping[object, str] = {i: f.name for i, f in view.functions.items()}
+    labels = {name: kernel_label(name) for name in set(names)}
     functions = zip(nodes.listed("function_id"), names, strict=True)
     nvtx: Mapping[object, str] = dict(tree.nvtx.items())
     columns = {
@@ -46,6 +56,7 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
         "key": keys,
         "node": nodes.listed("node_id"),
         "name": names,
+        "label": [labels[name] for name in names],
         "kernel": [kernels.get(function, name) for function, name in functions],
         "body": [paths[at] for at in tree.level.tolist()],
         "kind": _kinds(nodes),
@@ -101,10 +112,7 @@ def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str
     columns: list[dict[str, Any]] = [
         {"field": "node", "headerName": "Id", **_NUMBER, "width": 66},
         {
-            "field": "name",
-            "headerName": "Name",
-            "minWidth": 150,
-            "flex": 3,
+            **NAME_COLUMN,
             "tooltipField": "kernel",
         },
         {"field": "kind", "headerName": "Kind", "width": _text_width(kinds, 82)},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gviz.app.views.labels import labels_of
 from gviz.app.views.timeline.timeline_window import (
     Part,
     ViewWindow,
@@ -89,7 +90,9 @@ def pack_sides(
         arrays = {name: array for s in sides.values() for name, array in s.whole().items()}
     else:
         arrays, found["detail"] = _thinned(sides, window, strings)
-    return pack({**found, "strings": strings}, arrays | nested)
+    names = [arrays[name] for side in sides if (name := f"{side}_name") in arrays]
+    labels = labels_of(strings, names)
+    return pack({**found, "strings": strings, "labels": labels}, arrays | nested)
 
 
 def _thinned(

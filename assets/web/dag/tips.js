@@ -10,7 +10,8 @@ const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
 
 /** @param {DagScene} scene @param {number} i */
 export function describe(scene, i) {
-  const rows = [[scene.nameOf(i)], ["kind", scene.kindOf(i)], ...timesOf(scene, i)];
+  const [label, whole] = [scene.nameOf(i), scene.wholeNameOf(i)];
+  const rows = [[label], ...(whole === label ? [] : [["name", whole]]), ["kind", scene.kindOf(i)], ...timesOf(scene, i)];
   if (Number.isFinite(scene.share[i])) {
     rows.push(["share of launch", format.percent(scene.share[i])]);
   }

@@ -225,7 +225,7 @@ async function save(button) {
   const grid = await window.dash_ag_grid.getApiAsync(TABLE);
   grid.exportDataAsCsv({
     fileName: `${nameOf(button.dataset.name ?? "")}-${propsOf("compare-rows").value}.csv`,
-    processCellCallback: ({ value }) => cell(value),
+    processCellCallback: ({ value, column, node }) => cell(node?.data[column.getColId()] ?? value),
     processHeaderCallback: ({ column }) => column.getColId(),
   });
 }

@@ -37,6 +37,7 @@ export function group(rows) {
       // Never the name of something that every object has, such as "constructor".
       id: `name ${name}`,
       name,
+      label: members[0].label,
       kernel: wordsOf(new Set(members.map((row) => row.kernel))),
       nodes: members.map((row) => row.key),
       count: members.length,

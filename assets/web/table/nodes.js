@@ -1,7 +1,7 @@
 /**
  * The nodes of a graph as the table's columns have them, and which of them are shown in what order.
  *
- * @typedef {{key: number, name: string, kind: string, kernel: string, median_ns: number|null,
+ * @typedef {{key: number, name: string, label: string, kind: string, kernel: string, median_ns: number|null,
  *   launch_ns: number|null, share: number|null, body: number|null} & Record<string, any>} NodeRow  of
  *   the table: see gviz.app.views.table.table
  */

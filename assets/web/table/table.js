@@ -24,7 +24,7 @@ const SHOWN_AS = {
 };
 
 /**
- * @typedef {{field: string, headerName: string, headerTooltip?: string, tooltipField?: string,
+ * @typedef {{field: string, colId?: string, headerName: string, headerTooltip?: string, tooltipField?: string,
  *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number,
  *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.views.table.table has them
  */
@@ -221,7 +221,7 @@ export class Table {
     const values = this.content.row(id);
     const cells = this.columns.map((column) => {
       if (column.field === OPEN) return element("td", {}, openButton(values));
-      const attributes = { class: isNumber(column) ? "gv-number" : "", "data-field": column.field };
+      const attributes = { class: isNumber(column) ? "gv-number" : "", "data-field": column.colId ?? column.field };
       const cell = element("td", attributes, textOf(column, values[column.field]));
       const tip = column.tooltipField && values[column.tooltipField];
       if (tip) cell.title = tip;
@@ -327,7 +327,7 @@ export class Table {
 
   /** The rows shown, as recorded, in the units that the names say. */
   saveCsv() {
-    const names = this.columns.map((column) => column.field).filter((name) => name !== OPEN);
+    const names = this.columns.map((column) => column.colId ?? column.field).filter((name) => name !== OPEN);
     const text = csv.textOf(names, this.rows.map((id) => this.content.row(id)));
     const blob = new Blob(["\ufeff", text], { type: "text/csv" });
     picture.download(blob, `${csv.nameOf(this.page.name)}.csv`);

@@ -39,7 +39,7 @@ function fillOf(scene, side, i, style) {
  * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {number} i
  */
 function name(ctx, scene, side, i) {
-  ctx.about?.(`${scene.nameOf(side, i)} · ${format.duration(side.slowest[i])}`);
+  ctx.about?.(`${scene.wholeNameOf(side, i)} · ${format.duration(side.slowest[i])}`);
 }
 
 /**

@@ -11,7 +11,7 @@
  * @typedef {{mode: "one"|"median"|"all", count: number, total_ns: number, idle_ns: number,
  * idle_fraction: number, queued_ns: number, zero: string, launch_count: number, launch_id?: number,
  * lanes: string[], depth?: number, launches: Launch[], order: string}} SideFacts
- * @typedef {Pick<Side, "name"|"lanes"|"start"|"duration"|"step"|"nodeId"|"slowest"|"strings"|"label"|"type">}
+ * @typedef {Pick<Side, "name"|"lanes"|"start"|"duration"|"step"|"nodeId"|"slowest"|"strings"|"labels"|"label"|"type">}
  *   SideSpans  what is drawn of a side's lanes
  */
 import * as colour from "../core/colour.js";
@@ -47,6 +47,8 @@ export class Side {
     this.count = this.start.length;
     /** The strings that `label` numbers. */
     /** @type {string[]} */ this.strings = payload.header.strings;
+    /** Labels of names that are longer, by index. */
+    /** @type {Record<number, string>} */ this.labels = payload.header.labels;
     /** Where the server merged: spans behind an entry, and the duration of the slowest. */
     /** @type {Uint32Array|undefined} */ this.merged = payload[`${name}_merged`];
     /** @type {Float64Array} */ this.slowest = payload[`${name}_slowest_ns`] || this.duration;
@@ -183,8 +185,13 @@ export class TimelineScene {
     return this.header.graph_id === other.header.graph_id && launches(this) === launches(other);
   }
 
-  /** @param {SideSpans} side @param {number} i */
+  /** The label of a span's kernel, or its name. @param {SideSpans} side @param {number} i */
   nameOf(side, i) {
+    return side.labels[side.label[i]] ?? this.wholeNameOf(side, i);
+  }
+
+  /** @param {SideSpans} side @param {number} i */
+  wholeNameOf(side, i) {
     return side.strings[side.label[i]];
   }
 

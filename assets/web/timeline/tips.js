@@ -33,8 +33,10 @@ function describeCall(scene, side, call) {
 function describeSpan(scene, side, i) {
   const { duration } = format;
   const median = side.facts.mode === "median" ? "median " : "";
+  const [label, whole] = [scene.nameOf(side, i), scene.wholeNameOf(side, i)];
   const rows = [
-    [scene.nameOf(side, i)],
+    [label],
+    ...(whole === label ? [] : [["name", whole]]),
     ...launchRow(side, i),
     ["kind", scene.kindOf(side, i)],
     [`${median}start`, duration(side.start[i])],

@@ -12,6 +12,7 @@ from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType, NodeType
 from gviz.dag import longest_path, rank_rows
+from gviz.families import kernel_label
 from gviz.model import NOT_WORKING
 from gviz.stats import IntArray
 
@@ -34,7 +35,7 @@ def branches_took_turns(subject: GraphSubject) -> Iterator[Found]:
         if not group.gain_ns:
             continue
         first = group.waits[0]
-        names = [subject.ref_of_vertex(v).name for v in (first.vertex, first.blocker)]
+        names = [kernel_label(subject.ref_of_vertex(v).name) for v in (first.vertex, first.blocker)]
         more = f", {len(group.waits):,} such nodes in all" if len(group.waits) > 1 else ""
         apart = len(subject.timed_launches) - group.overlapped_launches
         yield Found(
@@ -179,7 +180,7 @@ def late_fork(subject: GraphSubject) -> Iterator[Found]:
     yield Found(
         reason=f"{len(waiting):,} node{'s wait' if len(waiting) > 1 else ' waits'} for one of "
         "another stream and share no memory with it but what the node before it is given too, "
-        f"such as {b.node_id} {b.name} for {a.node_id} {a.name}",
+        f"such as {b.node_id} {kernel_label(b.name)} for {a.node_id} {kernel_label(a.name)}",
         vertices=waiting,
         evidence=(Fact("edges", len(late), "", "derived"),),
         gain_ns=model.whole_ns - model.length_ns(dropped=dropped, added=added),

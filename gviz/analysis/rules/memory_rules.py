@@ -15,6 +15,7 @@ from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
 from gviz.dag import Reachability
+from gviz.families import kernel_label
 from gviz.stats import IntArray
 
 #: Equal nodes that are compared with each other, of one kind.
@@ -217,7 +218,7 @@ def duplicate_node(subject: GraphSubject) -> Iterator[Found]:
         return
     vertices = np.array(_vertices(subject, found), np.int64)
     vertices = vertices[subject.held.timed[vertices]]
-    names = sorted({level.nodes[n].name for n in found})
+    names = sorted({kernel_label(level.nodes[n].name) for n in found})
     verb = "s repeat equal ones" if len(found) > 1 else " repeats an equal one"
     yield Found(
         reason=f"{len(found):,} node{verb}: {', '.join(names[:3])}",

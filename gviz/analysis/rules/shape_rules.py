@@ -11,7 +11,7 @@ from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.rules.work_rules import EMPTY_KERNEL_NS, LONGEST_FUSED_NS, fusable_chains
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType
-from gviz.families import Kind
+from gviz.families import Kind, kernel_label
 from gviz.stats import BoolArray, IntArray
 from gviz.text import counted
 
@@ -110,7 +110,7 @@ def kernel_in_many_shapes(subject: GraphSubject) -> Iterator[Found]:
     shapes = len(np.unique(shape[first], axis=0))
     yield Found(
         reason=f"{count:,} kernels in a row that differ in shape only, such as {len(first):,} x "
-        f"{nodes[unrolled.node[first[0]]].name} in {shapes:,} shapes",
+        f"{kernel_label(nodes[unrolled.node[first[0]]].name)} in {shapes:,} shapes",
         vertices=[v for run in groups for v in run.tolist()],
         evidence=(
             Fact("node time", float(sum(model.duration_ns[run].sum() for run in groups)), "ns",

@@ -10,7 +10,7 @@ import numpy as np
 from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
-from gviz.families import Kind
+from gviz.families import Kind, kernel_label
 from gviz.stats import IntArray
 from gviz.text import counted
 
@@ -44,7 +44,10 @@ def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
     duration[gone] -= start
     gap[gone] = np.maximum(gap[gone] - usual, 0.0)
     longest = max(chains, key=len)
-    names = [subject.graph.nodes[subject.unrolled.node[v]].name for v in longest[:2].tolist()]
+    names = [
+        kernel_label(subject.graph.nodes[subject.unrolled.node[v]].name)
+        for v in longest[:2].tolist()
+    ]
     count = sum(map(len, chains))
     total = float(sum(model.duration_ns[chain].sum() for chain in chains))
     plural = "s" if len(chains) > 1 else ""
@@ -213,7 +216,7 @@ def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
     duration[chosen] = np.minimum(duration[chosen], spread)
     longest = sorted(by_name.items(), key=lambda item: -model.duration_ns[item[1]].sum())
     named = [
-        f"{len(found):,} x {name} of {counted(int(np.median(count[found])), 'block')}"
+        f"{len(found):,} x {kernel_label(name)} of {counted(int(np.median(count[found])), 'block')}"
         for name, found in longest[:2]
     ]
     plural = "s have" if len(chosen) > 1 else " has"

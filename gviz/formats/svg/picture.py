@@ -11,6 +11,7 @@ import numpy as np
 from gviz.cuda import EdgeType, node_type_name
 from gviz.dag import Placement
 from gviz.errors import RecordingError
+from gviz.families import kernel_label
 from gviz.formats.svg.colours import ColourScale, Theme, ValueColours
 from gviz.formats.svg.node_colours import colours_of_nodes
 from gviz.formats.svg.pen import INKS, Pen
@@ -119,7 +120,7 @@ def draw_launch(
             box, colours.fill(took), words + (f", iteration {iteration + 1}" if iteration else "")
         )
         place = (box[0] + 3, box[1] + 14)
-        pen.text(place, name, colours.text(took), size=10, room=box[2] - 6)
+        pen.text(place, kernel_label(name), colours.text(took), size=10, room=box[2] - 6)
     for tick in range(_TICKS + 1):
         x = _MARGIN + _TIMELINE * tick / _TICKS
         pen.line([(x, top + height), (x, top + height + 5)])
@@ -186,7 +187,7 @@ def _draw_level(
         words = f"{node.node_id}: {node.name} · {node_type_name(node.type)} · {time}"
         pen.rect(box, fill, words, round=7)
         ink = pen.ink.ink if took is None else colours.text(took)
-        pen.text((box[0] + 6, box[1] + 16), node.name, ink, room=width - 12)
+        pen.text((box[0] + 6, box[1] + 16), kernel_label(node.name), ink, room=width - 12)
         pen.text((box[0] + 6, box[1] + 32), time, ink, room=width - 12)
     return place.width, place.height
 

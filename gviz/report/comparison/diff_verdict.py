@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gviz.comparison import Circumstance, GraphDiff, GroupTime, TimeChange
+from gviz.families import joined_labels
 from gviz.report.comparison.time_changes import after, before, change_verdict, interval, shift
 from gviz.report.document import (
     AlikeLink,
@@ -61,8 +62,8 @@ def group_change(group: GroupTime) -> float:
 
 
 def replacement_name(name: str) -> str:
-    """Return the name of a replacement with both of its ends shortened."""
-    return " → ".join(shorten(end, _END) for end in name.split(" → "))
+    """Return the labels of both ends of a replacement."""
+    return " → ".join(shorten(joined_labels(end), _END) for end in name.split(" → "))
 
 
 def has_changed(group: GroupTime) -> bool:

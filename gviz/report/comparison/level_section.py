@@ -9,6 +9,7 @@ import numpy as np
 
 from gviz.analysis import NodeRef
 from gviz.comparison import EdgeRef, GraphDiff, GroupTime, LevelDiff, LoneBody, NodeChange
+from gviz.families import kernel_label
 from gviz.report.comparison.diff_verdict import group_change, has_changed, replacement_name
 from gviz.report.comparison.time_changes import (
     after,
@@ -109,7 +110,7 @@ def _place(body: LoneBody) -> str:
     if parent is None:
         return "in a node that is not recorded"
     branch = "in" if body.branch is None else f"body {body.branch} of"
-    name = shorten(parent.name, _VALUE)
+    name = shorten(kernel_label(parent.name), _VALUE)
     return f"{branch} node {parent.node_id} of graph {parent.graph_id} ({name})"
 
 
@@ -303,13 +304,19 @@ def _changed(changed: Sequence[NodeChange]) -> TableBlock:
 def _describe_change(node: NodeChange) -> str:
     values = [c for c in node.changes if c.kind == "value"]
     texts = [
-        f"{c.what} {shorten(c.before, _VALUE)} → {shorten(c.after, _VALUE)}"
+        f"{c.what} {_value(c.what, c.before)} → {_value(c.what, c.after)}"
         for c in values[:_DIFFERENCES]
     ]
     left = len(values) - len(texts)
     more = f", and {left:,} more" if left else ""
-    name = "" if values[0].what == "kernel" else f"{shorten(node.before.name, _VALUE)}: "
+    name = (
+        "" if values[0].what == "kernel" else f"{shorten(kernel_label(node.before.name), _VALUE)}: "
+    )
     return f"{name}{', '.join(texts)}{more}"
+
+
+def _value(what: str, text: str) -> str:
+    return shorten(kernel_label(text) if what == "kernel" else text, _VALUE)
 
 
 def _counted(names: Iterable[str]) -> list[Content]:

@@ -46,6 +46,7 @@ from gviz.report.document.inline import line as line
 from gviz.report.document.inline import marked as marked
 from gviz.report.document.inline import nodes as nodes
 from gviz.report.document.inline import plain as plain
+from gviz.report.document.inline import with_whole_names as with_whole_names
 from gviz.report.document.quantity import Quantity as Quantity
 from gviz.report.document.quantity import average as average
 from gviz.report.document.quantity import change as change

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from gviz.analysis import NodeRef
+from gviz.families import kernel_label
 from gviz.report.document.quantity import Quantity
 from gviz.stats import How
 from gviz.text import counted
@@ -29,7 +30,12 @@ class NodeLink:
 
     @property
     def text(self) -> str:
-        """Return the node's id and name."""
+        """Return the node's id and the label of its kernel."""
+        return f"{self.node.node_id} {kernel_label(self.node.name)}"
+
+    @property
+    def whole(self) -> str:
+        """Return the node's id and whole name."""
         return f"{self.node.node_id} {self.node.name}"
 
 
@@ -82,7 +88,12 @@ class AlikeLink:
     """All nodes that have something in common, by what that is."""
 
     by: Grouping
-    text: str
+    whole: str
+
+    @property
+    def text(self) -> str:
+        """Return what they have in common; of a kernel's name its label."""
+        return kernel_label(self.whole) if self.by == "name" else self.whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,3 +233,12 @@ def _mark(parts: list[Inline], at: int, end: int, how: How, *, is_last: bool) ->
 def plain(content: Line) -> str:
     """Return a line as text."""
     return "".join(part if isinstance(part, str) else part.text for part in content)
+
+
+def with_whole_names(content: Line) -> str:
+    """Return a line as text in which nodes have their whole names, for programs."""
+    return "".join(part if isinstance(part, str) else _whole(part) for part in content)
+
+
+def _whole(part: Quantity | Link | HowMark) -> str:
+    return part.whole if isinstance(part, NodeLink | AlikeLink) else part.text

@@ -23,6 +23,8 @@ from gviz.report.document import (
     Verdict,
     capitalized,
     marked,
+    plain,
+    with_whole_names,
 )
 from gviz.report.renderers.how_marks import how_places
 from gviz.text import counted, integer
@@ -143,20 +145,23 @@ def _part(part: Inline, href: Href) -> str:
         case HowMark():
             return _mark(part.how).lstrip()
         case _ if (address := _address(part, href)) is not None:
-            return f'<a href="{escape(address)}">{_named(part.text)}</a>'
+            return f'<a href="{escape(address)}">{_named(part)}</a>'
         case _:
-            return _named(part.text)
+            return _named(part)
 
 
 def _address(part: Inline, href: Href) -> str | None:
     return href(part) if isinstance(part, Link) else None
 
 
-def _named(text: str) -> str:
-    """Return a text, shortened where it is long; the whole one is its tooltip."""
-    if len(text) <= _LONGEST:
-        return escape(text)
-    return f'<span title="{escape(text)}">{escape(text[: _LONGEST - 1])}…</span>'
+def _named(part: Inline) -> str:
+    """Return a part's text, shortened where it is long; the whole name is its tooltip."""
+    whole = with_whole_names((part,))
+    text = plain((part,))
+    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return (
+        escape(shown) if shown == whole else f'<span title="{escape(whole)}">{escape(shown)}</span>'
+    )
 
 
 def _mark(how: str) -> str:

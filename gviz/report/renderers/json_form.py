@@ -21,7 +21,7 @@ from gviz.report.document import (
     Suggestions,
     TableBlock,
     Verdict,
-    plain,
+    with_whole_names,
 )
 from gviz.stats import to_json
 
@@ -95,7 +95,7 @@ def _suggestion(one: Suggestion) -> dict[str, Any]:
 
 def _line(content: Line) -> dict[str, Any]:
     """Return a line as text, with the numbers and nodes in it where there are any."""
-    found: dict[str, Any] = {"text": plain(content)}
+    found: dict[str, Any] = {"text": with_whole_names(content)}
     quantities = [_quantity(part) for part in content if isinstance(part, Quantity)]
     if quantities:
         found["quantities"] = quantities

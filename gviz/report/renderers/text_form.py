@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from gviz.families import kernel_label
 from gviz.report.document import (
     AlikeLink,
     Block,
@@ -272,7 +273,7 @@ def _part_text(part: Inline) -> str:
         case str():
             return part
         case NodeLink():
-            return f"{part.node.node_id} {shorten(part.node.name, _NAME)}"
+            return f"{part.node.node_id} {shorten(kernel_label(part.node.name), _NAME)}"
         case AlikeLink():
             return shorten(part.text, _NAME)
         case _:

@@ -17,6 +17,7 @@ import gviz
 from gviz.api import showing
 from gviz.api.opened import Opened
 from gviz.errors import GvizError, RecordingError
+from gviz.families import kernel_label
 from gviz.text import duration, percent
 
 BUNDLED = ROOT / "assets" / "recordings"
@@ -85,7 +86,7 @@ def test_summary_says_gpu_nodes_launches_times_and_kernels() -> None:
     ]
     nodes = graph_times(BUNDLED / "decode_step.gviz")
     name, share = nodes[0]
-    assert cells[11].startswith(f"{percent(share)} {name[:30]}")
+    assert cells[11].startswith(f"{percent(share)} {kernel_label(name)}")
 
 
 def graph_times(path: Path) -> list[tuple[str, float]]:

@@ -33,7 +33,7 @@ def test_diff_of_a_real_program_before_and_after(gviz: Gviz, recaptures: tuple[P
     for stated in (
         "Nodes: 320 before, 272 after: 48 removed, 0 added, 16 changed, 256 the same",
         "Where the time changed: kernels replaced −77.7 µs, gaps after a dependency ended −22.5 µs",
-        "softmax_warp_forward<Half, float>",
+        "softmax forward f16",
         "The launch became faster by more than noise: −109 µs (−10.4%)",
         "Edges: 349 kept, 64 removed, 16 added; between nodes that stay 0 removed and 16 added",
     ):

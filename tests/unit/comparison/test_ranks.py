@@ -130,9 +130,9 @@ def test_recording_of_two_gpus_shows_which_all_reduce_waits_for_which_rank(
     assert main(["skew", str(BUNDLED / "ranks_h200.gviz")]) == 0
     text = capsys.readouterr().out
     listed = text[text.index("Waiting in collectives") :].splitlines()
-    row = next(line for line in listed if "ncclDevKernel" in line).split()
-    assert row[2:7] == ["layer", "5", "rank", "1", "100%"]
-    assert row[9:11] == ["rank", "0"]
+    row = next(line for line in listed if "NCCL AllReduce" in line).partition("RING LL")[2].split()
+    assert row[:5] == ["layer", "5", "rank", "1", "100%"]
+    assert row[7:9] == ["rank", "0"]
 
 
 def run(number: int, **given: object) -> rows.Run:

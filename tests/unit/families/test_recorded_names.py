@@ -17,7 +17,7 @@ from places import TESTS
 
 from gviz.assets import recordings as bundled
 from gviz.cuda import NodeType, short_name
-from gviz.families import Kind, family_of
+from gviz.families import Kind, family_of, kernel_label
 
 _BUNDLED = Path(next(iter(bundled.__path__)))
 _GOLDEN = TESTS / "golden"
@@ -102,3 +102,8 @@ def test_gemms_of_recordings_have_types_tile_and_tensor_cores(names: dict[str, s
     assert {short_name(name)[:13] for name, f in gemms.items() if f.tile is None} == {
         "sgemm_largek_"
     }
+
+
+def test_labels_of_recorded_names_stand_in_the_table(names: dict[str, str]) -> None:
+    table = json.loads((TESTS / "labels.json").read_text())
+    assert {short_name(name): kernel_label(name) for name in names} == table

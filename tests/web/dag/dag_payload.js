@@ -13,7 +13,7 @@ export function dagPayload(edges, { count = 5, x = [], y = [], names = [], more 
   const strings = places.map((n) => names[n] ?? `node ${n}`);
   return {
     header: {
-      graph_id: 1, graph_name: "graph", kind: "dag", layout: "structure", strings, kinds: ["KERNEL"],
+      graph_id: 1, graph_name: "graph", kind: "dag", layout: "structure", strings, labels: {}, kinds: ["KERNEL"],
       node_width: 100, node_height: 40, width: 1_000, height: 100 * count, edges_known: true, overlays: {},
       ...header,
     },

@@ -31,7 +31,7 @@ export function side(name, bars, facts = {}, more = {}) {
 export function timelinePayload(sides, header = {}) {
   return {
     header: {
-      graph_id: 1, graph_name: "graph", kind: "timeline", strings: ["gemm"], kinds: ["KERNEL"],
+      graph_id: 1, graph_name: "graph", kind: "timeline", strings: ["gemm"], labels: {}, kinds: ["KERNEL"],
       scale: { least_ns: 1, most_ns: 100, log: false },
       ...Object.assign({}, ...sides.map((one) => one.header)), ...header,
     },

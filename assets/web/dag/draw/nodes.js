@@ -58,7 +58,7 @@ const MOST_NAMED = 20000;
  */
 export function name(ctx, scene, i, style) {
   if (!ctx.vector || style.unnamed || scene.count > MOST_NAMED) return;
-  ctx.about?.(`${scene.nameOf(i)} · ${scene.kindOf(i)} · ${timeOf(scene, i)}`);
+  ctx.about?.(`${scene.wholeNameOf(i)} · ${scene.kindOf(i)} · ${timeOf(scene, i)}`);
 }
 
 /**

@@ -303,8 +303,13 @@ export class DagScene {
     return this.edgesIn.subarray(this.inStart[i], this.inStart[i + 1]);
   }
 
-  /** @param {number} i */
+  /** The label of a node's kernel, or its name. @param {number} i */
   nameOf(i) {
+    return this.header.labels[this.name[i]] ?? this.wholeNameOf(i);
+  }
+
+  /** @param {number} i */
+  wholeNameOf(i) {
     return this.header.strings[this.name[i]];
   }
 

@@ -140,7 +140,7 @@ def test_waits_of_a_launch_are_counted_from_the_rank_that_took_least(tmp_path: P
 def test_page_says_who_waits_for_whom_and_where() -> None:
     text = texts(shown(H200)).replace("\n", "")
     assert "rank 0 waits 17.2 µs for rank 1" in text
-    assert "its longest wait, in ncclDevKernel_AllReduce_Sum_f16_RING_LL" in text
+    assert "its longest wait, in NCCL AllReduce Sum f16 RING LL" in text
     assert "decode › layer 5" in text
     assert "On one clock: all runs are of host" in text
     assert "Skew over 24 launches" in text

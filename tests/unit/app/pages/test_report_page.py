@@ -28,6 +28,7 @@ from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.page import show_report
 from gviz.app.pages.report.reports import Reports
 from gviz.assets import recordings as bundled
+from gviz.report import AlikeLink
 
 ADDRESSES = Addresses("/")
 ASSETS = Path(next(iter(bundled.__path__)))
@@ -171,7 +172,7 @@ def test_totals_lead_to_the_nodes_they_are_of(decode: Library, decode_body: obje
                       ("kind", report.graph.dominance.by_kind),
                       ("nesting", report.graph.dominance.by_nesting)):  # fmt: skip
         for value, executions in zip(found.name, found.executions, strict=True):
-            link = to_nodes.alike(by, value)
+            link = to_nodes.alike(AlikeLink(by, value))
             nodes = parse_query(link.href.partition("?")[2]).node_ids
             # Nothing loops here, and every node has a time.
             assert len(nodes) == executions, (by, value)
@@ -276,9 +277,9 @@ def test_link_selects_as_many_nodes_as_an_address_has_room_for(tmp_path: Path) -
     file = library.files()[0]
     report = Patient().find(file, file.version, 1)
     to_nodes = NodeLinks("turns", report.tree, report.ranges, ADDRESSES)
-    every = to_nodes.alike("kind", "KERNEL")
+    every = to_nodes.alike(AlikeLink("kind", "KERNEL"))
     assert len(selected(every)[0]) == 2600
-    even = to_nodes.alike("name", "even_kernel")
+    even = to_nodes.alike(AlikeLink("name", "even_kernel"))
     keys = report.tree.key.tolist()
     assert selected(even) == [tuple(keys[0:2400:2])]
     assert even.title.endswith("the first 1,200")
@@ -289,9 +290,9 @@ def test_link_opens_a_few_bodies_only(tmp_path: Path, monkeypatch: pytest.Monkey
     file = library.files()[0]
     report = Patient().find(file, file.version, 1)
     to_nodes = NodeLinks("loop", report.tree, report.ranges, ADDRESSES)
-    everywhere = selected(to_nodes.alike("kind", "KERNEL"))[0]
+    everywhere = selected(to_nodes.alike(AlikeLink("kind", "KERNEL")))[0]
     parents = dict(zip(report.tree.key.tolist(), report.tree.parent.tolist(), strict=True))
     inside = [at for at, key in enumerate(everywhere) if parents[key] >= 0]
     assert inside
     monkeypatch.setattr(node_links, "MOST_OPENED", 0)
-    assert selected(to_nodes.alike("kind", "KERNEL"))[0] == everywhere[: inside[0]]
+    assert selected(to_nodes.alike(AlikeLink("kind", "KERNEL")))[0] == everywhere[: inside[0]]

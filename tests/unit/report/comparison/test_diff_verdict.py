@@ -41,8 +41,8 @@ def test_launch_then_where_then_the_largest_single_change(fused: GraphDiff) -> N
     )
     # One fused kernel in each layer, for four: not new, and not slower than one of the four.
     assert largest == (
-        "Largest single change: nvjet_sm90_hsh_64x8_64x16...NNT + 3 more → "
-        "cudnn_generated_fort_nati...x1_kernel0_0, −77.7 µs (−41.8%) in 64 → 16 nodes [derived]."
+        "Largest single change: GEMM f16 nnt 64x8 + 3 more → "
+        "attention forward f16 16x128, −77.7 µs (−41.8%) in 64 → 16 nodes [derived]."
     )
 
 

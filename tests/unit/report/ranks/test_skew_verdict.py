@@ -54,7 +54,7 @@ def test_launches_then_the_longest_wait_then_the_slowest_node(skew: Skew) -> Non
     )
     assert wait.startswith(
         "In the median of 24 launches, rank 0 waits 17.2 µs for rank 1 [estimated]: its longest "
-        "wait, in 35 ncclDevKernel_AllReduce_Sum_f16_RING_LL (decode › layer 5"
+        "wait, in 35 NCCL AllReduce Sum f16 RING LL (decode › layer 5"
     )
     assert node.endswith(
         "takes 15.6 µs on rank 1, 11.3 µs in the median of the ranks; it is the slowest there in "
