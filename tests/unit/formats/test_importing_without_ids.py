@@ -23,6 +23,7 @@ from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import graph_view
 from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
+from gviz.recording.upgrades import upgrade_recording
 from gviz.report.info.recording_document import info_document
 from gviz.report.renderers.text_form import render_text
 from gviz.report.summary import summarize
@@ -151,6 +152,7 @@ def test_times_of_training_steps_are_on_their_nodes_or_these_are_marked(
     path = tmp_path / f"{name}.gviz"
     packed = GOLDEN / f"{name}_torch_2.11.gviz.xz"
     path.write_bytes(lzma.decompress(packed.read_bytes()))
+    upgrade_recording(path, path)
     for seed in range(3):
         check_seed(path, 1, most, seed, tmp_path)
 
