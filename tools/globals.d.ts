@@ -35,7 +35,11 @@ interface GridApi {
   exportDataAsCsv(options: {
     fileName: string;
     columnKeys?: string[];
-    processCellCallback: (cell: { value: unknown }) => unknown;
+    processCellCallback: (cell: {
+      value: unknown;
+      column: { getColId(): string };
+      node: { data: Record<string, unknown> } | null;
+    }) => unknown;
     processHeaderCallback: (head: { column: { getColId(): string } }) => string;
   }): void;
 }

@@ -10,8 +10,8 @@ const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
 
 /** @param {DagScene} scene @param {number} i */
 export function describe(scene, i) {
-  const [label, whole] = [scene.nameOf(i), scene.wholeNameOf(i)];
-  const rows = [[label], ...(whole === label ? [] : [["name", whole]]), ["kind", scene.kindOf(i)], ...timesOf(scene, i)];
+  const [short, whole] = [scene.nameOf(i), scene.wholeNameOf(i)];
+  const rows = [[short], ...(whole === short ? [] : [["name", whole]]), ["kind", scene.kindOf(i)], ...timesOf(scene, i)];
   if (Number.isFinite(scene.share[i])) {
     rows.push(["share of launch", format.percent(scene.share[i])]);
   }

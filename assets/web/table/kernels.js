@@ -3,7 +3,7 @@
  */
 import { compare } from "./nodes.js";
 /**
- * @typedef {{key: number, name: string, kernel: string, median_ns: number|null,
+ * @typedef {{key: number, name: string, label: string, kernel: string, median_ns: number|null,
  *   launch_ns: number|null, share: number|null}} Named  a node, as far as its name's row needs it
  * @typedef {ReturnType<typeof group>[number] & Record<string, any>} KernelRow
  */

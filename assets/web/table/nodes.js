@@ -75,10 +75,13 @@ export class Nodes {
    * @param {number[]} ids
    */
   ofNames(ids) {
-    const { name, kernel, median_ns: medians, launch_ns: launches, share } = this.columns;
+    const { name, label, kernel, median_ns: medians, launch_ns: launches, share } = this.columns;
     return ids.map((id) => {
       const at = this.place(id);
-      return { key: id, name: name[at], kernel: kernel[at], median_ns: medians[at], launch_ns: launches[at], share: share[at] };
+      return {
+        key: id, name: name[at], label: label[at], kernel: kernel[at],
+        median_ns: medians[at], launch_ns: launches[at], share: share[at],
+      };
     });
   }
 
