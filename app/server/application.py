@@ -132,12 +132,14 @@ def _add_data_routes(
 
 
 def _early_source(library: Library, addresses: Addresses, path: str, search: str) -> str | None:
-    """Return the address of what a graph's page is made of; None: another page, or no such file."""
+    """Return the address of what a graph's page is made of; None: another page, or no such graph."""
     query = parse_query(search)
     if addresses.local(path) != GRAPH or query.file is None or query.graph_id is None:
         return None
     try:
-        key = library.file(query.file).versioned_key
+        with library.file(query.file).at() as opened:
+            opened.recording.fetch_graph(query.graph_id)
+            key = opened.versioned_key
     except GvizError:  # Dash's page says what is wrong, in a sentence
         return None
     return addresses.page_payload(key, query.graph_id, query)

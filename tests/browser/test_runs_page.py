@@ -337,7 +337,7 @@ def test_graph_page_says_what_is_missing(
     expect(page.locator("#page")).to_contain_text(sentence)
     assert page.locator("#timeline").count() == int(timeline)
     graph_page.click_node("dag", 1)
-    page.locator("#nodes .ag-row-selected[row-id='1']").wait_for()
+    page.locator("#nodes [data-row='1'][aria-selected=true]").wait_for()
     expect(page.locator("#inspector")).to_contain_text("kernel_1")
 
 
