@@ -110,7 +110,9 @@ def test_nodes_walked_to_bear_any_name(graph_page: GraphPage, site: Site) -> Non
         graph_page.wait_until(
             lambda at=at: graph_page.state("dag")["selected"] == [FIRST_NODE_ID + at], f"node {at}"
         )
-        graph_page.wait_until(lambda name=name: title.text_content() == kernel_label(name), f"name {at}")
+        graph_page.wait_until(
+            lambda name=name: title.text_content() == kernel_label(name), f"name {at}"
+        )
         expect_harmless(graph_page.page)
         expect_inspected(graph_page.page, name)
 
