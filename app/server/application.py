@@ -132,7 +132,7 @@ def _add_data_routes(
 
 
 def _early_source(library: Library, addresses: Addresses, path: str, search: str) -> str | None:
-    """Return the address of what a graph's page is made of; None: not a page of a graph there is."""
+    """Return the address of what a graph's page is made of; None: no page of such a graph."""
     query = parse_query(search)
     if addresses.local(path) != GRAPH or query.file is None or query.graph_id is None:
         return None
