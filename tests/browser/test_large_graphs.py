@@ -187,10 +187,13 @@ def expect_selection_to_go_round(graph_page: GraphPage, large: Large) -> None:
     graph_page.expect_selected(last + 1)
     # Far out spans are merged; near enough each is one that can be stood on.
     before = graph_page.state("timeline")["transform"]["k"]
-    page.locator("#timeline canvas").press("z")
-    graph_page.wait_until(
-        lambda: graph_page.state("timeline")["transform"]["k"] > 100 * before, "zoomed in"
-    )
+
+    def is_zoomed_in() -> bool:
+        # The key does nothing while the spans of the selection are on their way.
+        page.locator("#timeline canvas").press("z")
+        return bool(graph_page.state("timeline")["transform"]["k"] > 100 * before)
+
+    graph_page.wait_until(is_zoomed_in, "zoomed in")
     graph_page.wait_until(
         lambda: (graph_page.state("timeline")["detail"] or {"enough": True})["enough"], "detail"
     )
