@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gviz.recording import rows
-from gviz.stats import CuptiState, FloatArray, Interval, student_interval
+from gviz.stats import CuptiState, FloatArray, Interval, describe_readings, student_interval
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -129,7 +129,6 @@ class AlternatingReadings:
         found: list[rows.CostFigure] = []
         for subject, readings in zip(_SUBJECTS, sides, strict=True):
             for quantity, values in zip(_QUANTITIES, readings.T, strict=True):
-                low, median, high, p99 = np.percentile(values, [25, 50, 75, 99]).tolist()
                 found.append(
                     rows.CostFigure(
                         cost_figure_id=first_id + len(found),
@@ -139,17 +138,9 @@ class AlternatingReadings:
                         quantity=quantity,
                         parameter=self.state.value,
                         unit="ns",
-                        median=median,
-                        low=low,
-                        high=high,
-                        minimum=float(values.min()),
-                        maximum=float(values.max()),
-                        p99=p99,
-                        mean=float(values.mean()),
-                        deviation=float(values.std(ddof=1)) if len(values) > 1 else 0.0,
-                        reading_count=len(values),
                         outlier_count=0,
                         warm_up_count=0,
+                        **describe_readings(values),
                     )
                 )
         return found

@@ -28,6 +28,7 @@ from gviz.stats.merged_spans import merge_gaps as merge_gaps
 from gviz.stats.merged_spans import merge_spans as merge_spans
 from gviz.stats.ordering import is_ascending as is_ascending
 from gviz.stats.ordering import order_of_rows as order_of_rows
+from gviz.stats.readings import describe_readings as describe_readings
 from gviz.stats.significance import FALSE_DISCOVERIES as FALSE_DISCOVERIES
 from gviz.stats.significance import LEAST_LAUNCHES as LEAST_LAUNCHES
 from gviz.stats.significance import adjusted as adjusted

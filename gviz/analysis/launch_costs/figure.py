@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis.launch_costs.shape import Shape
+from gviz.stats import describe_readings
 
 #: Tukey's outer fence (Exploratory Data Analysis, 1977): beyond it readings are "far out".
 _FAR_OUT = 3.0
@@ -87,23 +88,14 @@ def make_figure(
     values = values[values >= 0]
     if not len(values):
         return None
-    low, median, high, p99 = (float(v) for v in np.percentile(values, [25, 50, 75, 99]))
-    fence = _FAR_OUT * (high - low)
-    far = (values < low - fence) | (values > high + fence)
+    found = describe_readings(values)
+    fence = _FAR_OUT * (found["high"] - found["low"])
+    far = (values < found["low"] - fence) | (values > found["high"] + fence)
     shape = about.shape
     return Figure(
         experiment=about.experiment,
         subject=about.subject,
         quantity=about.quantity,
-        median=median,
-        low=low,
-        high=high,
-        minimum=float(values.min()),
-        maximum=float(values.max()),
-        p99=p99,
-        mean=float(values.mean()),
-        deviation=float(values.std(ddof=1)) if len(values) > 1 else 0.0,
-        reading_count=len(values),
         outlier_count=int(far.sum()),
         warm_up_count=min(warm_up, len(readings)),
         topology=shape.topology if shape else None,
@@ -112,4 +104,5 @@ def make_figure(
         parameter=about.parameter,
         parameter_value=about.parameter_value,
         unit=about.unit,
+        **found,
     )
