@@ -14,18 +14,35 @@ for (const { text, ids, written = text } of CASES) {
   });
 }
 
-test("a list is as long as an address may be, and says how many ids it holds", () => {
+test("many ids in no row take a bit each, in any order", () => {
   const even = Array.from({ length: 1300 }, (_, n) => 1000 + 2 * n);
   const { text, kept } = write(even);
-  assert.equal(kept, 1200);
-  assert.equal(text.length, MOST_CHARACTERS - 1);
-  assert.deepEqual(read(text), even.slice(0, kept));
+  assert.equal(kept, even.length);
+  assert.equal(text, "1000." + "V".repeat(433) + "B");
+  assert.deepEqual(read(text), even);
+  assert.deepEqual(write(even.toReversed()), { text, kept });
+});
+
+test("what few ids far apart, or ids in rows, take less for is a list", () => {
+  assert.equal(write([5, 1_000_000, 7]).text, "5,1000000,7");
+  const rows = Array.from({ length: 1000 }, (_, n) => 1_000_000 + 500 * Math.floor(n / 25) + (n % 25));
+  assert.match(write(rows).text, /^1000000-1000024,1000500-1000524,/);
+});
+
+/** So many ids that their bits take more characters than an address has, and their list 5,991. */
+const FAR = Array.from({ length: 856 }, (_, n) => 100_000 + 50 * n);
+
+test("a list is as long as an address may be, and says how many ids it holds", () => {
+  const more = [...FAR, ...FAR.map((id) => id + 50_000)];
+  const { text, kept } = write(more);
+  assert.equal(kept, 857);
+  assert.equal(text.length, MOST_CHARACTERS - 2);
+  assert.deepEqual(read(text), more.slice(0, kept));
 });
 
 test("a run is kept as a whole or not at all", () => {
-  const odd = Array.from({ length: 1199 }, (_, n) => 1001 + 2 * n);
-  assert.equal(write([...odd, 5, 6, 7]).kept, 1202);
-  assert.equal(write([...odd, 5000, 5001, 5002]).kept, 1199);
+  assert.equal(write([...FAR, 5, 6, 7]).kept, 859);
+  assert.equal(write([...FAR, 500_000, 500_001, 500_002]).kept, 856);
 });
 
 test("many ids in a row take a few characters", () => {

@@ -14,6 +14,9 @@ from gviz.app.components.node_list import MOST_CHARACTERS, parse_ids, write_ids
 #: Of tests/web/core/node_list.test.js too.
 CASES = json.loads((TESTS / "web/core/node_lists.json").read_text(encoding="utf-8"))
 
+#: So many ids that their bits take more characters than an address has, and their list 5,991.
+FAR = range(100_000, 142_800, 50)
+
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["text"] or "empty")
 def test_list_is_read_and_written_as_the_pages_do(case: dict[str, Any]) -> None:
@@ -21,18 +24,24 @@ def test_list_is_read_and_written_as_the_pages_do(case: dict[str, Any]) -> None:
     assert write_ids(case["ids"]) == (case.get("written", case["text"]), len(case["ids"]))
 
 
+def test_many_ids_in_no_row_take_a_bit_each_in_any_order() -> None:
+    even = list(range(1000, 3600, 2))
+    written = "1000." + "V" * 433 + "B"
+    assert write_ids(even) == write_ids(even[::-1]) == (written, 1300)
+    assert parse_ids(written) == tuple(even)
+
+
 def test_list_is_as_long_as_an_address_may_be() -> None:
-    even = range(1000, 3600, 2)
-    text, kept = write_ids(even)
-    assert kept == 1200
-    assert len(text) == MOST_CHARACTERS - 1
-    assert parse_ids(text) == tuple(even[:kept])
+    more = [*FAR, *range(150_000, 192_800, 50)]
+    text, kept = write_ids(more)
+    assert kept == 857
+    assert len(text) == MOST_CHARACTERS - 2
+    assert parse_ids(text) == tuple(more[:kept])
 
 
 def test_run_is_kept_as_a_whole_or_not_at_all() -> None:
-    odd = list(range(1001, 1001 + 2 * 1199, 2))
-    assert write_ids([*odd, 5, 6, 7])[1] == 1202
-    assert write_ids([*odd, 5000, 5001, 5002])[1] == 1199
+    assert write_ids([*FAR, 5, 6, 7])[1] == 859
+    assert write_ids([*FAR, 500_000, 500_001, 500_002])[1] == 856
 
 
 def test_more_ids_than_a_selection_can_have_are_left_out() -> None:
