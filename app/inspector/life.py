@@ -151,7 +151,7 @@ def _row(view: RunView, line: GraphLine, e: ExecLife, addresses: Addresses) -> C
         (duration(e.first_launch_ns), None),
         (duration(line.life.relaunch_median_ns), None),
         (integer(e.launch_count), None),
-        (_updates(e), "; ".join(_refusals(e)) or None),
+        (_updates(e), "; ".join(refusals(e)) or None),
         (byte_size(e.device_memory_bytes), None),
         ("destroyed" if e.destroyed_ns is not None else MISSING, None),
     )
@@ -168,12 +168,12 @@ def _updates(e: ExecLife) -> str:
         return MISSING
     if not refused:
         return integer(good)
-    first, *others = _refusals(e)
+    first, *others = refusals(e)
     return f"{integer(good)}, {integer(refused)} refused: {first}{' …' if others else ''}"
 
 
-def _refusals(e: ExecLife) -> list[str]:
-    """Return why updates were refused, each reason once."""
+def refusals(e: ExecLife) -> list[str]:
+    """Return why updates of an executable were refused, each reason once."""
     refused = (u for u in e.updates if u.result != 0)
     reasons = (u.difference or u.detail_name or f"CUresult {u.result}" for u in refused)
     return list(dict.fromkeys(reasons))

@@ -14,11 +14,11 @@ from gviz.app.components import (
     RunsView,
     aria,
     facts,
-    gpu_names,
     moment,
     note_list,
     state_badge,
 )
+from gviz.app.pages.run_marks import program_line, troubles
 from gviz.app.pages.runs_table import render_runs_table
 from gviz.app.views import FileRuns, GraphLine, RunView
 from gviz.report import launch_text
@@ -41,8 +41,9 @@ _VIEWS: tuple[tuple[RunsView, str, str], ...] = (
 
 
 def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -> Component:
-    """Return the list of runs."""
+    """Return the list of runs, as cards the run whose launches have most node time first."""
     views = [view for file in found for view in file.runs]
+    by_time = sorted(views, key=lambda view: -view.largest_node_time_ns)
     several = sum(view.main_graph is not None for view in views) > 1
     jobs = {file.key for file in found if _ranks(file) > 1}
     table = query.runs_view == "table"
@@ -51,7 +52,7 @@ def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -
     if not table:
         shown.append(
             html.Div(
-                [*(_card(v, addresses, several, v.file in jobs) for v in views), *troubled],
+                [*(_card(v, addresses, several, v.file in jobs) for v in by_time), *troubled],
                 className="gv-cards",
             )
         )
@@ -66,7 +67,7 @@ def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -
                 className="gv-title",
                 children=[
                     html.H1("Runs"),
-                    html.Span(_summary(found), className="gv-muted"),
+                    html.Span(_summary(found, query.runs_view), className="gv-muted"),
                     html.Div(className="gv-grow"),
                     _trend_link(len(views), addresses),
                     _view_choice(query.runs_view, addresses),
@@ -78,11 +79,13 @@ def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -
     )
 
 
-def _summary(found: Sequence[FileRuns]) -> str:
+def _summary(found: Sequence[FileRuns], shown: RunsView) -> str:
     runs = counted(sum(len(f.runs) for f in found), "run")
     live = sum(f.is_live for f in found)
     text = f"{runs} in {counted(len(found), 'recording')}"
-    return f"{text}, {live} being recorded" if live else text
+    text += f", {live} being recorded" if live else ""
+    several = sum(len(f.runs) for f in found) > 1
+    return f"{text}; most node time first" if several and shown == "cards" else text
 
 
 def _trend_link(runs: int, addresses: Addresses) -> Component | None:
@@ -147,13 +150,17 @@ def _ranks(file: FileRuns) -> int:
 
 def _card(view: RunView, addresses: Addresses, several: bool, of_job: bool) -> Component:
     run, href = view.run, addresses.run(view.file, view.run.run_id)
+    only = view.only_graph
+    opened = href if only is None else addresses.graph(view.file, only.graph.graph_id)
     heading = html.Div(
         className="gv-card-head",
         children=[
-            html.H2(dcc.Link(run.name, href=href, className="gv-card-link")),
+            html.H2(dcc.Link(run.name, href=opened, className="gv-card-link")),
             state_badge(run),
+            *_trouble_badges(view, href),
             html.Span(view.name, className="gv-muted gv-mono gv-ellipsis", title=view.place),
             html.Div(className="gv-grow"),
+            None if only is None else _run_link(view, href),
             _ranks_link(view, addresses) if of_job else None,
             _compare_button(view) if several else None,
         ],
@@ -162,12 +169,44 @@ def _card(view: RunView, addresses: Addresses, several: bool, of_job: bool) -> C
         className="gv-card",
         children=[
             heading,
+            _program(view),
             _picture(view, addresses),
             facts(_run_facts(view)),
             _graphs(view, addresses),
             _notes(view, href),
         ],
     )
+
+
+def _trouble_badges(view: RunView, href: str) -> list[Component]:
+    """Return a badge for each kind of thing that went wrong; it leads to the run's page."""
+    return [
+        dcc.Link(
+            trouble.words,
+            href=href,
+            className=f"gv-badge gv-badge-{'failed' if trouble.failed else 'refused'} gv-above",
+            title=trouble.reasons,
+        )
+        for trouble in troubles(view)
+    ]
+
+
+def _run_link(view: RunView, href: str) -> Component:
+    """Return the way to the run's page from a card that leads to its graph."""
+    return dcc.Link(
+        ["Run", html.Span(f" {view.run.name}", className="gv-unseen")],
+        href=href,
+        className="gv-report-link gv-above",
+        title="Environment, notes, what measuring cost, and lives of the executables",
+    )
+
+
+def _program(view: RunView) -> Component | None:
+    """Return what was run, on one line; None: not known."""
+    line = program_line(view)
+    if not line:
+        return None
+    return html.P(line, className="gv-program gv-mono gv-ellipsis", title=view.run.command)
 
 
 def _ranks_link(view: RunView, addresses: Addresses) -> Component:
@@ -205,7 +244,6 @@ def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
     run, main = view.run, view.main_graph
     found: list[tuple[str, str, str | None]] = [
         ("When", moment(run.started_ns), None),
-        ("GPU", gpu_names(view.devices).replace("NVIDIA ", ""), gpu_names(view.devices)),
         ("Graphs", integer(len(view.graphs)), None),
         ("Nodes", integer(sum(g.node_count for g in view.graphs)), "Over all graphs"),
         (
@@ -230,7 +268,9 @@ def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
 def _graphs(view: RunView, addresses: Addresses) -> Component:
     if not view.graphs:
         return html.P(no_graphs(view), className="gv-muted")
-    largest = sorted(view.graphs, key=lambda g: (-g.launch_count, -g.node_count))
+    largest = sorted(
+        view.graphs, key=lambda g: (-(g.node_time_ns or 0.0), -g.launch_count, -g.node_count)
+    )
     lines = [_graph_line(view, g, addresses) for g in largest[:_LISTED_GRAPHS]]
     more = len(view.graphs) - len(lines)
     if more > 0:

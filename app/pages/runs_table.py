@@ -10,6 +10,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.components import GRID_THEME, Addresses, aria, gpu_names, moment
+from gviz.app.pages.run_marks import troubles
 from gviz.app.views import GraphLine, RunView
 
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
@@ -143,7 +144,9 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "field": "state",
             "headerName": "State",
-            "width": 90,
+            "minWidth": 90,
+            "flex": 1,
+            "tooltipField": "state",
             "hide": all(row["state"] == "completed" for row in rows) and len(rows) > 1,
         },
         *_FIGURES,
@@ -165,7 +168,7 @@ def _rows(view: RunView, addresses: Addresses) -> list[dict[str, Any]]:
         "gpu": gpu_names(view.devices).replace("NVIDIA ", ""),
         "started_ns": run.started_ns,
         "when": moment(run.started_ns),
-        "state": run.state,
+        "state": ", ".join([run.state, *(trouble.words for trouble in troubles(view))]),
     }
     if not view.graphs:  # the run must not be missing
         return [{"id": f"{view.file}/run/{run.run_id}", "graph": "no graph", **about}]

@@ -32,7 +32,7 @@ from gviz.app.pages import (
     render_runs,
     render_trend,
 )
-from gviz.app.views import RunView, file_views, graph_view, run_files
+from gviz.app.views import RunView, file_views, find_only_graph, graph_view, run_files
 from gviz.errors import GvizError, RecordingError
 
 Page = tuple[Component, list[Component], str]
@@ -40,6 +40,15 @@ Page = tuple[Component, list[Component], str]
 #: A file that is replaced again and again while its page is made: then a sentence says so.
 _TRIES = 3
 _NO_PAGE = "There is no page at this address; the Runs page lists what is open."
+
+
+def landing_address(library: Library, addresses: Addresses) -> str:
+    """Return where a person begins: at the graph where there is one only, else at the runs."""
+    try:
+        only = find_only_graph(library)
+    except GvizError:  # the Runs page says what is wrong with the file
+        only = None
+    return addresses.runs() if only is None else addresses.graph(*only)
 
 
 def render_page(library: Library, addresses: Addresses, path: str, search: str | None) -> Page:

@@ -33,7 +33,7 @@ from gviz.app.pages import (
     show_report,
     show_trend,
 )
-from gviz.app.server.address_page import Page, render_page
+from gviz.app.server.address_page import Page, landing_address, render_page
 from gviz.app.server.compare_routes import add_compared_routes
 from gviz.app.server.compression import add_compression
 from gviz.app.server.page_html import Application
@@ -113,7 +113,8 @@ def build_app(
     add_upload_route(app.server, library, addresses, most_bytes)
     add_refusals(app.server, access.prefix)
     add_compression(app.server)
-    protect(app.server, access, content_security_policy(app.csp_hashes()))
+    policy = content_security_policy(app.csp_hashes())
+    protect(app.server, access, policy, partial(landing_address, library, addresses))
     # Dash looks for the files of its pages before the first request, and takes that for done as
     # soon as it begins: another request beside it had a page without styles.
     with app.server.test_request_context(access.prefix):

@@ -13,7 +13,7 @@ import hmac
 import html
 import ipaddress
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -96,8 +96,11 @@ def content_security_policy(script_hashes: Iterable[str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in directives.items())
 
 
-def protect(server: Flask, access: AccessRules, policy: str) -> None:
-    """Check every request to a Flask server and put the headers on every answer."""
+def protect(server: Flask, access: AccessRules, policy: str, landing: Callable[[], str]) -> None:
+    """Check every request to a Flask server and put the headers on every answer.
+
+    ``landing`` gives the page to which the printed address leads, as path and query.
+    """
 
     def check() -> Response | None:
         if not access.accepts_host(request.headers.get("Host")):
@@ -106,7 +109,7 @@ def protect(server: Flask, access: AccessRules, policy: str) -> None:
             return _refuse(_WRONG_ORIGIN)
         if request.method in ("GET", "HEAD") and "token" in request.args:
             if access.accepts_token(request.args["token"]):
-                return _welcome(access)
+                return _welcome(access, landing)
             return _refuse(_NEEDS_TOKEN)
         if not access.accepts_token(request.cookies.get(access.cookie)):
             return _refuse(_NEEDS_TOKEN)
@@ -127,11 +130,13 @@ def protect(server: Flask, access: AccessRules, policy: str) -> None:
     server.after_request(add_headers)
 
 
-def _welcome(access: AccessRules) -> Response:
+def _welcome(access: AccessRules, landing: Callable[[], str]) -> Response:
     """Answer the first request: set the cookie and lead to the address without the token."""
     rest = [(k, v) for k, v in request.args.items(multi=True) if k != "token"]
     # A path of "//host" would lead to another site.
     target = "/" + quote(request.path.lstrip("/")) + (f"?{urlencode(rest)}" if rest else "")
+    if target == access.prefix:
+        target = landing()
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         # A strict cookie is not sent along a redirect that another site's link began
         # (a terminal in a web page); a navigation by a page of our own carries it.

@@ -53,6 +53,7 @@ from gviz.app.views.run_view import FileRuns as FileRuns
 from gviz.app.views.run_view import GraphLine as GraphLine
 from gviz.app.views.run_view import RunView as RunView
 from gviz.app.views.run_view import file_views as file_views
+from gviz.app.views.run_view import find_only_graph as find_only_graph
 from gviz.app.views.run_view import run_files as run_files
 from gviz.app.views.table.grid import csv_button as csv_button
 from gviz.app.views.table.grid import filter_clear as filter_clear

@@ -93,6 +93,17 @@ class RunView:
         return max(self.graphs, key=weight, default=None)
 
     @property
+    def only_graph(self) -> GraphLine | None:
+        """The run's one graph; None where it has another number of them, or something failed."""
+        failed = self.capture_failures or self.instantiate_failures
+        return self.graphs[0] if len(self.graphs) == 1 and not failed else None
+
+    @property
+    def largest_node_time_ns(self) -> float:
+        """Node time in a launch of the graph that has the most (derived); 0: no graph has times."""
+        return max((line.node_time_ns or 0.0 for line in self.graphs), default=0.0)
+
+    @property
     def warnings(self) -> Sequence[rows.Note]:
         """Notes that are warnings."""
         return [n for n in self.notes if n.kind == "warning"]
@@ -123,6 +134,17 @@ class FileRuns:
 def run_files(library: Library) -> list[FileRuns]:
     """Return every open file with its runs, in the order the files were given."""
     return [_file_runs(opened) for opened in library.files()]
+
+
+def find_only_graph(library: Library) -> tuple[str, int] | None:
+    """Return file and id of the graph that is the only one of all open files; None: there is none.
+
+    A graph that could not be made counts too: of it the Runs page tells.
+    """
+    opened, *others = library.files()
+    found = [] if others else run_files(library)[0].runs
+    only = found[0].only_graph if len(found) == 1 else None
+    return None if only is None else (opened.key, only.graph.graph_id)
 
 
 def _file_runs(opened: OpenRecording) -> FileRuns:

@@ -37,7 +37,7 @@ class Site:
 
     def open(self, page: Page, path: str) -> None:
         """Open an address; the token is fetched without the time that a page takes."""
-        page.context.request.get(self.start)
+        page.context.request.get(self.start, max_redirects=0)
         page.goto(self.address(path))
 
 

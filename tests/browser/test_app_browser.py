@@ -28,22 +28,23 @@ def site(serve: Serve, small_recording: Path) -> Site:
 
 @pytest.mark.installed
 @pytest.mark.quick
-def test_runs_lead_to_run_and_graph(page: Page, site: Site, graph_page: GraphPage) -> None:
+def test_only_graph_is_opened_and_runs_lead_to_run_and_graph(
+    page: Page, site: Site, graph_page: GraphPage
+) -> None:
     page.goto(site.start)
-    page.get_by_role("link", name="fork-join 3x4").first.click()
-    page.get_by_role("heading", name="What measuring cost and lost").wait_for()
-    assert "run?file=small" in page.url
-    page.locator("a.gv-graph-link", has_text="fork-join 3x4").first.click()
     graph_page.wait()
     assert page.title() == "fork-join 3x4 – gviz"
+    assert "token" not in page.url
+    page.locator("#trail").get_by_role("link", name="Runs").click()
+    page.get_by_role("link", name="fork-join 3x4", exact=True).first.click()
+    graph_page.wait()
+    page.go_back()
+    page.get_by_role("link", name="Run fork-join 3x4").click()
+    page.get_by_role("heading", name="What measuring cost and lost").wait_for()
+    page.locator("a.gv-graph-link", has_text="fork-join 3x4").first.click()
+    graph_page.wait()
     page.go_back()
     page.get_by_role("heading", name="What measuring cost and lost").wait_for()
-
-
-def test_token_leaves_the_address(page: Page, site: Site) -> None:
-    page.goto(site.start)
-    page.get_by_role("heading", name="Runs").wait_for()
-    assert "token" not in page.url
 
 
 @pytest.mark.installed
@@ -130,7 +131,7 @@ def test_search_filters_the_table(graph_page: GraphPage, site: Site) -> None:
 
 def test_page_is_used_before_dash_is_there_and_stays(page: Page, site: Site) -> None:
     held: list[Route] = []
-    page.goto(site.start)
+    site.open(page, "")
     page.route("**/dash_renderer*", lambda route: held.append(route))
     page.goto(site.address(GRAPH), wait_until="commit")
     early = page.locator(".gv-early")
@@ -226,7 +227,7 @@ def test_import_without_times_says_so_and_links_dag_and_table(
 
 def test_graph_without_nodes_opens_with_a_word(page: Page, serve: Serve, tmp_path: Path) -> None:
     site = serve(write_imported_recording(tmp_path / "dump.gviz"))
-    page.goto(site.start)
+    site.open(page, "")
     page.get_by_role("link", name="nothing", exact=True).click()
     page.get_by_text("This graph has no nodes.").wait_for()
 

@@ -52,7 +52,7 @@ def opened(graph_page: GraphPage, site: Site) -> GraphPage:
 
 def open_graph(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
-    page.goto(site.start)
+    site.open(page, "")
     page.locator("a.gv-graph-link", has_text="fork-join 3x4").first.click()
     graph_page.wait()
     graph_page.wait_until(lambda: "layout=" in page.url, "the whole state in the address")
@@ -212,7 +212,7 @@ def go_back_to_the_loop(graph_page: GraphPage) -> None:
 
 def test_bodies_are_steps(graph_page: GraphPage, serve: Serve, tmp_path: Path) -> None:
     page = graph_page.page
-    page.goto(serve(write_loop_recording(tmp_path / "loop.gviz")).start)
+    serve(write_loop_recording(tmp_path / "loop.gviz")).open(page, "")
     page.locator("a.gv-graph-link", has_text="while loop").first.click()
     graph_page.wait()
     graph_page.click_node("dag", 1002)
@@ -245,7 +245,7 @@ def test_graph_chosen_over_the_page_is_a_step(
     graph_page: GraphPage, serve: Serve, tmp_path: Path
 ) -> None:
     page = graph_page.page
-    page.goto(serve(write_loop_recording(tmp_path / "loop.gviz")).start)
+    serve(write_loop_recording(tmp_path / "loop.gviz")).open(page, "")
     page.locator("a.gv-graph-link", has_text="while loop").first.click()
     graph_page.wait()
     choose(page, "graph-choice", "while loop body")
@@ -253,7 +253,7 @@ def test_graph_chosen_over_the_page_is_a_step(
 
 
 def test_cards_and_table_are_steps(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     page.get_by_role("link", name="Table").click()
     page.locator("#runs-table .ag-row").first.wait_for()
     page.go_back()
@@ -263,7 +263,7 @@ def test_cards_and_table_are_steps(page: Page, site: Site) -> None:
 
 def test_opening_a_graph_from_its_address_adds_no_step(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
-    page.goto(site.start)
+    site.open(page, "")
     expect_runs(page)
     page.goto(site.address("graph?file=small&graph=1"))
     graph_page.wait()

@@ -118,7 +118,7 @@ def test_runs_page_follows_a_replaced_file(
 ) -> None:
     # A card's picture may be asked for while the file is replaced: it has another version then.
     console_may_say.append("status of 409")
-    page.goto(site.start)
+    site.open(page, "")
     page.get_by_role("link", name="fork-join 3x4").first.wait_for()
     write_loop_recording(path, overwrite=True)
     page.get_by_role("link", name="while loop", exact=True).first.wait_for()
@@ -156,7 +156,7 @@ def test_file_that_was_cut_short_is_a_sentence(
 ) -> None:
     console_may_say.append("status of 404")  # what the graph's page is made of
     path.write_bytes(path.read_bytes()[:9_000])
-    page.goto(site.start)
+    site.open(page, "")
     expect(page.locator("article.gv-card")).to_contain_text("is cut short")
     page.goto(site.address(GRAPH))
     expect(page.locator("#page")).to_contain_text("is cut short")
@@ -210,7 +210,7 @@ def test_recording_is_shown_as_it_grows(
     page: Page, serve: Serve, tmp_path: Path, graph_page: GraphPage
 ) -> None:
     program = LiveProgram(tmp_path / "live.gviz")
-    page.goto(serve(program.spool).start)
+    serve(program.spool).open(page, "")
     card = page.locator("article.gv-card")
     until_seen(page, page.get_by_text("No CUDA graph was instantiated yet").count, "no graph")
     expect(page.locator(".gv-badge-recording")).to_have_text("recording")
@@ -230,7 +230,7 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
 ) -> None:
     page = graph_page.page
     site = serve(program.spool)
-    page.goto(site.start)
+    site.open(page, "")
     open_graph(page)
     graph_page.wait()
     assert "Launches\n3" in launches(page).replace("\n\n", "\n")
@@ -274,7 +274,7 @@ def test_graph_page_without_times_gets_its_timeline(
     program = LiveProgram(tmp_path / "live.gviz")
     program.instantiate()
     page = graph_page.page
-    page.goto(serve(program.spool).start)
+    serve(program.spool).open(page, "")
     open_graph(page)
     page.locator(".gv-empty", has_text="No launch of this graph has node times yet").wait_for()
     program.launch(2)
@@ -291,7 +291,7 @@ def test_graph_is_followed_to_the_number_it_has_now(
     worker.instantiate()
     worker.launch(3)
     page = graph_page.page
-    page.goto(serve(launcher.spool).start)
+    serve(launcher.spool).open(page, "")
     page.locator("a.gv-graph-link").click()
     graph_page.wait()
     launcher.instantiate()  # the first process's graphs are counted first
@@ -305,7 +305,7 @@ def test_graph_is_followed_to_the_number_it_has_now(
 
 
 def test_aborted_program_is_shown_as_such(page: Page, serve: Serve, program: LiveProgram) -> None:
-    page.goto(serve(program.spool).start)
+    serve(program.spool).open(page, "")
     page.locator(".gv-badge-recording").wait_for()
     program.abort()
     expect(page.locator(".gv-badge-aborted")).to_have_text("aborted", timeout=20_000)
@@ -316,12 +316,12 @@ def test_aborted_program_is_shown_as_such(page: Page, serve: Serve, program: Liv
 
 
 def test_waiting_for_the_server_is_shown_after_half_a_second(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     page.get_by_role("link", name="fork-join 3x4").first.wait_for()
     held: list[Any] = []
     callbacks = re.compile("/_dash-update-component")
     page.route(callbacks, lambda route: held.append(route))
-    page.get_by_role("link", name="fork-join 3x4").first.click()
+    page.get_by_role("link", name="Run fork-join 3x4").click()
     expect(page.locator("#progress")).to_be_visible()
     expect(page.locator("#progress-said")).to_have_text("Loading…")
     for route in held:

@@ -149,7 +149,7 @@ def test_swap_is_undone_by_the_back_button(page: Page, site: Site) -> None:
 
 
 def test_two_cards_are_picked_and_compared(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     buttons = page.locator(".gv-compare-pick")
     buttons.nth(0).click()
     expect(buttons.nth(0)).to_have_attribute("aria-pressed", "true")
@@ -278,7 +278,7 @@ def _drawn(ways: dict[str, Any], level: int) -> set[int]:
 
 
 def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     page.get_by_role("link", name="Compare", exact=True).click()
     expect(page.locator(".gv-compare-message")).to_contain_text("Choose a recording before")
     choose_recording(page, "a", "short")
@@ -307,7 +307,7 @@ def test_page_is_accessible(page: Page, site: Site, state: Callable[[str], dict[
 @pytest.mark.quick
 def test_trend_leads_from_run_to_run(page: Page, site: Site) -> None:
     page.set_viewport_size({"width": 1400, "height": 2400})
-    page.goto(site.start)
+    site.open(page, "")
     page.get_by_role("link", name="Trend").click()
     page.locator("#report-trend-0").wait_for()
     eventually(lambda: page.locator(".gv-chart .bglayer").count() >= 1, "a chart is drawn")

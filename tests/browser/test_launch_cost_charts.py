@@ -40,7 +40,7 @@ def text_colour(page: Page) -> str:
 
 
 def test_every_chart_is_drawn_and_follows_the_theme(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     page.get_by_role("link", name="Launch costs").click()
     page.wait_for_selector("h1:has-text('Launch costs')")
     eventually(lambda: drawn(page) == CHARTS, "all charts drawn")

@@ -54,7 +54,7 @@ def column(page: Page, field: str) -> list[str]:
 
 
 def test_card_says_what_a_run_is(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     found = card(page, "fork-join 3x4")
     expect(found).to_contain_text("H100 80GB HBM3")
     expect(found).to_contain_text("47 nodes")
@@ -65,7 +65,7 @@ def test_card_says_what_a_run_is(page: Page, site: Site) -> None:
 
 
 def test_card_has_a_picture_of_the_median_launch(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     picture = card(page, "fork-join 3x4").get_by_role("img")
     expect(picture).to_have_attribute(
         "aria-label",
@@ -82,7 +82,7 @@ def test_card_has_a_picture_of_the_median_launch(page: Page, site: Site) -> None
 
 
 def test_picture_takes_the_colours_of_the_theme(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     bars = card(page, "fork-join 3x4").locator(".gv-mini-bars").first
     bars.wait_for()
 
@@ -101,7 +101,7 @@ def test_picture_is_fetched_only_when_it_is_seen(
     many = [Path(shutil.copy(small_recording, tmp_path / f"{i}.gviz")) for i in range(40)]
     fetched: list[str] = []
     page.on("request", lambda r: fetched.append(r.url) if "miniature" in r.url else None)
-    page.goto(serve(*many).start)
+    serve(*many).open(page, "")
     page.locator(".gv-mini-bars").first.wait_for()
     page.wait_for_timeout(300)
     assert 0 < len(fetched) < 20
@@ -113,7 +113,7 @@ def test_picture_is_fetched_only_when_it_is_seen(
 
 
 def test_runs_of_several_files_are_compared_in_one_table(page: Page, site: Site) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     page.get_by_role("link", name="Table").click()
     page.locator("#runs-table .ag-row").first.wait_for()
     assert page.url.endswith("?view=table")
@@ -137,7 +137,7 @@ def test_order_of_the_table_is_in_the_address(
 
 
 def test_row_leads_to_its_graph_and_its_run(page: Page, site: Site, graph_page: GraphPage) -> None:
-    page.goto(site.start)
+    site.open(page, "")
     page.goto(site.address("?view=table&sort=nodes"))
     page.get_by_role("link", name="step").click()
     page.get_by_role("heading", name="step").wait_for()
@@ -151,7 +151,7 @@ def test_row_leads_to_its_graph_and_its_run(page: Page, site: Site, graph_page: 
 @pytest.mark.parametrize("view", ["cards", "table"])
 def test_page_is_no_wider_than_its_window(page: Page, site: Site, width: int, view: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(site.start)
+    site.open(page, "")
     page.goto(site.address(f"?view={view}"))
     page.wait_for_selector(".gv-mini-bars, #runs-table .ag-row")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -198,7 +198,7 @@ def mine(serve: Serve, small_recording: Path) -> Site:
 def test_dropped_recording_appears_and_its_pages_work(
     page: Page, mine: Site, graph_page: GraphPage
 ) -> None:
-    page.goto(mine.start)
+    mine.open(page, "")
     card(page, "fork-join 3x4").wait_for()
     drop(page, BUNDLED / "cupy_pipeline.gviz")
     assert page.evaluate("window.veiled")
@@ -215,7 +215,7 @@ def test_dropped_recording_appears_and_its_pages_work(
 
 def test_dump_chosen_by_keyboard_is_imported(page: Page, mine: Site) -> None:
     dump = Path(__file__).resolve().parents[1] / "golden" / "dot" / "cupy_fork_join_verbose.dot"
-    page.goto(mine.start)
+    mine.open(page, "")
     choose(page, dump, BUNDLED / "decode_step.gviz")
     page.get_by_text("cupy_fork_join_verbose.dot is open.").wait_for()
     page.get_by_text("decode_step.gviz is open.").wait_for()
@@ -233,7 +233,7 @@ def test_bad_file_is_a_sentence_that_can_be_put_away(
     bad.write_text("my notes")
     other = tmp_path / "notes.txt"
     other.write_text("my notes")
-    page.goto(mine.start)
+    mine.open(page, "")
     card(page, "fork-join 3x4").wait_for()
     drop(page, bad)
     alert = page.get_by_role("alert")
@@ -252,7 +252,7 @@ def test_file_that_is_too_large_is_refused_before_anything_is_sent(
         file.truncate((512 << 20) + 1)
     sent: list[str] = []
     page.on("request", lambda r: sent.append(r.url) if "payload/upload" in r.url else None)
-    page.goto(mine.start)
+    mine.open(page, "")
     choose(page, big)
     expect(page.get_by_role("alert")).to_have_text(
         re.compile(r"big\.gviz has 512 MiB, more than the 512 MiB .* gviz view big\.gviz")
@@ -265,7 +265,7 @@ def test_large_file_is_sent_in_pieces(page: Page, mine: Site, tmp_path: Path) ->
     assert path.stat().st_size > 4 << 20
     sent: list[str] = []
     page.on("request", lambda r: sent.append(r.url) if "payload/upload" in r.url else None)
-    page.goto(mine.start)
+    mine.open(page, "")
     choose(page, path)
     page.get_by_text("large.gviz is open.").wait_for()
     assert len(sent) == -(-path.stat().st_size // (4 << 20))
@@ -273,7 +273,7 @@ def test_large_file_is_sent_in_pieces(page: Page, mine: Site, tmp_path: Path) ->
 
 
 def test_file_opened_in_one_tab_appears_in_another(page: Page, mine: Site) -> None:
-    page.goto(mine.start)
+    mine.open(page, "")
     card(page, "fork-join 3x4").wait_for()
     other = page.context.new_page()
     other.goto(mine.address(""))
@@ -305,7 +305,7 @@ STATED: dict[str, tuple[str, ...]] = {
 
 
 def test_cards_say_what_is_missing(page: Page, bare: Site) -> None:
-    page.goto(bare.start)
+    bare.open(page, "")
     for name, words in STATED.items():
         for text in words:
             expect(card(page, name).first).to_contain_text(text)
@@ -313,7 +313,7 @@ def test_cards_say_what_is_missing(page: Page, bare: Site) -> None:
 
 
 def test_table_has_a_row_for_runs_without_graphs(page: Page, bare: Site) -> None:
-    page.goto(bare.start)
+    bare.open(page, "")
     page.goto(bare.address("?view=table"))
     page.locator("#runs-table .ag-row").first.wait_for()
     runs = column(page, "run")
@@ -343,7 +343,7 @@ def test_graph_page_says_what_is_missing(
 
 @pytest.mark.parametrize("file", ["only_stream", "nothing"])
 def test_run_page_says_what_is_missing(page: Page, bare: Site, file: str) -> None:
-    page.goto(bare.start)
+    bare.open(page, "")
     page.goto(bare.address(f"run?file={file}&run=1"))
     page.get_by_text("No CUDA graph was instantiated while gviz watched").wait_for()
 
@@ -364,7 +364,7 @@ def test_run_page_says_what_is_missing(page: Page, bare: Site, file: str) -> Non
     ],
 )
 def test_malformed_address_is_a_page(page: Page, bare: Site, path: str) -> None:
-    page.goto(bare.start)
+    bare.open(page, "")
     page.wait_for_selector("h1")
     page.goto(bare.address(path))
     heading = page.locator("#page h1, #page h2").first

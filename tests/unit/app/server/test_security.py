@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from places import ROOT
 
 from gviz.app.server.application import create_app
 from gviz.app.server.security import AccessRules
@@ -68,7 +69,29 @@ def test_token_from_a_link_of_another_site_leads_on_without_redirect(
     headers = LOCAL | {"Sec-Fetch-Site": "cross-site"}
     answer = stranger.get(f"/?token={TOKEN}", headers=headers)
     assert answer.status_code == 200
-    assert 'http-equiv="refresh" content="0; url=/"' in answer.text
+    refresh = 'http-equiv="refresh" content="0; url=/graph?file=small&amp;graph=1"'
+    assert refresh in answer.text
+
+
+def test_printed_address_leads_to_the_only_graph(stranger: FlaskClient) -> None:
+    answer = stranger.get(f"/?token={TOKEN}", headers=LOCAL)
+    assert answer.headers["Location"] == "/graph?file=small&graph=1"
+    # An address that somebody chose is not replaced.
+    assert stranger.get(f"/?view=table&token={TOKEN}", headers=LOCAL).headers["Location"] == (
+        "/?view=table"
+    )
+
+
+def test_printed_address_leads_to_the_runs_where_there_are_several_graphs(
+    small_recording: Path,
+) -> None:
+    lives = ROOT / "assets" / "recordings" / "graph_lives.gviz"
+    for files in ([lives], [small_recording, lives]):
+        client = create_app(files, AccessRules(TOKEN, prefix="/p/")).server.test_client()
+        assert client.get(f"/p/?token={TOKEN}", headers=LOCAL).headers["Location"] == "/p/"
+    client = create_app([small_recording], AccessRules(TOKEN, prefix="/p/")).server.test_client()
+    where = client.get(f"/p/?token={TOKEN}", headers=LOCAL).headers["Location"]
+    assert where == "/p/graph?file=small&graph=1"
 
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "ünïcode"])
