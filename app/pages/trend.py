@@ -10,13 +10,25 @@ from dash import dcc, html, no_update
 from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, Query, aria, message
-from gviz.app.files import PATIENCE_S, Background, Library, sentence_of, split_version
+from gviz.app.files import (
+    PATIENCE_S,
+    Background,
+    Library,
+    OpenRecording,
+    sentence_of,
+    split_version,
+)
 from gviz.app.pages.compare import trend_body
+from gviz.app.pages.ranks import ranks_of
 from gviz.comparison import Trend, build_trend
 from gviz.errors import RecordingError
 
 #: Milliseconds between two polls for a trend.
 _EVERY_MS = 500
+_NOT_IN_TIME = (
+    "What is open are ranks of a job: they ran beside each other, not one after the other. Open "
+    "recordings of the program from several days to see what became of its launches."
+)
 
 
 class Trends:
@@ -54,10 +66,15 @@ def render_trend(library: Library, query: Query, addresses: Addresses) -> Compon
     RecordingError
         If a file that the address names is not open.
     """
-    wanted = query.files or tuple(f.key for f in library.files() if not f.waiting)
+    there = [file for file in library.files() if not file.waiting]
+    wanted = query.files or tuple(file.key for file in there if not _has_ranks(file))
     versioned = [library.file(key).versioned_key for key in wanted]
-    if not versioned:
+    if not versioned and not there:
         return message("Trend", "Nothing is recorded yet: there is no run to show.")
+    if not versioned:
+        links = [dcc.Link(f"Ranks of {f.key}", href=addresses.ranks(f.key)) for f in there]
+        ways = [part for link in links for part in (" · ", link)][1:]
+        return message("Trend", _NOT_IN_TIME, html.Span(ways))
     waiting = html.P(
         "Reading the launches of all runs…",
         role="status",
@@ -73,6 +90,12 @@ def render_trend(library: Library, query: Query, addresses: Addresses) -> Compon
             html.Div(waiting, id="trend-body"),
         ],
     )  # fmt: skip
+
+
+def _has_ranks(file: OpenRecording) -> bool:
+    """Return whether a file holds several ranks of a job, which do not follow each other."""
+    with file.at():
+        return len(ranks_of(file)) > 1
 
 
 def _file_choice(library: Library, wanted: Sequence[str], addresses: Addresses) -> Component:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, islice
 
 from dash import dcc
 from dash.development.base_component import Component
@@ -11,10 +11,15 @@ from dash.development.base_component import Component
 from gviz.app.components import Addresses, Query, Sides, select
 from gviz.app.files import Library, OpenRecording
 from gviz.comparison import PairedRecordings, pair_recordings
+from gviz.errors import RecordingError
 from gviz.recording import rows
 
 #: Pairs of open files that are offered.
 _MOST_PAIRS = 8
+#: Pairs of files that are looked at for that: 5 ms each, with the graphs of the bundled recordings.
+_MOST_JUDGED = 100
+#: Pairs of two files' graphs up to which these are looked at, 0.1 s.
+_MOST_GRAPHS = 10_000
 
 
 def file_choices(library: Library, query: Query) -> list[Component]:
@@ -29,17 +34,31 @@ def file_choices(library: Library, query: Query) -> list[Component]:
     ]
 
 
-def neighbours(library: Library, addresses: Addresses) -> list[Component]:
-    """Return links that compare each open file with the next, of those that hold graphs."""
-    files = [f for f in library.files() if f.recording.fetch_graphs()][: _MOST_PAIRS + 1]
+def offer_pairs(library: Library, addresses: Addresses) -> list[Component]:
+    """Return links that compare open files that have a graph in common, those opened next first."""
+    files = list(enumerate(f for f in library.files() if not f.waiting))
+    pairs = sorted(combinations(files, 2), key=lambda pair: pair[1][0] - pair[0][0])[:_MOST_JUDGED]
+    found = ((one, two) for (_, one), (_, two) in pairs if _correspond(one, two))
     return [
         dcc.Link(
             f"{before.key} → {after.key}",
             href=addresses.compare(Sides(before.key, after.key)),
             className="gv-report-link",
         )
-        for before, after in pairwise(files)
+        for before, after in islice(found, _MOST_PAIRS)
     ]
+
+
+def _correspond(first: OpenRecording, second: OpenRecording) -> bool:
+    """Return whether a graph of one file is a graph of the other; False where that takes long."""
+    try:
+        with first.at(), second.at():
+            graphs = [len(top_graphs(opened)) for opened in (first, second)]
+            if not 0 < graphs[0] * graphs[1] <= _MOST_GRAPHS:
+                return False
+            return any(_paired(first, second).graphs)
+    except RecordingError:  # its own page says why
+        return False
 
 
 def swap_link(sides: Sides, addresses: Addresses) -> Component:

@@ -15,8 +15,8 @@ from gviz.app.pages.compare.choice import (
     choose_graph,
     file_choices,
     graph_choices,
-    neighbours,
     nothing_to_compare,
+    offer_pairs,
     swap_link,
 )
 from gviz.app.pages.compare.comparison import Comparisons
@@ -35,7 +35,7 @@ def render_compare(library: Library, query: Query, addresses: Addresses) -> Comp
     """
     missing = nothing_to_compare(library, query)
     if missing:
-        offered = [html.Li(link) for link in neighbours(library, addresses)]
+        offered = [html.Li(link) for link in offer_pairs(library, addresses)]
         body = [_sentence(text) for text in missing]
         return _page(
             file_choices(library, query),

@@ -151,8 +151,14 @@ def test_page_says_what_is_missing(library: Library, search: str, stated: str) -
     assert stated in texts(page(library, search))
 
 
-def test_open_recordings_are_offered_in_their_order(library: Library) -> None:
-    assert links(page(library, "")) == [f"/compare?a={BEFORE}&b={AFTER}"]
+def test_pairs_that_correspond_are_offered_those_opened_next_first(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    other = write_recording(tmp_path / "other.gviz", fork_join_shape())
+    again = write_recording(tmp_path / "again.gviz", fork_join_shape(), seed=2)
+    layers = write_recording(tmp_path / "layers.gviz", transformer_shape(2))
+    found = links(page(Library([files[0], other, layers, files[1], again]), ""))
+    assert found == [f"/compare?a={BEFORE}&b={AFTER}", "/compare?a=other&b=again"]
 
 
 @pytest.mark.parametrize("graph", ["7", "1:7"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from app_tree import by_id, links, texts, walk
+from places import ROOT
 from recordings import fork_join_shape, transformer_shape, write_recording
 
 from gviz.app.components.addresses import Addresses
@@ -106,3 +107,14 @@ def test_damaged_file_is_reported(library: Library) -> None:
     stated = texts(show_trend(Patient(library), library, view, 0, ADDRESSES)[0])
     assert "There is no trend." in stated
     assert "changed" in stated
+
+
+def test_ranks_of_a_job_are_no_runs_in_time(library: Library) -> None:
+    ranks = ROOT / "assets" / "recordings" / "ranks_h200.gviz"
+    shown = page(Library([*(file.recording.path for file in library.files()), ranks]))
+    keys = [key.split("@")[0] for key in by_id(shown, "trend-view").data["files"]]
+    assert keys == ["monday", "tuesday", "wednesday"]
+    assert "/trend?file=monday&file=tuesday&file=wednesday&file=ranks_h200" in links(shown)
+    alone = page(Library([ranks]))
+    assert "they ran beside each other" in texts(alone)
+    assert "/ranks?file=ranks_h200" in links(alone)
