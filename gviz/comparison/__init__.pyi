@@ -22,6 +22,7 @@ from gviz.comparison.diff_result import GroupTime as GroupTime
 from gviz.comparison.diff_result import LevelDiff as LevelDiff
 from gviz.comparison.diff_result import LoneBody as LoneBody
 from gviz.comparison.diff_result import NodeChange as NodeChange
+from gviz.comparison.diff_result import RepeatedChange as RepeatedChange
 from gviz.comparison.diff_result import RunDiff as RunDiff
 from gviz.comparison.diff_result import RunRef as RunRef
 from gviz.comparison.diff_result import TimeChange as TimeChange

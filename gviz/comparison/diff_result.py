@@ -206,6 +206,23 @@ class Waterfall:
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatedChange:
+    """Kernels that another took the place of, in each of the places where that happened."""
+
+    name: str = figure("derived", "what by what")
+    only_kernels: bool = figure("measured", "whether all nodes of it are kernels")
+    nodes_before: int = figure("measured", "nodes of one such place before")
+    nodes_after: int = figure("measured", "and after")
+    place_count: int = figure("derived", "places")
+    each_ns: float | None = figure(
+        "derived", "change of the time of one place, on average; null: not timed on both sides"
+    )
+    layer_kind: str | None = figure("derived", "what layers are called; null: there are none")
+    layer_count: int | None = figure("derived", "layers before that have such a place")
+    layers_before: int | None = figure("derived", "layers before")
+
+
+@dataclass(frozen=True, slots=True)
 class GraphDiff:
     """A graph before and after."""
 
@@ -228,6 +245,10 @@ class GraphDiff:
         "derived", "the structural critical path of launches with node times"
     )
     waterfall: Waterfall | NotComputed = figure("derived", "where the change of the launch lies")
+    repeated: RepeatedChange | None = figure(
+        "derived",
+        "the replacement of a kernel that changed the time most; null: no kernel was replaced",
+    )
     levels: tuple[LevelDiff, ...] = figure(
         "derived", "the graph itself, then the bodies that partners hold"
     )

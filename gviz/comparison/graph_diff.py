@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from gviz.analysis import GraphSubject
 from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.comparison import pair_bodies
-from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
+from gviz.comparison.diff_result import (
+    GraphDiff,
+    LoneBody,
+    RepeatedChange,
+    TimeChange,
+    Waterfall,
+)
 from gviz.comparison.graph_pairs import GraphPair
 from gviz.comparison.launch_totals import (
     critical_paths,
@@ -19,6 +25,7 @@ from gviz.comparison.launch_totals import (
 )
 from gviz.comparison.level_diff import ComparedLevel, compare_level, level_diff
 from gviz.comparison.lone_bodies import lone_bodies
+from gviz.comparison.repeated_change import repeated_change
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
 from gviz.model import OF_RUN, Bodies, Keep, keeper, launch_times, read_bodies
@@ -85,6 +92,7 @@ class ComparedPair:
     totals: tuple[TimedPairs, ...]
     why_no_totals: str
     waterfall: Waterfall | NotComputed
+    repeated: RepeatedChange | None
     levels: tuple[ComparedLevel, ...]
     lone: tuple[tuple[LoneBody, ...], tuple[LoneBody, ...]]
     evidence: tuple[Evidence | None, Evidence | None]
@@ -120,6 +128,7 @@ def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> Co
         totals=tuple(totals),
         why_no_totals=why_not,
         waterfall=build_waterfall(*subjects, _partners(levels, subjects), launch_ns),
+        repeated=repeated_change(levels, subjects[0]),
         levels=levels,
         lone=(
             lone_bodies(trees[0].tree, {level.graph_ids[0] for level in levels}),
@@ -228,6 +237,7 @@ def graph_diff(found: ComparedPair) -> GraphDiff:
         first_to_last=times[2],
         critical_path=times[3],
         waterfall=found.waterfall,
+        repeated=found.repeated,
         levels=tuple(level_diff(level) for level in found.levels),
         bodies_removed=found.lone[0],
         bodies_added=found.lone[1],

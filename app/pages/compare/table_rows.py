@@ -17,7 +17,7 @@ from gviz.comparison import ComparedLevel, GroupTime, NodeChange
 from gviz.cuda import node_type_name
 from gviz.families import joined_labels
 from gviz.model import TimedTree
-from gviz.report import change_verdict
+from gviz.report import change_verdict, group_change
 
 Row = dict[str, Any]
 
@@ -258,12 +258,13 @@ def _edges(found: Comparison) -> Iterator[Row]:
 
 
 def _names(found: Comparison) -> Iterator[Row]:
-    yield from _groups(found, "replaced")
-    yield from _groups(found, "names")
+    """Yield names, those first whose time changed most: of one side it came or went as a whole."""
+    rows = [*_groups(found, "replaced"), *_groups(found, "names")]
+    yield from sorted(rows, key=lambda row: -abs(row["change_ns"] or 0.0))
 
 
 def _ranges(found: Comparison) -> Iterator[Row]:
-    yield from _groups(found, "ranges")
+    yield from sorted(_groups(found, "ranges"), key=lambda row: -abs(row["change_ns"] or 0.0))
 
 
 def _groups(found: Comparison, which: str) -> Iterator[Row]:
@@ -277,6 +278,9 @@ def _groups(found: Comparison, which: str) -> Iterator[Row]:
             nodes = [keys[0][n] for n in groups.before[number].tolist()]
             nodes += [keys[1][n] for n in groups.after[number].tolist()]
             time = group.time
+            change_ns, verdict = time.change_ns, change_verdict(time)
+            if not group.nodes_before or not group.nodes_after:
+                change_ns, verdict = _one_sided(group)
             yield {
                 "keys": list(dict.fromkeys(nodes)),
                 "name": group.name,
@@ -285,14 +289,23 @@ def _groups(found: Comparison, which: str) -> Iterator[Row]:
                 "nodes_b": group.nodes_after,
                 "a_ns": time.before_ns,
                 "b_ns": time.after_ns,
-                "change_ns": time.change_ns,
-                "change": time.change_ns / time.before_ns
-                if time.change_ns is not None and time.before_ns
+                "change_ns": change_ns,
+                "change": change_ns / time.before_ns
+                if change_ns is not None and time.before_ns
                 else None,
                 "low_ns": time.low_ns,
                 "high_ns": time.high_ns,
-                "verdict": change_verdict(time),
+                "verdict": verdict,
             }
+
+
+def _one_sided(group: GroupTime) -> tuple[float | None, str]:
+    """Return the time of nodes that came, or less that of nodes that went, and which it is."""
+    known = group.time.after_ns if group.nodes_after else group.time.before_ns
+    return (
+        None if known is None else group_change(group),
+        "added" if group.nodes_after else "removed",
+    )
 
 
 def _known(value: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gviz.comparison import Circumstance, GraphDiff, GroupTime, TimeChange
+from gviz.comparison import Circumstance, GraphDiff, GroupTime, RepeatedChange, TimeChange
 from gviz.families import joined_labels
 from gviz.report.comparison.time_changes import after, before, change_verdict, interval, shift
 from gviz.report.document import (
@@ -12,6 +12,7 @@ from gviz.report.document import (
     Content,
     Sentence,
     Verdict,
+    capitalized,
     change,
     joined,
     line,
@@ -34,7 +35,7 @@ _END = 40
 
 
 def diff_verdict(graph: GraphDiff, circumstances: Sequence[Circumstance]) -> Verdict:
-    """Return three sentences about a graph, and what else may explain a change."""
+    """Return four sentences about a graph, and what else may explain a change."""
     caveats = [_besides(circumstances)] if circumstances else []
     if graph.likeness_fraction < _HARDLY_ALIKE:
         share = percent(round(graph.likeness_fraction, 2))
@@ -43,7 +44,7 @@ def diff_verdict(graph: GraphDiff, circumstances: Sequence[Circumstance]) -> Ver
         )
     return Verdict(
         names_of(graph),
-        (_launch(graph.launch, _basis(graph)), _where(graph), _largest(graph)),
+        (_change(graph), _launch(graph.launch, _basis(graph)), _where(graph), _largest(graph)),
         (*graph.contradicted, *caveats),
     )
 
@@ -83,6 +84,41 @@ def _basis(graph: GraphDiff) -> str:
     sides = [x for x in (graph.before_evidence, graph.after_evidence) if x is not None]
     states = " and ".join(dict.fromkeys(state_text(x) for x in sides))
     return f"{states}, medians of {' and '.join(f'{x.n:,}' for x in sides)}"
+
+
+def _change(graph: GraphDiff) -> Sentence:
+    """Return the change of the work, where it is, and that of the launch, in one line."""
+    launch = graph.launch
+    ending: Content = "."
+    if launch.change_ns is not None and launch.before_ns:
+        ending = (": ", change(launch.change_ns / launch.before_ns, "fraction"), " a launch.")
+    repeated = graph.repeated
+    if repeated is None:
+        added, removed, changed = _counted_nodes(graph)
+        if not added and not removed and not changed:
+            return say("The work is the same", ending)
+        parts = [
+            f"{counted(count, 'node')} {word}"
+            for count, word in ((added, "added"), (removed, "removed"), (changed, "changed"))
+            if count
+        ]
+        return say(capitalized(", ".join(parts)), ending)
+    noun = "kernel" if repeated.only_kernels else "node"
+    became = f"{counted(repeated.nodes_before, noun)} became {repeated.nodes_after:,}, "
+    if repeated.each_ns is None:
+        return say(became, _places(repeated), ending)
+    word = " less, " if repeated.each_ns < 0 else " more, "
+    return say(became, ns(abs(repeated.each_ns)), word, _places(repeated), ending)
+
+
+def _places(repeated: RepeatedChange) -> str:
+    """Return where nodes were replaced: in which layers, or how often."""
+    if not repeated.layer_count or repeated.layers_before is None:
+        return f"in {counted(repeated.place_count, 'place')}"
+    found = f"in {repeated.layer_count:,} of {counted(repeated.layers_before, 'layer')}"
+    if repeated.place_count == repeated.layer_count:
+        return found
+    return f"in {counted(repeated.place_count, 'place')} {found}"
 
 
 def _launch(launch: TimeChange, basis: str) -> Sentence:
@@ -160,9 +196,14 @@ def _went(group: GroupTime) -> Content:
 
 def _counts(graph: GraphDiff) -> str:
     """Return how many nodes came, went and changed, over all levels."""
+    added, removed, changed = _counted_nodes(graph)
+    return f"{removed:,} removed, {added:,} added, {changed:,} changed"
+
+
+def _counted_nodes(graph: GraphDiff) -> tuple[int, int, int]:
+    """Return how many nodes were added, removed and changed, over all levels."""
     removed = sum(len(x.removed) for x in graph.levels)
     added = sum(len(x.added) for x in graph.levels)
     removed += sum(len(body.nodes) for body in graph.bodies_removed)
     added += sum(len(body.nodes) for body in graph.bodies_added)
-    changed = sum(len(x.changed) for x in graph.levels)
-    return f"{removed:,} removed, {added:,} added, {changed:,} changed"
+    return added, removed, sum(len(x.changed) for x in graph.levels)

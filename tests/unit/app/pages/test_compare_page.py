@@ -14,7 +14,14 @@ from app_tree import by_id, links, texts, walk
 from evil_recordings import write_cyclic_recording, write_evil_recording
 from nested_recordings import NESTED, NESTED_CHANGED, NESTED_SHORTENED, Part, write_nested_recording
 from recaptures import write_recaptures
-from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
+from recordings import (
+    Shape,
+    Work,
+    fork_join_shape,
+    transformer_shape,
+    write_loop_recording,
+    write_recording,
+)
 
 from gviz.app.components.addresses import Addresses, Sides
 from gviz.app.files.library import Library
@@ -270,6 +277,27 @@ def test_tables_have_what_gviz_diff_lists(found: Comparison) -> None:
     assert len(table(found, "changed")["id"]) == changes
     apart = sum(len(node.changes) for node in level.only_addresses)
     assert len(table(found, "addresses")["id"]) == apart
+
+
+@pytest.mark.parametrize(("sides", "became"), [("ab", "removed"), ("ba", "added")])
+def test_names_of_one_side_count_with_their_whole_time(
+    tmp_path: Path, sides: str, became: str
+) -> None:
+    shape = fork_join_shape()
+    more = Work("alone_kernel", 90_000, (len(shape.works) - 1,))
+    library = Library(
+        [
+            write_recording(tmp_path / "a.gviz", Shape("more", (*shape.works, more)), launches=8),
+            write_recording(tmp_path / "b.gviz", shape, launches=8),
+        ]
+    )
+    names = table(compare_sides(library, Sides(*sides, 1, 1)), "names")
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*names.values(), strict=True)]
+    # The largest change of all: no name that both have changed by so much.
+    assert (rows[0]["name"], rows[0]["verdict"]) == ("alone_kernel", became)
+    assert rows[0]["change_ns"] == (rows[0]["b_ns"] if became == "added" else -rows[0]["a_ns"])
+    sizes = [abs(row["change_ns"] or 0.0) for row in rows]
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_every_table_names_nodes_by_numbers_of_the_page(found: Comparison) -> None:

@@ -1,4 +1,4 @@
-"""The verdict on a graph before and after: three sentences, whatever could be measured."""
+"""The verdict on a graph before and after: four sentences, whatever could be measured."""
 
 from __future__ import annotations
 
@@ -29,8 +29,33 @@ def sentences(graph: GraphDiff) -> list[str]:
     return [plain(marked(sentence.content)) for sentence in diff_verdict(graph, ()).sentences]
 
 
+def test_change_of_each_layer_stands_first(fused: GraphDiff) -> None:
+    assert sentences(fused)[0] == (
+        "4 kernels became 1, 4.85 µs less, in 16 of 16 layers: −10.4% a launch [derived]."
+    )
+    assert fused.repeated is not None
+    untimed = replace(fused.repeated, each_ns=None, layer_count=None, place_count=3)
+    no_times = replace(fused.launch, change_ns=None)
+    found = sentences(replace(fused, repeated=untimed, launch=no_times))[0]
+    assert found == "4 kernels became 1, in 3 places."
+    more = replace(fused.repeated, each_ns=10.0, place_count=32, only_kernels=False)
+    assert (
+        "4 nodes became 1, 10 ns more, in 32 places in 16 of 16 layers"
+        in sentences(replace(fused, repeated=more))[0]
+    )
+
+
+def test_graph_without_replaced_kernels_says_which_nodes_came_and_went(fused: GraphDiff) -> None:
+    (level,) = fused.levels
+    plain_change = replace(fused, repeated=None)
+    assert sentences(plain_change)[0].startswith("48 nodes removed, 16 nodes changed: −10.4%")
+    same = replace(level, added=(), removed=(), changed=())
+    found = sentences(replace(plain_change, levels=(same,)))[0]
+    assert found == "The work is the same: −10.4% a launch [derived]."
+
+
 def test_launch_then_where_then_the_largest_single_change(fused: GraphDiff) -> None:
-    launch, where, largest = sentences(fused)
+    _, launch, where, largest = sentences(fused)
     assert launch == (
         "The launch became faster by more than noise: −109 µs (−10.4%); 1.05 ms before, 941 µs "
         "after (CUPTI attached, medians of 13 and 11, 95% interval −112 µs to −106 µs) [derived]."
@@ -56,14 +81,14 @@ def test_replaced_kernels_are_in_no_sum_by_name(fused: GraphDiff) -> None:
 
 def test_change_within_noise_is_no_gain(fused: GraphDiff) -> None:
     same = replace(fused.launch, significant=False)
-    assert sentences(replace(fused, launch=same))[0].startswith(
+    assert sentences(replace(fused, launch=same))[1].startswith(
         "The launch changed within noise: −109 µs (−10.4%);"
     )
 
 
 def test_untested_change_says_why(fused: GraphDiff) -> None:
     few = replace(fused.launch, significant=False, untested="1 and 1 launches were timed")
-    stated = sentences(replace(fused, launch=few))[0]
+    stated = sentences(replace(fused, launch=few))[1]
     assert stated.endswith(
         "[derived]. Whether that is noise was not tested: 1 and 1 launches were timed."
     )
@@ -80,17 +105,17 @@ def test_untested_change_says_why(fused: GraphDiff) -> None:
 def test_side_without_a_launch_is_named(
     fused: GraphDiff, times: dict[str, None], stated: str
 ) -> None:
-    assert sentences(replace(fused, launch=replace(fused.launch, **times)))[0].startswith(stated)
+    assert sentences(replace(fused, launch=replace(fused.launch, **times)))[1].startswith(stated)
 
 
 def test_without_a_waterfall_the_reason_stands_in_its_place(fused: GraphDiff) -> None:
     found = replace(fused, waterfall=NotComputed("before: no edges"))
-    assert sentences(found)[1] == "Where the time changed: not computed: before: no edges."
+    assert sentences(found)[2] == "Where the time changed: not computed: before: no edges."
 
 
 def test_nothing_beyond_noise_leaves_counts_of_nodes(fused: GraphDiff) -> None:
     levels = tuple(replace(level, names=(), replaced=()) for level in fused.levels)
-    assert sentences(replace(fused, levels=levels))[2] == (
+    assert sentences(replace(fused, levels=levels))[3] == (
         "No kernel or other work changed its time by more than noise; 48 removed, 0 added, "
         "16 changed."
     )
@@ -105,7 +130,7 @@ def test_largest_change_of_untested_times_is_the_reason(fused: GraphDiff) -> Non
         if group.nodes_before and group.nodes_after
     )
     levels = (replace(level, names=names, replaced=()),)
-    assert sentences(replace(fused, levels=levels))[2] == (
+    assert sentences(replace(fused, levels=levels))[3] == (
         "Whether the time of a kernel or other work changed was not tested: 1 and 1 launches were "
         "timed; 48 removed, 0 added, 16 changed."
     )
