@@ -12,12 +12,15 @@
 #include <unistd.h>
 
 #define MILLISECOND 1000000u
-/* A window's attach takes 5-15 ms while held calls wait; threads that are inside get this long. */
+/* Until nobody is inside, calls are held no longer. */
 #define CLOSE_LIMIT_NS (5 * MILLISECOND)
-/* A call that is inside so long is a wait or the like: most take microseconds, a thread that lost its
- * core is back. Nobody is held while this is looked at. */
+/* A call that is inside so long is a wait, or a launch that waits for room in a full queue: most take
+ * microseconds, a thread that lost its core is back. Nobody is held while this is looked at. */
 #define LONG_CALL_NS (10 * MILLISECOND)
-/* Held calls go on after this, whatever the closer does: the program must not stand still. */
+/* The longer the closer backs off, the longer waits are polls before the next try, up to this: one
+ * that had begun before then ends meanwhile. */
+#define LAST_PATIENCE_NS (1000ull * MILLISECOND)
+/* Held calls go on after this, whatever the work does: attaching to CUPTI takes 5 to 15 ms. */
 #define HOLD_LIMIT_NS (250 * MILLISECOND)
 #define FIRST_BACKOFF_NS (1 * MILLISECOND)
 #define LAST_BACKOFF_NS (10000ull * MILLISECOND)
@@ -73,11 +76,6 @@ void hold(void) {
 
 /* -- the closer -------------------------------------------------------------------------------- */
 
-static void want(void) {
-    uint32_t was = PHASE_OPEN;
-    atomic_compare_exchange_strong(&phase, &was, PHASE_WANTED);
-}
-
 static bool is_other_inside(struct mark *mark, void *unused) {
     (void)unused;
     return mark != own_mark() && atomic_load(&mark->inside);
@@ -95,7 +93,10 @@ static bool stays_inside(struct mark *mark, void *until_ns) {
 
 /* The entry of a call that is inside and stays there, or NULL. Nobody is held meanwhile. */
 static struct entry *long_call(void) {
-    uint64_t until_ns = gate_now_ns() + LONG_CALL_NS;
+    uint64_t patience_ns = atomic_load(&backoff_ns) / 2;
+    patience_ns = patience_ns > LONG_CALL_NS ? patience_ns : LONG_CALL_NS;
+    patience_ns = patience_ns < LAST_PATIENCE_NS ? patience_ns : LAST_PATIENCE_NS;
+    uint64_t until_ns = gate_now_ns() + patience_ns;
     struct mark *mark = mark_find(stays_inside, &until_ns);
     return mark ? atomic_load(&mark->entry) : NULL;
 }
@@ -124,52 +125,48 @@ static enum gate_answer give_up(const struct entry *entry) {
     return GATE_BUSY;
 }
 
-static enum gate_answer try_close(void) {
+static void let_in(void) {
+    atomic_store(&phase, PHASE_OPEN);
+    wake();
+}
+
+static enum gate_answer close_gate(void) {
+    if (atomic_load(&forbidden))
+        return GATE_FORBIDDEN;
     if (atomic_load(&tallies.without_mark))
         return GATE_UNKNOWN;
     if (gate_now_ns() < atomic_load(&not_before_ns))
         return GATE_BACKING_OFF;
-    want();
+    atomic_store(&phase, PHASE_WANTED);
     struct entry *entry = long_call();
-    if (entry)
-        return give_up(entry);
-    atomic_store(&phase, PHASE_CLOSED);
-    entry = wait_until_empty();
-    if (entry || atomic_load(&tallies.without_mark) || atomic_load(&forbidden)) {
-        atomic_store(&phase, PHASE_WANTED);
-        wake();
-        return entry ? give_up(entry) : GATE_FORBIDDEN;
+    if (!entry) {
+        atomic_store(&phase, PHASE_CLOSED);
+        entry = wait_until_empty();
     }
-    atomic_store(&backoff_ns, 0);
-    atomic_fetch_add(&tallies.closed, 1);
-    return GATE_CLOSED;
+    if (!entry && !atomic_load(&tallies.without_mark) && !atomic_load(&forbidden)) {
+        atomic_store(&backoff_ns, 0);
+        atomic_fetch_add(&tallies.closed, 1);
+        return GATE_RAN;
+    }
+    let_in();
+    return entry ? give_up(entry) : GATE_FORBIDDEN;
 }
 
-static enum gate_answer close_gate(void) {
+static enum gate_answer run_closed(void (*work)(void *data), void *data) {
     bool there = false;
-    if (atomic_load(&forbidden))
-        return GATE_FORBIDDEN;
     if (!atomic_compare_exchange_strong(&closer_there, &there, true))
         return GATE_TAKEN;
-    enum gate_answer answer = try_close();
-    if (answer == GATE_CLOSED)
+    enum gate_answer answer = close_gate();
+    if (answer == GATE_RAN) {
         closer = true;
-    else
-        atomic_store(&closer_there, false);
-    return answer;
-}
-
-static bool open_gate(void) {
-    if (atomic_load(&closer_there) && !closer)
-        return false; /* another thread's */
-    uint32_t was = atomic_exchange(&phase, PHASE_OPEN);
-    wake();
-    bool kept = !closer || was == PHASE_CLOSED;
-    if (closer) {
+        work(data);
+        if (atomic_load(&phase) != PHASE_CLOSED)
+            answer = GATE_OVERRAN;
         closer = false;
-        atomic_store(&closer_there, false);
+        let_in();
     }
-    return kept;
+    atomic_store(&closer_there, false);
+    return answer;
 }
 
 /* -- the end of the process, and its children -------------------------------------------------- */
@@ -194,9 +191,7 @@ void closing_forked(void) {
 
 EXPORT const struct gate_api gviz_gate = {
     .size = sizeof gviz_gate,
-    .want = want,
-    .close = close_gate,
-    .open = open_gate,
+    .run_closed = run_closed,
     .is_inside = mark_is_inside,
     .read_counts = counts_read,
     .read_holes = holes_read,

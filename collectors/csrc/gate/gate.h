@@ -12,24 +12,25 @@
 #include <stdint.h>
 
 enum gate_answer {
-    GATE_CLOSED = 0,   /* nobody is inside; the caller alone may call the driver until open() */
-    GATE_BUSY,         /* a thread stayed inside; try later */
-    GATE_BACKING_OFF,  /* too soon after GATE_BUSY */
-    GATE_FORBIDDEN,    /* the process exits */
-    GATE_UNKNOWN,      /* calls passed that no mark was left for: never closes in this process */
-    GATE_TAKEN,        /* another thread closes or has closed */
+    GATE_RAN = 0,     /* nobody was inside */
+    GATE_BUSY,        /* a thread stayed inside; try later */
+    GATE_BACKING_OFF, /* too soon after GATE_BUSY */
+    GATE_FORBIDDEN,   /* the process exits */
+    GATE_UNKNOWN,     /* calls passed that no mark was left for: never closes in this process */
+    GATE_TAKEN,       /* another thread has closed it, or is about to */
+    GATE_OVERRAN,     /* it ran, and held calls went on before its end */
 };
 
 struct gate_counts {
     uint64_t closed;          /* times that nobody was inside */
-    uint64_t busy;            /* times that close() gave up */
-    uint64_t held;            /* calls that waited for open() */
-    uint64_t overrun;         /* closures that held calls ended, as open() did not come */
+    uint64_t busy;            /* times that run_closed() gave up */
+    uint64_t held;            /* calls that waited */
+    uint64_t overrun;         /* closures that held calls ended, as the work took too long */
     uint64_t longest_hold_ns; /* that a call waited */
     uint64_t polled;          /* waits of the program that were done as polls */
     uint64_t without_stub;    /* addresses handed out bare */
     uint64_t without_mark;    /* calls that left no mark, for want of memory */
-    char busy_call[64];       /* the call that close() gave up for last */
+    char busy_call[64];       /* the call that run_closed() gave up for last */
 };
 
 /* What the gate cannot see behind. */
@@ -41,12 +42,10 @@ struct gate_hole {
 
 struct gate_api {
     size_t size; /* of this structure: a later one has more at its end */
-    /* Waits of the program that begin from here on are polls that leave the gate in between. */
-    void (*want)(void);
-    /* Keep threads out and wait until nobody is inside, 5 ms at most. */
-    enum gate_answer (*close)(void);
-    /* Returns whether the gate was still closed, or wanted: false after an overrun. */
-    bool (*open)(void);
+    /* Keep threads out, wait until nobody is inside, do the work on this thread, let them in. The
+     * work may call the driver; it must wait for nothing that a held thread may have, such as
+     * Python's GIL. */
+    enum gate_answer (*run_closed)(void (*work)(void *data), void *data);
     /* Whether the calling thread is inside by the gate's knowledge. */
     bool (*is_inside)(void);
     void (*read_counts)(struct gate_counts *counts);

@@ -74,6 +74,10 @@ static void sleep_ms(int ms) {
     nanosleep(&pause, NULL);
 }
 
+static void do_nothing(void *unused) { (void)unused; }
+
+static int closes(void) { return gate->run_closed(do_nothing, NULL) == GATE_RAN; }
+
 static struct gate_counts counts(void) {
     struct gate_counts found;
     gate->read_counts(&found);
@@ -133,7 +137,7 @@ static int lookups(void) {
     CHECK(gate);
     CHECK(is_stub((void *)launch_kernel) && !is_stub((void *)driver_inside));
     CHECK(dlsym(library, "cuNoSuchFunction") == NULL && strstr(dlerror(), "cuNoSuchFunction"));
-    CHECK(dlsym(library, "cuGraphLaunch") == NULL); /* this driver has none */
+    CHECK(dlsym(library, "cuGraphUpload") == NULL); /* this driver has none */
     CHECK(dlvsym(library, "cuInit", "NONE_1.0") == NULL);
     lookup1 old = (lookup1)symbol("cuGetProcAddress");
     lookup2 new = (lookup2)symbol("cuGetProcAddress_v2");
@@ -205,8 +209,7 @@ static int jumps(void) {
     CHECK(launch());
     CHECK(!gate->is_inside());
     leave_by_longjmp();
-    CHECK(gate->close() == GATE_CLOSED); /* the closer's own does not matter */
-    CHECK(gate->open());
+    CHECK(closes()); /* the closer's own does not matter */
     return 0;
 }
 
@@ -222,7 +225,7 @@ static int short_threads(void) {
         CHECK(pthread_create(&thread, NULL, launch_once, NULL) == 0);
         CHECK(pthread_join(thread, NULL) == 0);
     }
-    CHECK(gate->close() == GATE_CLOSED && gate->open());
+    CHECK(closes());
     CHECK(counts().without_mark == 0 && launches == 10000);
     return 0;
 }
@@ -245,7 +248,7 @@ static int threads_that_end_inside(void) {
         CHECK(pthread_create(&thread, NULL, end_inside, NULL) == 0);
         CHECK(pthread_join(thread, NULL) == 0);
     }
-    CHECK(gate->close() == GATE_CLOSED && gate->open());
+    CHECK(closes());
     return 0;
 }
 
@@ -258,18 +261,25 @@ static void *launch_on(void *unused) {
     return unused;
 }
 
-/* Launch and close in a child that was forked while the gate was closed. */
-static void fork_while_closed(void) {
+/* Launch and close in a child that is forked while the gate is closed. */
+static void fork_child(void) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         alarm(5);
-        CHECK(launch() && gate->close() == GATE_CLOSED && gate->open());
+        CHECK(launch() && closes());
         _exit(0);
     }
     int status = 1;
-    gate->open();
     CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void nobody_is_inside(void *number) {
+    for (volatile int spin = 0; spin < 10000; spin++)
+        CHECK(driver_inside() == 0);
+    CHECK(launch()); /* the closer passes */
+    if (*(int *)number % 20 == 0)
+        fork_child();
 }
 
 /* Close over and over beside launching threads, short ones and forks: nobody may be inside. */
@@ -281,20 +291,10 @@ static int storm(void) {
         CHECK(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
     for (int i = 0; i < 5000 && closed < 200; i++) {
         CHECK(pthread_create(&brief, NULL, launch_once, NULL) == 0);
-        enum gate_answer answer = gate->close();
-        CHECK(answer == GATE_CLOSED || answer == GATE_BUSY || answer == GATE_BACKING_OFF);
-        if (answer != GATE_CLOSED) {
-            sleep_ms(1);
-        } else {
-            closed++;
-            for (volatile int spin = 0; spin < 10000; spin++)
-                CHECK(driver_inside() == 0);
-            CHECK(launch()); /* the closer passes */
-            if (closed % 20 == 0)
-                fork_while_closed();
-            else
-                CHECK(gate->open());
-        }
+        enum gate_answer answer = gate->run_closed(nobody_is_inside, &closed);
+        CHECK(answer == GATE_RAN || answer == GATE_BUSY || answer == GATE_BACKING_OFF);
+        closed += answer == GATE_RAN;
+        sleep_ms(answer == GATE_RAN ? 0 : 1);
         CHECK(pthread_join(brief, NULL) == 0);
     }
     stop = true;
@@ -303,6 +303,11 @@ static int storm(void) {
     CHECK(counts().closed == (uint64_t)closed);
     printf("%d\n", closed);
     return 0;
+}
+
+static void in_a_thread(void *(*function)(void *)) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, function, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
 /* A child that another thread forks while the gate is closed is not held. */
@@ -319,12 +324,14 @@ static void *fork_and_launch(void *unused) {
     return unused;
 }
 
+static void let_another_fork(void *unused) {
+    (void)unused;
+    in_a_thread(fork_and_launch);
+}
+
 static int forks(void) {
-    pthread_t thread;
     start();
-    CHECK(launch() && gate->close() == GATE_CLOSED);
-    CHECK(pthread_create(&thread, NULL, fork_and_launch, NULL) == 0 && pthread_join(thread, NULL) == 0);
-    CHECK(gate->open());
+    CHECK(launch() && gate->run_closed(let_another_fork, NULL) == GATE_RAN);
     return 0;
 }
 
@@ -335,10 +342,15 @@ static void *wait_once(void *unused) {
     return unused;
 }
 
-/* A long wait beside four launching threads: nobody is held for it. The wait after it is polls. */
+static void nobody_waits(void *unused) {
+    (void)unused;
+    CHECK(driver_inside() == 0);
+}
+
+/* A long wait beside four launching threads: nobody is held for it. */
 static int waits(void) {
     pthread_t threads[4], waiting;
-    bool refused = false, closed = false;
+    bool refused = false;
     start();
     driver_work(20000000000); /* until it is seen, however busy the machine */
     CHECK(pthread_create(&waiting, NULL, wait_once, NULL) == 0);
@@ -347,7 +359,7 @@ static int waits(void) {
     sleep_ms(50);
     /* A launching thread that lost its core may be the first that is found inside. */
     for (int i = 0; i < 200 && !refused; i++) {
-        enum gate_answer answer = gate->close();
+        enum gate_answer answer = gate->run_closed(nobody_waits, NULL);
         CHECK(answer == GATE_BUSY || answer == GATE_BACKING_OFF);
         refused = strcmp(counts().busy_call, "cuStreamSynchronize") == 0;
         sleep_ms(refused ? 0 : 10);
@@ -355,35 +367,104 @@ static int waits(void) {
     CHECK(refused && counts().held == 0);
     driver_work(0);
     CHECK(pthread_join(waiting, NULL) == 0);
-    driver_work(20000000000);
-    CHECK(pthread_create(&waiting, NULL, wait_once, NULL) == 0);
-    while (counts().polled == 0)
-        sleep_ms(1);
-    for (int i = 0; i < 5000 && !closed; i++) {
-        sleep_ms(1);
-        closed = gate->close() == GATE_CLOSED;
-    }
-    CHECK(closed);
-    CHECK(driver_inside() == 0);
-    driver_work(0);
-    CHECK(gate->open());
     stop = true;
-    CHECK(pthread_join(waiting, NULL) == 0);
     for (int i = 0; i < 4; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
-    CHECK(counts().polled > 0 && counts().overrun == 0);
     printf("%llu\n", (unsigned long long)counts().longest_hold_ns);
     return 0;
 }
 
-/* A closer that does not come back: held calls end the closure. */
-static int overrun(void) {
-    pthread_t thread;
+static void *wait_over_and_over(void *unused) {
+    while (!stop) {
+        driver_work(300000000);
+        CHECK(synchronize((void *)8) == 0);
+    }
+    return unused;
+}
+
+/* A program that always waits, 300 ms a time: the gate closes as its next wait is polls. */
+static int polls(void) {
+    pthread_t waiting;
+    bool closed = false;
     start();
-    CHECK(launch() && gate->close() == GATE_CLOSED);
-    CHECK(pthread_create(&thread, NULL, launch_once, NULL) == 0 && pthread_join(thread, NULL) == 0);
-    CHECK(counts().overrun == 1 && counts().held == 1 && !gate->open());
-    CHECK(gate->close() == GATE_CLOSED && gate->open());
+    CHECK(pthread_create(&waiting, NULL, wait_over_and_over, NULL) == 0);
+    for (int i = 0; i < 20000 && !closed; i++) {
+        closed = gate->run_closed(nobody_waits, NULL) == GATE_RAN;
+        sleep_ms(1);
+    }
+    CHECK(closed && counts().polled > 0 && counts().overrun == 0);
+    stop = true;
+    CHECK(pthread_join(waiting, NULL) == 0);
+    return 0;
+}
+
+/* -- closing beside full queues ------------------------------------------------------------------ */
+
+#define LAUNCHERS 4
+#define CLOSINGS 200
+
+static int (*launch_graph)(void *, void *);
+static _Atomic uint64_t launched_ns[LAUNCHERS];
+
+/* Two of 1 ms, which leave the driver while the gate waits, two of 8 ms, which do not. */
+static uint64_t graph_ns(uintptr_t number) { return number % 2 ? 1000000 : 8000000; }
+
+static void *launch_graphs(void *number) {
+    uintptr_t stream = (uintptr_t)number;
+    while (!stop) {
+        CHECK(launch_graph((void *)graph_ns(stream), number) == 0);
+        launched_ns[stream] += graph_ns(stream);
+    }
+    return NULL;
+}
+
+/* Closings hold launches for a moment, and the GPU has work enough meanwhile: print the longest hold
+ * and the least work that a queue got, in nanoseconds and percent of what it could do. */
+static int full_queues(void) {
+    pthread_t threads[LAUNCHERS];
+    struct timespec begin, end;
+    start();
+    launch_graph = (int (*)(void *, void *))symbol("cuGraphLaunch");
+    for (uintptr_t i = 0; i < LAUNCHERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, launch_graphs, (void *)i) == 0);
+    sleep_ms(600); /* until they are full */
+    uint64_t before[LAUNCHERS], least = 1000;
+    for (int i = 0; i < LAUNCHERS; i++)
+        before[i] = launched_ns[i];
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (int i = 0; i < CLOSINGS; i++) {
+        enum gate_answer answer = gate->run_closed(nobody_waits, NULL);
+        CHECK(answer == GATE_RAN || answer == GATE_BUSY || answer == GATE_BACKING_OFF);
+        sleep_ms(5);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    uint64_t took_ns = (uint64_t)(end.tv_sec - begin.tv_sec) * 1000000000 + (uint64_t)end.tv_nsec -
+                       (uint64_t)begin.tv_nsec;
+    for (int i = 0; i < LAUNCHERS; i++) {
+        uint64_t share = 100 * (launched_ns[i] - before[i]) / took_ns;
+        least = share < least ? share : least;
+    }
+    stop = true;
+    for (int i = 0; i < LAUNCHERS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(counts().overrun == 0);
+    printf("%llu %llu\n", (unsigned long long)counts().longest_hold_ns, (unsigned long long)least);
+    return 0;
+}
+
+/* -- work that takes long, and the end ----------------------------------------------------------- */
+
+static void let_another_launch(void *unused) {
+    (void)unused;
+    in_a_thread(launch_once);
+}
+
+/* Work that waits for a held call: held calls end the closure. */
+static int overrun(void) {
+    start();
+    CHECK(launch() && gate->run_closed(let_another_launch, NULL) == GATE_OVERRAN);
+    CHECK(counts().overrun == 1 && counts().held == 1);
+    CHECK(closes());
     return 0;
 }
 
@@ -393,16 +474,20 @@ static void *exit_soon(void *unused) {
     return unused;
 }
 
-/* The process exits while the gate is closed: it waits for the closer, then forbids it. */
-static int exits(void) {
+static void let_another_exit(void *unused) {
     pthread_t thread;
-    start();
-    CHECK(launch() && gate->close() == GATE_CLOSED);
+    (void)unused;
     CHECK(pthread_create(&thread, NULL, exit_soon, NULL) == 0);
     sleep_ms(200);
     printf("still here\n");
     fflush(stdout);
-    CHECK(gate->open() && gate->close() == GATE_FORBIDDEN);
+}
+
+/* The process exits while the gate is closed: it waits for the closer, then forbids it. */
+static int exits(void) {
+    start();
+    CHECK(launch() && gate->run_closed(let_another_exit, NULL) == GATE_RAN);
+    CHECK(gate->run_closed(do_nothing, NULL) == GATE_FORBIDDEN);
     sleep_ms(5000);
     return 1;
 }
@@ -426,7 +511,8 @@ int main(int count, char **values) {
     } programs[] = {
         {"plain", plain}, {"convention", convention}, {"lookups", lookups}, {"deepbind", deepbind}, {"jumps", jumps},
         {"short threads", short_threads}, {"threads that end inside", threads_that_end_inside},
-        {"storm", storm}, {"forks", forks}, {"waits", waits}, {"overrun", overrun}, {"exits", exits},
+        {"storm", storm}, {"forks", forks}, {"waits", waits}, {"polls", polls},
+        {"full queues", full_queues}, {"overrun", overrun}, {"exits", exits},
     };
     for (size_t i = 0; count == 2 && i < sizeof programs / sizeof *programs; i++)
         if (strcmp(values[1], programs[i].name) == 0)
