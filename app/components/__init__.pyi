@@ -7,6 +7,7 @@ from gviz.app.components.addresses import RANKS as RANKS
 from gviz.app.components.addresses import REPORT as REPORT
 from gviz.app.components.addresses import RUN as RUN
 from gviz.app.components.addresses import RUNS as RUNS
+from gviz.app.components.addresses import TIME_BETWEEN as TIME_BETWEEN
 from gviz.app.components.addresses import TREND as TREND
 from gviz.app.components.addresses import Addresses as Addresses
 from gviz.app.components.addresses import Baseline as Baseline

@@ -15,6 +15,9 @@ RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
 COMPARE, TREND, RANKS = "/compare", "/trend", "/ranks"
 PAYLOAD = "/payload"
 
+#: Of the graph page: the time that lies between the two nodes selected.
+TIME_BETWEEN = "time=between"
+
 #: SQLite's integers have up to 19.
 _MOST_DIGITS = 18
 _GRAPHS = re.compile(r"(\d{1,18})(?::(\d{1,18}))?", re.ASCII)

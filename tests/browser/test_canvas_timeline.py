@@ -20,7 +20,7 @@ from gviz.formats.importer import import_files
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
-    from playwright.sync_api import Route
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -157,6 +157,51 @@ def test_node_far_off_screen_is_brought_into_view(graph_page: GraphPage, site: S
     box = page.locator("#timeline canvas").bounding_box()
     assert box is not None
     assert box["x"] < locate(page, last, "timeline")["x"] < box["x"] + box["width"]
+
+
+def test_part_of_the_time_is_in_the_address_and_escape_leads_back_to_it(
+    graph_page: GraphPage, site: Site
+) -> None:
+    page = graph_page.page
+    graph_page.open(site, "graph?file=training_step&graph=1&table=kernels&time=1000000-1200000")
+    start = graph_page.at_rest("timeline")["transform"]
+    assert start["k"] * 200_000 == pytest.approx(timeline_width(page), rel=0.01)
+    # Its nodes are all over the launch: they are shown together, and not as rings.
+    page.locator("#kernels [role=row][data-row]").first.click()
+    graph_page.wait_until(lambda: graph_page.state("timeline")["isMany"], "many nodes selected")
+    led = graph_page.at_rest("timeline")["transform"]
+    assert led["k"] < start["k"] / 10
+    page.keyboard.press("Escape")
+    graph_page.wait_until(lambda: not graph_page.state("timeline")["selected"], "nothing selected")
+    assert graph_page.at_rest("timeline")["transform"] == pytest.approx(start)
+    # From here on by hand: a reload and the back button find it.
+    page.locator("#timeline canvas").focus()
+    page.keyboard.press("+")
+    graph_page.wait_until(lambda: "time=1000000-1200000" not in page.url, "another time")
+    near = graph_page.state("timeline")["transform"]
+    page.reload()
+    graph_page.wait()
+    assert graph_page.at_rest("timeline")["transform"] == pytest.approx(near, rel=1e-4)
+    page.keyboard.press("f")
+    page.locator("#timeline canvas").focus()
+    page.keyboard.press("f")
+    graph_page.wait_until(lambda: "time=" not in page.url, "all of the time")
+
+
+def timeline_width(page: Page) -> float:
+    """Return how wide the times of the timeline are on screen."""
+    box = page.locator("#timeline canvas").bounding_box()
+    assert box is not None
+    gutter = page.evaluate("document.querySelector('#timeline canvas').gvizState().gutter")
+    return float(box["width"] - gutter)
+
+
+def test_canvases_follow_the_colours_of_the_system(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    for scheme in ("dark", "light"):
+        graph_page.page.emulate_media(color_scheme=scheme)
+        for view in ("dag", "timeline"):
+            graph_page.drawn(view, theme=scheme)
 
 
 def test_loop_node_owns_the_spans_of_every_iteration(graph_page: GraphPage, site: Site) -> None:

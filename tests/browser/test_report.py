@@ -53,6 +53,22 @@ def test_graph_page_leads_to_its_report_and_a_finding_back(
     page.locator("#report-advice").wait_for()
 
 
+def test_link_to_a_gap_shows_it_at_a_tenth_of_the_timeline(
+    graph_page: GraphPage, site: Site
+) -> None:
+    page = graph_page.page
+    open_report(page, site)
+    row = page.get_by_role("table", name="Longest gaps on the path").locator("tbody tr").first
+    gap_us = float(row.inner_text().split()[0])
+    row.get_by_role("link", name="in the timeline").click()
+    graph_page.wait()
+    k = graph_page.at_rest("timeline")["transform"]["k"]
+    box = page.locator("#timeline canvas").bounding_box()
+    assert box is not None
+    assert gap_us * 1_000 * k > 0.1 * box["width"]
+    assert len(graph_page.state("timeline")["selected"]) == 2
+
+
 def test_link_to_a_node_of_a_body_selects_it(graph_page: GraphPage, site: Site) -> None:
     open_report(graph_page.page, site, "report?file=loop&graph=1")
     graph_page.page.locator("#report-path").get_by_role("link", name="2001").first.click()

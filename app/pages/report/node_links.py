@@ -9,7 +9,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.analysis import OUTSIDE, NodeRef
-from gviz.app.components import Addresses, write_ids
+from gviz.app.components import TIME_BETWEEN, Addresses, write_ids
 from gviz.app.views import open_id
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
@@ -54,7 +54,7 @@ class NodeLinks:
             case NodeLink():
                 return self.node(link.node)
             case NodesLink():
-                return self.nodes(link.nodes, link.count)
+                return self.gap(link) if link.between else self.nodes(link.nodes, link.count)
             case EdgeLink():
                 return self.edge(link.dependency, link.dependent)
             case AlikeLink():
@@ -78,6 +78,11 @@ class NodeLinks:
         if len(linked) < whole:
             text = f"{integer(len(linked))} of {text}"
         return dcc.Link(text, href=self._address(linked), title=_MEANING)
+
+    def gap(self, link: NodesLink) -> Component:
+        """Return a link to the time between two nodes in the median launch."""
+        address = self._address(self._indices_of(link.nodes)) + f"&launch=median&{TIME_BETWEEN}"
+        return dcc.Link("in the timeline", href=address, title="Show this gap in the timeline")
 
     def edge(self, dependency: NodeRef, dependent: NodeRef) -> Component:
         """Return a link to the two ends of an edge, by their ids."""

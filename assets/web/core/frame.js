@@ -3,26 +3,26 @@
  *
  * A view is an object made of a frame (page/views.js) with: caption(payload) (what it shows),
  * label(payload) (that, and how to use it, for screen readers), load(payload),
- * draw(ctx, size), gesture listeners (see core/gestures.js), key(event), show(nodeId), fit(),
+ * draw(ctx, size), gesture listeners (see core/gestures.js), key(event), show(nodeIds), fit(),
  * zoomBy(factor), locate(nodeId), state(), words(nodeIds) of a selection. It may have legend()
  * (what its colours mean, in words), tools ({text, title, toggle}, with
  * tool() the text of the one that is on), escape() (true: it took the key) and hear(group).
  *
  * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
  *   colour?: string, theme?: string, group: string, layout?: string, open?: string[],
- *   buffer?: string|null, setProps?: (change: Partial<Props>) => void}} Props  as
+ *   buffer?: string|null, times?: [number, number]|"between"|null, setProps?: (change: Partial<Props>) => void}} Props  as
  *   gviz.app.components.canvases has them
  * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind
  * @typedef {{x: number, y: number}} Point  on the canvas
  * @typedef {import("./gestures.js").Listener & {
  *   caption: (payload: Payload) => string, label: (payload: Payload) => string,
  *   load: (payload: Payload) => void, draw: (ctx: Pen, size: Size) => void,
- *   key: (event: KeyboardEvent) => boolean, show: (node: number) => void,
+ *   key: (event: KeyboardEvent) => boolean, show: (nodes: number[]) => void,
  *   fit: (smooth: boolean) => void, zoomBy: (factor: number) => void,
  *   locate: (node: number) => Point|null, state: () => object, words: (nodes: number[]) => string,
  *   legend?: () => string, tools?: {text: string, title: string, toggle: () => void}[],
  *   tool?: () => string|undefined, escape?: () => boolean, hear?: (group: Group) => void,
- *   fitSelection?: () => void}} View
+ *   fitSelection?: () => void, lookAt?: (times: [number, number]|"between"|null) => void}} View
  */
 import * as announce from "./announce.js";
 import * as bus from "./bus.js";
@@ -77,14 +77,14 @@ export class Frame {
     /** @type {number|null} */ this.requested = null;
     /** @type {AbortController|null} */ this.loading = null;
     /** @type {string|undefined} */ this.source = undefined;
-    /** @type {number|null|undefined} */ this.pendingFocus = undefined;
+    /** Nodes to be brought into view. @type {number[]|null} */ this.pendingFocus = null;
     /** What was announced last. @type {number[]|null} */ this.heard = null;
     this.canvas = element("canvas", "gviz-canvas", box);
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
     this.canvas.gvizState = () => this.state();
     this.canvas.gvizLocate = (id) => this.locate(id);
-    this.canvas.gvizShow = (id) => this.show(id);
+    this.canvas.gvizShow = (id) => this.show([id]);
     this.ctx = penOf(this.canvas);
     this.message = element("div", "gviz-canvas-message", box);
     this.note = element("div", "gviz-canvas-note", box);
@@ -167,17 +167,18 @@ export class Frame {
     this.props = props;
     this.theme = themeOf(props);
     if (props.source !== before.source) this.load(props.source);
+    else if (String(props.times ?? null) !== String(before.times ?? null)) this.view.lookAt?.(props.times ?? null);
     const selected = props.selected || [];
     if (!bus.same(selected, before.selected || [])) this.group.select(selected);
     if (props.focus && (!before.focus || props.focus.token !== before.focus.token)) {
-      this.show(props.focus.node);
+      this.show([props.focus.node]);
     }
     this.redraw();
   }
 
-  /** Bring a node into view, once it is known. @param {number} node */
-  show(node) {
-    this.pendingFocus = node;
+  /** Bring nodes into view, once they are known. @param {number[]} nodes */
+  show(nodes) {
+    this.pendingFocus = nodes;
     // A view that is hidden, or has no data yet, shows it once it is drawn.
     if (this.payload && this.paintedMs !== null) this.showPending();
   }
@@ -215,7 +216,7 @@ export class Frame {
       if (layout && layout !== this.props.layout) this.notify({ layout });
       this.canvas.setAttribute("aria-label", this.view.label(payload));
       // What has grown is looked at already: to move it would lose its reader.
-      if (!again) this.pendingFocus ??= this.props.focus?.node;
+      if (!again && this.props.focus) this.pendingFocus ??= [this.props.focus.node];
       // Painted at once: waiting for the next frame would show an empty box for 16 ms.
       this.paint();
     } catch (error) {
@@ -276,9 +277,9 @@ export class Frame {
   }
 
   showPending() {
-    const node = this.pendingFocus;
-    this.pendingFocus = undefined;
-    if (node !== undefined && node !== null) this.view.show(node);
+    const nodes = this.pendingFocus;
+    this.pendingFocus = null;
+    if (nodes?.length) this.view.show(nodes);
   }
 
   /** The bus changed. */

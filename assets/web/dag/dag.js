@@ -319,15 +319,30 @@ export class Dag {
   }
 
   /**
-   * Bring a node into view, near enough to read it.
-   * @param {number} id
+   * Bring nodes into view: one near enough to read it, several as they are or from farther away.
+   * @param {number[]} ids
    */
-  show(id) {
-    const i = this.scene.index.get(id);
+  show(ids) {
+    if (ids.length > 1) return this.showAll(dagWords.itemsOf(this.scene, ids));
+    const i = this.scene.index.get(ids[0]);
     if (i === undefined) return;
     // What can be seen already stays where it is: a view that jumps loses its reader.
     if (this.onScreen(i) && this.sizeOf(i) >= SEEN) return this.frame.redraw();
     this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
+  }
+
+  /** @param {number[]} items */
+  showAll(items) {
+    if (!items.length) return;
+    const { k, kx, x, y } = this.transform;
+    const { width, height } = this.frame.size;
+    const { left, right, top, bottom } = dagWalk.boundsOf(this.scene, items);
+    const isSeen = left * kx + x >= 0 && right * kx + x <= width && top * k + y >= 0 && bottom * k + y <= height;
+    if (isSeen) return this.frame.redraw();
+    const across = (width - 2 * FIT_MARGIN) / Math.max(1, right - left);
+    const down = (height - this.legendSpace() - 2 * FIT_MARGIN) / Math.max(1, bottom - top);
+    const scale = Math.min(kx, across, this.scene.along ? Infinity : down);
+    this.glide(this.centre((left + right) / 2, (top + bottom) / 2, Math.max(this.fitTransform().kx, scale)));
   }
 
   /**

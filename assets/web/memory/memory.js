@@ -256,12 +256,13 @@ export class Memory {
   }
 
   /**
-   * Scroll until the first bar that a node is part of is in sight.
-   * @param {number|null} id
+   * Scroll until the first bar that one of the nodes is part of is in sight.
+   * @param {number[]} ids
    */
-  show(id) {
+  show(ids) {
     if (!this.boxes || this.current >= 0) return this.frame.redraw();
-    const n = this.scene.bars.findIndex((bar) => this.involves(bar, new Set([id])));
+    const wanted = new Set(ids);
+    const n = this.scene.bars.findIndex((bar) => this.involves(bar, wanted));
     if (n >= 0) this.reveal(n);
     this.frame.redraw();
   }

@@ -4,15 +4,18 @@
  *
  * @typedef {{node: number[], launch: string, stream: string, order: string, colour: string,
  *   layout: string, fold: string, open: string[], edges: string, buffer: string|null,
- *   table: string, panel: string}} State
+ *   table: string, panel: string, time: Times|null}} State  `time`: what part of the timeline is
+ *   looked at, null: all of it
  */
 import * as nodeList from "../core/node_list.js";
+/** @import { Times } from "../timeline/look.js" */
 
 /** Fields whose values are words. */
 const WORDS = /** @type {const} */ (
   ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel"]);
 /** What the fields of the address are when it does not have them. */
 const ABSENT = { order: "ordinal", fold: "none", edges: "all", table: "nodes", panel: "timeline" };
+const TIME = /^(\d{1,15})-(\d{1,15})$/;
 const BUFFER = /^[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?$/;
 
 /** What a query requests; fields are absent where it has none. @param {string} text */
@@ -27,8 +30,17 @@ export function parse(text) {
   const [node, buffer, open] = ["node", "buffer", "open"].map((name) => query.get(name));
   if (node !== null) found.node = nodeList.read(node);
   if (buffer !== null && BUFFER.test(buffer)) found.buffer = buffer;
+  const time = timesOf(query.get("time") ?? "");
+  if (time) found.time = time;
   if (open !== null) found.open = open.split(",").filter(Boolean);
   return found;
+}
+
+/** @param {string} text @returns {Times|null} */
+function timesOf(text) {
+  if (text === "between") return text;
+  const [from, to] = (TIME.exec(text) ?? []).slice(1).map(Number);
+  return from < to ? [from, to] : null;
 }
 
 /** The graph that a query names; null: none. @param {string} text */
@@ -57,5 +69,6 @@ export function textOf(fixed, state) {
   // Without folds only nodes with bodies are open.
   const open = state.fold === "none" ? state.open.filter(isBody) : state.open;
   if (open.length) query.set("open", open.join(","));
+  if (state.time) query.set("time", typeof state.time === "string" ? state.time : state.time.join("-"));
   return query.toString().replaceAll("%2C", ",");
 }

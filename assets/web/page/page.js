@@ -37,6 +37,9 @@ const CHOICES = {
   data: "edges", layout: "layout", panel: "panel", "table-view": "table",
 };
 
+/** With other ones there are other times. */
+const TIMES = new Set(["launch", "stream", "order"]);
+
 /** A choice that the page may have. @param {string} id */
 const choiceOf = (id) => /** @type {HTMLSelectElement|null} */ (document.getElementById(id));
 
@@ -120,6 +123,7 @@ export class GraphPage {
       open: store.opened(fold, requested.open || []),
       edges: oneOf(["all", "data"], requested.edges),
       buffer: requested.buffer || null,
+      time: requested.time ?? null,
       panel: oneOf(["timeline", "memory"], requested.panel),
       table: oneOf(["nodes", "kernels"], requested.table),
     };
@@ -160,11 +164,13 @@ export class GraphPage {
     const box = document.getElementById(name);
     if (!box || this.frames[name]) return;
     const { node } = this.state;
-    this.frames[name] = openView(box, VIEWS[name], {
+    const frame = openView(box, VIEWS[name], {
       ...this.props(name), id: name, selected: node, group: bus.PAGE,
-      focus: node.length ? { node: node[0], token: 0 } : null,
       setProps: (change) => this.receive(change),
     });
+    // A requested part of the time is where it is looked for.
+    if (name !== "timeline" || !this.state.time) frame.show(node);
+    this.frames[name] = frame;
   }
 
   /**
@@ -172,8 +178,8 @@ export class GraphPage {
    * @param {keyof typeof VIEWS} name
    */
   props(name) {
-    const { colour, open, buffer } = this.state;
-    return { source: this.store.source(name, this.state, this.asked), colour, open, buffer };
+    const { colour, open, buffer, time } = this.state;
+    return { source: this.store.source(name, this.state, this.asked), colour, open, buffer, times: time };
   }
 
   /** @returns {[keyof typeof VIEWS, Frame][]} */
@@ -190,7 +196,11 @@ export class GraphPage {
   }
 
   /** A view changed a property of its own. @param {Partial<Props>} change */
-  receive({ open, layout, buffer }) {
+  receive({ open, layout, buffer, times }) {
+    if (times !== undefined) {
+      this.state.time = times;
+      this.write();
+    }
     if (buffer !== undefined) {
       this.state.buffer = buffer;
       this.write();
@@ -296,7 +306,7 @@ export class GraphPage {
       this.state.node = selected.slice();
       const touched = this.host.touched();
       for (const [name, frame] of this.views()) {
-        if (selected.length && name !== touched) frame.show(selected[0]);
+        if (selected.length && name !== touched) frame.show(selected);
       }
       if (selected.length && touched !== "nodes") this.table?.show(selected[0]);
       this.settle();
@@ -402,6 +412,7 @@ export class GraphPage {
     this.steps += 1;
     this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
     if (choice === "layout") this.asked = value;
+    if (TIMES.has(choice)) this.state.time = null;
     if (choice === "fold") this.state.open = this.store.opened(value, this.state.open.filter(address.isBody));
     if (choice === "table") this.showKernels();
     this.update();

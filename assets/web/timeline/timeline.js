@@ -5,6 +5,7 @@ import * as sharedTimes from "../core/shared_times.js";
 import { Detail } from "./detail.js";
 import * as timelineDraw from "./draw.js";
 import { hitAt, idOf } from "./hits.js";
+import { Look } from "./look.js";
 import * as timelineMarks from "./marks.js";
 import { Ranges } from "./ranges.js";
 import * as timelineRows from "./rows.js";
@@ -19,6 +20,7 @@ import * as timelineWords from "./words.js";
 /** @import { Frame } from "../core/frame.js" */
 /** @import { Payload } from "../core/payload.js" */
 /** @import { DetailWindow } from "./detail.js" */
+/** @import { Times } from "./look.js" */
 /** @import { TimeStyle } from "./draw.js" */
 /** @import { Span } from "./marks.js" */
 /** @import { LaneRows, Row } from "./rows.js" */
@@ -28,7 +30,7 @@ import * as timelineWords from "./words.js";
 const MOST_ZOOM = 0.5;
 const END_ROOM = 76;
 /** Of more selected nodes no rings and joins are drawn: they would be a curtain. */
-const MOST_MARKED = 100;
+const MOST_MARKED = 11;
 
 export class Timeline {
   /** @param {Frame} frame */
@@ -44,10 +46,11 @@ export class Timeline {
     /** Whether everything is shown, whatever the size. */ this.fitted = false;
     /** How far the rows can be scrolled. */ this.overflow = 0;
     /** The span under the pointer. @type {{side: Side, i: number}|null} */ this.pointed = null;
-    /** A node that comes with detail. @type {number|null} */ this.awaited = null;
+    /** Nodes that come with detail. @type {number[]} */ this.awaited = [];
     /** @type {{selected: number[], ids: Set<number>}|null} */ this.chosen = null;
     this.ranges = new Ranges(this);
     this.detail = new Detail(this);
+    this.look = new Look(this);
     this.walk = new Walk(this);
     this.tools = [
       this.makeTool("↔", "measure", "Measure: drag from one point to another (also Shift + drag, or m at two nodes)"),
@@ -88,15 +91,16 @@ export class Timeline {
     this.ranges.clear();
     this.walk.clear();
     this.frame.group.filter(null);
-    this.fit(false);
+    this.look.at(this.frame.props.times);
   }
 
   /** More detail has come. */
   refined() {
     this.frame.redraw();
-    const node = this.awaited;
-    this.awaited = null;
-    if (node !== null) this.show(node);
+    const nodes = this.awaited;
+    this.awaited = [];
+    if (nodes.length) this.show(nodes);
+    if (this.look.awaited) this.look.at(this.look.awaited);
   }
 
   style() {
@@ -137,6 +141,7 @@ export class Timeline {
     ctx.restore();
     this.clipped(ctx, size, () => this.ranges.measure && this.ranges.drawMeasure(ctx, style, size));
     if (this.frame.pinned) this.walk.draw(ctx, style);
+    this.look.tell();
   }
 
   /**
@@ -280,6 +285,7 @@ export class Timeline {
   /** @param {boolean} smooth */
   fit(smooth) {
     if (!this.scene) return;
+    this.look.forget();
     if (smooth) this.glide(this.fitTransform());
     else {
       this.transform = this.fitTransform();
@@ -292,6 +298,7 @@ export class Timeline {
   zoom(x, y, factor) {
     if (!this.scene) return;
     this.stop();
+    this.look.forget();
     this.fitted = false;
     const t = this.transform;
     const least = this.fitting(this.scene.total).k;
@@ -313,25 +320,19 @@ export class Timeline {
 
   /** Zoom so that the spans of the selection fill the view; without one show everything. */
   fitSelection() {
-    let [from, to] = [Infinity, -Infinity];
-    for (const id of this.frame.group.selected) {
-      const side = this.find(id);
-      if (!side) continue;
-      for (const i of side.itemsOf(id)) {
-        from = Math.min(from, side.start[i]);
-        to = Math.max(to, side.start[i] + side.duration[i]);
-      }
-    }
-    if (from > to) return this.fit(true);
-    const least = this.fitting(this.scene.total).k;
-    const k = Math.max(least, Math.min(MOST_ZOOM, this.fitting(1.2 * (to - from)).k));
-    this.glide(this.bounded({ k, x: this.room() / 2 - ((from + to) / 2) * k }));
+    const range = this.look.rangeOf(this.frame.group.selected);
+    if (!range) return this.fit(true);
+    const { from, to } = range;
+    const k = Math.max(this.fitting(this.scene.total).k, Math.min(MOST_ZOOM, this.fitting(1.2 * (to - from)).k));
+    this.look.forget();
+    this.glide(this.look.around(from, to, k));
   }
 
   /** @param {number} dx @param {number} dy */
   pan(dx, dy) {
     if (!this.scene) return;
     this.stop();
+    this.look.forget();
     this.fitted = false;
     this.transform = this.bounded({ k: this.transform.k, x: this.transform.x + dx });
     this.scroll = Math.max(0, Math.min(this.overflow || 0, this.scroll - dy));
@@ -347,24 +348,23 @@ export class Timeline {
     return sides.find(Boolean);
   }
 
-  /**
-   * Bring a node's first interval into view, wide enough to read.
-   * @param {number} id
-   */
-  show(id) {
-    const side = this.find(id);
-    // A selected node arrives with the detail that is requested for it.
-    if (!side) this.awaited = this.detail.base ? id : null;
-    if (!side) return;
-    const [i] = side.itemsOf(id);
-    const [from, to] = [side.start[i], side.start[i] + side.duration[i]];
-    const [left, right] = [from, to].map((ns) => toX(this.transform, ns));
-    // Of its time, not of its mark, which is wider than a short span and begins before it.
-    const inside = left >= GUTTER && right <= this.frame.size.width;
-    // What can be seen already stays where it is: a view that jumps loses its reader.
-    if (inside) return this.frame.redraw();
-    const wide = Math.max(this.transform.k, Math.min(MOST_ZOOM, 60 / side.duration[i]));
-    this.glide(this.bounded({ k: wide, x: this.room() / 2 - ((from + to) / 2) * wide }));
+  /** Bring nodes into view: of one its first interval. @param {number[]} ids */
+  show(ids) {
+    const there = ids.filter((id) => this.find(id));
+    // Selected nodes arrive with the detail that is requested for them.
+    this.awaited = !there.length && this.detail.base ? ids : [];
+    if (there.length > 1) this.look.toNodes(there);
+    else if (there.length) this.look.toNode(there[0]);
+  }
+
+  /** Look at an interval of time that is requested. @param {Times|null} times */
+  lookAt(times) {
+    if (this.scene) this.look.at(times);
+  }
+
+  /** The nearest zoom (pixels a nanosecond). */
+  nearest() {
+    return MOST_ZOOM;
   }
 
   // -- gestures ---------------------------------------------------------------------
@@ -383,7 +383,7 @@ export class Timeline {
   double(x, y) {
     const id = idOf(hitAt(this, x, y));
     if (id === null) this.fit(true);
-    else this.show(id);
+    else this.show([id]);
   }
 
   /** @param {number|null} x @param {number|null} y */
@@ -416,6 +416,7 @@ export class Timeline {
   hear(group) {
     this.ranges.hear(group.filtered);
     this.walk.hear(group);
+    if (!group.selected.length) this.look.back();
   }
 
   /** @param {KeyboardEvent} event */
@@ -474,7 +475,7 @@ export class Timeline {
     const nodes = new Set();
     for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
     return {
-      nodeCount: nodes.size, spansOfSelected: this.countSelected(), transform: { ...this.transform }, scroll: this.scroll, sides,
+      nodeCount: nodes.size, spansOfSelected: this.countSelected(), isMany: this.isMany(), transform: { ...this.transform }, scroll: this.scroll, sides,
       detail: this.detail.base && { ...this.detail.window, requested: this.detail.requested, enough: this.detail.enough() },
       walk: this.walk.state(), gutter: GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
     };

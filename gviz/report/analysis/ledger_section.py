@@ -16,6 +16,7 @@ from gviz.report.document import (
     Sentence,
     column,
     contradictions_text,
+    gap_between,
     joined,
     line,
     nodes,
@@ -136,7 +137,7 @@ def _gap_row(gap: PathGap) -> list[Content]:
     held = gap.held_by if gap.via is None else line(gap.held_by, ", through ", NodeLink(gap.via))
     return [
         ns(gap.gap_ns), NodeLink(gap.before), NodeLink(gap.after), held,
-        ns(gap.busy_ns) if gap.busy_ns else "", nodes([gap.before, gap.after]),
+        ns(gap.busy_ns) if gap.busy_ns else "", gap_between(gap.before, gap.after),
     ]  # fmt: skip
 
 

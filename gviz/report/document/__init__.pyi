@@ -41,6 +41,7 @@ from gviz.report.document.inline import NodeLink as NodeLink
 from gviz.report.document.inline import NodesLink as NodesLink
 from gviz.report.document.inline import RunLink as RunLink
 from gviz.report.document.inline import capitalized as capitalized
+from gviz.report.document.inline import gap_between as gap_between
 from gviz.report.document.inline import joined as joined
 from gviz.report.document.inline import line as line
 from gviz.report.document.inline import marked as marked

@@ -49,10 +49,13 @@ class NodesLink:
         Each once; of many, the first.
     count
         How many they are a part of.
+    between
+        Whether it is about what lies between the two of them in time: a gap.
     """
 
     nodes: tuple[NodeRef, ...]
     count: int
+    between: bool = False
 
     @property
     def text(self) -> str:
@@ -171,6 +174,12 @@ def _flat(content: Iterable[Content]) -> Iterator[Inline]:
             yield part
         else:
             yield from _flat(part)
+
+
+def gap_between(before: NodeRef, after: NodeRef) -> NodesLink:
+    """Return a reference to the time between two nodes; of one, between its executions, to it."""
+    ends = tuple(dict.fromkeys((before, after)))
+    return NodesLink(ends, len(ends), between=len(ends) > 1)
 
 
 def nodes(refs: Iterable[NodeRef], count: int | None = None) -> NodesLink | str:

@@ -4,9 +4,10 @@ import { test } from "node:test";
 import { graphOf, parse, textOf } from "../../../assets/web/page/address.js";
 
 const FIXED = { graph: 2 };
+/** @type {import("../../../assets/web/page/address.js").State} */
 const STATE = {
   node: [3, 4], launch: "all", stream: "9", order: "length", colour: "p95", layout: "lanes", fold: "repeats",
-  open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "kernels", panel: "memory",
+  open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "kernels", panel: "memory", time: [1200, 48000],
 };
 
 test("a state comes back from its address", () => {
@@ -17,7 +18,7 @@ test("a state comes back from its address", () => {
 test("an address says only what differs", () => {
   const plain = {
     ...STATE, node: [], launch: "median", stream: "", order: "ordinal", fold: "none", open: [], edges: "all", buffer: null,
-    table: "nodes", panel: "timeline",
+    table: "nodes", panel: "timeline", time: null,
   };
   assert.equal(textOf(FIXED, plain), "graph=2&launch=median&colour=p95&layout=lanes");
   const against = { file: "a b", graph: 2, baseline: "before", baseline_graph: 1 };
@@ -35,6 +36,13 @@ test("without folds only bodies are open", () => {
 test("many selected nodes in no row come back", () => {
   const node = Array.from({ length: 1300 }, (_, n) => 1000 + 2 * n);
   assert.deepEqual(parse(textOf(FIXED, { ...STATE, node })).node, node);
+});
+
+test("a part of the time is from one instant to a later one, or what lies between the selected nodes", () => {
+  assert.deepEqual(parse("time=12-48").time, [12, 48]);
+  assert.equal(parse("time=between").time, "between");
+  assert.equal(parse(textOf(FIXED, { ...STATE, time: "between" })).time, "between");
+  for (const wrong of ["48-12", "5-5", "5", "-5-7", "1e3-2e3", "5-", "all"]) assert.equal(parse(`time=${wrong}`).time, undefined);
 });
 
 test("what is malformed says nothing", () => {

@@ -19,6 +19,7 @@ from recordings import Shape, Work, write_loop_recording, write_recording
 from shown_pages import render_page
 
 from gviz.analysis.advice import Ignored
+from gviz.app.components import node_list
 from gviz.app.components.addresses import Addresses, parse_query
 from gviz.app.files.kept import Kept
 from gviz.app.files.library import Library
@@ -269,7 +270,9 @@ def test_link_to_nodes_in_a_body_opens_it(tmp_path: Path) -> None:
     assert query["node"] == [str(report.tree.key_in(level, inner.node_id))]
 
 
-def test_link_selects_as_many_nodes_as_an_address_has_room_for(tmp_path: Path) -> None:
+def test_link_selects_as_many_nodes_as_an_address_has_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = ("even_kernel", "odd_kernel") * 1300
     works = [Work(name, 2_000, (at - 1,) if at else ()) for at, name in enumerate(names)]
     shape = Shape("turns", tuple(works))
@@ -281,8 +284,11 @@ def test_link_selects_as_many_nodes_as_an_address_has_room_for(tmp_path: Path) -
     assert len(selected(every)[0]) == 2600
     even = to_nodes.alike(AlikeLink("name", "even_kernel"))
     keys = report.tree.key.tolist()
-    assert selected(even) == [tuple(keys[0:2400:2])]
-    assert even.title.endswith("the first 1,200")
+    assert selected(even) == [tuple(keys[0:2600:2])]
+    monkeypatch.setattr(node_list, "MOST_CHARACTERS", 400)
+    even = to_nodes.alike(AlikeLink("name", "even_kernel"))
+    assert selected(even) == [tuple(keys[0:160:2])]
+    assert even.title.endswith("the first 80")
 
 
 def test_link_opens_a_few_bodies_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
