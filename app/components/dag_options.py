@@ -39,6 +39,7 @@ class Overlay:
 
 
 OVERLAYS = (
+    Overlay("family", "Kernel family", "family"),
     Overlay("duration", "Median duration", "median_ns", "ns", "not timed"),
     Overlay("p95", "95th percentile of duration", "p95_ns", "ns", "not timed"),
     Overlay("launch", "Duration in this launch", "launch_ns", "ns", "no time in it"),

@@ -133,7 +133,7 @@ def first_colour(view: GraphView, against: bool = False) -> str:
     """Return what nodes are coloured by at first; ``against``: there is a baseline."""
     if against:
         return "change"
-    return "duration" if view.is_timed else "kind"
+    return "family" if view.is_timed else "kind"
 
 
 def _dag(view: GraphView, against: bool) -> Component:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.analysis import Breakdown, GraphSubject, LaunchBreakdown, launch_breakdown
-from gviz.app.views.family_colours import family_slots
+from gviz.app.views.family_colours import read_family_colours
 from gviz.app.views.wire import Arrays, Strings, pack
-from gviz.model import read_tree
+from gviz.model import read_timed_tree
 from gviz.stats import IntArray, NotComputed
 
 if TYPE_CHECKING:
@@ -48,18 +49,18 @@ def breakdown_payload(recording: Recording, graph_id: int, keep: Keep) -> bytes:
     if isinstance(found, NotComputed):
         header |= {"not_computed": found.not_computed, "strip": [], "whole": []}
     else:
-        key = read_tree(recording, graph_id, keep).key
+        tree = read_timed_tree(recording, graph_id, keep)
+        slots = read_family_colours(recording, tree, keep).slot_of
         header |= {"launch_ns": found.strip.launch_ns, "idle_ns": found.strip.idle_ns}
         header["has_gaps"] = found.has_gaps
         for name, form in (("strip", found.strip), ("whole", found.whole)):
             header[name] = [row.name for row in form.rows]
-            slots = family_slots(found.families)
-            own = _arrays(form, key, slots, strings)
+            own = _arrays(form, tree.key, slots, strings)
             arrays |= {f"{name}_{array}": values for array, values in own.items()}
     return pack({**header, "strings": strings.to_list()}, arrays)
 
 
-def _arrays(form: Breakdown, key: IntArray, slots: dict[str, int], strings: Strings) -> Arrays:
+def _arrays(form: Breakdown, key: IntArray, slots: Mapping[str, int], strings: Strings) -> Arrays:
     rows = form.rows
     labels = [label for row in rows for label in row.labels]
     sizes = [len(row) for row in rows]

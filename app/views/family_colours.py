@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from gviz.analysis import NamedFamilies
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.analysis import NamedFamilies, label_of, name_families, read_node_families
 from gviz.families import Kind
+from gviz.model import Keep, TimedTree, distinct
+from gviz.stats import IntArray
+
+if TYPE_CHECKING:
+    from gviz.recording import Recording
 
 #: Places of families that multiply matrices; assets/web/core/colour.js has them in shades of one.
 _PRODUCT_SLOTS = 5
@@ -29,3 +41,53 @@ def family_slots(found: NamedFamilies) -> dict[str, int]:
             slots[label] = min(others, REST)
             others += 1
     return slots
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyColours:
+    """Families of a graph's nodes, and the places of their colours.
+
+    Attributes
+    ----------
+    labels
+        Of the families, those with the most time over the recorded launches first.
+    slot_of
+        Place of each in the table of colours, by label.
+    code
+        int64, one a node of the tree: its family.
+    """
+
+    labels: tuple[str, ...]
+    slot_of: Mapping[str, int]
+    code: IntArray
+
+    def slots(self) -> npt.NDArray[np.uint8]:
+        """Return the place of each node's colour."""
+        return np.array([self.slot_of[label] for label in self.labels], np.uint8)[self.code]
+
+    def slots_of_names(
+        self, node_types: IntArray, name: npt.NDArray[np.integer], names: Sequence[str]
+    ) -> npt.NDArray[np.uint8]:
+        """Return the place of the colour of work outside the graph, by type and name.
+
+        Parameters
+        ----------
+        node_types, name
+            One value an operation: its type, and its name's place in ``names``; -1: it has none.
+        """
+        types = node_types.astype(np.int64)
+        first, code = distinct((types, name.astype(np.int64)))
+        pairs = zip(types[first].tolist(), name[first].tolist(), strict=True)
+        labels = (label_of(names[at] if at >= 0 else "", kind) for kind, at in pairs)
+        return np.array([self.slot_of.get(x, REST) for x in labels], np.uint8)[code]
+
+
+def read_family_colours(recording: Recording, tree: TimedTree, keep: Keep) -> FamilyColours:
+    """Return the families of a graph's nodes with their colours, made once for all views."""
+
+    def read() -> FamilyColours:
+        families = read_node_families(recording, tree, tree.graph.run_id, keep)
+        found = name_families(tree, families, np.nan_to_num(tree.times.total_ns))
+        return FamilyColours(found.labels, family_slots(found), found.code)
+
+    return keep(("family colours", tree.graph.graph_id), read)

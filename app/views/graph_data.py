@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gviz.app.files import Library, OpenRecording
+from gviz.app.views.family_colours import FamilyColours, read_family_colours
 from gviz.app.views.row_table import RowTable
 from gviz.errors import RecordingError
 from gviz.model import (
@@ -87,6 +88,7 @@ class GraphView:
     functions: Mapping[int, rows.KernelFunction]
     _read_statistics: Callable[[int], rows.NodeStatistics | None]
     _read_nested: Callable[[], NestedTimes]
+    _read_families: Callable[[], FamilyColours]
     launch_count: int
     recorded_launches: Sequence[ShownLaunch]
     stream_launches: Sequence[ShownLaunch]
@@ -102,6 +104,11 @@ class GraphView:
     def nested(self) -> NestedTimes:
         """The times inside nodes of the tree: read when they are requested."""
         return self._read_nested()
+
+    @property
+    def families(self) -> FamilyColours:
+        """The families of the tree's nodes: read when they are requested."""
+        return self._read_families()
 
     @property
     def node_time_ns(self) -> float | None:
@@ -217,6 +224,7 @@ def build_graph_view(opened: OpenRecording, tree: TimedTree) -> GraphView:
         # No reference to what the view is kept in.
         _read_statistics=lambda node: read_node_statistics(opened.recording, tree, node),
         _read_nested=lambda: read_nested_times(opened.recording, tree, opened.keep),
+        _read_families=lambda: read_family_colours(opened.recording, tree, opened.keep),
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,
         stream_launches=eager,

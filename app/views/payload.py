@@ -37,6 +37,7 @@ from gviz.app.views.dag import (
     value_scale,
     visible_parents,
 )
+from gviz.app.views.family_colours import FamilyColours, read_family_colours
 from gviz.app.views.labels import labels_of
 from gviz.app.views.level_memory import read_memory
 from gviz.app.views.memory_payload import memory_payload
@@ -109,7 +110,8 @@ def dag_payload(
 
     Arrays: node_id, type, name (string), median_ns, p95_ns (of a node that holds bodies, of what
     ran inside in a launch, summed), body_ns (that alone), share (of the launch, 0..1; these f4,
-    NaN: none), launch_ns (in the launch, f4), reason (string or -1, why not timed), edge_from,
+    NaN: none), launch_ns (in the launch, f4), reason (string or -1, why not timed), family
+    (string, ``family_slots`` in the header has the place of its colour; -1: several), edge_from,
     edge_to (item index), edge_type, lane (u4), those of
     :func:`gviz.app.views.dag.overlays.overlay_arrays`,
     :func:`gviz.app.views.dag.dag_places.place_arrays`,
@@ -142,8 +144,9 @@ def dag_payload(
     launch = choose_launch(recording, tree, request.launch_id)
     ran = _ran(recording, tree, launch, keep)
     shapes = [_shape(level, ran) for level in levels]
+    families = read_family_colours(recording, tree, keep)
     parts = [
-        _level_arrays(level, shape, ran, strings, against, request.folding)
+        _level_arrays(level, shape, ran, families, strings, against, request.folding)
         for level, shape in zip(levels, shapes, strict=True)
     ]
     arrays = join_levels(levels, parts, strings) | parent_arrays(visible_parents(levels), strings)
@@ -152,6 +155,7 @@ def dag_payload(
     if request.data:
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
+        "family_slots": {strings.add(x): slot for x, slot in families.slot_of.items()},
         **_dag_header(tree, levels, request, against, launch),
         "strings": strings.to_list(),
         "labels": labels_of(strings.to_list(), [arrays["name"]]),
@@ -225,12 +229,15 @@ def _level_arrays(
     level: OpenLevel,
     shape: LevelItems,
     ran: LaunchIntervals | None,
+    families: FamilyColours,
     strings: Strings,
     against: TreeComparison | None,
     folding: str | None,
 ) -> Arrays:
     nodes = level.level
     arrays = {**_own_arrays(nodes, strings), **overlay_arrays(nodes, strings)}
+    names = np.array([strings.add(label) for label in families.labels], np.int32)
+    arrays["family"] = names[families.code[nodes.part]]
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns[nodes.part].astype(np.float32)
     if against is not None:
@@ -330,7 +337,8 @@ def timeline_payload(
     Returns
     -------
     bytes
-        Arrays with prefix ``graph_`` and ``stream_``: node_id, name (string), type, start_ns
+        Arrays with prefix ``graph_`` and ``stream_``: node_id, name (string), type, family (u1,
+        the place of its colour, :mod:`gviz.app.views.family_colours`), start_ns
         (f8, after the zero), duration_ns (f4), lane, stream, iteration; gap_start_ns and
         gap_end_ns, in which nothing of the side runs; of one launch call_start_ns, call_end_ns
         and call_name (:mod:`gviz.app.views.timeline.host_calls`); ``stream_`` also host_start_ns,
@@ -344,7 +352,8 @@ def timeline_payload(
     level = read_level(recording, tree, keep=keep)
     wanted = window or ViewWindow()
     in_sight = range(wanted.first_row, wanted.last_row)
-    graph = _graph_side(recording, level, launch, order, in_sight, keep, whole)
+    slots = read_family_colours(recording, tree, keep).slots()
+    graph = _graph_side(recording, level, launch, order, in_sight, slots, keep, whole)
     stream = read_stream_side(recording, tree, stream_launch_id, keep)
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
     nested = _nested(tree)
@@ -356,9 +365,12 @@ def read_stream_side(
     recording: Recording, tree: TimedTree, launch_id: int | None, keep: Keep
 ) -> SideArrays:
     """Return an eager iteration as the timeline has it; None: the graph's last."""
+    families = read_family_colours(recording, tree, keep)
     return keep(
         ("stream", tree.graph.graph_id, launch_id),
-        lambda: read_arrays("stream", lambda s: stream_side(recording, tree, launch_id, s)),
+        lambda: read_arrays(
+            "stream", lambda s: stream_side(recording, tree, launch_id, s, families)
+        ),
     )
 
 
@@ -402,21 +414,26 @@ def _graph_side(
     launch: int | Launches | None,
     order: Order,
     shown: range,
+    slots: npt.NDArray[np.uint8],
     keep: Keep,
     whole: bool,
 ) -> SideArrays:
     key = ("graph", level.graph.graph_id, launch)
     if launch == "median":
-        return keep(key, lambda: read_arrays("graph", lambda s: median_side(recording, level, s)))
+        return keep(
+            key, lambda: read_arrays("graph", lambda s: median_side(recording, level, s, slots))
+        )
     if launch != "all":
         return keep(
             key,
-            lambda: read_arrays("graph", lambda s: graph_side(recording, level, launch, s, keep)),
+            lambda: read_arrays(
+                "graph", lambda s: graph_side(recording, level, launch, s, slots, keep)
+            ),
         )
     spans = sum(x.span_count for x in timed_launches(recording, level.tree))
     strings = Strings()
     rows_read = None if whole or is_sent_whole(spans) else shown
-    stack = stack_side(recording, level, order, strings, keep, rows_read)
+    stack = stack_side(recording, level, order, strings, keep, rows_read, slots)
     if stack is None:
         return SideArrays("graph", None, {}, [])
     return SideArrays("graph", stack.header, {}, strings.to_list(), stack.parts)

@@ -37,6 +37,7 @@ from gviz.analysis.launch_costs.slowed import describe_slowed as describe_slowed
 from gviz.analysis.model_layers import ModelLayers as ModelLayers
 from gviz.analysis.model_layers import find_model_layers as find_model_layers
 from gviz.analysis.node_families import NamedFamilies as NamedFamilies
+from gviz.analysis.node_families import label_of as label_of
 from gviz.analysis.node_families import name_families as name_families
 from gviz.analysis.node_families import read_node_families as read_node_families
 from gviz.analysis.node_ref import NodeRef as NodeRef

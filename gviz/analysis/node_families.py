@@ -118,6 +118,11 @@ def family_label(family: KernelFamily, node_type: int, name: str) -> str:
     return " ".join(filter(None, (family.kind.value, "/".join(family.data_types), tile)))
 
 
+def label_of(name: str, node_type: int) -> str:
+    """Return what the family of work of this name and type is called."""
+    return family_label(family_of(name), node_type, name)
+
+
 def read_node_families(
     recording: Recording, graph: GraphTree, run_id: int, keep: Keep
 ) -> NodeFamilies:

@@ -166,10 +166,10 @@ def test_launches_and_colours_are_steps(opened: GraphPage) -> None:
     opened.click_node("dag", NODE)
     opened.expect_selected(NODE)
     page.go_back()
-    opened.wait_until(lambda: "colour=duration" in page.url, "colour by duration")
+    opened.wait_until(lambda: "colour=family" in page.url, "colour by family")
     opened.wait()
     assert "launch=7" in page.url
-    assert opened.state("dag")["colour"] == "duration"
+    assert opened.state("dag")["colour"] == "family"
     page.go_back()
     opened.wait_until(lambda: page.locator("#launch").input_value() == before, "the launch before")
     page.go_back()
@@ -197,7 +197,7 @@ def test_choice_after_going_back_starts_a_new_way(opened: GraphPage) -> None:
     opened.wait_until(lambda: "colour=kind" in page.url, "colour by kind")
     assert "layout=structure" in page.url
     page.go_back()
-    opened.wait_until(lambda: "colour=duration" in page.url, "colour by duration")
+    opened.wait_until(lambda: "colour=family" in page.url, "colour by family")
     assert "layout=structure" in page.url
 
 

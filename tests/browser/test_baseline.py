@@ -59,7 +59,7 @@ def test_baseline_is_chosen_and_kept_in_the_address(graph_page: GraphPage, site:
     assert graph_page.state("dag")["overlay"] == "change"
     choose(graph_page, "none")
     graph_page.wait_until(
-        lambda: graph_page.state("dag").get("overlay") == "duration", "the usual overlay"
+        lambda: graph_page.state("dag").get("overlay") == "family", "the usual overlay"
     )
     assert "baseline" not in graph_page.page.url
     graph_page.expect_selected(NODE)
@@ -99,7 +99,7 @@ def test_tooltip_shows_the_change(graph_page: GraphPage, site: Site, layout: str
 
 def test_overlays_of_changes_need_a_baseline(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=after&graph=1&colour=change")
-    assert graph_page.state("dag")["overlay"] == "duration"
+    assert graph_page.state("dag")["overlay"] == "family"
     assert not is_offered(graph_page.page, "colour", "Relative change")
 
 
@@ -143,7 +143,7 @@ def test_baseline_that_is_not_open_is_reported(graph_page: GraphPage, site: Site
     graph_page.open(site, "graph?file=after&graph=1&baseline=nowhere&colour=change")
     note = graph_page.page.locator("#baseline-note")
     assert note.inner_text() == "No open recording is called nowhere: no baseline."
-    assert graph_page.state("dag")["overlay"] == "duration"
+    assert graph_page.state("dag")["overlay"] == "family"
 
 
 @pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)

@@ -162,7 +162,7 @@ def test_every_text_drawn_can_be_read(graph_page: GraphPage, site: Site, scheme:
         if overlay.signed:
             assert choose_overlay(graph_page, overlay)
             look(overlay.name)
-    assert len(seen) == 18
+    assert len(seen) == 19
     assert {scene: pale for scene, pale in seen.items() if pale} == {}
 
 

@@ -68,7 +68,7 @@ def test_every_node_and_edge_is_in_the_scene(graph_page: GraphPage, site: Site) 
 
 
 def test_colour_shows_slow_from_fast_from_not_timed(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+    graph_page.open(site, f"{GRAPH}&colour=duration")
     page = graph_page.page
     timed = {w.name: FIRST_NODE_ID + i for i, w in enumerate(SHAPE.works) if w.timed}
     fast, slow = timed["MEMSET"], timed["branch3_step2"]

@@ -136,8 +136,9 @@ def test_colours_are_reported_in_words(graph_page: GraphPage, site: Site) -> Non
     legend = graph_page.page.locator("#dag-legend")
     described = graph_page.page.locator("#dag canvas").get_attribute("aria-describedby")
     assert described == "dag-legend"
-    assert "Coloured by Median duration, " in legend.inner_text()
-    assert "Hatched: not timed." in legend.inner_text()
+    assert "Coloured by Kernel family: " in legend.inner_text()
+    graph_page.choose("colour", "Median duration")
+    graph_page.wait_until(lambda: "Hatched: not timed." in legend.inner_text(), "hatch told")
     graph_page.choose("colour", "NVTX range")
     graph_page.wait_until(lambda: "stage 0, stage 1, stage 2" in legend.inner_text(), "stages told")
 

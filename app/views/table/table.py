@@ -37,10 +37,11 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
     """Return the table's values as JSON, a list a column: all nodes, nested ones too.
 
     Sent apart from the page, so that the canvases need not wait for thousands of rows.
-    Times are in nanoseconds; null: no time. ``key`` is a node's number on the page. With a
-    baseline those of :func:`_changes`.
+    Times are in nanoseconds; null: no time. ``key`` is a node's number on the page, ``slot`` the
+    place of its family's colour. With a baseline those of :func:`_changes`.
     """
     tree, times = view.tree, view.tree.times
+    families = view.families
     nodes = tree.nodes
     if not nodes:
         return b"{}"
@@ -70,6 +71,8 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
         "block": _dimensions(nodes, "block"),
         "stream": nodes.listed("capture_stream_id"),
         "nvtx": [nvtx.get(path) for path in nodes.listed("nvtx_path_id")],
+        "family": [families.labels[at] for at in families.code.tolist()],
+        "slot": families.slots().tolist(),
     }
     if against is not None:
         columns |= _changes(against)

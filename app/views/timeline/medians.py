@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gviz.app.views.timeline.idle_time import idle_time
 from gviz.app.views.timeline.timeline_side import lane_arrays, timed_launches
@@ -22,7 +23,10 @@ _SPANS_AT_ONCE = 1 << 18
 
 
 def median_side(
-    recording: Recording, level: GraphLevel, strings: Strings
+    recording: Recording,
+    level: GraphLevel,
+    strings: Strings,
+    slots: npt.NDArray[np.uint8] | None = None,
 ) -> tuple[dict[str, Any] | None, Arrays]:
     """Return header and arrays of the median launch, from its first node's start."""
     tree = level.tree
@@ -31,7 +35,7 @@ def median_side(
         return None, {}
     found = _median_of_all(recording, tree, launches)
     start, duration = found.start_ns, found.duration_ns
-    lanes, arrays = lane_arrays(level, found.node_id, start, duration, strings)
+    lanes, arrays = lane_arrays(level, found.node_id, start, duration, strings, slots)
     arrays |= {
         "graph_iteration": found.iteration.astype(np.uint32),
         "graph_count": found.count.astype(np.uint32),

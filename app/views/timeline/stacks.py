@@ -65,6 +65,8 @@ class RowPart:
         The nodes that ran.
     names, types
         Of every node of the tree: index of a string, and CUgraphNodeType as a byte.
+    slots
+        Of every node the place of its colour; None: spans have none.
     """
 
     spans: StackRow
@@ -73,6 +75,7 @@ class RowPart:
     tree: GraphTree
     names: npt.NDArray[np.uint32]
     types: npt.NDArray[np.uint8]
+    slots: npt.NDArray[np.uint8] | None = None
 
     @property
     def start_ns(self) -> FloatArray:
@@ -107,6 +110,7 @@ class RowPart:
             "graph_lane": self.lane[chosen].astype(np.uint32),
             "graph_stream": spans.stream[chosen].astype(np.int32),
             "graph_iteration": spans.iteration[chosen].astype(np.uint32),
+            **({} if self.slots is None else {"graph_family": self.slots[node]}),
         }
 
 
@@ -124,10 +128,12 @@ def stack_side(
     strings: Strings,
     keep: Keep,
     shown: range | None = None,
+    slots: npt.NDArray[np.uint8] | None = None,
 ) -> Stack | None:
     """Return all recorded launches, a row each, aligned at first nodes; None: there are none.
 
-    Spans are those of the rows ``shown``; None: of all.
+    Spans are those of the rows ``shown``; None: of all. ``slots`` are the places of the colours of
+    the tree's nodes.
 
     ``graph_lane`` is row x ``depth`` + lane inside the row: nodes that overlap in a launch stand
     under each other, and a node stands in the same lane of every row where that can be.
@@ -156,7 +162,7 @@ def stack_side(
         header |= {"count": count, "total_ns": float(max(ends))}
     names = strings.codes(tree.nodes.texts("name")).astype(np.uint32)
     types = node_types(tree.nodes.integers("type"))
-    parts = [RowPart(read[row], row, depth, tree, names, types) for row in sorted(read)]
+    parts = [RowPart(read[row], row, depth, tree, names, types, slots) for row in sorted(read)]
     return Stack(header, parts)
 
 

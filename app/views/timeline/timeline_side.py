@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.views.family_colours import FamilyColours
 from gviz.app.views.timeline.host_calls import call_arrays
 from gviz.app.views.timeline.host_ranges import called_in
 from gviz.app.views.timeline.idle_time import idle_time
@@ -84,9 +85,13 @@ def graph_side(
     level: GraphLevel,
     launch_id: int | None,
     strings: Strings,
+    slots: npt.NDArray[np.uint8] | None = None,
     keep: Keep = build_anew,
 ) -> tuple[dict[str, Any] | None, Arrays]:
-    """Return header and arrays of a graph launch; None: the first with node times."""
+    """Return header and arrays of a graph launch; None: the first with node times.
+
+    ``slots`` are the places of the colours of the tree's nodes, where spans are to have them.
+    """
     launch = choose_launch(recording, level.tree, launch_id)
     if launch is None:
         return None, {}
@@ -94,7 +99,7 @@ def graph_side(
     spans = by_start(read_launch_spans(recording, level.tree, launch.launch_id, keep))
     start = (spans.start_ns + (launch.gpu_start_ns or 0) - side.zero_ns).astype(np.float64)
     duration = spans.duration_ns
-    lanes, arrays = lane_arrays(level, spans.node, start, duration, strings)
+    lanes, arrays = lane_arrays(level, spans.node, start, duration, strings, slots)
     arrays |= {
         "graph_stream": spans.stream_id.astype(np.int32),
         "graph_iteration": spans.iteration.astype(np.uint32),
@@ -126,11 +131,12 @@ def lane_arrays(
     start: FloatArray,
     duration: npt.NDArray[Any],
     strings: Strings,
+    slots: npt.NDArray[np.uint8] | None = None,
 ) -> tuple[list[str], Arrays]:
     """Return names of lanes, and the arrays of spans packed into them.
 
     ``node`` are the nodes of the tree that ran, in order of start; ``start`` and ``duration`` are
-    those of the spans.
+    those of the spans, ``slots`` the places of the colours of all nodes.
     """
     tree = level.tree
     lane = level.lanes(node, start, start + duration)
@@ -143,11 +149,17 @@ def lane_arrays(
         "graph_duration_ns": duration.astype(np.float32),
         "graph_lane": lane.astype(np.uint32),
     }
+    if slots is not None:
+        arrays["graph_family"] = slots[node]
     return [f"lane {i + 1}" for i in range(int(lane.max(initial=-1)) + 1)], arrays
 
 
 def stream_side(
-    recording: Recording, tree: GraphTree, launch_id: int | None, strings: Strings
+    recording: Recording,
+    tree: GraphTree,
+    launch_id: int | None,
+    strings: Strings,
+    families: FamilyColours,
 ) -> tuple[dict[str, Any] | None, Arrays]:
     """Return header and arrays of a launch of side 'stream'; None: the last."""
     if launch_id is None:
@@ -172,9 +184,11 @@ def stream_side(
     duration = found.numbers("duration_ns")[order]
     stream = found.integers("stream_id")[order]
     streams, lane = np.unique(stream, return_inverse=True)
+    matched = _matched(tree, found.integers("node_id", -1)[order])
     arrays: Arrays = {
-        "stream_node_id": _matched(tree, found.integers("node_id", -1)[order]),
+        "stream_node_id": matched,
         "stream_name": strings.codes(found.texts("name"))[order].astype(np.uint32),
+        "stream_family": _families(tree, matched, found, order, families),
         "stream_type": node_types(found.integers("type")[order]),
         "stream_start_ns": start,
         "stream_duration_ns": duration.astype(np.float32),
@@ -230,6 +244,24 @@ def _called_in(
         return {}
     names = [*(strings.add(text) for text in texts), strings.add("")]  # the last is that of -1
     return {"stream_called_in_name": np.array(names, np.uint32)[codes]}
+
+
+def _families(
+    tree: GraphTree,
+    matched: npt.NDArray[np.uint32],
+    operations: Columns,
+    order: npt.NDArray[np.intp],
+    families: FamilyColours,
+) -> npt.NDArray[np.uint8]:
+    """Return the places of the colours of operations: of those that match, their nodes'."""
+    names = operations.texts("name")
+    found = families.slots_of_names(
+        operations.integers("type")[order], names.codes[order], names.values
+    )
+    has_node = matched != NO_NODE
+    nodes = tree.nodes_in(0, matched[has_node].astype(np.int64))
+    found[has_node] = families.slots()[nodes]
+    return found
 
 
 def _matched(tree: GraphTree, node_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:

@@ -65,6 +65,8 @@ const FAMILY_COLOURS = [
   "#9bd18f", "#e3a6b8", "#a9b6c9",
   "#c3cad4",
 ];
+/** The place of all families beyond those that have one of their own. */
+export const REST = FAMILY_COLOURS.length - 1;
 export const CATEGORIES = CATEGORY_COLOURS.light.length - 1;
 /** On a logarithmic scale of changes: how far from none the least one stands, 0..1. */
 const LEAST_CHANGE = 0.2;
@@ -236,7 +238,7 @@ export function category(place, theme) {
  * @param {number} place
  */
 export function ofFamily(place) {
-  return FAMILY_COLOURS[Math.min(place, FAMILY_COLOURS.length - 1)];
+  return FAMILY_COLOURS[Math.min(place, REST)];
 }
 
 /**

@@ -1,6 +1,5 @@
 /** The DAG in words: what is selected, and what its colours mean. */
 import * as announce from "../core/announce.js";
-import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
 import * as dagTips from "./tips.js";
 /** @import { Dag } from "./dag.js" */
@@ -49,7 +48,8 @@ export function legend(overlay) {
   if (overlay.isChange) return overlay.sentence();
   const missing = overlay.unknown ? ` Hatched: ${overlay.missing || "none"}.` : "";
   if (!overlay.isRamp) {
-    const names = overlay.categories.slice(0, colour.CATEGORIES).map((c) => c.text);
+    const own = overlay.categories.findIndex((_, at) => overlay.isRest(at));
+    const names = overlay.categories.slice(0, own < 0 ? undefined : own).map((c) => c.text);
     const rest = overlay.categories.length - names.length;
     const more = rest > 0 ? ` and ${rest} more` : "";
     return `Coloured by ${overlay.label}: ${names.join(", ")}${more}.${missing}`;

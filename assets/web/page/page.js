@@ -330,9 +330,10 @@ export class GraphPage {
     this.write();
   }
 
-  /** Have the controls say what the state is. */
+  /** Have the controls say what the state is, and the table have the colours that it names. */
   showControls() {
     const { state } = this;
+    this.element.classList.toggle("gv-by-family", state.colour === "family");
     const values = {
       launch: state.launch, "stream-launch": state.stream, order: state.order, colour: state.colour, folding: state.fold,
     };

@@ -3,7 +3,7 @@
  */
 import { compare } from "./nodes.js";
 /**
- * @typedef {{key: number, name: string, label: string, kernel: string, median_ns: number|null,
+ * @typedef {{key: number, name: string, label: string, kernel: string, slot: number, median_ns: number|null,
  *   launch_ns: number|null, share: number|null}} Named  a node, as far as its name's row needs it
  * @typedef {ReturnType<typeof group>[number] & Record<string, any>} KernelRow
  */
@@ -38,6 +38,7 @@ export function group(rows) {
       id: `name ${name}`,
       name,
       label: members[0].label,
+      slot: members[0].slot,
       kernel: wordsOf(new Set(members.map((row) => row.kernel))),
       nodes: members.map((row) => row.key),
       count: members.length,

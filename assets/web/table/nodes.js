@@ -75,11 +75,11 @@ export class Nodes {
    * @param {number[]} ids
    */
   ofNames(ids) {
-    const { name, label, kernel, median_ns: medians, launch_ns: launches, share } = this.columns;
+    const { name, label, kernel, median_ns: medians, launch_ns: launches, share, slot } = this.columns;
     return ids.map((id) => {
       const at = this.place(id);
       return {
-        key: id, name: name[at], label: label[at], kernel: kernel[at],
+        key: id, name: name[at], label: label[at], kernel: kernel[at], slot: slot[at],
         median_ns: medians[at], launch_ns: launches[at], share: share[at],
       };
     });
@@ -124,7 +124,8 @@ export class Nodes {
   /** @param {number} place */
   wordsOf(place) {
     if (!this.words) {
-      const columns = Object.values(this.columns);
+      // The place of a colour is no word.
+      const columns = Object.entries(this.columns).filter(([name]) => name !== "slot").map(([, values]) => values);
       this.words = this.ids.map((id, at) => columns.map((values) => values[at] ?? "").join(" ").toLowerCase());
     }
     return this.words[place];

@@ -5,6 +5,7 @@
  * @typedef {{row: (id: number) => Record<string, any>, nodesOf: (id: number) => number[],
  *   arrange: (how: How) => number[]}} Rows  what a table shows: rows by a number, and the nodes each is about
  */
+import * as colour from "../core/colour.js";
 import * as csv from "../core/csv.js";
 import { closest } from "../core/dom.js";
 import * as format from "../core/format.js";
@@ -223,6 +224,7 @@ export class Table {
       if (column.field === OPEN) return element("td", {}, openButton(values));
       const attributes = { class: isNumber(column) ? "gv-number" : "", "data-field": column.colId ?? column.field };
       const cell = element("td", attributes, textOf(column, values[column.field]));
+      if (column.colId === "name") cell.style.setProperty("--gv-family", colour.ofFamily(values.slot));
       const tip = column.tooltipField && values[column.tooltipField];
       if (tip) cell.title = tip;
       return cell;

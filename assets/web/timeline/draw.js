@@ -22,6 +22,9 @@ const TITLES = {
 
 /** @param {TimelineScene} scene @param {SideSpans} side @param {number} i @param {TimeStyle} style */
 function fillOf(scene, side, i, style) {
+  if (style.colour === "family" && side.family) {
+    return { fill: colour.ofFamily(side.family[i]), ink: style.theme.inkDark };
+  }
   if (style.colour === "kind") {
     return {
       fill: colour.ofKind(scene.kindOf(side, i), style.theme.name),

@@ -11,7 +11,7 @@
  * @typedef {{mode: "one"|"median"|"all", count: number, total_ns: number, idle_ns: number,
  * idle_fraction: number, queued_ns: number, zero: string, launch_count: number, launch_id?: number,
  * lanes: string[], depth?: number, launches: Launch[], order: string}} SideFacts
- * @typedef {Pick<Side, "name"|"lanes"|"start"|"duration"|"step"|"nodeId"|"slowest"|"strings"|"labels"|"label"|"type">}
+ * @typedef {Pick<Side, "name"|"lanes"|"start"|"duration"|"step"|"nodeId"|"slowest"|"strings"|"labels"|"label"|"type"|"family">}
  *   SideSpans  what is drawn of a side's lanes
  */
 import * as colour from "../core/colour.js";
@@ -34,6 +34,8 @@ export class Side {
     /** @type {Uint32Array} */ this.nodeId = payload[`${name}_node_id`];
     /** @type {Uint32Array} */ this.label = payload[`${name}_name`];
     /** @type {Uint8Array} */ this.type = payload[`${name}_type`];
+    /** The places of the colours of families, where there are any. @type {Uint8Array|undefined} */
+    this.family = payload[`${name}_family`];
     /** @type {Float64Array} */ this.start = payload[`${name}_start_ns`];
     /** @type {Float64Array} */ this.duration = payload[`${name}_duration_ns`];
     /** @type {Uint32Array} */ this.lane = payload[`${name}_lane`];

@@ -29,6 +29,8 @@ import * as timelineWords from "./words.js";
 /** The nearest zoom: this many pixels a nanosecond. */
 const MOST_ZOOM = 0.5;
 const END_ROOM = 76;
+/** What spans can be coloured by; whatever else nodes are, spans have the colour of their duration. */
+const SPAN_COLOURS = new Set(["family", "kind"]);
 /** Of more selected nodes no rings and joins are drawn: they would be a curtain. */
 const MOST_MARKED = 11;
 
@@ -105,7 +107,8 @@ export class Timeline {
 
   style() {
     const { frame } = this;
-    const colour = frame.props.colour === "kind" ? "kind" : "duration";
+    const { colour: chosen = "" } = frame.props;
+    const colour = SPAN_COLOURS.has(chosen) ? chosen : "duration";
     return { transform: this.transform, theme: frame.theme, colour };
   }
 

@@ -5,14 +5,14 @@ import { group, Kernels } from "../../../assets/web/table/kernels.js";
 
 /** @param {number} key @param {string} name @param {number|null} ns @param {string} kernel */
 const row = (key, name, ns, kernel = `${name}<float>`) => ({
-  key, name, label: name.toUpperCase(), kernel, kind: "KERNEL", median_ns: ns, launch_ns: ns === null ? null : 2 * ns,
+  key, name, label: name.toUpperCase(), kernel, slot: 3, kind: "KERNEL", median_ns: ns, launch_ns: ns === null ? null : 2 * ns,
   share: ns === null ? null : ns / 100, body: null,
 });
 
 test("rows of one name are one, with their sums and extremes", () => {
   const [gemm, add] = group([row(1, "gemm", 10), row(2, "add", 4), row(3, "gemm", 30), row(4, "gemm", 11)]);
   assert.deepEqual(gemm, {
-    id: "name gemm", name: "gemm", label: "GEMM", kernel: "gemm<float>", nodes: [1, 3, 4], count: 3, total_ns: 102,
+    id: "name gemm", name: "gemm", label: "GEMM", kernel: "gemm<float>", slot: 3, nodes: [1, 3, 4], count: 3, total_ns: 102,
     share: 0.51, median_ns: 11, min_ns: 10, max_ns: 30,
   });
   assert.equal(add.median_ns, 4);

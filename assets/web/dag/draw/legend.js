@@ -89,11 +89,10 @@ function categories(strip, style, overlay, room) {
   const { theme } = style;
   const { categories: all } = overlay;
   strip.text(overlay.label, 600, theme.ink);
-  const most = colour.CATEGORIES;
   for (let at = 0; at < all.length; at++) {
     // Lanes alternate in colour: one round shows it.
     const rest = all.length - at;
-    const last = overlay.name !== "kind" && at === most;
+    const last = overlay.isRest(at);
     const text = last ? `${rest} more` : wordsOf(overlay, all[at].text);
     const cut = canvas.fitText(strip.ctx, text, SIZE, MOST_NAME, 400);
     if (strip.x + 40 + canvas.textWidth(strip.ctx, cut, SIZE) > room) {

@@ -95,12 +95,14 @@ export class Categories {
   /**
    * @param {string} name @param {Facts} facts @param {Int32Array} keys
    * @param {(key: number) => string} textOf of a category
+   * @param {Record<number, number>} [slots] the places of the colours of categories that have them
    */
-  constructor(name, facts, keys, textOf) {
+  constructor(name, facts, keys, textOf, slots) {
     this.name = name;
     this.label = facts.label;
     this.missing = facts.missing;
     this.cycles = !!facts.cycles;
+    this.slots = slots;
     /** @type {false} */ this.isRamp = false;
     /** @type {false} */ this.isChange = false;
     const counts = new Map();
@@ -109,7 +111,7 @@ export class Categories {
     /** @type {Category[]} */
     this.categories = Array.from(counts, ([key, count]) => ({ key, count, text: textOf(key) }));
     // Those that alternate in colour stay in their order: neighbours differ.
-    if (!facts.cycles) this.categories.sort((a, b) => b.count - a.count || a.key - b.key);
+    if (!facts.cycles) this.categories.sort((a, b) => this.rankOfKey(a.key) - this.rankOfKey(b.key) || b.count - a.count || a.key - b.key);
     const place = new Map(this.categories.map((c, at) => [c.key, at]));
     this.step = new Uint8Array(keys.length);
     for (let i = 0; i < keys.length; i++) {
@@ -126,8 +128,20 @@ export class Categories {
    * @param {number} at
    */
   stepOf(at) {
+    if (this.slots) return this.slots[this.categories[at].key];
     if (this.name === "kind") return Math.min(at, UNKNOWN - 1);
     return this.cycles ? at % colour.CATEGORIES : Math.min(at, colour.CATEGORIES);
+  }
+
+  /** Those that have the place of a colour stand in the order of these places. @param {number} key */
+  rankOfKey(key) {
+    return this.slots?.[key] ?? 0;
+  }
+
+  /** Whether a category has the colour of all that follow. @param {number} at */
+  isRest(at) {
+    if (this.slots) return this.slots[this.categories[at].key] === colour.REST;
+    return this.name !== "kind" && at === colour.CATEGORIES;
   }
 
   /** @param {number} i */
@@ -142,6 +156,7 @@ export class Categories {
 
   /** @param {number} at @param {Theme} theme */
   css(at, theme) {
+    if (this.slots) return colour.ofFamily(this.slots[this.categories[at].key]);
     if (this.name === "kind") return colour.ofKind(this.categories[at].text, theme.name);
     return colour.category(this.cycles ? at % colour.CATEGORIES : at, theme.name);
   }
@@ -189,5 +204,6 @@ export function make(payload, requested) {
     kind: (key) => kinds[key] || `type ${key}`,
     lane: (key) => `${key + 1}`,
   };
-  return new Categories(name, facts, values, texts[name] || ((key) => strings[key]));
+  const slots = name === "family" ? payload.header.family_slots : undefined;
+  return new Categories(name, facts, values, texts[name] || ((key) => strings[key]), slots);
 }

@@ -119,7 +119,7 @@ def test_graph_page_knows_where_its_data_are(small: Library) -> None:
     assert set(made["sources"]) == kinds
     assert made["fixed"] == {"file": "small", "graph": 1}
     assert made["first"] == ["dag", "timeline"]
-    assert made["colour"] == "duration"
+    assert made["colour"] == "family"
     assert made["launch"] in {str(x.launch_id) for x in view.recorded_launches}
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from bare_recordings import write_no_times
 
-from gviz.analysis import NamedFamilies, analyze
+from gviz.analysis import analyze
 from gviz.app.views.breakdown import breakdown_payload, read_breakdown
-from gviz.app.views.family_colours import REST, family_slots
 from gviz.app.views.verdict import verdict_values
 from gviz.app.views.wire import unpack
 from gviz.assets import recordings as bundled
-from gviz.families import Kind
 from gviz.model import read_tree
 from gviz.model.tree.keep import build_anew
 from gviz.recording.reader import Recording
@@ -55,14 +52,6 @@ def test_without_node_times_there_is_a_reason(tmp_path: Path) -> None:
         header, arrays = unpack(breakdown_payload(recording, 1, build_anew))
     assert "no launch has node times" in header["not_computed"]
     assert (header["strip"], arrays) == ([], {})
-
-
-def test_products_have_shades_of_one_colour_and_the_rest_is_one() -> None:
-    kinds = [Kind.GEMM] * 7 + [Kind.ELEMENTWISE] * 20
-    labels = tuple(f"family {i}" for i in range(len(kinds)))
-    slots = family_slots(NamedFamilies(labels, tuple(kinds), np.zeros(0, np.int64)))
-    assert [slots[label] for label in labels[:7]] == [0, 1, 2, 3, 4, REST, REST]
-    assert [slots[label] for label in labels[7:]] == [*range(5, REST), *[REST] * 8]
 
 
 def test_verdict_names_nodes_by_their_numbers_on_the_page() -> None:

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { theme } from "../../../../assets/web/core/canvas.js";
+import * as colour from "../../../../assets/web/core/colour.js";
 import { inOrderOf } from "../../../../assets/web/dag/overlay/order.js";
 import { make } from "../../../../assets/web/dag/overlay/overlay.js";
 import { dagPayload } from "../dag_payload.js";
@@ -40,6 +41,22 @@ test("categories have colours by how many nodes they have, the rarer ones one to
   assert.notEqual(found.css(9, theme("light")), last);
   assert.equal(found.describe(20), "none");
   assert.equal(found.describe(0), "name 3");
+});
+
+test("families have the colours of their places, in the order of these", () => {
+  const names = ["add", "GEMM", "rare", "rarer"];
+  const header = {
+    overlays: { family: { label: "Kernel family", array: "family" } },
+    family_slots: { 0: 5, 1: 0, 2: colour.REST, 3: colour.REST },
+  };
+  const more = { family: Int32Array.of(0, 0, 1, 3, 2) };
+  const found = make(dagPayload([], { names, more, header }), "family");
+  assert.ok(!found.isRamp && !found.isChange);
+  assert.deepEqual(found.categories.map(({ text }) => text), ["GEMM", "add", "rare", "rarer"]);
+  assert.deepEqual([0, 2, 3, 4].map((i) => found.paint(i, theme("dark"))?.fill), [5, 0, 17, 17].map(colour.ofFamily));
+  assert.deepEqual([0, 1, 2, 3].map((at) => found.isRest(at)), [false, false, true, true]);
+  const words = found.wordsOf(theme("light"));
+  assert.equal(words[found.step[0]], colour.wordOf(colour.ofFamily(5)));
 });
 
 test("an overlay that a graph has not is that of kinds", () => {
