@@ -37,8 +37,8 @@ class FoldedGraph:
 
     Attributes
     ----------
-    nodes, arguments
-        Columns of rows.Node, by node_id, and of rows.Argument.
+    nodes, arguments, parameters
+        Columns of rows.Node, by node_id, of rows.Argument and of rows.NodeParameter.
     edges
         As RunBuilder takes them.
     numbers
@@ -51,8 +51,8 @@ class FoldedGraph:
     edges: IntArray
     numbers: IntArray
     arguments: Rows = field(default_factory=lambda: blank_rows(rows.Argument, 0))
+    parameters: Rows = field(default_factory=lambda: blank_rows(rows.NodeParameter, 0))
     topology: rows.Topology | None = None
-    parameters: list[rows.NodeParameter] = field(default_factory=list)
 
     def find(self, node_id: int) -> Rows | None:
         """Return the row of a node, which may be changed; None: there is none of this id."""
@@ -317,16 +317,22 @@ def _is_conditional(parent: GraphWalk, body: GraphWalk) -> bool:
     )
 
 
-def _parameters(walk: GraphWalk, graph_id: int) -> list[rows.NodeParameter]:
+def _parameters(walk: GraphWalk, graph_id: int) -> Rows:
+    """Return the parameters of a level's nodes as columns of rows.NodeParameter."""
     found = {(n, name): value for n, name, value in walk.parameters}
     for n, conditional in walk.conditionals.items():
         found[n, "conditional"] = conditional_type_name(conditional.type)
         found[n, "branches"] = str(conditional.size)
         found[n, "handle"] = str(conditional.handle)
-    return [
-        rows.NodeParameter(graph_id=graph_id, node_id=n, position=position, name=name, value=value)
-        for position, ((n, name), value) in enumerate(found.items())
-    ]
+    return blank_rows(
+        rows.NodeParameter,
+        len(found),
+        graph_id=graph_id,
+        node_id=integers(node_id for node_id, _ in found),
+        position=np.arange(len(found)),
+        name=[name for _, name in found],
+        value=list(found.values()),
+    )
 
 
 def _arguments(walk: GraphWalk, graph_id: int) -> Rows:

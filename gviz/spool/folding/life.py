@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from gviz.model import reinstantiation
 from gviz.recording import rows
+from gviz.runs import Rows, blank_rows, integers
 from gviz.spool.folding.capture_failures import fold_capture_failures
 from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.folding.instantiate_failures import fold_instantiate_failures
 from gviz.spool.folding.updates import fold_updates
 from gviz.spool.records import GraphWalk
 from gviz.spool.streams import Contents
+from gviz.stats import UNKNOWN
 
 
 @dataclass(slots=True)
 class FoldedLife:
-    """Rows of the tables of gviz.recording.rows.life."""
+    """Rows of the tables of gviz.recording.rows.life; ``calls``: columns of rows.ApiCall."""
 
+    calls: Rows
     captures: list[rows.CaptureFailure] = field(default_factory=list)
     instantiates: list[rows.InstantiateFailure] = field(default_factory=list)
     updates: list[rows.GraphUpdate] = field(default_factory=list)
 
     def rows(self) -> list[object]:
-        """Return every row."""
+        """Return every row but those of calls."""
         return [*self.captures, *self.instantiates, *self.updates]
 
 
@@ -38,11 +43,11 @@ def fold_life(contents: Contents, folder: GraphFolder) -> FoldedLife:
     _fill_memory(contents, graphs)
     walks = walks_by_exec(contents.walks)
     _fill_updatable(contents, graphs, walks)
-    return FoldedLife(
-        captures=fold_capture_failures(contents, folder),
-        instantiates=fold_instantiate_failures(contents, folder),
-        updates=fold_updates(contents, graphs, walks),
-    )
+    captures = fold_capture_failures(contents, folder)
+    instantiates = fold_instantiate_failures(contents, folder)
+    updates = fold_updates(contents, graphs, walks)
+    # Last: calls may be about graphs that failed.
+    return FoldedLife(_calls(contents, graphs), captures, instantiates, updates)
 
 
 def walks_by_exec(walks: Iterable[GraphWalk]) -> dict[int, list[GraphWalk]]:
@@ -51,6 +56,30 @@ def walks_by_exec(walks: Iterable[GraphWalk]) -> dict[int, list[GraphWalk]]:
     for walk in walks:
         found.setdefault(walk.exec_id, []).append(walk)
     return found
+
+
+def _calls(contents: Contents, graphs: Graphs) -> Rows:
+    """Return the driver calls of graphs' lives in order of time, as columns of rows.ApiCall."""
+    by_cuda_id = {level.row.cuda_graph_id: level.row.graph_id for level in graphs.levels.values()}
+    by_cuda_id[0] = 0  # a call about no graph
+    lives = sorted(contents.lives, key=lambda life: life.start_ns)
+    execs = [graphs.execs.get(life.exec_id) for life in lives]
+    return blank_rows(
+        rows.ApiCall,
+        len(lives),
+        api_call_id=np.arange(1, len(lives) + 1),
+        run_id=graphs.run_id,
+        name=[contents.call_names.get(life.call, f"driver call {life.call}") for life in lives],
+        start_ns=integers(life.start_ns for life in lives),
+        end_ns=integers(life.end_ns for life in lives),
+        thread_id=integers(life.thread_id for life in lives),
+        result=integers(life.result for life in lives),
+        graph_id=integers(
+            by_cuda_id.get(life.graph_id) or (made.graph_id if made else UNKNOWN)
+            for life, made in zip(lives, execs, strict=True)
+        ),
+        graph_exec_id=integers(made.graph_exec_id if made else UNKNOWN for made in execs),
+    )
 
 
 def _fill_destroyed(contents: Contents, graphs: Graphs) -> None:

@@ -31,7 +31,7 @@ from gviz.spool.folding.long_run import bin_rows, counted_by_graph, plain_launch
 from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_devices
-from gviz.spool.folding.source import SourceLines
+from gviz.spool.folding.stacks import fold_stacks
 from gviz.spool.records import (
     SPOOL_SUFFIX,
     NvtxRangeRecord,
@@ -141,8 +141,9 @@ class _Fold:
         self.builder.add(*launch_costs(launches, stream, graphs))
         self._write_alternations()
         self._write_spans(launches, graphs)
-        self._write_host(graphs)
+        self._write_host()
         self.builder.add(*life.rows())
+        self.builder.add_columns(rows.ApiCall, life.calls)
         self.builder.finish()
 
     def _measure_records(self) -> None:
@@ -366,9 +367,11 @@ class _Fold:
         for level in graphs.levels.values():
             self.builder.add_graph(level.row, level.nodes, level.topology, level.edges)
             self.builder.add_columns(rows.Argument, level.arguments)
-            self.builder.add(*level.parameters)
-        self.builder.add(*graphs.execs.values(), *build_allocations(graphs, self.contents))
-        self.builder.add(*build_graph_memory(self.contents, self.builder.run_id))
+            self.builder.add_columns(rows.NodeParameter, level.parameters)
+        self.builder.add(*graphs.execs.values())
+        self.builder.add_columns(rows.Allocation, build_allocations(graphs, self.contents))
+        memory = build_graph_memory(self.contents, self.builder.run_id)
+        self.builder.add_columns(rows.GraphMemory, memory)
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
         keys = {
@@ -380,7 +383,7 @@ class _Fold:
 
     # -- the host ------------------------------------------------------------------------
 
-    def _write_host(self, graphs: Graphs) -> None:
+    def _write_host(self) -> None:
         contents = self.contents
         paths = contents.nvtx_paths
         self.builder.add_paths(
@@ -391,48 +394,9 @@ class _Fold:
         ranges = np.array(contents.nvtx_ranges, np.int64).reshape(-1, len(NvtxRangeRecord._fields))
         columns = dict(zip(NvtxRangeRecord._fields, ranges.T, strict=True))
         self.builder.add_ranges(**columns)
-        self._write_stacks(contents.stacks)
-        self._write_calls(graphs)
-
-    def _write_stacks(self, stacks: dict[int, list[list[Any]]]) -> None:
-        locations: dict[tuple[Any, ...], int] = {}
-        for stack_id, frames in stacks.items():
-            for depth, frame in enumerate(frames):
-                number = locations.setdefault(tuple(frame), len(locations) + 1)
-                self.builder.add(
-                    rows.StackFrame(stack_id=stack_id, depth=depth, location_id=number)
-                )
-        sources = SourceLines(_last_moment(self.contents))
-        for (file, line, function, source), number in locations.items():
-            self.builder.add(
-                rows.Location(
-                    location_id=number,
-                    file=file,
-                    line=line,
-                    function=function,
-                    source=source or sources.line(file, line),
-                )
-            )
-
-    def _write_calls(self, graphs: Graphs) -> None:
-        by_cuda_id = {g.row.cuda_graph_id: g.row.graph_id for g in graphs.levels.values()}
-        lives = sorted(self.contents.lives, key=lambda life: life.start_ns)
-        for number, life in enumerate(lives, start=1):
-            execution = graphs.execs.get(life.exec_id)
-            graph_id = by_cuda_id.get(life.graph_id) if life.graph_id else None
-            self.builder.add(
-                rows.ApiCall(
-                    api_call_id=number,
-                    run_id=self.builder.run_id,
-                    name=self.contents.call_names.get(life.call, f"driver call {life.call}"),
-                    start_ns=life.start_ns,
-                    end_ns=life.end_ns,
-                    thread_id=life.thread_id,
-                    result=life.result,
-                    graph_id=graph_id or (execution.graph_id if execution else None),
-                    graph_exec_id=execution.graph_exec_id if execution else None,
-                )
-            )
+        frames, locations = fold_stacks(contents.stacks, _last_moment(contents))
+        self.builder.add_columns(rows.StackFrame, frames)
+        self.builder.add_columns(rows.Location, locations)
 
 
 def _works(graphs: Graphs) -> list[CapturedWork]:

@@ -1,4 +1,4 @@
-"""Source lines of stacks, as they were when the program ran."""
+"""Stacks as columns, with source lines as they were when the program ran."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.spool.folding.source import SourceLines
+from gviz.spool.folding.stacks import SourceLines, fold_stacks
 
 RAN_UNTIL_NS = 1_790_000_000_000_000_000
 
@@ -57,3 +57,23 @@ def test_bytes_that_are_no_utf8_do_not_fail(program: Path) -> None:
     program.write_bytes(b"x = '\xe9'\n")
     os.utime(program, ns=(0, 0))
     assert SourceLines(RAN_UNTIL_NS).line(str(program), 1) == "x = '�'"
+
+
+def test_equal_frames_of_stacks_are_one_location(program: Path) -> None:
+    outer, inner = [str(program), 1, "<module>", None], [str(program), 2, "f", None]
+    frames, locations = fold_stacks({7: [inner, outer], 9: [outer], 8: []}, RAN_UNTIL_NS)
+    assert frames.tolist() == [(7, 0, 1), (7, 1, 2), (9, 0, 2)]
+    assert locations.tolist() == [
+        (1, str(program), 2, "f", "return 1"),
+        (2, str(program), 1, "<module>", "def f():"),
+    ]
+
+
+def test_text_of_a_line_that_was_recorded_stands(program: Path) -> None:
+    _, locations = fold_stacks({1: [[str(program), 2, "f", "return 2"]]}, RAN_UNTIL_NS)
+    assert locations["source"].tolist() == ["return 2"]
+
+
+def test_no_stacks_are_no_frames() -> None:
+    frames, locations = fold_stacks({}, RAN_UNTIL_NS)
+    assert len(frames) == len(locations) == 0
