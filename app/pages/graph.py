@@ -252,8 +252,13 @@ def graph_content(
         "page": place,
         "colour": first_colour(view),
         "layout": "",
-        "columns": table_columns(view, None if baseline is None else baseline.file),
-        "kernel_columns": KERNEL_COLUMNS,
+        "tables": {
+            "nodes": {
+                "columns": table_columns(view, None if baseline is None else baseline.file),
+                "label": "Nodes",
+            },
+            "kernels": {"columns": KERNEL_COLUMNS, "label": "Kernel names", "opens": True},
+        },
         "baseline": None if baseline is None else baseline.file,
         "fixed": {name: value for name, value in fixed.items() if value is not None},
         "has_breakdown": has_breakdown(view),

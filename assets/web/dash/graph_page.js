@@ -5,11 +5,14 @@
 import { closest } from "../core/dom.js";
 import * as firstPaint from "../core/first_paint.js";
 import { lastTouched } from "../core/last_touched.js";
+import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
-import { FetchedStore, fetchStore } from "../page/fetched.js";
+import { ComparedStore } from "../page/compared.js";
+import { FetchedStore, fetchPage } from "../page/fetched.js";
 import { notShown } from "../page/inspector.js";
-import { GraphPage as Page, PARTS } from "../page/page.js";
+import { GraphPage as Page, PARTS, WAYS } from "../page/page.js";
 import * as pageHistory from "./history.js";
+/** @import { ServedChoice } from "../page/fetched.js" */
 /** @import { Host } from "../page/page.js" */
 
 /** Until Dash is notified of a selection (ms): that takes many times as long as drawing. */
@@ -40,14 +43,32 @@ class Opening {
   /** @param {string} query @param {number} [steps] made before */
   async begin(query, steps = 0) {
     try {
-      const store = await fetchStore(this.source);
+      const made = await fetchPage(this.source, (words) => this.closed || this.wait(words));
       if (this.closed) return;
+      if ("chooses" in made) return this.offer(made);
+      const store = made.compares ? new ComparedStore(made) : new FetchedStore(made);
       this.page = new Page(this.box, store, this.host(store), query);
       this.page.steps = steps;
       await this.page.filled;
     } catch (error) {
       if (!this.closed) this.box.replaceChildren(notShown(/** @type {Error} */ (error).message));
     }
+  }
+
+  /** Say that what is shown takes long. @param {string} words */
+  wait(words) {
+    this.box.replaceChildren(element("p", { class: "gv-message", role: "status" }, words));
+  }
+
+  /** Show a page that is there to choose what another one shows. @param {ServedChoice} made */
+  offer({ name, parts, page }) {
+    const choices = make(parts, page);
+    choices.addEventListener("change", (event) => {
+      const { id, value } = /** @type {HTMLSelectElement} */ (event.target);
+      if (WAYS.includes(id)) pageHistory.go(value);
+    });
+    this.box.replaceChildren(choices);
+    document.title = `${name} – gviz`;
   }
 
   /** @param {FetchedStore} store @returns {Host} */
@@ -60,6 +81,7 @@ class Opening {
         this.report(isSelection ? REST : 0);
       },
       openGraph: (chosen) => pageHistory.openGraph(graph.fixed, chosen),
+      open: pageHistory.go,
       openBaseline: (chosen) => pageHistory.openBaseline(graph.fixed, chosen),
     };
   }
@@ -176,7 +198,7 @@ export function go(search) {
   if (!page) return false;
   const query = new URLSearchParams(search);
   const { fixed } = page.graph;
-  const own = ["file", "graph", "baseline"].every((name) => (query.get(name) ?? "") === String(fixed[name] ?? ""));
+  const own = ["file", "graph", "baseline", "a", "b"].every((name) => (query.get(name) ?? "") === String(fixed[name] ?? ""));
   const there = query.get("baseline_graph");
   if (!own || (there !== null && there !== String(fixed.baseline_graph))) return false;
   return page.go(search);
@@ -190,7 +212,7 @@ function followLink(event) {
   const address = closest(event, ".gv-graph-page a[href]")?.getAttribute("href") ?? "";
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   // Another site's, or a place on this page.
-  if (!address.startsWith("/") || closest(event, ".gv-compare")) return;
+  if (!address.startsWith("/")) return;
   event.preventDefault();
   pageHistory.go(address);
 }

@@ -18,6 +18,9 @@ const STEPS = { launch: null, stream: null, order: "ordinal", colour: null, layo
 /** Colours that mean something against a baseline only (gviz.app.views.dag.overlays). */
 const CHANGES = ["change", "ratio"];
 
+/** Parameters that name what a page is about. */
+const NAMED = ["file", "graph", "a", "b"];
+
 /** The address whose page is shown, as far as pages depend on it. */
 let shown = /** @type {string|null} */ (null);
 /** The number of pages requested. */
@@ -49,7 +52,7 @@ function tellLocation() {
 
 /** A query as addresses have it: lists keep their commas. @param {URLSearchParams} query */
 function searchOf(query) {
-  return `?${query.toString().replaceAll("%2C", ",")}`;
+  return `?${query.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
 }
 
 /**
@@ -59,7 +62,7 @@ function searchOf(query) {
 function keepSelection() {
   const group = bus.group(bus.PAGE);
   const query = new URLSearchParams(window.location.search);
-  if (!group.listeners.size || !query.has("graph") || isComing()) return;
+  if (!group.listeners.size || !NAMED.some((name) => query.has(name)) || isComing()) return;
   nodeList.put(query, group.selected);
   const address = searchOf(query);
   if (address === window.location.search) return;
@@ -131,7 +134,7 @@ export function follow(pathname, search, again) {
 export function remember({ query: text, steps }) {
   const [before, query] = [new URLSearchParams(window.location.search), new URLSearchParams(text)];
   // The page may be on its way out.
-  if (steps === undefined || ["file", "graph"].some((name) => before.get(name) !== query.get(name))) return noUpdate();
+  if (steps === undefined || NAMED.some((name) => before.get(name) !== query.get(name))) return noUpdate();
   const isNew = steps > taken;
   taken = steps;
   write(query, isNew);

@@ -27,6 +27,7 @@ const host = {
     window.location.hash = `graph=${graph}`;
   },
   openBaseline() {},
+  open() {},
 };
 
 /** What is shown. @type {GraphPage|null} */

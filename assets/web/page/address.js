@@ -4,7 +4,7 @@
  *
  * @typedef {{node: number[], launch: string, stream: string, order: string, colour: string,
  *   layout: string, fold: string, open: string[], edges: string, buffer: string|null,
- *   table: string, panel: string, time: Times|null}} State  `time`: what part of the timeline is
+ *   table: string, panel: string, level: string, time: Times|null}} State  `time`: what part of the timeline is
  *   looked at, null: all of it
  */
 import * as nodeList from "../core/node_list.js";
@@ -12,9 +12,9 @@ import * as nodeList from "../core/node_list.js";
 
 /** Fields whose values are words. */
 const WORDS = /** @type {const} */ (
-  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel"]);
+  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel", "level"]);
 /** What the fields of the address are when it does not have them. */
-const ABSENT = { order: "ordinal", fold: "none", edges: "all", table: "nodes", panel: "timeline" };
+const ABSENT = { order: "ordinal", fold: "none", edges: "all", panel: "timeline", level: "0" };
 const TIME = /^(\d{1,15})-(\d{1,15})$/;
 const BUFFER = /^[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?$/;
 
@@ -55,20 +55,21 @@ export const isBody = (id) => /^n\d+$/.test(id);
 /**
  * A state as a query: what differs from what is there without it.
  * @param {Record<string, string|number>} fixed which graph, against which baseline
- * @param {State} state
+ * @param {State} state @param {string} table the one that the page begins with
  */
-export function textOf(fixed, state) {
+export function textOf(fixed, state, table) {
   const query = new URLSearchParams(Object.entries(fixed).map(([name, value]) => [name, String(value)]));
   nodeList.put(query, state.node);
   for (const name of WORDS) {
     const value = state[name];
     if (value && value !== ABSENT[/** @type {"order"} */ (name)]) query.set(name, value);
   }
+  if (state.table === table) query.delete("table");
   if (state.launch !== "all") query.delete("order");
   if (state.edges === "data" && state.buffer) query.set("buffer", state.buffer);
   // Without folds only nodes with bodies are open.
   const open = state.fold === "none" ? state.open.filter(isBody) : state.open;
   if (open.length) query.set("open", open.join(","));
   if (state.time) query.set("time", typeof state.time === "string" ? state.time : state.time.join("-"));
-  return query.toString().replaceAll("%2C", ",");
+  return query.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
 }

@@ -1,6 +1,7 @@
 /** A store in a saved file: data of a graph that were written with it, and sums over several nodes. */
 import * as format from "../core/format.js";
 import { element, make } from "../core/parts.js";
+import { Kernels } from "../table/kernels.js";
 import { Nodes } from "../table/nodes.js";
 import * as blobs from "./blobs.js";
 import * as folds from "./folds.js";
@@ -8,6 +9,7 @@ import * as folds from "./folds.js";
 /** @import { NodeRow } from "../table/nodes.js" */
 /** @import { State } from "./address.js" */
 /** @import { Folds } from "./folds.js" */
+/** @import { How, Rows } from "../table/table.js" */
 /** @import { Graph, Store } from "./store.js" */
 
 /**
@@ -49,6 +51,11 @@ export class EmbeddedStore {
   nodes() {
     this.table ??= blobs.json(`table-${this.graph.id}`).then((columns) => new Nodes(columns));
     return this.table;
+  }
+
+  /** @param {string} _table by kernel name @param {Nodes} nodes @param {How} how @returns {Rows|Promise<Rows>} */
+  rows(_table, nodes, { search, only }) {
+    return new Kernels(nodes.ofNames(nodes.filter(search, only)));
   }
 
   /**

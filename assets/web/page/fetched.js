@@ -2,19 +2,23 @@
 import * as firstPaint from "../core/first_paint.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
+import { Kernels } from "../table/kernels.js";
 import { Nodes } from "../table/nodes.js";
 import { isBody } from "./address.js";
 /** @import { Verdict } from "../breakdown/breakdown.js" */
 /** @import { State } from "./address.js" */
+/** @import { How, Rows } from "../table/table.js" */
 /** @import { Graph, Store } from "./store.js" */
 
 /**
  * @typedef {Graph & {identity: string, sources: {dag: string, timeline: string, memory: string,
  *   table: string, inspector: string, facts: string, breakdown: string, verdict: string}}} ServedGraph  with where the data are: gviz.app.pages.graph
+ * @typedef {{chooses: true, name: string, parts: import("../core/parts.js").Part[], page: number}} ServedChoice  a
+ *   page on which what is to be compared is chosen
  */
 
 const SILENT = "gviz does not answer: it was stopped, or the connection is gone.";
-/** The server is asked again for a verdict that it has not made yet after so long (ms). */
+/** The server is asked again for what it has not made yet after so long (ms). */
 const AGAIN = 700;
 /** The median launch and the stack of all have no single one to place nodes by. */
 const ONE = /^\d+$/;
@@ -55,11 +59,16 @@ async function explained(answer) {
 }
 
 /**
- * The page of a graph, of the address that the server names.
- * @param {string} source
+ * What the page at an address is made of, once the server has it.
+ * @param {string} source @param {(words: string) => void} wait is shown that it takes long
+ * @returns {Promise<ServedGraph|ServedChoice>}
  */
-export async function fetchStore(source) {
-  return new FetchedStore(await payloads.loadJson(source));
+export async function fetchPage(source, wait) {
+  const found = await payloads.loadJson(source);
+  if (!found.waiting) return found;
+  wait(found.waiting);
+  await new Promise((resolve) => setTimeout(resolve, AGAIN));
+  return fetchPage(source, wait);
 }
 
 /** @implements {Store} */
@@ -71,6 +80,11 @@ export class FetchedStore {
 
   async nodes() {
     return new Nodes(await payloads.loadJson(this.graph.sources.table));
+  }
+
+  /** @param {string} _table by kernel name @param {Nodes} nodes @param {How} how @returns {Rows|Promise<Rows>} */
+  rows(_table, nodes, { search, only }) {
+    return new Kernels(nodes.ofNames(nodes.filter(search, only)));
   }
 
   /**

@@ -3,15 +3,14 @@
  * who opened it keeps that in an address.
  *
  * @typedef {{touched: () => string|null, write: (query: string, steps: number) => void,
- *   openGraph: (graph: number) => void, openBaseline: (value: string) => void}} Host
+ *   openGraph: (graph: number) => void, openBaseline: (value: string) => void, open: (address: string) => void}} Host
  *   who opened the page: what was last touched; the state as a query, and how many choices led to it;
- *   another graph of the recording, or another baseline, was chosen
+ *   another graph of the recording, or another baseline, was chosen; a choice leads to another page
  */
 import { Breakdown } from "../breakdown/breakdown.js";
 import * as bus from "../core/bus.js";
 import { byId, closest } from "../core/dom.js";
 import { element, make } from "../core/parts.js";
-import { Kernels } from "../table/kernels.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import { Inspector, notShown } from "./inspector.js";
@@ -19,6 +18,7 @@ import * as selectionNote from "./selection_note.js";
 import { openView } from "./views.js";
 /** @import { Frame, Props } from "../core/frame.js" */
 /** @import { Nodes } from "../table/nodes.js" */
+/** @import { Rows } from "../table/table.js" */
 /** @import { State } from "./address.js" */
 /** @import { Store } from "./store.js" */
 
@@ -30,12 +30,14 @@ const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
 const OPTIONAL = ["dag", "timeline", "graph-choice", "baseline"];
 /**
  * The part of the state that a control, or a group of them, sets.
- * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|undefined>}
+ * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|"level"|undefined>}
  */
 const CHOICES = {
   launch: "launch", "stream-launch": "stream", order: "order", colour: "colour", folding: "fold",
-  data: "edges", layout: "layout", panel: "panel", "table-view": "table",
+  data: "edges", layout: "layout", panel: "panel", "table-view": "table", level: "level",
 };
+/** Choices whose options are addresses of other pages. */
+export const WAYS = ["compare-a", "compare-b", "compare-graph-a", "compare-graph-b"];
 
 /** With other ones there are other times. */
 const TIMES = new Set(["launch", "stream", "order"]);
@@ -68,7 +70,7 @@ export class GraphPage {
     /** @type {number[]|null} */ this.filtered = null;
     /** @type {Nodes|null} */ this.nodes = null;
     /** @type {Table|null} */ this.table = null;
-    /** @type {Table|null} */ this.kernels = null;
+    /** The rows that are no nodes, as far as they were looked at. @type {{name: string, table: Table}|null} */ this.other = null;
     /** Choices made. */ this.steps = 0;
     this.element = make(store.graph.parts, store.graph.page);
     box.replaceChildren(this.element);
@@ -125,13 +127,14 @@ export class GraphPage {
       buffer: requested.buffer || null,
       time: requested.time ?? null,
       panel: oneOf(["timeline", "memory"], requested.panel),
-      table: oneOf(["nodes", "kernels"], requested.table),
+      table: oneOf(Object.keys(graph.tables), requested.table),
+      level: oneOf(["0", ...offered("level")], requested.level),
     };
   }
 
   /** The state, as the query of an address has it. */
   query() {
-    return address.textOf(this.graph.fixed, this.state);
+    return address.textOf(this.graph.fixed, this.state, Object.keys(this.graph.tables)[0]);
   }
 
   /**
@@ -237,9 +240,7 @@ export class GraphPage {
       if (this.listening.signal.aborted) return;
       this.showNodes(nodes);
     } catch (error) {
-      const { message } = /** @type {Error} */ (error);
-      byId("nodes").replaceChildren(element("p", { class: "gv-empty gv-table-message", role: "alert" },
-        `The table could not be loaded: ${message}`));
+      this.noTable("nodes", /** @type {Error} */ (error));
     }
   }
 
@@ -251,41 +252,59 @@ export class GraphPage {
       this.table.replace(nodes);
     } else {
       byId("nodes").replaceChildren();
-      this.table = new Table(byId("nodes"), this.graph.columns, nodes, {
-        group: this.group, name: this.graph.name, label: "Nodes",
-      });
+      const { columns, label } = this.graph.tables.nodes;
+      this.table = new Table(byId("nodes"), columns, nodes, { group: this.group, name: this.graph.name, label });
       const { value } = /** @type {HTMLInputElement} */ (byId("search"));
       if (value || this.filtered) this.table.change({ search: value, only: this.filtered && new Set(this.filtered) });
     }
     const { node } = this.state;
     if (this.known(node).length < node.length) this.group.select(this.known(node));
     if (isFirst && this.state.node.length) this.table.show(this.state.node[0]);
-    this.showKernels();
+    this.showRows();
     this.count();
   }
 
-  /** The rows by kernel name, of the nodes that search and filter leave, where they are looked at. */
-  showKernels() {
-    if (this.state.table !== "kernels" || !this.table || !this.nodes) return;
-    const { search, only } = this.table.how;
-    const rows = new Kernels(this.nodes.ofNames(this.nodes.filter(search, only)));
-    if (this.kernels) {
-      this.kernels.replace(rows);
-      return;
+  /** Rows that are no nodes, of those that search and filter leave, where they are looked at. */
+  async showRows() {
+    const { table: name } = this.state;
+    if (name === "nodes" || !this.table || !this.nodes) return;
+    try {
+      const rows = await this.store.rows(name, this.nodes, this.table.how);
+      if (!this.listening.signal.aborted && name === this.state.table) this.putRows(name, rows);
+    } catch (error) {
+      this.noTable("kernels", /** @type {Error} */ (error));
     }
-    this.kernels = new Table(byId("kernels"), this.graph.kernel_columns, rows, {
-      group: this.group, name: `${this.graph.name}-kernels`, label: "Kernel names",
-      open: (nodes) => {
-        this.group.filter(nodes);
-        this.choose(/** @type {any} */ ({ id: "", name: "table-view", value: "nodes" }));
-      },
+  }
+
+  /** @param {string} name of a table @param {Rows} rows */
+  putRows(name, rows) {
+    if (this.other?.name === name) return this.other.table.replace(rows);
+    this.other?.table.destroy();
+    const { columns, label, opens } = this.graph.tables[name];
+    byId("kernels").replaceChildren();
+    const table = new Table(byId("kernels"), columns, rows, {
+      group: this.group, name: `${this.graph.name}-${name}`, label,
+      open: opens ? (nodes) => this.showOnly(nodes) : undefined,
     });
+    this.other = { name, table };
+  }
+
+  /** Show these nodes one by one, and no others. @param {number[]} nodes */
+  showOnly(nodes) {
+    this.group.filter(nodes);
+    this.choose(/** @type {any} */ ({ id: "", name: "table-view", value: "nodes" }));
+  }
+
+  /** Say in a table's place why it is not there. @param {string} box @param {Error} error */
+  noTable(box, { message }) {
+    byId(box).replaceChildren(element("p", { class: "gv-empty gv-table-message", role: "alert" },
+      `The table could not be loaded: ${message}`));
   }
 
   /** @param {{search?: string, only?: Set<number>|null}} how */
   narrow(how) {
     this.table?.change(how);
-    this.showKernels();
+    this.showRows();
     this.count();
   }
 
@@ -316,7 +335,7 @@ export class GraphPage {
       this.narrow({ only: filtered && new Set(filtered) });
     }
     this.table?.mark();
-    this.kernels?.mark();
+    this.other?.table.mark();
     this.inspector.mark(hovered);
   }
 
@@ -336,10 +355,11 @@ export class GraphPage {
     this.element.classList.toggle("gv-by-family", state.colour === "family");
     const values = {
       launch: state.launch, "stream-launch": state.stream, order: state.order, colour: state.colour, folding: state.fold,
+      level: state.level, "table-view": state.table,
     };
     for (const [id, value] of Object.entries(values)) {
-      const choice = choiceOf(id);
-      if (choice) choice.value = value;
+      const choice = document.getElementById(id);
+      if (choice instanceof HTMLSelectElement) choice.value = value;
     }
     const data = /** @type {HTMLInputElement|null} */ (document.getElementById("data"));
     if (data) data.checked = state.edges === "data";
@@ -356,8 +376,10 @@ export class GraphPage {
   /** Timeline or memory; the memory view and its facts are made when they are first looked at. */
   showPanel() {
     const memory = this.state.panel === "memory";
+    const box = document.getElementById("memory-box");
+    if (!box) return;
     byId("timeline-box").hidden = memory;
-    byId("memory-box").hidden = !memory;
+    box.hidden = !memory;
     const eager = document.getElementById("eager-box");
     if (eager) eager.hidden = memory;
     if (!memory || this.frames.memory) return;
@@ -370,12 +392,12 @@ export class GraphPage {
     if (!this.listening.signal.aborted) byId("memory-facts").replaceChildren(made);
   }
 
-  /** Nodes one by one, or by kernel name. */
+  /** Nodes one by one, or rows about several, such as those by kernel name. */
   showTable() {
-    const kernels = this.state.table === "kernels";
-    byId("nodes").hidden = kernels;
-    byId("kernels").hidden = !kernels;
-    if (kernels && !this.kernels) this.showKernels();
+    const { table } = this.state;
+    byId("nodes").hidden = table !== "nodes";
+    byId("kernels").hidden = table === "nodes";
+    if (table !== this.other?.name) this.showRows();
   }
 
   write() {
@@ -397,9 +419,11 @@ export class GraphPage {
     this.element.addEventListener("click", (event) => {
       const { id } = /** @type {Element} */ (event.target);
       if (id === "filter-clear") this.group.filter(null);
-      if (id === "save-csv") (this.state.table === "kernels" ? this.kernels : this.table)?.saveCsv();
+      if (id === "save-csv") (this.state.table === "nodes" ? this.table : this.other?.table)?.saveCsv();
       const following = closest(event, "button[data-follow]");
       if (following) this.follow(following.dataset.follow ?? "");
+      const opening = closest(event, "button[data-open]");
+      if (opening) this.openBodies(opening.dataset.open?.split(",") ?? [], opening.dataset.level ?? "0");
     }, { signal });
     return listening;
   }
@@ -408,6 +432,7 @@ export class GraphPage {
   choose({ id, name, value, checked }) {
     if (id === "graph-choice") return this.host.openGraph(Number(value));
     if (id === "baseline") return this.host.openBaseline(value);
+    if (WAYS.includes(id)) return this.host.open(value);
     const choice = CHOICES[id] ?? CHOICES[name];
     if (!choice) return;
     this.steps += 1;
@@ -415,7 +440,20 @@ export class GraphPage {
     if (choice === "layout") this.asked = value;
     if (TIMES.has(choice)) this.state.time = null;
     if (choice === "fold") this.state.open = this.store.opened(value, this.state.open.filter(address.isBody));
-    if (choice === "table") this.showKernels();
+    if (choice === "table") this.showRows();
+    this.update();
+  }
+
+  /**
+   * Draw a level with these bodies open; where that is drawn already, without them.
+   * @param {string[]} ids of their nodes @param {string} level
+   */
+  openBodies(ids, level) {
+    const { open, level: drawn } = this.state;
+    const others = open.filter((id) => !ids.includes(id));
+    const isThere = level === drawn && ids.length > 0 && open.length - others.length === ids.length;
+    if (level !== drawn) this.steps += 1;
+    Object.assign(this.state, { level, open: isThere ? others : [...others, ...ids] });
     this.update();
   }
 
@@ -440,7 +478,7 @@ export class GraphPage {
     /** @param {string} id */
     const differs = (id) => (document.getElementById(id) === null) !== (fresh.querySelector(`#${id}`) === null);
     if (OPTIONAL.some(differs)) return false;
-    if (JSON.stringify(store.graph.columns) !== JSON.stringify(this.graph.columns)) {
+    if (JSON.stringify(store.graph.tables) !== JSON.stringify(this.graph.tables)) {
       this.table?.destroy();
       this.table = null;
     }
@@ -476,7 +514,7 @@ export class GraphPage {
     this.listening.abort();
     this.breakdown?.destroy();
     this.table?.destroy();
-    this.kernels?.destroy();
+    this.other?.table.destroy();
     for (const [, frame] of this.views()) frame.destroy();
     this.element.remove();
   }

@@ -3,7 +3,7 @@
  * with it, and page/fetched.js, of a page whose server makes them.
  *
  * @typedef {{id: number, name: string, note: string, parts: Part[], page: number, colour: string,
- *   layout: string, columns: Column[], kernel_columns: Column[], baseline: string|null, has_breakdown: boolean,
+ *   layout: string, tables: Record<string, {columns: Column[], label: string, opens: boolean}>, baseline: string|null, has_breakdown: boolean, compares?: boolean,
  *   fixed: Record<string, string|number>, launch: string, first: string[]}} Graph  what the page of a graph is
  *   made of, alike in both: gviz.app.pages.graph_content. `fixed` are the fields of its address that no
  *   choice on it changes, `launch` the one that places nodes where none does, `first` the views in
@@ -11,6 +11,7 @@
  * @typedef {{
  *   graph: Graph,
  *   nodes: () => Promise<Nodes>,
+ *   rows: (table: string, nodes: Nodes, how: How) => Rows|Promise<Rows>,
  *   source: (view: "dag"|"timeline"|"memory", state: State, asked: string) => string,
  *   inspect: (ids: number[]) => Promise<HTMLElement>,
  *   keyOf: (ids: number[]) => string,
@@ -22,7 +23,7 @@
  *   opened: (fold: string, open: string[]) => string[],
  *   open: (fold: string, before: string[], wanted: string[]) => string[],
  * }} Store
- *   `nodes` of the table; `source` what a view loads, `asked` the layout that is requested ("" for
+ *   `nodes` of the table, `rows` of another one, of nodes that a search and a filter leave; `source` what a view loads, `asked` the layout that is requested ("" for
  *   none); `inspect` what is known of nodes, `keyOf` what names that; `layouts`, `folds` and
  *   `launches` those there are (none: all that the page's choices offer), the first of each the one
  *   to begin with; `opened` what of some folds can be open together, `open` what is once a
@@ -30,7 +31,7 @@
  */
 /** @typedef {import("../breakdown/breakdown.js").Source} BreakdownSource  of the verdict and the breakdown */
 /** @import { Part } from "../core/parts.js" */
-/** @import { Column } from "../table/table.js" */
+/** @import { Column, How, Rows } from "../table/table.js" */
 /** @import { Nodes } from "../table/nodes.js" */
 /** @import { State } from "./address.js" */
 export {};

@@ -26,8 +26,9 @@ const SHOWN_AS = {
 
 /**
  * @typedef {{field: string, colId?: string, headerName: string, headerTooltip?: string, tooltipField?: string,
- *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number,
- *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.views.table.table has them
+ *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number, by?: string,
+ *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.views.table.table has them;
+ *   `by`: what rows are sorted by where that is another value
  */
 
 /**
@@ -45,6 +46,9 @@ const OPEN = "open";
 
 /** @param {Column} column */
 const leastOf = (column) => (column.flex ? column.minWidth : column.width) ?? 0;
+
+/** What rows are sorted by. @param {Column} column */
+const byOf = (column) => column.by ?? column.field;
 
 /** @param {Column} column */
 const isNumber = (column) => column.type === "numericColumn";
@@ -76,7 +80,7 @@ export class Table {
     this.columns = columns.filter((column) => !column.hide);
     const sorted = this.columns.find((column) => column.sort);
     /** @type {How} */
-    this.how = { search: "", only: null, by: sorted ? sorted.field : this.columns[0].field, falling: !!sorted };
+    this.how = { search: "", only: null, by: byOf(sorted ?? this.columns[0]), falling: !!sorted };
     /** The rows shown, in order. @type {number[]} */ this.rows = [];
     /** @type {Map<number, number>} */ this.lines = new Map();
     /** The rows drawn: from which, to before which. */ this.top = this.end = -1;
@@ -171,8 +175,8 @@ export class Table {
    */
   sort(column) {
     const { by, falling } = this.how;
-    const next = column.field === by ? !falling : isNumber(column) && column.field !== "node";
-    this.change({ by: column.field, falling: next });
+    const next = byOf(column) === by ? !falling : isNumber(column) && column.field !== "node";
+    this.change({ by: byOf(column), falling: next });
   }
 
   /** @param {{search?: string, only?: Set<number>|null, by?: string, falling?: boolean}} how */
@@ -193,7 +197,7 @@ export class Table {
     this.lines = new Map(this.rows.map((id, line) => [id, line]));
     this.columns.forEach((column, n) => {
       const way = this.how.falling ? "descending" : "ascending";
-      this.heads[n].setAttribute("aria-sort", column.field === this.how.by ? way : "none");
+      this.heads[n].setAttribute("aria-sort", byOf(column) === this.how.by ? way : "none");
     });
     this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
     this.draw(true);
@@ -229,8 +233,9 @@ export class Table {
       if (tip) cell.title = tip;
       return cell;
     });
+    const nodes = this.content.nodesOf(id);
     return element("tr", {
-      role: "row", "data-row": String(id), ...(this.page.open ? {} : { "data-node": String(id) }),
+      role: "row", "data-row": String(id), ...(nodes.length === 1 ? { "data-node": String(nodes[0]) } : {}),
       id: `${this.box.id}-row-${id}`, "aria-rowindex": String(line + 2),
     }, ...cells);
   }

@@ -7,41 +7,52 @@ const FIXED = { graph: 2 };
 /** @type {import("../../../assets/web/page/address.js").State} */
 const STATE = {
   node: [3, 4], launch: "all", stream: "9", order: "length", colour: "p95", layout: "lanes", fold: "repeats",
-  open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "kernels", panel: "memory", time: [1200, 48000],
+  open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "kernels", panel: "memory", time: [1200, 48000], level: "2",
 };
 
 test("a state comes back from its address", () => {
-  assert.deepEqual(parse(textOf(FIXED, STATE)), STATE);
-  assert.equal(graphOf(textOf(FIXED, STATE)), 2);
+  assert.deepEqual(parse(textOf(FIXED, STATE, "nodes")), STATE);
+  assert.equal(graphOf(textOf(FIXED, STATE, "nodes")), 2);
 });
 
 test("an address says only what differs", () => {
   const plain = {
     ...STATE, node: [], launch: "median", stream: "", order: "ordinal", fold: "none", open: [], edges: "all", buffer: null,
-    table: "nodes", panel: "timeline", time: null,
+    table: "nodes", panel: "timeline", time: null, level: "0",
   };
-  assert.equal(textOf(FIXED, plain), "graph=2&launch=median&colour=p95&layout=lanes");
+  assert.equal(textOf(FIXED, plain, "nodes"), "graph=2&launch=median&colour=p95&layout=lanes");
   const against = { file: "a b", graph: 2, baseline: "before", baseline_graph: 1 };
-  assert.equal(textOf(against, plain), "file=a+b&graph=2&baseline=before&baseline_graph=1&launch=median&colour=p95&layout=lanes");
+  assert.equal(textOf(against, plain, "nodes"), "file=a+b&graph=2&baseline=before&baseline_graph=1&launch=median&colour=p95&layout=lanes");
+});
+
+test("the table that a page begins with is not in its address, and any other is", () => {
+  const named = { ...STATE, table: "names" };
+  assert.equal(parse(textOf(FIXED, named, "names")).table, undefined);
+  assert.equal(parse(textOf(FIXED, { ...STATE, table: "nodes" }, "names")).table, "nodes");
+});
+
+test("graphs of two sides keep their colon", () => {
+  const query = textOf({ a: "x", b: "y", graph: "1:4" }, { ...STATE, node: [] }, "nodes");
+  assert.ok(query.startsWith("a=x&b=y&graph=1:4&"), query);
 });
 
 test("an order is that of all launches", () => {
-  assert.equal(parse(textOf(FIXED, { ...STATE, launch: "3" })).order, undefined);
+  assert.equal(parse(textOf(FIXED, { ...STATE, launch: "3" }, "nodes")).order, undefined);
 });
 
 test("without folds only bodies are open", () => {
-  assert.deepEqual(parse(textOf(FIXED, { ...STATE, fold: "none" })).open, ["n3"]);
+  assert.deepEqual(parse(textOf(FIXED, { ...STATE, fold: "none" }, "nodes")).open, ["n3"]);
 });
 
 test("many selected nodes in no row come back", () => {
   const node = Array.from({ length: 1300 }, (_, n) => 1000 + 2 * n);
-  assert.deepEqual(parse(textOf(FIXED, { ...STATE, node })).node, node);
+  assert.deepEqual(parse(textOf(FIXED, { ...STATE, node }, "nodes")).node, node);
 });
 
 test("a part of the time is from one instant to a later one, or what lies between the selected nodes", () => {
   assert.deepEqual(parse("time=12-48").time, [12, 48]);
   assert.equal(parse("time=between").time, "between");
-  assert.equal(parse(textOf(FIXED, { ...STATE, time: "between" })).time, "between");
+  assert.equal(parse(textOf(FIXED, { ...STATE, time: "between" }, "nodes")).time, "between");
   for (const wrong of ["48-12", "5-5", "5", "-5-7", "1e3-2e3", "5-", "all"]) assert.equal(parse(`time=${wrong}`).time, undefined);
 });
 

@@ -281,7 +281,7 @@ def test_file_with_a_baseline_holds_what_the_application_shows(
     assert saved.json("table-1") == json.loads(table_payload(view, against))
     graph, facts = saved.json("graph-1"), saved.json("facts-1-0")
     assert (graph["colour"], graph["baseline"]) == ("change", "before")
-    assert graph["columns"] == table_columns(view, "before")
+    assert graph["tables"]["nodes"]["columns"] == table_columns(view, "before")
     for place, node in enumerate(view.tree.key.tolist()):
         shown = render_inspector(library, "after", view, [node], Addresses("/"), node_list, against)
         found = part_text(facts["parts"], facts["nodes"][place])

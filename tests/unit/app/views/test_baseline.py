@@ -314,7 +314,7 @@ def test_page_shows_choice_and_state(library: Library) -> None:
         assert made["sources"][kind].endswith(f"?baseline={versioned_key}&baseline_graph=1")
     fixed = {"file": "after", "graph": 1, "baseline": "before", "baseline_graph": 1}
     assert made["fixed"] == fixed
-    fields = [c["field"] for c in made["columns"]]
+    fields = [c["field"] for c in made["tables"]["nodes"]["columns"]]
     assert {"baseline_ns", "change_ns", "change", "verdict", "difference"} <= set(fields)
 
 
