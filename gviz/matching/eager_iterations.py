@@ -1,9 +1,9 @@
-"""Eager iterations of graphs' work among stream operations, as rows of a recording."""
+"""Eager iterations of graphs' work among stream operations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,16 @@ from gviz.dag import find_cycle
 from gviz.matching.occurrences import Work, match_occurrences
 from gviz.recording import rows
 from gviz.stats import UNKNOWN, IntArray
+
+#: An eager iteration of a graph's work, with the names of columns of table launch; ``ordinal``
+#: counts those of its graph. UNKNOWN: not known.
+EAGER_ITERATION = np.dtype(
+    [
+        ("graph_id", "<i8"), ("ordinal", "<i8"), ("host_start_ns", "<i8"),
+        ("host_end_ns", "<i8"), ("thread_id", "<i8"), ("stream_id", "<i8"),
+        ("gpu_start_ns", "<i8"), ("gpu_end_ns", "<i8"), ("span_count", "<i8"),
+    ]
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +85,6 @@ class EagerWork:
     def __len__(self) -> int:
         return len(self.start_ns)
 
-    @classmethod
-    def from_rows(cls, operations: Sequence[rows.StreamOperation]) -> EagerWork:
-        """Build from rows of a recording."""
-
-        def column(name: str) -> IntArray:
-            values = [getattr(op, name) for op in operations]
-            return np.array([UNKNOWN if v is None else v for v in values], np.int64)
-
-        start = column("start_ns")
-        return cls(
-            work=Work.from_rows(operations),
-            start_ns=start,
-            end_ns=start + column("duration_ns"),
-            called_ns=column("host_start_ns"),
-            returned_ns=column("host_end_ns"),
-            thread_id=column("thread_id"),
-            stream_id=column("stream_id"),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class EagerMatch:
@@ -101,20 +92,18 @@ class EagerMatch:
 
     Attributes
     ----------
-    launches
-        A row of the stream side for each iteration.
-    launch_id, node_id
-        Iteration and node of each operation, int64; -1: none.
+    iterations
+        dtype EAGER_ITERATION, in order of the graphs.
+    iteration, node_id
+        Place of each operation's iteration, and node, int64; -1: none.
     """
 
-    launches: list[rows.Launch]
-    launch_id: IntArray
+    iterations: npt.NDArray[np.void]
+    iteration: IntArray
     node_id: IntArray
 
 
-def match_eager(
-    eager: EagerWork, graphs: Sequence[CapturedWork], run_id: int, first_launch_id: int
-) -> EagerMatch:
+def match_eager(eager: EagerWork, graphs: Sequence[CapturedWork]) -> EagerMatch:
     """Match operations with graphs' nodes.
 
     Graphs are taken in the order given; an operation belongs to one graph at most.
@@ -125,17 +114,13 @@ def match_eager(
         The operations.
     graphs
         The graphs, in order of creation.
-    run_id
-        The run of all of it.
-    first_launch_id
-        Id of the first iteration; the others count on.
     """
-    found = EagerMatch(
-        [], np.full(len(eager), UNKNOWN, np.int64), np.full(len(eager), UNKNOWN, np.int64)
-    )
+    iteration = np.full(len(eager), UNKNOWN, np.int64)
+    node_id = np.full(len(eager), UNKNOWN, np.int64)
+    found: list[tuple[int, ...]] = []
     order = np.where(eager.called_ns > 0, eager.called_ns, eager.start_ns)
     for graph in graphs:
-        free = np.flatnonzero(found.launch_id == UNKNOWN)
+        free = np.flatnonzero(iteration == UNKNOWN)
         timed = np.flatnonzero(np.isin(graph.work.type, sorted(TIMED_TYPES)))
         if not len(timed) or len(free) < len(timed) // 2:
             continue
@@ -149,20 +134,11 @@ def match_eager(
             order[free],
         )
         for ordinal, occurrence in enumerate(occurrences):
-            launch_id = first_launch_id + len(found.launches)
             chosen = free[occurrence.operation_index]
-            found.launch_id[chosen] = launch_id
-            found.node_id[chosen] = occurrence.node_id
-            row = rows.Launch(
-                launch_id=launch_id,
-                run_id=run_id,
-                graph_id=graph.graph_id,
-                graph_exec_id=None,
-                side="stream",
-                ordinal=ordinal,
-            )
-            found.launches.append(_with_times(row, eager, chosen))
-    return found
+            iteration[chosen] = len(found)
+            node_id[chosen] = occurrence.node_id
+            found.append((graph.graph_id, ordinal, *_times(eager, chosen)))
+    return EagerMatch(np.array(found, EAGER_ITERATION), iteration, node_id)
 
 
 def _has_cycle(edges: IntArray) -> bool:
@@ -171,19 +147,16 @@ def _has_cycle(edges: IntArray) -> bool:
     return bool(find_cycle(len(ends), ((a, b) for a, b in pairs)))
 
 
-def _with_times(row: rows.Launch, eager: EagerWork, chosen: IntArray) -> rows.Launch:
-    """Return an iteration's row with its times and places."""
+def _times(eager: EagerWork, chosen: IntArray) -> tuple[int, ...]:
+    """Return the fields of an iteration's times and places, from ``host_start_ns`` on."""
     called, returned = eager.called_ns[chosen], eager.returned_ns[chosen]
     called, returned = called[called != UNKNOWN], returned[returned != UNKNOWN]
-    thread = int(eager.thread_id[chosen[0]])
-    return replace(
-        row,
-        host_start_ns=int(called.min()) if len(called) else None,
-        host_end_ns=int(returned.max()) if len(returned) else None,
-        thread_id=None if thread == UNKNOWN else thread,
-        stream_id=int(eager.stream_id[chosen[0]]),
-        node_level=1,
-        gpu_start_ns=int(eager.start_ns[chosen].min()),
-        gpu_end_ns=int(eager.end_ns[chosen].max()),
-        span_count=len(chosen),
+    return (
+        int(called.min()) if len(called) else UNKNOWN,
+        int(returned.max()) if len(returned) else UNKNOWN,
+        int(eager.thread_id[chosen[0]]),
+        int(eager.stream_id[chosen[0]]),
+        int(eager.start_ns[chosen].min()),
+        int(eager.end_ns[chosen].max()),
+        len(chosen),
     )

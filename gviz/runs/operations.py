@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gviz.cuda import CopyKind, NodeType, node_type_name
-from gviz.matching import EagerMatch, EagerWork, Work
-from gviz.runs.row_columns import nullable_values
-from gviz.stats import UNKNOWN, IntArray
+from gviz.matching import EagerWork, Work
+from gviz.recording import rows
+from gviz.runs.row_columns import Rows, blank_rows, shape_columns
+from gviz.stats import IntArray
 
-#: Rows that are Python objects at one time.
+#: Operations whose columns are made at one time.
 _PIECE = 16_384
 
 
@@ -73,38 +73,43 @@ class OutsideOperations:
             stream_id=self.stream_id,
         )
 
-    def to_tuples(
-        self, run_id: int, first_id: int, match: EagerMatch | None
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield the values of rows.StreamOperation, for RecordingWriter.insert_tuples.
+    def to_rows(
+        self, run_id: int, first_id: int, launch_id: IntArray, node_id: IntArray
+    ) -> Iterator[Rows]:
+        """Yield columns of rows.StreamOperation, some at a time.
 
         Parameters
         ----------
         first_id
             The operation_id of the first; the others follow.
-        match
-            Which of them did a graph's work; None: not looked for.
+        launch_id, node_id
+            Iteration and node of a graph whose work each did; UNKNOWN: of none.
         """
-        nothing = np.full(len(self), UNKNOWN, np.int64)
-        launch, node = (nothing, nothing) if match is None else (match.launch_id, match.node_id)
-        always = (self.start_ns, self.end_ns - self.start_ns, self.stream_id, self.device_id,
-                  self.correlation_id)  # fmt: skip
-        sometimes = (
-            self.function_id, *self.grid.T, *self.block.T, self.shared_mem_bytes, self.bytes,
-            self.copy_kind, self.host_start_ns, self.host_end_ns, self.thread_id, launch, node,
-        )  # fmt: skip
         for begin in range(0, len(self), _PIECE):
-            piece = slice(begin, begin + _PIECE)
-            kinds = self.type[piece].tolist()
-            numbers = range(first_id + begin, first_id + begin + len(kinds))
-            yield from zip(
-                numbers,
-                [run_id] * len(kinds),
-                kinds,
-                self.names[piece],
-                *(column[piece].tolist() for column in always),
-                *(nullable_values(column[piece]) for column in sometimes),
-                strict=True,
+            at = slice(begin, begin + _PIECE)
+            count = len(self.type[at])
+            yield blank_rows(
+                rows.StreamOperation,
+                count,
+                operation_id=np.arange(first_id + begin, first_id + begin + count),
+                run_id=run_id,
+                type=self.type[at],
+                name=self.names[at],
+                start_ns=self.start_ns[at],
+                duration_ns=self.end_ns[at] - self.start_ns[at],
+                stream_id=self.stream_id[at],
+                device_id=self.device_id[at],
+                correlation_id=self.correlation_id[at],
+                function_id=self.function_id[at],
+                **shape_columns(self.grid[at], self.block[at]),
+                shared_mem_bytes=self.shared_mem_bytes[at],
+                bytes=self.bytes[at],
+                copy_kind=self.copy_kind[at],
+                host_start_ns=self.host_start_ns[at],
+                host_end_ns=self.host_end_ns[at],
+                thread_id=self.thread_id[at],
+                launch_id=launch_id[at],
+                node_id=node_id[at],
             )
 
 

@@ -115,14 +115,14 @@ def row_values(row: type, rows: Rows) -> Iterator[tuple[Any, ...]]:
         piece = rows[first : first + _PIECE]
         yield from zip(
             *(
-                nullable_values(piece[name]) if can_be_null else piece[name].tolist()
+                _nullable_values(piece[name]) if can_be_null else piece[name].tolist()
                 for name, can_be_null in nullable.items()
             ),
             strict=True,
         )
 
 
-def nullable_values(column: npt.NDArray[Any]) -> list[Any]:
+def _nullable_values(column: npt.NDArray[Any]) -> list[Any]:
     """Return a column's values, None for those that are not known."""
     values: list[Any] = column.tolist()
     if column.dtype.kind == "O":

@@ -14,10 +14,10 @@ from gviz.runs.kernel_functions import KernelFunctions
 from gviz.runs.node_keys import NodeKeys
 from gviz.runs.numbers import IdCounter
 from gviz.runs.operations import OutsideOperations
-from gviz.runs.row_columns import Rows, row_values
+from gviz.runs.row_columns import Rows, blank_rows, row_values
 from gviz.runs.spans import Spans
 from gviz.runs.statistics_rows import statistics_rows
-from gviz.stats import DurationSketch, IntArray
+from gviz.stats import UNKNOWN, DurationSketch, IntArray
 
 
 class RunBuilder:
@@ -169,7 +169,7 @@ class RunBuilder:
 
     def add_operations(
         self, operations: OutsideOperations, graphs: Sequence[CapturedWork] | None
-    ) -> EagerMatch | None:
+    ) -> None:
         """Write work outside graphs, with the iterations that did the work of a graph.
 
         Parameters
@@ -177,17 +177,23 @@ class RunBuilder:
         graphs
             Those whose work is looked for, in order of creation; None: it is not looked for.
         """
-        match = None
+        launch_id = node_id = np.full(len(operations), UNKNOWN)
         if graphs is not None:
-            first_launch = self.numbers.take("launch", 0)
-            match = match_eager(operations.to_eager_work(), graphs, self.run_id, first_launch)
-            self.numbers.take("launch", len(match.launches))
-            self.add(*match.launches)
+            match = match_eager(operations.to_eager_work(), graphs)
+            launch_id, node_id = self._add_iterations(match), match.node_id
         first = self.numbers.take("stream_operation", len(operations))
-        self._writer.insert_tuples(
-            rows.StreamOperation, operations.to_tuples(self.run_id, first, match)
-        )
-        return match
+        for piece in operations.to_rows(self.run_id, first, launch_id, node_id):
+            self.add_columns(rows.StreamOperation, piece)
+
+    def _add_iterations(self, match: EagerMatch) -> IntArray:
+        """Write iterations as launches of the stream side; return the one of each operation."""
+        found = match.iterations
+        columns = {name: found[name] for name in found.dtype.names or ()}
+        launches = blank_rows(rows.Launch, len(found), side="stream", node_level=1, **columns)
+        self.add_launches(launches)
+        # The last place stands for operations of no iteration.
+        launch_id: IntArray = np.append(launches["launch_id"], UNKNOWN)[match.iteration]
+        return launch_id
 
     # -- the host ---------------------------------------------------------------------------
 

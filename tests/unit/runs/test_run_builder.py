@@ -166,19 +166,27 @@ def test_operations_that_did_a_graphs_work_belong_to_a_launch_of_the_stream_side
     function = built.builder.kernels.number("_Z1av", None)
     nodes = two_kernels(graph_id, function)
     work = CapturedWork.from_columns(graph_id, nodes, np.array([[0, 1]], np.int64))
-    match = built.builder.add_operations(operations(2, function), [work])
+    built.builder.add_operations(operations(2, function), [work])
     with built.read() as recording:
         found = recording.fetch_run_stream_operations(1)
         (launch,) = recording.fetch_launches(graph_id, side="stream")
-    assert match is not None
     assert [(op.operation_id, op.launch_id, op.node_id) for op in found] == [(1, 1, 0), (2, 1, 1)]
     assert (launch.side, found[0].bytes, found[0].host_start_ns) == ("stream", None, 50)
+    assert (launch.node_level, launch.span_count, launch.graph_exec_id) == (1, 2, None)
+    assert (launch.host_start_ns, launch.gpu_start_ns) == (50, found[0].start_ns)
 
 
 def test_operations_are_not_matched_where_it_is_not_requested(built: Built) -> None:
-    assert built.builder.add_operations(operations(3, UNKNOWN), None) is None
+    built.builder.add_operations(operations(3, UNKNOWN), None)
     with built.read() as recording:
         assert [op.launch_id for op in recording.fetch_run_stream_operations(1)] == [None] * 3
+
+
+def test_many_operations_are_numbered_on(built: Built) -> None:
+    built.builder.add_operations(operations(20_000, UNKNOWN), None)
+    with built.read() as recording:
+        found = recording.fetch_run_stream_operations(1)
+    assert [op.operation_id for op in found] == list(range(1, 20_001))
 
 
 def test_paths_and_ranges_of_the_host(built: Built) -> None:
