@@ -21,3 +21,4 @@ from gviz.collectors.preloading import plan_preloading as plan_preloading
 from gviz.collectors.profiler import start as start
 from gviz.collectors.profiler import stop as stop
 from gviz.collectors.watching.handed_graph import watch as watch
+from gviz.collectors.writer import JobWriter as JobWriter

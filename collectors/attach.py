@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 from pathlib import Path
 
 from gviz.collectors.job import Job
 from gviz.collectors.session import Session
+from gviz.text import say
 
 _session: Session | None = None
 
@@ -39,4 +39,4 @@ def recording_path() -> Path | None:
 
 def warn_of_outer_run(outer: Path, path: Path) -> None:
     """Print that the run around this one records instead of it: nothing comes into ``path``."""
-    print(f"gviz: gviz run records into {outer}; nothing is written to {path}", file=sys.stderr)
+    say(f"gviz: gviz run records into {outer}; nothing is written to {path}")

@@ -17,6 +17,7 @@ from typing import Any
 
 from gviz.collectors.hooks import on_import
 from gviz.cuda import TOOL_VARIABLES
+from gviz.text import say
 
 TORCH, JAX, JAX_SERVER = "torch.profiler", "jax.profiler", "jax.profiler's server"
 
@@ -93,7 +94,7 @@ def _safe(notify: Callable[[str], None]) -> Callable[[str], None]:
         try:
             notify(profiler)
         except Exception as error:
-            print(f"gviz: giving way to {profiler} failed: {error}", file=sys.stderr)
+            say(f"gviz: giving way to {profiler} failed: {error}")
 
     return safely
 

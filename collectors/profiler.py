@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from gviz.collectors.options import ProfileOptions
 from gviz.collectors.session import Session
 from gviz.errors import CollectorError, GvizError
 from gviz.recording import check_output
+from gviz.text import say
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -139,7 +139,7 @@ class ProfiledBlock:
             if isinstance(inner, GvizError) or not isinstance(inner, Exception):
                 raise
             # gviz's own trouble is not the program's.
-            print(f"gviz: nothing is recorded: {inner}", file=sys.stderr)
+            say(f"gviz: nothing is recorded: {inner}")
             return self
         atexit.register(self._finish)
         return self
@@ -155,7 +155,7 @@ class ProfiledBlock:
         try:
             self._finish()
         except Exception as inner:  # never mask what the body raised, or break what it did
-            print(f"gviz: {self.path} was not finished: {inner}", file=sys.stderr)
+            say(f"gviz: {self.path} was not finished: {inner}")
 
     def start(self) -> None:
         """Begin to record, now; nothing happens where that is so already.

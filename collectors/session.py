@@ -16,6 +16,7 @@ from gviz.collectors.others import JAX, OtherProfilers, cupti_user
 from gviz.collectors.watching import GraphChoice, Watching, framework_patches, watch_native
 from gviz.errors import CollectorError
 from gviz.spool import RecordType, make_spool, spool_of
+from gviz.text import say
 
 # Every Python child of a program under gviz run imports this module: what it does not need there
 # is imported where it is used.
@@ -63,7 +64,7 @@ class Session:
         try:
             native.load()
         except CollectorError as error:
-            print(f"gviz: nothing is recorded: {error}", file=sys.stderr)
+            say(f"gviz: nothing is recorded: {error}")
             return
         if self._job is None:
             make_spool(self.spool)
@@ -91,7 +92,7 @@ class Session:
         native.append(RecordType.META, json.dumps(self._metadata(), default=str).encode())
         if why is not None:
             self._note(f"nothing was recorded: {why}", kind="warning")
-            print(f"gviz: nothing is recorded: {why}", file=sys.stderr)
+            say(f"gviz: nothing is recorded: {why}")
             return
         self._stacks.install()
         self._nvtx.install()
@@ -197,7 +198,7 @@ class Session:
         elif self._is_followed(why):
             then = "the events collector goes on"
         self._note(f"{why}: gviz left CUPTI to it; {then}", kind="warning")
-        print(f"gviz: {profiler} starts, so gviz leaves CUPTI to it: {then}", file=sys.stderr)
+        say(f"gviz: {profiler} starts, so gviz leaves CUPTI to it: {then}")
 
     def return_to_cupti(self, profiler: str) -> None:
         """Take CUPTI again after the profiler that it was left to has ended, if it released it."""
@@ -206,12 +207,12 @@ class Session:
         why = native.take_back()
         if why is None:
             self._left_to = None
-            print(f"gviz: {profiler} has ended: gviz records again", file=sys.stderr)
+            say(f"gviz: {profiler} has ended: gviz records again")
             return
         followed = self._is_followed(f"{profiler} ended, but keeps CUPTI")
         then = "the events collector goes on" if followed else _UNSEEN
         self._note(f"{profiler} ended, but keeps CUPTI ({why}): {then}", kind="warning")
-        print(f"gviz: {profiler} has ended, but keeps CUPTI: {then}", file=sys.stderr)
+        say(f"gviz: {profiler} has ended, but keeps CUPTI: {then}")
 
     def _is_followed(self, why: str) -> bool:
         wanted = self.options.collector != "cupti"

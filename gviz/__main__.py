@@ -1,8 +1,17 @@
-"""``python -m gviz``: the command line, where no ``gviz`` script is on PATH."""
+"""The program ``gviz``, also as ``python -m gviz``."""
 
 import sys
 
-from gviz.cli import main
+from gviz.own_process import put_pythonpath_last
+
+
+def main() -> int:
+    """Run the command line with the installation's modules; return its exit code."""
+    put_pythonpath_last()
+    from gviz.cli import main as run
+
+    return run()
+
 
 if __name__ == "__main__":
     sys.exit(main())

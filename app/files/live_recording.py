@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from gviz.app.files.kept import Kept
 from gviz.app.files.open_recording import GoneError, OpenRecording
 from gviz.app.files.scratch import Scratch
+from gviz.own_process import own_command, own_environment
 from gviz.spool import SPOOL_SUFFIX
 
 #: Between two snapshots at least; and so many times as long as the last one took, so that
@@ -175,21 +175,14 @@ class LiveRecording(OpenRecording):
 
 
 def _start(spool: Path, snapshot: Path) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "gviz.spool.processes.snapshot",
-        str(spool),
-        str(snapshot),
-    ]
+    command = own_command("gviz.spool.processes.snapshot", str(spool), str(snapshot))
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         # It forks; libraries' threads would not be there in the child.
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        env=own_environment() | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         # Ctrl-C in the terminal is for the server, which then ends it in order.
         start_new_session=True,
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import secrets
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from gviz.app.components import Addresses
 from gviz.app.files import Library, OpenRecording
 from gviz.errors import GvizError, ImportingError
 from gviz.formats import bare_name
+from gviz.own_process import own_command, own_environment
 from gviz.recording import SCHEMA_VERSION, read_version, upgrade_recording
 from gviz.text import byte_size
 
@@ -182,11 +182,16 @@ class Uploads:
 
 def _import(source: Path, output: Path, name: str) -> None:
     """Import a file in a process of its own: its memory goes, and pages are answered meanwhile."""
-    command = [sys.executable, "-P", "-m", "gviz", "import", f"--name={name}", "-o"]
-    command += [str(output), f"--most-bytes={MOST_UNPACKED_BYTES}", "--", str(source)]
+    options = (f"--name={name}", "-o", str(output), f"--most-bytes={MOST_UNPACKED_BYTES}")
+    command = own_command("gviz", "import", *options, "--", str(source))
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_IMPORT_SECONDS
+            command,
+            env=own_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_IMPORT_SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise ImportingError(

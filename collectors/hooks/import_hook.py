@@ -9,6 +9,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from gviz.text import say
+
 Callback = Callable[[ModuleType], None]
 
 #: Appended to and removed from in single steps: no lock that a fork could leave held.
@@ -56,7 +58,7 @@ def _notify(callback: Callback, module: ModuleType) -> None:
     try:
         callback(module)
     except Exception as error:  # the program's import must not fail for our sake
-        print(f"gviz: a hook on {module.__name__} failed: {error}", file=sys.stderr)
+        say(f"gviz: a hook on {module.__name__} failed: {error}")
 
 
 class _Finder:

@@ -54,6 +54,11 @@ def _load_gviz(here: str) -> None:
 
 
 def _attach(here: str) -> None:
+    path, before = list(sys.path), set(sys.modules)
+    programs = _folders_of_the_program()
+    given = {os.path.abspath(entry) for entry in programs}
+    # gviz gets Python's own json, whatever the program has under that name.
+    sys.path[:] = [entry for entry in path if os.path.abspath(entry) not in given]
     try:
         _load_gviz(here)
         from gviz.collectors.attach import attach_from_environment
@@ -62,7 +67,34 @@ def _attach(here: str) -> None:
         if os.environ.get("GVIZ_FOLLOW") != "1":
             _forget()
     except Exception as error:  # the program must run whatever happens here
-        print(f"gviz: Python stacks are not recorded: {error}", file=sys.stderr)
+        if sys.stderr is not None:
+            print(f"gviz: Python stacks are not recorded: {error}", file=sys.stderr)
+    finally:
+        sys.path[:] = path
+        _give_back_names(set(sys.modules) - before, programs)
+
+
+def _folders_of_the_program() -> list[str]:
+    """Return the folders that the program finds modules in before those of Python itself."""
+    rest = os.environ.get("GVIZ_PYTHONPATH", "")
+    folders = [entry for entry in rest.split(os.pathsep) if entry]
+    if not sys.flags.safe_path:
+        first = sys.argv[0] if getattr(sys, "argv", None) else ""
+        is_file = first not in ("", "-c", "-m")
+        folders.append(os.path.dirname(os.path.realpath(first)) if is_file else os.getcwd())
+    return folders
+
+
+def _give_back_names(loaded: set[str], folders: list[str]) -> None:
+    """Have the program find modules of its own where they are named as some that gviz uses."""
+    for name in {module.partition(".")[0] for module in loaded} - {"gviz"}:
+        files = [os.path.join(folder, name) for folder in folders]
+        # A folder without __init__.py comes after every module of that name.
+        own = [f"{file}.py" for file in files] + [f"{file}/__init__.py" for file in files]
+        if any(map(os.path.exists, own)):
+            for module in loaded:
+                if module == name or module.startswith(f"{name}."):
+                    sys.modules.pop(module, None)
 
 
 _here = os.path.dirname(os.path.abspath(__file__))

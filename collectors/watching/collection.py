@@ -8,7 +8,6 @@ patches take themselves away.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -18,6 +17,7 @@ from gviz.collectors import native
 from gviz.collectors.hooks import on_import
 from gviz.collectors.watching import watch_native
 from gviz.spool import NO_STREAM, RecordType, table
+from gviz.text import say
 
 #: Ids of driver calls that a framework made for us to see from outside: above CUPTI's.
 _FIRST_CALL = 1 << 16
@@ -151,5 +151,5 @@ def guarded(action: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return action(*arguments)
     except Exception as error:
-        print(f"gviz: a graph is not recorded: {error}", file=sys.stderr)
+        say(f"gviz: a graph is not recorded: {error}")
         return None

@@ -1,6 +1,6 @@
 """Answers of CUDA's driver and CUPTI on this machine, from a process of its own.
 
-``python -P -m gviz.cuda.driver_probe [LIBCUPTI]`` prints one JSON object. The questions start
+``gviz.cuda.driver_probe [LIBCUPTI]`` prints one JSON object. The questions start
 the driver and subscribe to CUPTI, which must not happen in the asking process; and a
 broken driver may crash or hang its caller.
 """
@@ -14,6 +14,8 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from gviz.own_process import own_command, own_environment
 
 #: A cold driver takes seconds to start on a machine with many GPUs.
 TIMEOUT_S = 60
@@ -60,12 +62,15 @@ def probe(cupti: Path | None = None, *, timeout_s: float = TIMEOUT_S) -> DriverA
 
     Never raises: what goes wrong is described in ``failure``.
     """
-    command = [sys.executable, "-P", "-m", "gviz.cuda.driver_probe"]
-    if cupti is not None:
-        command.append(str(cupti))
+    command = own_command("gviz.cuda.driver_probe", *([] if cupti is None else [str(cupti)]))
     try:
         child = subprocess.run(
-            command, capture_output=True, text=True, timeout=timeout_s, check=False
+            command,
+            env=own_environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return DriverAnswers(failure=f"the driver did not answer within {timeout_s:g} s")

@@ -1,5 +1,5 @@
-from gviz.spool.processes.all_processes import JobSpools as JobSpools
 from gviz.spool.processes.attended import attend as attend
+from gviz.spool.processes.attended import make_spool as make_spool
 from gviz.spool.processes.left_over import StillRunningError as StillRunningError
 from gviz.spool.processes.left_over import add_left_over as add_left_over
 from gviz.spool.processes.left_over import fold_left_over as fold_left_over
@@ -10,5 +10,4 @@ from gviz.spool.records.format import OWN_IDS as OWN_IDS
 from gviz.spool.records.format import PROBE_TEXT as PROBE_TEXT
 from gviz.spool.records.format import SPOOL_SUFFIX as SPOOL_SUFFIX
 from gviz.spool.records.format import RecordType as RecordType
-from gviz.spool.records.format import make_spool as make_spool
 from gviz.spool.records.format import spool_of as spool_of

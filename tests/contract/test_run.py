@@ -271,6 +271,16 @@ def _occupy(output: Path) -> None:
     output.write_text("precious")
 
 
+def _replace_spool(output: Path) -> None:
+    spool = spool_of(output)
+    shutil.rmtree(spool)
+    (spool / "000000.segment").mkdir(parents=True)
+
+
+def _damage(output: Path) -> None:
+    (spool_of(output) / "000000.segment").write_bytes(b"no segment" * 20)
+
+
 def _move(output: Path) -> None:
     output.parent.rename(output.parent.with_name("moved"))
 
@@ -282,8 +292,19 @@ def _move(output: Path) -> None:
         (lambda output: shutil.rmtree(output.parent), "its spool has gone"),
         (_move, "its spool has gone"),
         (_occupy, "exists"),
+        (lambda output: output.mkdir(), "it is a directory"),
+        (_replace_spool, "what was recorded is left in"),
+        (_damage, "what was recorded is left in"),
     ],
-    ids=["spool deleted", "folder deleted", "folder moved", "output occupied"],
+    ids=[
+        "spool deleted",
+        "folder deleted",
+        "folder moved",
+        "output occupied",
+        "output a folder",
+        "segment a folder",
+        "segment damaged",
+    ],
 )
 @pytest.mark.parametrize("moment", ["early", "late"])
 def test_program_ends_as_it_does_also_where_no_recording_can_be_written(

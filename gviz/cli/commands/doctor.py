@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cuda import Diagnosis, Facts, diagnose, find_cupti, probe
+from gviz.own_process import own_environment
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -77,14 +78,14 @@ def find_library(package: str, stem: str) -> Path | None:
 
 def load_error(library: Path) -> str | None:
     """Return why a shared library cannot be loaded, or None; tried in a process of its own."""
-    return _error_of("import ctypes, sys; ctypes.CDLL(sys.argv[1])", library, dict(os.environ))
+    return _error_of("import ctypes, sys; ctypes.CDLL(sys.argv[1])", library, own_environment())
 
 
 def preload_error(library: Path) -> str | None:
     """Return why the gate cannot be preloaded, or None; tried in a process of its own."""
     code = "import ctypes; ctypes.CDLL(None).gviz_gate"
     entries = filter(None, [os.environ.get("LD_PRELOAD"), str(library)])
-    return _error_of(code, library, {**os.environ, "LD_PRELOAD": ":".join(entries)})
+    return _error_of(code, library, {**own_environment(), "LD_PRELOAD": ":".join(entries)})
 
 
 def _error_of(code: str, library: Path, environment: dict[str, str]) -> str | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import resource
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
@@ -19,6 +19,7 @@ from gviz.collectors import (
     COLLECTORS,
     OWN_VARIABLES,
     Job,
+    JobWriter,
     ProfileOptions,
     metadata,
     native,
@@ -27,12 +28,11 @@ from gviz.collectors import (
     warn_of_outer_run,
 )
 from gviz.cuda import find_cupti
-from gviz.errors import CollectorError, GvizError, UsageError
+from gviz.errors import CollectorError, UsageError
 from gviz.recording import check_output
-from gviz.spool import JobSpools, attend, make_spool, spool_of
+from gviz.spool import attend, make_spool, spool_of
+from gviz.text import say
 
-#: How long processes that outlive the program may take to end: ranks, after their launcher.
-_SETTLE_SECONDS = 2.0
 #: Signals that a supervisor sends to the program it started; Ctrl-C reaches the child by itself.
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 
@@ -133,18 +133,20 @@ def run(args: argparse.Namespace) -> int:
     if outer is not None:
         # As gviz.profile does: the run outside records this program too.
         warn_of_outer_run(outer.output, output)
-        return _attend(_start(command, dict(os.environ)), None, output, options)
+        return _attend(_start(command, dict(os.environ)), None, options)
     _check_injection()
     job = _job(options, output, follow=not args.no_children)
-    with attend(job.spool):
+    make_spool(job.spool)
+    with attend(job.spool) as lock:
         try:
             environment = job.environment(_clean(os.environ))
             _preload_gate(environment, command[0], os.environ.get("GVIZ_GATE"))
             child = _start(command, environment)
         except BaseException:
-            JobSpools(job.spool).discard()
+            with contextlib.suppress(OSError):  # somebody put something there
+                job.spool.rmdir()
             raise
-        return _attend(child, JobSpools(job.spool), output, options)
+        return _attend(child, _start_writer(job, lock), options)
 
 
 def _check_injection() -> None:
@@ -205,7 +207,6 @@ def _job(options: ProfileOptions, output: Path, *, follow: bool) -> Job:
         "node_launches": str(options.node_launches),
         "gviz_version": gviz.__version__,
     }
-    make_spool(spool)
     return Job(
         output=output,
         spool=spool,
@@ -224,10 +225,20 @@ def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[
         raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from error
 
 
+def _start_writer(job: Job, lock: int) -> JobWriter | None:
+    """Start what makes the recording; the program runs on where that fails."""
+    try:
+        return JobWriter(job.spool, job.output, overwrite=job.options.overwrite, lock=lock)
+    except OSError as error:
+        say(f"gviz: {job.output} is not written: its writer cannot be started ({error.strerror}); "
+            f"'gviz info {job.output}' makes it of what is recorded")  # fmt: skip
+        return None
+
+
 def _attend(
-    child: subprocess.Popen[bytes], job: JobSpools | None, output: Path, options: ProfileOptions
+    child: subprocess.Popen[bytes], writer: JobWriter | None, options: ProfileOptions
 ) -> int:
-    """Follow the job's spools until the program ends, fold them, and end as the program did."""
+    """Wait until the program ends, have the recording written, and end as the program did."""
 
     def forward(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
@@ -238,53 +249,17 @@ def _attend(
     previous = {number: signal.signal(number, forward) for number in forwarded}
     previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        if job is None:
-            child.wait()
-        else:
-            _record(job, child, output, overwrite=options.overwrite)
+        # From here on the end is decided: what happens to the recording is said and no more.
+        status = child.wait()
+        code = status if status >= 0 else 128 - status
+        if writer is not None:
+            writer.wait(child.pid, code)
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-    if child.returncode < 0:
-        _die_like(-child.returncode)
-    return child.returncode
-
-
-def _record(
-    job: JobSpools, child: subprocess.Popen[bytes], output: Path, *, overwrite: bool
-) -> None:
-    """Make the recording; where that fails the program still runs to its end."""
-    try:
-        job.follow(lambda: child.poll() is not None)
-        job.settle(_SETTLE_SECONDS)
-        _write(job, child, output, overwrite=overwrite)
-    except (GvizError, OSError) as error:
-        child.wait()
-        if job.directory.is_dir():
-            why = f"{error}; what was recorded is left in {job.directory}"
-        else:
-            why = f"its spool has gone: {job.directory} must stay until the program has ended"
-        print(f"gviz: {output} was not written: {why}", file=sys.stderr)
-
-
-def _write(
-    job: JobSpools, child: subprocess.Popen[bytes], output: Path, *, overwrite: bool
-) -> None:
-    code = child.returncode if child.returncode >= 0 else 128 - child.returncode
-    left = len(job.growing())
-    if job.write(output, overwrite=overwrite, main=child.pid, exit_code=code):
-        print(f"gviz: wrote {output}; look at it with: gviz view {output}", file=sys.stderr)
-    else:
-        job.discard()
-        why = "still runs" if left else "initialised CUDA where gviz could see it"
-        which = "the process that used CUDA" if left else "no process"
-        print(f"gviz: {output} was not written: {which} {why}", file=sys.stderr)
-    if left:
-        print(
-            f"gviz: {left} of its processes still run; 'gviz info {output}' adds them "
-            "once they have ended",
-            file=sys.stderr,
-        )
+    if status < 0:
+        _die_like(-status)
+    return code
 
 
 def _die_like(number: int) -> None:
@@ -292,4 +267,6 @@ def _die_like(number: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)
+    # Who started us may have blocked it.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     os.kill(os.getpid(), number)

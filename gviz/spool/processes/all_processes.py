@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -156,16 +156,6 @@ class JobSpools:
                 self._known[folder] = ProcessSpool(folder, folder == self.directory)
         for process in self._known.values():
             process.read()
-
-    def follow(self, over: Callable[[], bool]) -> None:
-        """Read until ``over`` says that the program has ended."""
-        last = False
-        while not last:
-            # Checked before reading: what a process that is gone now wrote is there to be read.
-            last = over()
-            self.read()
-            if not last:
-                time.sleep(_POLL_SECONDS)
 
     def settle(self, seconds: float) -> None:
         """Wait a while for processes that are about to end, as ranks do after their launcher."""

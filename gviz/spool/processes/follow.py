@@ -1,6 +1,6 @@
 """The writer process: follow a spool until it ends, then fold it.
 
-Run as ``python -m gviz.spool.processes.follow SPOOL OUTPUT --watched PROCESS_ID [--overwrite]``.
+Run as ``gviz.spool.processes.follow SPOOL OUTPUT --watched PROCESS_ID [--overwrite]``.
 It touches no CUDA. It reads records as they are appended, so that little is left to do at the end.
 A line on standard input, or its end, says that nothing more will be appended.
 """
@@ -68,7 +68,7 @@ def _end_requested() -> bool:
 
 def main() -> int:
     """Run the writer; exit 1 with a sentence on stderr if the recording cannot be written."""
-    parser = argparse.ArgumentParser(prog="python -m gviz.spool.processes.follow")
+    parser = argparse.ArgumentParser(prog="gviz.spool.processes.follow")
     parser.add_argument("spool", type=Path)
     parser.add_argument("output", type=Path)
     # Given, not looked up here: the parent may be gone before this process could look.

@@ -1,6 +1,6 @@
 """A recording of a program that still runs: what its spools hold so far, made anew on demand.
 
-Run as ``python -m gviz.spool.processes.snapshot SPOOL OUTPUT`` beside the program, at low
+Run as ``gviz.spool.processes.snapshot SPOOL OUTPUT`` beside the program, at low
 priority. Each line on standard input requests a snapshot; the answer is a line of JSON, see
 :class:`Answer`. It ends with its standard input. The spools are read on, never from their
 beginning again, and never changed.
@@ -109,7 +109,7 @@ class Snapshots:
 
 def main() -> int:
     """Answer questions until there are no more."""
-    parser = argparse.ArgumentParser(prog="python -m gviz.spool.processes.snapshot")
+    parser = argparse.ArgumentParser(prog="gviz.spool.processes.snapshot")
     parser.add_argument("spool", type=Path)
     parser.add_argument("output", type=Path)
     arguments = parser.parse_args()

@@ -11,8 +11,6 @@ from __future__ import annotations
 from enum import IntEnum
 from pathlib import Path
 
-from gviz.errors import RecordingError
-
 MAGIC = b"GVIZSPL1"
 VERSION = 1
 SEGMENT_SUFFIX = ".segment"
@@ -26,25 +24,6 @@ PROBE_TEXT = "gviz probe"
 def spool_of(recording: Path) -> Path:
     """Return the directory of a recording's spool."""
     return recording.with_name(recording.name + SPOOL_SUFFIX)
-
-
-def make_spool(spool: Path) -> None:
-    """Make the directory of a spool, for this user only.
-
-    Raises
-    ------
-    RecordingError
-        If it is there already, left over from an earlier run, or cannot be made.
-    """
-    try:
-        spool.mkdir(mode=0o700)
-    except FileExistsError:
-        raise RecordingError(
-            f"{spool} is left over from an earlier run; 'gviz info {spool}' folds it into "
-            "a recording, or remove it"
-        ) from None
-    except OSError as error:
-        raise RecordingError(f"cannot write {spool}: {error.strerror}") from error
 
 
 class RecordType(IntEnum):

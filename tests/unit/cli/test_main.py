@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from gviz import __version__
+from gviz.__main__ import main as run_gviz
 from gviz.cli import command_line as cli
 from gviz.errors import CollectorError, GvizError, UsageError
 
@@ -32,7 +33,7 @@ def _use_command(monkeypatch: pytest.MonkeyPatch, run: Callable[[object], int]) 
 
 def test_installed_script_is_the_command_line() -> None:
     (script,) = entry_points(group="console_scripts", name="gviz")
-    assert script.load() is cli.main
+    assert script.load() is run_gviz
 
 
 def test_no_arguments_prints_help_and_exits_0(gviz: Gviz) -> None:

@@ -1,0 +1,53 @@
+"""Processes of gviz's own: the installation's modules first, and no settings of the program's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gviz
+from gviz.own_process import own_command, own_environment, put_pythonpath_last
+
+
+def test_environment_has_where_files_are_and_nothing_about_what_programs_do() -> None:
+    given = {"PYTHONHOME": "/h", "PYTHONWARNINGS": "error", "PYTHONPATH": "/p", "HOME": "/me"}
+    found = own_environment(given)
+    assert {"PYTHONHOME", "HOME"} <= set(found)
+    assert not {"PYTHONWARNINGS", "PYTHONPATH"} & set(found)
+
+
+def test_process_has_modules_of_the_installation_and_last_those_of_pythonpath(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("json", "numpy", "runpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONWARNINGS", "nonsense")
+    done = subprocess.run(
+        own_command("gviz", "--version"),
+        env=own_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == (f"gviz {gviz.__version__}\n", "")
+
+
+def test_module_that_is_on_pythonpath_only_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere.py").write_text("print('found')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    command, environment = own_command("elsewhere"), own_environment()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "found\n", done.stderr
+
+
+def test_folders_of_pythonpath_come_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), "/a", "/b"])
+    put_pythonpath_last()
+    assert sys.path == ["/a", "/b", str(tmp_path)]
