@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gviz.collectors.job import Job
 from gviz.collectors.session import Session
-from gviz.text import say
+from gviz.system import say
 
 _session: Session | None = None
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from gviz.collectors.hooks import on_import
 from gviz.cuda import TOOL_VARIABLES
-from gviz.text import say
+from gviz.system import say
 
 TORCH, JAX, JAX_SERVER = "torch.profiler", "jax.profiler", "jax.profiler's server"
 

@@ -17,7 +17,7 @@ from gviz.collectors.options import ProfileOptions
 from gviz.collectors.session import Session
 from gviz.errors import CollectorError, GvizError
 from gviz.recording import check_output
-from gviz.text import say
+from gviz.system import say
 
 if TYPE_CHECKING:
     from os import PathLike

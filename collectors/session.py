@@ -16,7 +16,7 @@ from gviz.collectors.others import JAX, OtherProfilers, cupti_user
 from gviz.collectors.watching import GraphChoice, Watching, framework_patches, watch_native
 from gviz.errors import CollectorError
 from gviz.spool import RecordType, make_spool, spool_of
-from gviz.text import say
+from gviz.system import say
 
 # Every Python child of a program under gviz run imports this module: what it does not need there
 # is imported where it is used.

@@ -8,8 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import IO
 
-from gviz.own_process import own_command, own_environment
-from gviz.text import say
+from gviz.system import own_command, own_environment, say
 
 #: A writer that has neither computed nor read nor written anything for so long is taken for one
 #: that never will: it was stopped, or its disk does not answer.

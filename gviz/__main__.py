@@ -2,7 +2,7 @@
 
 import sys
 
-from gviz.own_process import put_pythonpath_last
+from gviz.system import put_pythonpath_last
 
 
 def main() -> int:

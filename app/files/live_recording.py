@@ -13,8 +13,8 @@ from typing import Any
 from gviz.app.files.kept import Kept
 from gviz.app.files.open_recording import GoneError, OpenRecording
 from gviz.app.files.scratch import Scratch
-from gviz.own_process import own_command, own_environment
 from gviz.spool import SPOOL_SUFFIX
+from gviz.system import own_command, own_environment
 
 #: Between two snapshots at least; and so many times as long as the last one took, so that
 #: looking at a long run does not keep a core busy beside it.

@@ -19,6 +19,7 @@ from gviz.app.views import Compared, GraphView
 from gviz.errors import RecordingError, cannot_write
 from gviz.model import Bodies
 from gviz.recording import check_output, rows
+from gviz.system import create_file, mode_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _write(output: Path, pieces: Iterator[str]) -> int:
     part = output.with_name(output.name + ".part")
     size = 0
     try:
-        with part.open("wb") as file:
+        with open(create_file(part, mode_for(output)), "wb") as file:
             for piece in pieces:
                 size += file.write(piece.encode())
         os.replace(part, output)

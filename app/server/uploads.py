@@ -21,8 +21,8 @@ from gviz.app.components import Addresses
 from gviz.app.files import Library, OpenRecording
 from gviz.errors import GvizError, ImportingError
 from gviz.formats import bare_name
-from gviz.own_process import own_command, own_environment
 from gviz.recording import SCHEMA_VERSION, read_version, upgrade_recording
+from gviz.system import own_command, own_environment
 from gviz.text import byte_size
 
 #: A recording of 2,000,000 node times is about 50 MB; larger files are named on the command line.

@@ -9,7 +9,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from gviz.text import say
+from gviz.system import say
 
 Callback = Callable[[ModuleType], None]
 

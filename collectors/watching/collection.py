@@ -17,7 +17,7 @@ from gviz.collectors import native
 from gviz.collectors.hooks import on_import
 from gviz.collectors.watching import watch_native
 from gviz.spool import NO_STREAM, RecordType, table
-from gviz.text import say
+from gviz.system import say
 
 #: Ids of driver calls that a framework made for us to see from outside: above CUPTI's.
 _FIRST_CALL = 1 << 16

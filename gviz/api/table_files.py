@@ -14,6 +14,7 @@ from gviz.api.graph_frames import KINDS
 from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import RecordingError, cannot_write
 from gviz.recording import all_tables
+from gviz.system import create_file, mode_for
 
 #: Formats, and the suffix of their files.
 TableFormat = Literal["csv", "parquet"]
@@ -136,6 +137,7 @@ def _plain(values: Any) -> Sequence[Any]:
 def _write_aside(target: Path, write: partial[int]) -> int:
     part = target.with_name(target.name + ".part")
     try:
+        os.close(create_file(part, mode_for(target)))
         count = write(part)
         os.replace(part, target)
     finally:

@@ -10,8 +10,8 @@ from gviz.errors import GvizError
 
 #: Read where it is there, unless another file is named.
 DEFAULT_NAME = "gviz.toml"
-#: What it may hold: of :mod:`gviz.checks.ignored` and of ``gviz check``.
-TABLES = ("ignore", "check")
+#: What it may hold: of :mod:`gviz.checks.ignored`, of ``gviz check``, and of commands that write.
+TABLES = ("ignore", "check", "files")
 
 
 def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
@@ -35,7 +35,7 @@ def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
     unknown = sorted(set(content) - set(TABLES))
     if unknown:
         raise GvizError(
-            f"{path}: {unknown[0]!r} is not known; there are only {' and '.join(TABLES)}; "
+            f"{path}: {unknown[0]!r} is not known; there are only {', '.join(TABLES)}; "
             "docs/analysis.md and docs/check.md have examples"
         )
     return path, content

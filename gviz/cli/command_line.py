@@ -12,6 +12,7 @@ from typing import Protocol, cast
 
 from gviz import __version__
 from gviz.cli.encoding import take_any_encoding
+from gviz.cli.file_mode import use_mode
 from gviz.errors import GvizError
 
 #: Exit codes of a process ended by SIGINT and SIGPIPE, as a shell reports them.
@@ -150,6 +151,7 @@ def _dispatch(arguments: list[str]) -> int:
     if name is None:
         parser.print_help()
         return 0
+    use_mode(parsed)
     return load_command(name).run(parsed)
 
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gviz.own_process import own_command, own_environment
+from gviz.system import own_command, own_environment
 
 #: A cold driver takes seconds to start on a machine with many GPUs.
 TIMEOUT_S = 60

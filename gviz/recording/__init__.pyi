@@ -19,6 +19,7 @@ from gviz.recording.int_column import encode as encode
 from gviz.recording.integrity import DamagedError as DamagedError
 from gviz.recording.merge import merge_recordings as merge_recordings
 from gviz.recording.output import check_output as check_output
+from gviz.recording.output import written_sentence as written_sentence
 from gviz.recording.reader import Recording as Recording
 from gviz.recording.rows.life import CaptureFailure as CaptureFailure
 from gviz.recording.rows.life import GraphUpdate as GraphUpdate

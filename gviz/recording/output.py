@@ -19,3 +19,8 @@ def check_output(path: Path, *, overwrite: bool) -> None:
         raise RecordingError(f"cannot write {path}: there is no directory {parent}; create it")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise RecordingError(f"cannot write {path}: no permission to write in {parent}")
+
+
+def written_sentence(path: Path) -> str:
+    """Return what is said once a recording is at its place."""
+    return f"gviz: wrote {path}; look at it with: gviz view {path}"

@@ -17,6 +17,7 @@ from gviz.errors import RecordingError
 from gviz.recording.integrity import DamagedError, check_written
 from gviz.recording.output import check_output
 from gviz.recording.rows import APPLICATION_ID, SCHEMA_VERSION, Table, create_sql, table_of
+from gviz.system import create_file, mode_for
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,6 +60,7 @@ class RecordingWriter:
         self._part = self.path.with_name(self.path.name + ".part")
         try:
             self._part.unlink(missing_ok=True)
+            os.close(create_file(self._part, mode_for(self.path)))
             self._db = sqlite3.connect(_uri(self._part), uri=True, isolation_level=None)
             # A half-written part is thrown away, so durability would only cost time.
             self._db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;")
@@ -178,10 +180,6 @@ class RecordingWriter:
         nothing changes at ``path``.
         """
         self._check = check
-
-    def set_mode(self, mode: int) -> None:
-        """Give the recording these permission bits instead of the process's usual ones."""
-        self._part.chmod(mode)
 
     def finish(self) -> Path:
         """Commit, close and move the recording to its place; return that place.

@@ -11,6 +11,5 @@ from gviz.text.quantity import rounded as rounded
 from gviz.text.quantity import signed_duration as signed_duration
 from gviz.text.quantity import signed_percent as signed_percent
 from gviz.text.quantity import with_unit as with_unit
-from gviz.text.saying import say as say
 from gviz.text.table import render_table as render_table
 from gviz.text.table import shorten as shorten

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.analysis import fit_lines, kept_folder, write_results
+from gviz.cli.file_mode import add_mode
 from gviz.cli.progress import ProgressLine
 from gviz.cli.recording_path import file_path
 from gviz.errors import CollectorError, UsageError
-from gviz.recording import check_output, rows
+from gviz.recording import check_output, rows, written_sentence
 from gviz.report import summarize_bench
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "-o", "--output", type=file_path, default=Path("bench.gviz"), help="default: bench.gviz"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace what is at OUTPUT")
+    add_mode(parser)
     parser.add_argument("--device", type=int, default=0, help="CUDA device ordinal (default: 0)")
     parser.add_argument(
         "--no-keep", action="store_true", help="keep no copy in the user's data folder"
@@ -170,4 +172,4 @@ def _print(output: Path, results: Results, *, as_json: bool) -> None:
         print(f"gviz: not measured: {gap.experiment}: {gap.reason}", file=sys.stderr)
     if results.interrupted:
         print("gviz: interrupted; what was measured is kept", file=sys.stderr)
-    print(f"gviz: wrote {output}; look at it with: gviz view {output}", file=sys.stderr)
+    print(written_sentence(output), file=sys.stderr)

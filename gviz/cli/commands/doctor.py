@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cuda import Diagnosis, Facts, diagnose, find_cupti, probe
-from gviz.own_process import own_environment
+from gviz.system import own_environment
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.file_mode import add_mode
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph
 from gviz.cli.progress import ProgressLine
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, RecordingError, UsageError, cannot_write
 from gviz.recording import Recording, check_output
+from gviz.system import create_file, mode_for
 from gviz.text import byte_size, counted
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     _add_choices(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace what exists")
+    add_mode(parser)
     parser.set_defaults(run=run)
 
 
@@ -219,7 +222,8 @@ def _write_svg(path: Path, arguments: argparse.Namespace) -> None:
 def _write_text(output: Path, text: str, arguments: argparse.Namespace) -> None:
     check_output(output, overwrite=arguments.overwrite)
     try:
-        output.write_text(text, encoding="utf-8")
+        with open(create_file(output, mode_for(output)), "w", encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise GvizError(cannot_write(output, error)) from error
 

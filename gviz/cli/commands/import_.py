@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.file_mode import add_mode
 from gviz.cli.progress import ProgressLine
 from gviz.cli.recording_path import file_path
 from gviz.formats import bare_name, import_files
@@ -39,6 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="the recording to write (default: the first file's name with .gviz)",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
+    add_mode(parser)
     parser.add_argument("--name", help="name of the run (default: the first file's name)")
     parser.add_argument(
         "--most-bytes",

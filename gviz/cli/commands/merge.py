@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.file_mode import add_mode
 from gviz.cli.recording_path import file_path, find_recordings
 from gviz.errors import RecordingError
 from gviz.recording import Recording, merge_recordings, rows
@@ -43,6 +44,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="the file to write",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
+    add_mode(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 import gviz
+from gviz.cli.file_mode import add_mode
 from gviz.cli.program import command_of, default_name
 from gviz.cli.recording_path import file_path
 from gviz.collectors import (
@@ -31,7 +32,7 @@ from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, UsageError
 from gviz.recording import check_output
 from gviz.spool import attend, make_spool, spool_of
-from gviz.text import say
+from gviz.system import say
 
 #: Signals that a supervisor sends to the program it started; Ctrl-C reaches the child by itself.
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
@@ -77,6 +78,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     _add_periods(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
+    add_mode(parser)
     parser.add_argument(
         "--no-children",
         action="store_true",

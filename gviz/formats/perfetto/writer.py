@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Protocol
 from gviz.errors import GvizError, cannot_write
 from gviz.formats.perfetto.event_text import json_text
 from gviz.recording import check_output
+from gviz.system import create_file, mode_for
 
 #: Events that are joined before they go to the file.
 _AT_ONCE = 8_192
@@ -65,7 +66,7 @@ class TraceWriter:
 
     def __enter__(self) -> TraceWriter:
         try:
-            raw = self._part.open("wb")
+            raw = open(create_file(self._part, mode_for(self.path)), "wb")
         except OSError as error:
             raise self._refusal(error) from error
         if self.path.name.endswith(".gz"):

@@ -63,7 +63,6 @@ def upgrade_recording(path: str | os.PathLike[str], output: str | os.PathLike[st
     in_place = target.exists() and target.samefile(source)
     if in_place:
         target = target.resolve()  # a link must not be what is replaced
-    mode = source.stat().st_mode & 0o777
     steps = [step for start, step in sorted(STEPS.items()) if start >= version]
     with _damage_named(source):
         check_room(target, _needed_bytes(source, steps))
@@ -71,8 +70,6 @@ def upgrade_recording(path: str | os.PathLike[str], output: str | os.PathLike[st
         with _damage_named(source):
             counts = _copy_all(writer, source, steps)
         writer.check_with(lambda part: _check(source, part, counts))
-        if in_place:
-            writer.set_mode(mode)
     return version
 
 

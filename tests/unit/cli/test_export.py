@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,46 @@ def test_existing_file_is_kept_unless_reported_otherwise(
     assert "exists; choose another name or give --overwrite" in capsys.readouterr().err
     assert main([*command, "--overwrite"]) == 0
     assert output.read_text() != "mine"
+
+
+@pytest.mark.parametrize("kind", ["dot", "html", "perfetto", "svg", "csv", "parquet"])
+def test_what_is_written_is_for_its_owner_alone_unless_wished(
+    loop: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _modes(loop.parent) == {0o600}, "the recording"
+    monkeypatch.setenv("GVIZ_MODE", "")  # so that what --mode sets goes with the test
+    wide = loop.with_name("wide.json")
+    command = ["export", str(loop), "--format", kind, "-o"]
+    assert main([*command, str(wide), "--mode", "0640"]) == 0
+    found = [wide] if wide.is_file() else list(wide.iterdir())
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o640}
+    monkeypatch.setenv("GVIZ_MODE", "")
+    own = loop.with_name("own")
+    own.mkdir()
+    assert main([*command, str(own / "there.json")]) == 0
+    assert _modes(own) == {0o600}
+
+
+def _modes(folder: Path) -> set[int]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {stat.S_IMODE(path.stat().st_mode) for path in files}
+
+
+def test_mode_in_the_configuration_file_is_used(
+    loop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(loop.parent)
+    monkeypatch.setenv("GVIZ_MODE", "")
+    config = Path("gviz.toml")
+    config.write_text('[files]\nmode = "0644"\n')
+    assert main(["export", str(loop), "--format", "dot", "-o", "a.dot"]) == 0
+    assert stat.S_IMODE(Path("a.dot").stat().st_mode) == 0o644
+    for text, why in (("mode = 420", "[files] may hold mode"), ('mode = "rw"', "octal digits")):
+        monkeypatch.setenv("GVIZ_MODE", "")
+        config.write_text(f"[files]\n{text}\n")
+        assert main(["export", str(loop), "--format", "dot", "-o", "b.dot"]) != 0
+        assert why in capsys.readouterr().err
+        assert not Path("b.dot").exists()
 
 
 @pytest.mark.parametrize(("wanted", "found"), [("2", [2]), ("while loop", [1, 2])])

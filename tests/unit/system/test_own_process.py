@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gviz
-from gviz.own_process import own_command, own_environment, put_pythonpath_last
+from gviz.system.own_process import own_command, own_environment, put_pythonpath_last
 
 
 def test_environment_has_where_files_are_and_nothing_about_what_programs_do() -> None:
