@@ -84,7 +84,10 @@ class DocumentPage:
         self._draw = draw
 
     def body(self, document: Document) -> list[Component]:
-        """Return verdicts, the list of contents, and the sections."""
+        """Return the list of contents, which stands beside the rest; verdicts, and the sections.
+
+        assets/web/dash/contents.js marks the section that is read in the list.
+        """
         shown = document.sections
         contents = html.Nav(
             html.Ul([html.Li(html.A(s.heading, href=f"#{_id(s)}")) for s in shown]),
@@ -92,9 +95,9 @@ class DocumentPage:
             **aria(label="Parts of this report"),
         )
         return [
+            *([contents] if len(shown) > 1 else []),
             *(self.verdict(verdict, named=len(document.verdicts) > 1)
               for verdict in document.verdicts),
-            *([contents] if len(shown) > 1 else []),
             *(self.section(part) for part in shown),
         ]  # fmt: skip
 
@@ -127,6 +130,7 @@ class DocumentPage:
             [html.H2(part.heading), *self._blocks(part.blocks)],
             id=_id(part),
             className="gv-report-section",
+            tabIndex="-1",
         )
 
     def _blocks(self, blocks: Sequence[Block]) -> Iterator[Component]:
@@ -142,7 +146,7 @@ class DocumentPage:
             case TableBlock():
                 yield from self._table(block)
             case Suggestions():
-                items = [self._suggestion(one) for one in block.items]
+                items = [self._suggestions(alike) for alike in _grouped(block.items)]
                 yield html.Ol(items, className="gv-findings")
             case KeyFigures():
                 figures = [(x.name, self.line(x.value), x.meaning) for x in block.items]
@@ -195,7 +199,18 @@ class DocumentPage:
 
     # -- what to change --------------------------------------------------------------------
 
-    def _suggestion(self, one: Suggestion) -> Component:
+    def _suggestions(self, alike: Sequence[Suggestion]) -> Component:
+        """Return suggestions of one rule: the first, and the others folded below it."""
+        first, *others = alike
+        parts = self._suggestion(first)
+        if others:
+            gains = ", ".join(dict.fromkeys(_gain(one) for one in others))
+            inside = [html.Div(self._suggestion(one), className="gv-finding") for one in others]
+            also = f"{integer(len(others))} more of this rule: {gains}"
+            parts.append(html.Details([html.Summary(also), *inside], className="gv-report-more"))
+        return html.Li(parts, className="gv-finding")
+
+    def _suggestion(self, one: Suggestion) -> list[Component]:
         over_run = "" if one.over_run is None else f"{one.over_run.text} over the run's launches"
         listed = [
             ("Fix", [one.fix]),
@@ -204,24 +219,20 @@ class DocumentPage:
             ("Assumes", [capitalized(one.assumes)] if one.assumes else []),
             ("Source", [one.source]),
         ]
-        gain = "".join(x if isinstance(x, str) else x.text for x in one.gain_line())
         head = [
-            html.Strong(capitalized(gain), className="gv-gain"),
+            html.Strong(capitalized(_gain(one)), className="gv-gain"),
             how_word(one.gain.how),
             html.Span(", ".join(x for x in (one.subject, over_run) if x), className="gv-muted"),
             html.Code(one.rule, className="gv-rule", title=one.rule_title),
         ]
-        return html.Li(
-            [
-                html.Div(head, className="gv-finding-head"),
-                html.P([*self.line(one.reason), *self._nodes(one)]),
-                html.Dl(
-                    [html.Div([html.Dt(name), html.Dd(value)]) for name, value in listed if value],
-                    className="gv-finding-facts",
-                ),
-            ],
-            className="gv-finding",
-        )
+        return [
+            html.Div(head, className="gv-finding-head"),
+            html.P([*self.line(one.reason), *self._nodes(one)]),
+            html.Dl(
+                [html.Div([html.Dt(name), html.Dd(value)]) for name, value in listed if value],
+                className="gv-finding-facts",
+            ),
+        ]
 
     def _nodes(self, one: Suggestion) -> list[Piece]:
         if one.nodes is None:
@@ -308,6 +319,18 @@ def _head(table: TableBlock, hows: HowPlaces) -> list[Component]:
 
 def _how_cell(hows: HowPlaces, row: int) -> list[Component]:
     return [html.Td([how_word(how) for how in hows.rows[row]])] if hows.rows else []
+
+
+def _grouped(items: Sequence[Suggestion]) -> list[list[Suggestion]]:
+    """Return suggestions by their rules, each where the first of its rule stands."""
+    found: dict[str, list[Suggestion]] = {}
+    for one in items:
+        found.setdefault(one.rule, []).append(one)
+    return list(found.values())
+
+
+def _gain(one: Suggestion) -> str:
+    return "".join(x if isinstance(x, str) else x.text for x in one.gain_line())
 
 
 def _id(part: Section) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gviz.analysis.evidence import span_evidence
+from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.rules import (
     NAMED,
     Finding,
@@ -29,7 +30,7 @@ from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
 from gviz.families import Kind
 from gviz.model import state_of
-from gviz.stats import Evidence, IntArray, figure
+from gviz.stats import Evidence, IntArray, NotComputed, figure
 from gviz.text import counted, percent
 
 #: The modules whose import fills RULES.
@@ -149,6 +150,10 @@ def _findings(
             continue
         vertices = list(one.vertices)
         times = launches if rule.per == "launch" else 1
+        nodes = np.zeros(0, np.int64)
+        if subject is not None and vertices:
+            nodes = np.unique(subject.unrolled.node[vertices])
+        layers, per_layer = _spread(subject, nodes)
         finding = Finding(
             rule=rule.id,
             graph_id=None if subject is None else subject.row.graph_id,
@@ -165,12 +170,25 @@ def _findings(
             fix=rule.fix,
             source=rule.source,
             overlaps=(),
+            layer_count=layers,
+            per_layer_count=per_layer,
         )
-        nodes = np.zeros(0, np.int64)
-        if subject is not None and vertices:
-            nodes = np.unique(subject.unrolled.node[vertices])
         names = () if subject is None else (x.name for x in map(subject.ref, nodes.tolist()))
         yield _Named(finding, frozenset(names), nodes)
+
+
+def _spread(subject: GraphSubject | None, nodes: IntArray) -> tuple[int, int]:
+    """Return how many layers have equally many of some nodes, and how many; zeros: not all do."""
+    if subject is None or not len(nodes):
+        return 0, 0
+    layers = subject.once(find_model_layers)
+    if isinstance(layers, NotComputed):
+        return 0, 0
+    of_node = layers.of_node[nodes]
+    counts = np.bincount(of_node[of_node >= 0], minlength=len(layers))
+    if counts.min() == 0 or counts.min() != counts.max():
+        return 0, 0
+    return len(layers), int(counts[0])
 
 
 def _collectives(subject: GraphSubject) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from evil_recordings import write_evil_recording
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 from recordings import write_loop_recording
 from waiting import eventually
 
@@ -45,12 +45,25 @@ def test_graph_page_leads_to_its_report_and_a_finding_back(
     graph_page.open(site, "graph?file=decode_step&graph=1")
     page.get_by_role("link", name="Report", exact=True).click()
     finding = page.locator(".gv-finding", has_text="late-fork")
-    finding.get_by_role("link", name="32 nodes").click()
+    link = finding.get_by_role("link", name="32 nodes")
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() == CHARTS, "charts drawn")
+    link.scroll_into_view_if_needed()
+    before = link.bounding_box()
+    link.click()
     graph_page.wait()
     graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) == 32, "32 selected")
     assert graph_page.state("timeline")["selected"] == graph_page.state("dag")["selected"]
     page.go_back()
-    page.locator("#report-advice").wait_for()
+    link.wait_for()
+    expect(link).to_be_focused()
+    # Charts above it are drawn later.
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() == CHARTS, "charts drawn")
+    eventually(lambda: _is_at(link, before), "the link where it was")
+
+
+def _is_at(link: Locator, before: FloatRect | None) -> bool:
+    now = link.bounding_box()
+    return now is not None and before is not None and abs(now["y"] - before["y"]) < 3
 
 
 def test_link_to_a_gap_shows_it_at_a_tenth_of_the_timeline(
@@ -120,8 +133,14 @@ def test_nothing_runs_over_the_window(page: Page, site: Site) -> None:
 def test_contents_lead_to_the_parts_without_a_new_page(page: Page, site: Site) -> None:
     open_report(page, site)
     page.locator("#report-advice").evaluate("e => { e.dataset.mark = 'same'; }")
-    page.get_by_role("link", name="When it pays back").click()
-    expect(page.locator("#report-break-even")).to_be_in_viewport()
+    link = page.get_by_role("link", name="When it pays back")
+    link.press("Enter")
+    part = page.locator("#report-break-even")
+    expect(part).to_be_in_viewport()
+    expect(part).to_be_focused()
+    # The list stays beside the text, and says which part is read.
+    expect(link).to_be_in_viewport()
+    expect(page.locator(".gv-contents [aria-current]")).to_have_text("When it pays back")
     assert page.locator("#report-advice").get_attribute("data-mark") == "same"
     assert page.url.endswith("#report-break-even")
 

@@ -2,20 +2,21 @@
 import { make } from "../core/parts.js";
 import * as selectionNote from "../page/selection_note.js";
 import * as pageHistory from "./history.js";
+import * as places from "./places.js";
 import { noUpdate } from "./props.js";
 
 /** The address that the page was last made for. */
 let made = "";
 
 /**
- * Another page came: its title, and its beginning in view.
+ * Another page came: its title, and its beginning in view, or the place where it was left.
  * @param {string} text
  */
 export function title(text) {
   document.title = text;
   const address = window.location.pathname + window.location.search;
   if (address !== made) selectionNote.clear();
-  if (address !== made && !window.location.hash) document.getElementById("page")?.scrollTo(0, 0);
+  if (address !== made && !places.restore() && !window.location.hash) document.getElementById("page")?.scrollTo(0, 0);
   made = address;
   return noUpdate();
 }

@@ -73,6 +73,12 @@ class Finding:
         "rules of findings that can bring more and are about some of the same nodes: mending those "
         "leaves less of this gain",
     )
+    layer_count: int = figure(
+        "derived",
+        "layers of the model of which each has equally many of its nodes, where all layers do; 0: "
+        "they do not, or no layers are known",
+    )
+    per_layer_count: int = figure("derived", "its nodes in each of these layers")
 
 
 @dataclass(frozen=True, slots=True)

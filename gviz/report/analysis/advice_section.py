@@ -23,7 +23,7 @@ from gviz.report.document import (
     section,
 )
 from gviz.stats import Evidence
-from gviz.text import counted
+from gviz.text import counted, integer
 
 #: Findings of each graph, and of the run, in the short form.
 _BRIEF = 5
@@ -77,7 +77,7 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
         per=found.gain_per,
         over_run=over_run,
         subject=subject,
-        reason=(f"{capitalized(found.reason)}{contradicted}.",),
+        reason=(f"{capitalized(found.reason)}{contradicted}.{_layers(found)}",),
         nodes=about if isinstance(about, NodesLink) else None,
         fix=found.fix,
         rule=found.rule,
@@ -87,6 +87,16 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
         source=found.source,
         overlap=_overlap(found),
     )
+
+
+def _layers(found: Finding) -> str:
+    """Return how its nodes lie in the layers of the model; empty: not in all alike."""
+    if not found.layer_count:
+        return ""
+    inside = counted(found.per_layer_count, "node")
+    outside = found.node_count - found.layer_count * found.per_layer_count
+    more = f", {integer(outside)} elsewhere" if outside > 0 else ""
+    return f" In each of {integer(found.layer_count)} layers: {inside}{more}."
 
 
 def _overlap(found: Finding) -> str:

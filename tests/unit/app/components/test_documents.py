@@ -111,6 +111,33 @@ def test_suggestion_names_few_nodes_and_selects_many() -> None:
     assert "Select 6 nodes (0, 1, 2, 3, ...) in the graph." in stated(6)
 
 
+def test_suggestions_of_one_rule_are_one_entry_with_the_others_folded() -> None:
+    def one(rule: str, gain_ns: float) -> Suggestion:
+        return Suggestion(
+            gain=ns(gain_ns, "estimated"), bound="about", per="run", over_run=None, subject="",
+            reason=(f"{rule} takes long.",), nodes=None, fix="Faster.", rule=rule, rule_title=None,
+            assumes=None, evidence=(), source="docs", overlap="",
+        )  # fmt: skip
+
+    items = tuple(one(*x) for x in (("upload", 3e3), ("chain", 2e3), ("upload", 1e3)))
+    tree = page(Suggestions(items, brief=0))
+    (listed,) = of_type(tree, html.Ol)
+    first, second = listed.children
+    assert "3.00 µs per run" in texts(first).split("more of this rule")[0]
+    (folded,) = of_type(first, html.Details)
+    assert texts(folded.children[0]) == "1 more of this rule: 1.00 µs per run"
+    assert "upload takes long." in texts(folded)
+    assert "chain takes long." in texts(second)
+    assert of_type(second, html.Details) == []
+
+
+def test_contents_come_first_and_lead_to_sections_that_take_the_focus() -> None:
+    parts = tuple(section(key, key.title(), say("Words.")) for key in ("one", "two"))
+    contents, *rest = DocumentPage().body(Document("", (), parts))
+    assert [x.href for x in of_type(contents, html.A)] == ["#report-one", "#report-two"]
+    assert [x.tabIndex for x in rest] == ["-1", "-1"]
+
+
 def test_sections_are_headings_folds_and_drawings() -> None:
     inner = section("i", "Inner", KeyFigures((KeyFigure("Nodes", (number(3),)),)))
     folded = section("f", "Folded", say("In it."), folded=True)
