@@ -42,14 +42,14 @@ class Site:
 
 
 #: Containers run as root, where Chromium's sandbox cannot start. One process draws all pages of a
-#: server: starting one a page takes as long as a page of Dash. Pages live for seconds: optimizing
-#: their code, and collecting what they leave behind often, takes an eighth more time than it saves.
-_ARGUMENTS = [
-    "--no-sandbox",
-    "--process-per-site",
-    "--renderer-process-limit=1",
-    "--js-flags=--no-opt --no-maglev --min-semi-space-size=32",
-]
+#: server: starting one a page takes as long as a page of Dash.
+_PROCESSES = ["--no-sandbox", "--process-per-site", "--renderer-process-limit=1"]
+#: Collecting what pages leave behind often takes more time than it saves.
+_SPACE = "--min-semi-space-size=32"
+#: Pages live for seconds: optimizing their code takes an eighth more time than it saves, but for a
+#: module that says OPTIMIZED.
+_ARGUMENTS = [*_PROCESSES, f"--js-flags=--no-opt --no-maglev {_SPACE}"]
+_OPTIMIZED = [*_PROCESSES, f"--js-flags={_SPACE}"]
 
 Serve = Callable[..., Site]
 
@@ -102,15 +102,19 @@ def console_may_say() -> list[str]:
 
 @pytest.fixture(scope="module")
 def window(
-    browser: Browser, chromium: str, tmp_path_factory: pytest.TempPathFactory
+    browser: Browser,
+    chromium: str,
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[BrowserContext]:
     """A window of 1280 x 800 for a module's pages: scripts are fetched and compiled once.
 
     Its profile is on disk: Chromium keeps compiled scripts there only.
     """
     profile = tmp_path_factory.mktemp("profile")
+    arguments = _OPTIMIZED if getattr(request.module, "OPTIMIZED", False) else _ARGUMENTS
     with browser.browser_type.launch_persistent_context(
-        profile, executable_path=chromium, args=_ARGUMENTS, **WINDOW
+        profile, executable_path=chromium, args=arguments, **WINDOW
     ) as context:
         yield context
 

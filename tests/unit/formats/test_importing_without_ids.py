@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import lzma
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -67,43 +68,58 @@ def truth_of(path: Path) -> dict[tuple[int, int], tuple[int, int]]:
     return found
 
 
-def check_seed(path: Path, graph_id: int, most: int, seed: int, folder: Path) -> list[str]:
-    """Import one renumbering; check that times are on their nodes or these are marked."""
-    trace = write_trace(
-        trace_of(path, node_ids=False, launches=LAUNCHES.get(path.stem, 6)), folder / "t.json"
-    )
-    numbers = renumbered_dump(path, folder / "g.dot", graph_id, seed)
-    output = folder / "out.gviz"
-    notes = import_files([trace, folder / "g.dot"], output, overwrite=True)
-    truth = truth_of(path)
-    with Recording(output) as got:
-        top = next(g for g in got.fetch_graphs() if g.origin == "dot")
-        marked = {
-            (node.graph_id, node.node_id)
-            for graph in got.fetch_graphs()
-            for node in got.fetch_nodes(graph.graph_id)
-            if node.match_class is not None
-        }
-        launches = got.fetch_launches(top.graph_id)
-        assert launches
-        for launch in launches:
-            assert launch.gpu_start_ns is not None
-            spans = got.fetch_spans(launch.launch_id)
-            columns = (spans.graph_id, spans.node_id, spans.start_ns, spans.duration_ns)
-            for graph, node, start, duration in zip(*(c.tolist() for c in columns), strict=True):
-                begin = launch.gpu_start_ns + start
-                old = truth[begin, begin + duration]
-                if graph == top.graph_id:
-                    assert (old[0], numbers[old[1]]) == (graph_id, node) or (graph, node) in marked
-    assert len(marked) <= most
-    return notes
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A graph of a recording, the trace of its launches, and which node each execution is of."""
+
+    path: Path
+    graph_id: int
+    trace: Path
+    truth: dict[tuple[int, int], tuple[int, int]]
+
+    @classmethod
+    def write(cls, path: Path, graph_id: int, folder: Path) -> Subject:
+        """Write the trace of a graph's recording into a folder."""
+        trace = trace_of(path, node_ids=False, launches=LAUNCHES.get(path.stem, 6))
+        return cls(path, graph_id, write_trace(trace, folder / "t.json"), truth_of(path))
+
+    def check_seed(self, most: int, seed: int) -> list[str]:
+        """Import one renumbering; check that times are on their nodes or these are marked."""
+        folder = self.trace.parent
+        numbers = renumbered_dump(self.path, folder / "g.dot", self.graph_id, seed)
+        output = folder / "out.gviz"
+        notes = import_files([self.trace, folder / "g.dot"], output, overwrite=True)
+        with Recording(output) as got:
+            top = next(g for g in got.fetch_graphs() if g.origin == "dot")
+            marked = {
+                (node.graph_id, node.node_id)
+                for graph in got.fetch_graphs()
+                for node in got.fetch_nodes(graph.graph_id)
+                if node.match_class is not None
+            }
+            launches = got.fetch_launches(top.graph_id)
+            assert launches
+            for launch in launches:
+                assert launch.gpu_start_ns is not None
+                spans = got.fetch_spans(launch.launch_id)
+                columns = (spans.graph_id, spans.node_id, spans.start_ns, spans.duration_ns)
+                for graph, node, start, duration in zip(
+                    *(c.tolist() for c in columns), strict=True
+                ):
+                    begin = launch.gpu_start_ns + start
+                    level, number = self.truth[begin, begin + duration]
+                    if graph == top.graph_id:
+                        place = (level, numbers[number])
+                        assert place == (self.graph_id, node) or (graph, node) in marked
+        assert len(marked) <= most
+        return notes
 
 
 @pytest.mark.parametrize(("name", "graph_id", "most"), GRAPHS[:-1])
 def test_every_time_is_on_its_node_or_the_node_is_marked(
     name: str, graph_id: int, most: int, tmp_path: Path
 ) -> None:
-    notes = check_seed(RECORDINGS / f"{name}.gviz", graph_id, most, 0, tmp_path)
+    notes = Subject.write(RECORDINGS / f"{name}.gviz", graph_id, tmp_path).check_seed(most, 0)
     assert any("All dependencies of" in note for note in notes)
     assert any("could be exchanged" in note for note in notes) == (most > 0)
 
@@ -113,9 +129,10 @@ def test_every_time_is_on_its_node_or_the_node_is_marked(
 def test_renumberings_of_each_recording(
     name: str, graph_id: int, most: int, tmp_path: Path
 ) -> None:
+    subject = Subject.write(RECORDINGS / f"{name}.gviz", graph_id, tmp_path)
     # The training step takes 2 s a time, and none of its nodes is exchangeable.
     for seed in range(4 if name == "training_step" else 20):
-        check_seed(RECORDINGS / f"{name}.gviz", graph_id, most, seed, tmp_path)
+        subject.check_seed(most, seed)
 
 
 @pytest.mark.parametrize(
@@ -153,12 +170,13 @@ def test_times_of_training_steps_are_on_their_nodes_or_these_are_marked(
     packed = GOLDEN / f"{name}_torch_2.11.gviz.xz"
     path.write_bytes(lzma.decompress(packed.read_bytes()))
     upgrade_recording(path, path)
+    subject = Subject.write(path, 1, tmp_path)
     for seed in range(3):
-        check_seed(path, 1, most, seed, tmp_path)
+        subject.check_seed(most, seed)
 
 
 def test_info_and_inspector_mark_exchangeable_nodes(tmp_path: Path) -> None:
-    check_seed(RECORDINGS / "cupy_pipeline.gviz", 1, 12, 0, tmp_path)
+    Subject.write(RECORDINGS / "cupy_pipeline.gviz", 1, tmp_path).check_seed(12, 0)
     with Recording(tmp_path / "out.gviz") as recording:
         graph = next(g for g in recording.fetch_graphs() if g.origin == "dot")
         marked = [n.match_class is not None for n in recording.fetch_nodes(graph.graph_id)]
