@@ -1,5 +1,6 @@
 """The gate without CUPTI: programs plain and with the gate preloaded, in turns.
 
+First calls of the driver by the gate's stub and bare, in turns in one process: what a stub costs.
 Measured: a launch that is waited for, the launch call, queued launches, how many launches queue,
 launches of three threads beside 200 closings. Results and exit codes must be equal. Needs a GPU;
 frameworks that are not there are left out. Results are written after each process.
@@ -37,6 +38,8 @@ PROGRAMS = {
 FIGURES = ("waited p50", "waited p99", "call p50", "queued", "queue depth")
 THREADS = "launches a second, three threads"
 LIMIT_S = 180
+#: Nodes of the graphs whose launches are made by the stub and bare.
+CALLED_NODES = (10, 500)
 
 
 def build(folder: Path) -> Path | None:
@@ -120,6 +123,12 @@ def main() -> int:
         raise SystemExit("the gate was not built; install gcc and gviz again")
     only = None if arguments.only is None else set(arguments.only.split(","))
     results: dict[str, Any] = {}
+    for nodes in CALLED_NODES:
+        program = [sys.executable, "-P", str(SOURCES / "calls.py"), str(nodes)]
+        results[f"calls, {nodes} nodes"] = found = run(program, gate)
+        print(f"calls, {nodes} nodes, us")
+        for figure, value in sorted(found.items()):
+            print(f"  {figure:34} {value}")
     with tempfile.TemporaryDirectory() as name:
         static = build(Path(name))
         for title in PROGRAMS:

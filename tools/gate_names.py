@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +31,8 @@ WIDE = {"CUipcMemHandle": 8, "CUipcEventHandle": 8}
 NARROW = {"CUmemLocation"}
 STRUCTURE = re.compile(r"typedef\s+struct\s+\w+\s+(CU\w+)\s*;")
 REGISTERS = 6
+#: What tells the versions of a function apart.
+VERSION = re.compile(r"(_v\d+)?(_pt[ds][sz])?$")
 HEAD = """\
 /* Names: the driver's functions that have a stub. Made by tools/gate_names.py. */
 #include "gate/parts.h"
@@ -62,6 +65,19 @@ def count_stack_words(parameters: str) -> int:
     return stack + max(0, registers - REGISTERS)
 
 
+def find_wide(texts: Iterable[str]) -> set[str]:
+    """Return the functions, without version, that have arguments on the stack."""
+    words: dict[str, int] = defaultdict(int)
+    for name, parameters in (found for text in texts for found in DECLARED.findall(text)):
+        words[plain(name)] = max(words[plain(name)], count_stack_words(parameters))
+    return {name for name, count in words.items() if count}
+
+
+def plain(name: str) -> str:
+    """Return a function's name without its version."""
+    return VERSION.sub("", name)
+
+
 def find_faults(text: str, limit: int) -> Iterator[str]:
     """Yield the functions of a header that a stub cannot hand on."""
     structures = set(STRUCTURE.findall(text)) - set(WIDE) - NARROW
@@ -87,7 +103,8 @@ def main(folders: list[Path]) -> int:
         print("\n".join(faults))
         return 1
     names = sorted(set.union(*map(find_names, texts)))
-    lines = "".join(f"STUB({name})\n" for name in names)
+    wide = find_wide(texts)
+    lines = "".join(f"{'WIDE' if plain(n) in wide else 'STUB'}({n})\n" for n in names)
     TARGET.write_text(HEAD + lines, encoding="utf-8")
     print(f"{TARGET.relative_to(ROOT)}: {len(names)} functions")
     return 0

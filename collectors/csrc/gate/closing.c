@@ -138,6 +138,10 @@ static enum gate_answer close_gate(void) {
     if (gate_now_ns() < atomic_load(&not_before_ns))
         return GATE_BACKING_OFF;
     atomic_store(&phase, PHASE_WANTED);
+    if (!entries_stop()) {
+        atomic_store(&phase, PHASE_OPEN);
+        return GATE_UNKNOWN;
+    }
     struct entry *entry = long_call();
     if (!entry) {
         atomic_store(&phase, PHASE_CLOSED);

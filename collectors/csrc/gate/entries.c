@@ -3,13 +3,18 @@
 #include "gate/parts.h"
 
 #include <dlfcn.h>
+#include <linux/membarrier.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define SLOTS 8192 /* more than twice the entries of names.c and the spares */
 
 static _Atomic uintptr_t driver_first, driver_last; /* 0: not found */
 static _Atomic(struct entry *) slots[SLOTS];
 static atomic_uint spares_taken;
+static atomic_bool has_barrier; /* the kernel gives the barrier that stubs leave out */
+static atomic_flag letting = ATOMIC_FLAG_INIT;
 
 static size_t slot_of(const void *address) {
     return ((uintptr_t)address * 0x9E3779B97F4A7C15ull) >> 51; /* 13 bits: SLOTS */
@@ -113,4 +118,51 @@ void *stub_of(void *real, const char *name) {
         entry = entry ? put(entry) : NULL;
     }
     return entry ? entry->stub : NULL;
+}
+
+/* -- stubs that only mark ------------------------------------------------------------------------ */
+
+static bool barrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+/* In a process of one thread, where it costs nothing; a forked child has to say it again. */
+void entries_start(void) {
+    atomic_flag_clear(&letting);
+    atomic_store(&has_barrier, barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED));
+}
+
+static void lock(void) {
+    while (atomic_flag_test_and_set(&letting))
+        continue; /* a look at the phase and a store by another thread */
+}
+
+void entry_let_pass(struct entry *entry) {
+#if defined(__x86_64__) /* on aarch64 all calls ask call_enter */
+    const struct hooks *hooks = atomic_load_explicit(&entry->hooks, memory_order_relaxed);
+    if ((hooks && hooks->after) || !atomic_load_explicit(&has_barrier, memory_order_relaxed))
+        return;
+    lock();
+    if (atomic_load(&phase) == PHASE_OPEN) {
+        entry->own_at = own_mark_at();
+        atomic_store(&entry->fast, atomic_load(&entry->real));
+    }
+    atomic_flag_clear(&letting);
+#else
+    (void)entry;
+#endif
+}
+
+static void stop(struct entry *first, const struct entry *end) {
+    for (struct entry *entry = first; entry < end; entry++)
+        if (atomic_load_explicit(&entry->fast, memory_order_relaxed))
+            atomic_store(&entry->fast, NULL);
+}
+
+/* A stub marks, then reads whether it may pass, with no barrier between. After this one its mark is
+ * seen, or it saw that it may not. */
+bool entries_stop(void) {
+    lock();
+    stop(__start_gate_entries, __stop_gate_entries);
+    stop(spares, spares + atomic_load(&spares_taken));
+    atomic_flag_clear(&letting);
+    return !atomic_load(&has_barrier) || barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }

@@ -16,7 +16,7 @@ enum gate_answer {
     GATE_BUSY,        /* a thread stayed inside; try later */
     GATE_BACKING_OFF, /* too soon after GATE_BUSY */
     GATE_FORBIDDEN,   /* the process exits */
-    GATE_UNKNOWN,     /* calls passed that no mark was left for: never closes in this process */
+    GATE_UNKNOWN,     /* nobody knows who is inside: it never closes in this process */
     GATE_TAKEN,       /* another thread has closed it, or is about to */
     GATE_OVERRAN,     /* it ran, and held calls went on before its end */
 };

@@ -70,9 +70,11 @@ static void forked(void) {
     marks_clear_others();
     counts_clear();
     closing_forked();
+    entries_start();
 }
 
 __attribute__((constructor)) static void start(void) {
     marks_start();
+    entries_start();
     pthread_atfork(NULL, NULL, forked);
 }

@@ -70,6 +70,8 @@ void marks_start(void) { has_key = pthread_key_create(&at_thread_end, thread_end
 
 struct mark *own_mark(void) { return own; }
 
+ptrdiff_t own_mark_at(void) { return (char *)&own - (char *)__builtin_thread_pointer(); }
+
 bool mark_is_inside(void) { return own && atomic_load(&own->inside); }
 
 struct mark *mark_find(bool (*matches)(struct mark *mark, void *data), void *data) {
@@ -136,7 +138,9 @@ void *call_enter(struct call *call) {
     }
     if (is_nested(mark, call))
         return real;
-    if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_WANTED) {
+    if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_OPEN) {
+        entry_let_pass(entry);
+    } else if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_WANTED) {
         const struct hooks *hooks = atomic_load(&entry->hooks);
         if (hooks && hooks->wanted) {
             atomic_store(&mark->inside, false); /* left by longjmp */

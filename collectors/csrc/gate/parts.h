@@ -11,8 +11,14 @@
 /* Preloaded, so the room is there: reading never allocates. */
 #define THREAD_LOCAL static __thread __attribute__((tls_model("initial-exec")))
 
-/* Offsets of struct entry and struct call as the assembly of stubs.c has them. */
-#define ENTRY_BYTES 32
+/* Offsets of struct entry, mark and call as the assembly of stubs.c has them. */
+#define ENTRY_BYTES 64
+#define ENTRY_FAST 32
+#define ENTRY_OWN_AT 40
+#define MARK_INSIDE 1
+#define MARK_CALLS 8
+#define MARK_STACK 16
+#define MARK_ENTRY 24
 #define CALL_BYTES 224
 #define CALL_VECTORS 64
 #define CALL_ENTRY 192
@@ -25,10 +31,14 @@
 
 /* A function of the driver and the stub before it. Those with a name stand in names.c. */
 struct entry {
-    const char *name;
+    _Alignas(ENTRY_BYTES) const char *name;
     void *stub;
     _Atomic(void *) real;
     _Atomic(const struct hooks *) hooks; /* NULL: none */
+    /* What the stub calls after nothing but marking: the real function. NULL: call_enter is asked,
+     * as while the gate is not open. */
+    _Atomic(void *) fast;
+    ptrdiff_t own_at; /* where the thread's mark stands, from the thread's pointer */
 };
 
 /* One call, on the stack of its stub. */
@@ -42,6 +52,8 @@ struct call {
 };
 
 _Static_assert(sizeof(struct entry) == ENTRY_BYTES, "ENTRY_BYTES");
+_Static_assert(offsetof(struct entry, fast) == ENTRY_FAST, "ENTRY_FAST");
+_Static_assert(offsetof(struct entry, own_at) == ENTRY_OWN_AT, "ENTRY_OWN_AT");
 _Static_assert(sizeof(struct call) == CALL_BYTES, "CALL_BYTES");
 _Static_assert(offsetof(struct call, vectors) == CALL_VECTORS, "CALL_VECTORS");
 _Static_assert(offsetof(struct call, entry) == CALL_ENTRY, "CALL_ENTRY");
@@ -57,20 +69,24 @@ struct hooks {
 /* ---- names.c: an exported stub and an entry for each function of cuda.h -------------------------- */
 
 #if defined(__x86_64__)
-#define STUB_CODE(name) "  endbr64\n  leaq .Lentry_" name "(%rip), %r11\n  jmp gate_stub\n"
+#define STUB_CODE(name, code)                                                                      \
+    "  endbr64\n  leaq .Lentry_" name "(%rip), %r11\n  jmp " code "\n"
 #elif defined(__aarch64__)
-#define STUB_CODE(name)                                                                            \
+#define STUB_CODE(name, code)                                                                      \
     "  hint #34\n  adrp x16, .Lentry_" name "\n  add x16, x16, :lo12:.Lentry_" name "\n"           \
-    "  b gate_stub\n"
+    "  b " code "\n"
 #endif
 /* The entry names the stub by a local label: another preloaded library may have the global one. */
-#define STUB(name)                                                                                 \
+#define STUB_OF(name, code)                                                                        \
     __asm__(".text\n.p2align 4\n.globl " #name "\n.type " #name ", %function\n" #name ":\n"        \
-            ".Lstub_" #name ":\n.cfi_startproc\n" STUB_CODE(#name) ".cfi_endproc\n"               \
+            ".Lstub_" #name ":\n.cfi_startproc\n" STUB_CODE(#name, code) ".cfi_endproc\n"         \
             ".size " #name ", . - " #name "\n"                                                     \
             ".pushsection .rodata\n.Lname_" #name ": .asciz \"" #name "\"\n.popsection\n"           \
-            ".pushsection gate_entries, \"aw\", %progbits\n.p2align 3\n"                            \
-            ".Lentry_" #name ": .quad .Lname_" #name ", .Lstub_" #name ", 0, 0\n.popsection\n");
+            ".pushsection gate_entries, \"aw\", %progbits\n.p2align 6\n"                            \
+            ".Lentry_" #name ": .quad .Lname_" #name ", .Lstub_" #name ", 0, 0, 0, 0, 0, 0\n"      \
+            ".popsection\n");
+#define STUB(name) STUB_OF(name, "gate_fast")
+#define WIDE(name) STUB_OF(name, "gate_fast_wide") /* it may have arguments on the stack */
 
 /* ---- stubs.c ------------------------------------------------------------------------------ */
 
@@ -89,6 +105,12 @@ bool driver_has(const void *address);
 struct entry *entry_named(const char *name);
 /* The stub before `real`, or NULL where there are no more. `name` is that of hooks. */
 void *stub_of(void *real, const char *name);
+/* While the gate is open, let the entry's stub do without call_enter, if marking is all. */
+void entry_let_pass(struct entry *entry);
+/* Have all stubs ask call_enter, when the gate is not open any more. Returns false where it cannot be
+ * known who did not. */
+bool entries_stop(void);
+void entries_start(void);
 const struct hooks *hooks_of(const char *name);
 
 /* ---- marks.c: who is inside ------------------------------------------------------------------ */
@@ -109,8 +131,14 @@ bool mark_is_inside(void);
 /* The first mark for which a function answers true, or NULL. */
 struct mark *mark_find(bool (*matches)(struct mark *mark, void *data), void *data);
 struct mark *own_mark(void); /* NULL: none yet */
+ptrdiff_t own_mark_at(void); /* from the thread's pointer */
 void marks_start(void);
 void marks_clear_others(void);
+
+_Static_assert(offsetof(struct mark, inside) == MARK_INSIDE, "MARK_INSIDE");
+_Static_assert(offsetof(struct mark, calls) == MARK_CALLS, "MARK_CALLS");
+_Static_assert(offsetof(struct mark, stack) == MARK_STACK, "MARK_STACK");
+_Static_assert(offsetof(struct mark, entry) == MARK_ENTRY, "MARK_ENTRY");
 
 /* ---- closing.c: the phases ------------------------------------------------------------------- */
 
