@@ -16,6 +16,7 @@ KEYS: Keys = (
             ("/", "search the nodes"),
             ("?", "this help"),
             ("b", "all rows of the breakdown, or the panes again"),
+            ("g t i l", "all the room for graph, timeline, inspector or list of nodes, and back"),
             ("Esc", "leave the search, close what is open, select nothing"),
         ),
     ),

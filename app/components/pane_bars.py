@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import dash_mantine_components as dmc
 from dash import html
 from dash.development.base_component import Component
@@ -9,10 +11,13 @@ from dash.development.base_component import Component
 from gviz.app.components.aria_attributes import aria
 
 
-def pane(title: str, body: Component, note: Component | None, *tools: Component) -> Component:
-    """Return a pane: its title, a note, its tools, and what it shows."""
+def pane(
+    title: str, body: Component, note: Component | None, *tools: Component, name: str | None = None
+) -> Component:
+    """Return a pane: its title, a note, its tools, and what it shows; ``name`` in addresses."""
     return html.Section(
         className="gv-pane",
+        **({} if name is None else _named(name)),
         **aria(label=title),
         children=[
             html.Div(
@@ -24,6 +29,11 @@ def pane(title: str, body: Component, note: Component | None, *tools: Component)
     )
 
 
+def _named(name: str) -> dict[str, Any]:
+    """Return how assets/web/page/panes.js knows a pane."""
+    return {"data-pane": name}
+
+
 def panel_pane(timeline: Component, memory: Component, *tools: Component) -> Component:
     """Return the pane beside the DAG: timeline or memory, as its switch says."""
     panels = [
@@ -32,6 +42,7 @@ def panel_pane(timeline: Component, memory: Component, *tools: Component) -> Com
     ]
     return html.Section(
         className="gv-pane",
+        **_named("timeline"),
         **aria(label="Timeline and memory"),
         children=[
             html.Div(
@@ -67,6 +78,7 @@ def panes(dag: Component, timeline: Component, table: Component) -> Component:
         id="inspector",
         className="gv-pane gv-inspector",
         tabIndex="0",
+        **_named("inspector"),
         **aria(label="Inspector"),
         # assets/web/breakdown lists findings while nothing is selected.
         children=[html.Div(id="findings"), html.Div(id="inspector-body")],

@@ -138,7 +138,8 @@ def first_colour(view: GraphView, against: bool = False) -> str:
 
 def _dag(view: GraphView, against: bool) -> Component:
     if not view.nodes:
-        return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
+        nothing = html.P("This graph has no nodes.", className="gv-empty")
+        return pane("Graph", nothing, None, name="graph")
     # The head names inferred edges; it has room for it.
     words = None if view.root.edges_inferred else edges_note(view.root)
     note = None if words is None else html.Span(words, className="gv-muted")
@@ -150,7 +151,7 @@ def _dag(view: GraphView, against: bool) -> Component:
     )
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
-    return pane("Graph", html.Div(id="dag", className=_CANVAS), note, *tools)
+    return pane("Graph", html.Div(id="dag", className=_CANVAS), note, *tools, name="graph")
 
 
 def _launch_choices(launches: OfferedLaunches) -> list[Component]:
@@ -222,7 +223,7 @@ def _table(view: GraphView) -> Component:
         ],
         className="gv-grid",
     )
-    return pane("Nodes", body, note, count, grouped, save, clear, search)
+    return pane("Nodes", body, note, count, grouped, save, clear, search, name="table")
 
 
 def graph_content(

@@ -74,6 +74,48 @@ def test_nodes_in_turn_are_selected_after_a_reload(graph_page: GraphPage, site: 
     assert not page.locator("#selection-note").is_visible()
 
 
+def reload(graph_page: GraphPage, wanted: str) -> None:
+    """Load the page anew once its address has something."""
+    graph_page.wait_until(lambda: wanted in graph_page.page.url, f"{wanted} in the address")
+    graph_page.page.reload()
+    graph_page.page.locator(".gv-early").wait_for(state="detached")
+
+
+def test_room_of_panes_and_search_are_there_after_a_reload(
+    graph_page: GraphPage, site: Site
+) -> None:
+    page = graph_page.page
+    dag, timeline = page.locator("#dag"), page.locator("#timeline")
+    graph_page.open(site, "graph?file=chain&graph=1")
+    page.get_by_role("separator", name="Resize graph and timeline").press("ArrowRight")
+    page.keyboard.press("/")
+    page.keyboard.type("even_kernel")
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    assert timeline.evaluate("x => x.contains(document.activeElement)")
+    reload(graph_page, "search=even_kernel&pane=timeline&shares=56,52,31")
+    timeline.wait_for()
+    assert not dag.is_visible()
+    page.keyboard.press("t")
+    graph_page.wait()
+    assert page.locator("#row-count").inner_text() == "1300 of 3000"
+    box = dag.bounding_box()
+    assert box is not None
+    assert box["width"] == pytest.approx(0.52 * 1264, abs=8)
+    page.get_by_role("heading", name="Nodes", exact=True).dblclick()
+    assert not timeline.is_visible()
+    page.keyboard.press("i")
+    assert page.locator("#inspector").is_visible()
+    assert not page.locator("#nodes").is_visible()
+    page.keyboard.press("b")
+    reload(graph_page, "pane=breakdown")
+    page.locator(".gv-breakdown-whole").wait_for()
+    page.keyboard.press("g")
+    assert dag.is_visible()
+    page.get_by_role("heading", name="Graph", exact=True).dblclick()
+    assert page.locator("#nodes").is_visible()
+
+
 def test_saved_file_keeps_them_too(page: Page, chain: Path) -> None:
     output = chain.with_suffix(".html")
     write_html(chain, output, [1], overwrite=True)

@@ -26,13 +26,15 @@ export class Breakdown {
   /**
    * @param {HTMLElement} box @param {HTMLElement|null} findings where findings are listed while
    *   nothing is selected
-   * @param {Group} group @param {Source} source
+   * @param {Group} group @param {Source} source @param {(isOpen: boolean) => void} toggled a reader opened
+   *   or closed the rows in full
    */
-  constructor(box, findings, group, source) {
+  constructor(box, findings, group, source, toggled) {
     this.box = box;
     this.findings = findings;
     this.group = group;
     this.ending = new AbortController();
+    this.toggled = toggled;
     this.isOpen = false;
     /** @type {Partial<Record<Form, Blocks>>} */ this.forms = {};
     this.sentence = element("p", { class: "gv-headline" });
@@ -67,6 +69,8 @@ export class Breakdown {
 
   /** Draw the rows of the form that is open. */
   show() {
+    this.box.classList.toggle("gv-breakdown-whole", this.isOpen);
+    this.button.setAttribute("aria-expanded", String(this.isOpen));
     const blocks = this.forms[this.isOpen ? "whole" : "strip"];
     if (blocks) this.rows.show(blocks, this.isOpen);
     this.mark();
@@ -116,12 +120,17 @@ export class Breakdown {
     if (this.findings) this.findings.hidden = selected.length > 0;
   }
 
+  /** All rows, or the strip. @param {boolean} isOpen */
+  open(isOpen) {
+    if (isOpen === this.isOpen) return;
+    this.isOpen = isOpen;
+    this.show();
+  }
+
   toggle() {
     if (!this.forms.whole?.count) return;
-    this.isOpen = !this.isOpen;
-    this.box.classList.toggle("gv-breakdown-whole", this.isOpen);
-    this.button.setAttribute("aria-expanded", String(this.isOpen));
-    this.show();
+    this.open(!this.isOpen);
+    this.toggled(this.isOpen);
     if (this.isOpen) this.rows.focus();
     else this.button.focus();
   }

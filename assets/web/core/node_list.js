@@ -21,12 +21,12 @@ const SIX = 6;
 
 /**
  * The ids, or as many of the first of them as an address has room for.
- * @param {number[]} ids
+ * @param {number[]} ids @param {number} [most] characters
  */
-export function write(ids) {
-  const list = writeList(ids);
+export function write(ids, most = MOST_CHARACTERS) {
+  const list = writeList(ids, most);
   if (list.kept === ids.length && list.text.length <= LONG) return list;
-  const bits = writeBits(ids, list.kept === ids.length ? list.text.length : MOST_CHARACTERS);
+  const bits = writeBits(ids, list.kept === ids.length ? list.text.length : most);
   return bits === null ? list : { text: bits, kept: ids.length };
 }
 
@@ -52,9 +52,9 @@ function readBits(first, letters) {
 
 /**
  * As many of the first ids as an address has room for.
- * @param {number[]} ids
+ * @param {number[]} ids @param {number} most
  */
-function writeList(ids) {
+function writeList(ids, most) {
   let text = "";
   let kept = 0;
   while (kept < ids.length) {
@@ -64,7 +64,7 @@ function writeList(ids) {
     if (end - kept < 2) end = kept;
     const part = end > kept ? `${ids[kept]}-${ids[end]}` : String(ids[kept]);
     const longer = text ? `${text},${part}` : part;
-    if (longer.length > MOST_CHARACTERS) break;
+    if (longer.length > most) break;
     text = longer;
     kept = end + 1;
   }
@@ -89,10 +89,10 @@ export function read(text) {
 
 /**
  * Write into a query what is selected; returns how many nodes of it.
- * @param {URLSearchParams} query @param {number[]} ids
+ * @param {URLSearchParams} query @param {number[]} ids @param {number} [room] characters
  */
-export function put(query, ids) {
-  const { text, kept } = write(ids);
+export function put(query, ids, room = MOST_CHARACTERS) {
+  const { text, kept } = write(ids, Math.min(room, MOST_CHARACTERS));
   if (text) query.set("node", text);
   else query.delete("node");
   return kept;

@@ -4,17 +4,23 @@
  *
  * @typedef {{node: number[], launch: string, stream: string, order: string, colour: string,
  *   layout: string, fold: string, open: string[], edges: string, buffer: string|null,
- *   table: string, panel: string, level: string, time: Times|null}} State  `time`: what part of the timeline is
- *   looked at, null: all of it
+ *   table: string, panel: string, level: string, time: Times|null, search: string} & Room} State  `time`: what
+ *   part of the timeline is looked at, null: all of it
  */
 import * as nodeList from "../core/node_list.js";
 /** @import { Times } from "../timeline/look.js" */
+/** @import { Room } from "./panes.js" */
 
 /** Fields whose values are words. */
 const WORDS = /** @type {const} */ (
-  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel", "level"]);
+  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel", "level", "search", "pane"]);
 /** What the fields of the address are when it does not have them. */
 const ABSENT = { order: "ordinal", fold: "none", edges: "all", panel: "timeline", level: "0" };
+/** Characters of an address that servers and proxies let pass, but for where it leads. */
+const MOST_CHARACTERS = 7800;
+/** Of what is searched. */
+export const MOST_SEARCHED = 300;
+const SHARES = /^\d{1,2}(\.\d)?(,\d{1,2}(\.\d)?){0,3}$/;
 const TIME = /^(\d{1,15})-(\d{1,15})$/;
 const BUFFER = /^[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?$/;
 
@@ -30,6 +36,8 @@ export function parse(text) {
   const [node, buffer, open] = ["node", "buffer", "open"].map((name) => query.get(name));
   if (node !== null) found.node = nodeList.read(node);
   if (buffer !== null && BUFFER.test(buffer)) found.buffer = buffer;
+  const shares = query.get("shares") ?? "";
+  if (SHARES.test(shares)) found.shares = shares.split(",").map(Number);
   const time = timesOf(query.get("time") ?? "");
   if (time) found.time = time;
   if (open !== null) found.open = open.split(",").filter(Boolean);
@@ -53,13 +61,14 @@ export function graphOf(text) {
 export const isBody = (id) => /^n\d+$/.test(id);
 
 /**
- * A state as a query: what differs from what is there without it.
+ * A state as a query: what differs from what is there without it; and how many of the selected nodes it has.
  * @param {Record<string, string|number>} fixed which graph, against which baseline
  * @param {State} state @param {string} table the one that the page begins with
  */
-export function textOf(fixed, state, table) {
+export function write(fixed, state, table) {
   const query = new URLSearchParams(Object.entries(fixed).map(([name, value]) => [name, String(value)]));
-  nodeList.put(query, state.node);
+  // Its place: addresses are read by people.
+  query.set("node", "");
   for (const name of WORDS) {
     const value = state[name];
     if (value && value !== ABSENT[/** @type {"order"} */ (name)]) query.set(name, value);
@@ -71,5 +80,13 @@ export function textOf(fixed, state, table) {
   const open = state.fold === "none" ? state.open.filter(isBody) : state.open;
   if (open.length) query.set("open", open.join(","));
   if (state.time) query.set("time", typeof state.time === "string" ? state.time : state.time.join("-"));
-  return query.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
+  if (state.shares) query.set("shares", state.shares.join(","));
+  const kept = nodeList.put(query, state.node, MOST_CHARACTERS - joined(query).length);
+  return { text: joined(query), kept };
 }
+
+/** A state as a query. @param {Record<string, string|number>} fixed @param {State} state @param {string} table */
+export const textOf = (fixed, state, table) => write(fixed, state, table).text;
+
+/** @param {URLSearchParams} query */
+const joined = (query) => query.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");

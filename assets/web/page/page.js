@@ -13,7 +13,9 @@ import { byId, closest } from "../core/dom.js";
 import { element, make } from "../core/parts.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
+import * as choices from "./choices.js";
 import { Inspector, notShown } from "./inspector.js";
+import { Panes, PANES } from "./panes.js";
 import * as selectionNote from "./selection_note.js";
 import { openView } from "./views.js";
 /** @import { Frame, Props } from "../core/frame.js" */
@@ -28,35 +30,8 @@ export const PARTS = ["dag", "timeline", "memory", "nodes", "kernels", "inspecto
 const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
 /** Parts that a page may have or not; with other ones it is another page. */
 const OPTIONAL = ["dag", "timeline", "graph-choice", "baseline"];
-/**
- * The part of the state that a control, or a group of them, sets.
- * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|"level"|undefined>}
- */
-const CHOICES = {
-  launch: "launch", "stream-launch": "stream", order: "order", colour: "colour", folding: "fold",
-  data: "edges", layout: "layout", panel: "panel", "table-view": "table", level: "level",
-};
 /** Choices whose options are addresses of other pages. */
 export const WAYS = ["compare-a", "compare-b", "compare-graph-a", "compare-graph-b"];
-
-/** With other ones there are other times. */
-const TIMES = new Set(["launch", "stream", "order"]);
-
-/** A choice that the page may have. @param {string} id */
-const choiceOf = (id) => /** @type {HTMLSelectElement|null} */ (document.getElementById(id));
-
-/** What a choice offers, in words: launches are told apart by them. @param {HTMLOptionElement|undefined} option */
-const nameOf = (option) => option?.text.split(" · ")[0];
-
-/**
- * A place among `names`, or else the first of them.
- * @param {string[]} names @param {string} [requested]
- */
-const oneOf = (names, requested = "") => (names.includes(requested) ? requested : names[0] ?? "");
-
-/** Options that can be chosen. @param {string} id */
-const offered = (id) =>
-  Array.from(choiceOf(id)?.options ?? []).filter((option) => !option.disabled).map((option) => option.value);
 
 export class GraphPage {
   /**
@@ -76,15 +51,18 @@ export class GraphPage {
     box.replaceChildren(this.element);
     document.title = `${store.graph.name} – gviz`;
     this.group = bus.group(bus.PAGE);
+    this.panes = new Panes(this.element, (room) => this.give(room));
     const requested = address.parse(query);
     this.state = this.begin(requested);
     /** The layout that is requested; "": that which the view chooses. */
-    this.asked = oneOf(["", ...this.layouts()], requested.layout);
+    this.asked = choices.oneOf(["", ...this.layouts()], requested.layout);
     this.group.selected = this.state.node;
     this.ends = [bus.subscribe(bus.PAGE, () => this.hear()), this.watchTheme()];
     this.inspector = new Inspector(byId("inspector-body"), this.group);
+    this.showRoom();
     for (const view of store.graph.first) this.frame(/** @type {"dag"} */ (view));
     this.breakdown = this.openBreakdown();
+    this.breakdown?.open(this.state.pane === "breakdown");
     this.listening = this.listen();
     this.settle();
     /** Settled once the table is filled, or says why it is not. */
@@ -113,28 +91,36 @@ export class GraphPage {
   begin(requested) {
     const { graph, store } = this;
     const launches = store.launches();
-    const fold = oneOf(store.folds().length ? store.folds() : ["none", ...offered("folding")], requested.fold);
+    const fold = choices.oneOf(store.folds().length ? store.folds() : ["none", ...choices.offered("folding")], requested.fold);
     return {
       node: requested.node || [],
-      launch: oneOf([choiceOf("launch")?.value ?? launches[0] ?? "", ...(launches.length ? launches : offered("launch"))], requested.launch),
-      stream: oneOf([choiceOf("stream-launch")?.value ?? "", ...offered("stream-launch")], requested.stream),
-      order: oneOf(["ordinal", ...offered("order")], requested.order),
-      colour: oneOf([graph.colour, ...offered("colour")], requested.colour),
-      layout: oneOf([graph.layout, ...this.layouts()], requested.layout),
+      launch: choices.oneOf([choices.choiceOf("launch")?.value ?? launches[0] ?? "", ...(launches.length ? launches : choices.offered("launch"))], requested.launch),
+      stream: choices.oneOf([choices.choiceOf("stream-launch")?.value ?? "", ...choices.offered("stream-launch")], requested.stream),
+      order: choices.oneOf(["ordinal", ...choices.offered("order")], requested.order),
+      colour: choices.oneOf([graph.colour, ...choices.offered("colour")], requested.colour),
+      layout: choices.oneOf([graph.layout, ...this.layouts()], requested.layout),
       fold,
       open: store.opened(fold, requested.open || []),
-      edges: oneOf(["all", "data"], requested.edges),
+      edges: choices.oneOf(["all", "data"], requested.edges),
       buffer: requested.buffer || null,
       time: requested.time ?? null,
-      panel: oneOf(["timeline", "memory"], requested.panel),
-      table: oneOf(Object.keys(graph.tables), requested.table),
-      level: oneOf(["0", ...offered("level")], requested.level),
+      search: (requested.search ?? "").slice(0, address.MOST_SEARCHED),
+      pane: choices.oneOf(["", ...PANES], requested.pane),
+      shares: requested.shares ?? null,
+      panel: choices.oneOf(["timeline", "memory"], requested.panel),
+      table: choices.oneOf(Object.keys(graph.tables), requested.table),
+      level: choices.oneOf(["0", ...choices.offered("level")], requested.level),
     };
   }
 
   /** The state, as the query of an address has it. */
   query() {
-    return address.textOf(this.graph.fixed, this.state, Object.keys(this.graph.tables)[0]);
+    return this.written().text;
+  }
+
+  /** The state as an address has it. */
+  written() {
+    return address.write(this.graph.fixed, this.state, Object.keys(this.graph.tables)[0]);
   }
 
   /**
@@ -145,11 +131,14 @@ export class GraphPage {
     const requested = address.parse(query);
     /** @type {[string, string|undefined][]} */
     const chosen = [["launch", requested.launch], ["stream-launch", requested.stream]];
-    if (chosen.some(([id, value]) => value && choiceOf(id) && !offered(id).includes(value))) return false;
+    if (chosen.some(([id, value]) => value && choices.choiceOf(id) && !choices.offered(id).includes(value))) return false;
     const node = this.known(requested.node || []);
     this.state = { ...this.begin(requested), node: this.state.node };
-    this.asked = oneOf(["", ...this.layouts()], requested.layout);
+    this.asked = choices.oneOf(["", ...this.layouts()], requested.layout);
     this.state.layout ||= this.frames.dag?.payload?.header.layout ?? "";
+    this.showRoom();
+    this.breakdown?.open(this.state.pane === "breakdown");
+    this.narrow({ search: this.state.search });
     this.update();
     this.group.select(node);
     return true;
@@ -198,6 +187,21 @@ export class GraphPage {
     this.settle();
   }
 
+  /** A reader wants other room for the panes. @param {Partial<State>} room */
+  give(room) {
+    Object.assign(this.state, room);
+    this.showRoom();
+    this.breakdown?.open(this.state.pane === "breakdown");
+    this.write();
+  }
+
+  /** Have the panes, and the field of the search, be as the state says. */
+  showRoom() {
+    this.panes.show(this.state);
+    const field = /** @type {HTMLInputElement} */ (byId("search"));
+    if (field.value !== this.state.search) field.value = this.state.search;
+  }
+
   /** A view changed a property of its own. @param {Partial<Props>} change */
   receive({ open, layout, buffer, times }) {
     if (times !== undefined) {
@@ -228,7 +232,8 @@ export class GraphPage {
   /** The verdict and the breakdown; null where there is none of this graph. */
   openBreakdown() {
     const [box, source] = [document.getElementById("breakdown"), this.store.breakdown()];
-    return box && source && new Breakdown(box, document.getElementById("findings"), this.group, source);
+    return box && source && new Breakdown(box, document.getElementById("findings"), this.group, source,
+      (isOpen) => this.give({ pane: isOpen ? "breakdown" : "" }));
   }
 
   // -- the tables -----------------------------------------------------------------------
@@ -254,8 +259,8 @@ export class GraphPage {
       byId("nodes").replaceChildren();
       const { columns, label } = this.graph.tables.nodes;
       this.table = new Table(byId("nodes"), columns, nodes, { group: this.group, name: this.graph.name, label });
-      const { value } = /** @type {HTMLInputElement} */ (byId("search"));
-      if (value || this.filtered) this.table.change({ search: value, only: this.filtered && new Set(this.filtered) });
+      const { search } = this.state;
+      if (search || this.filtered) this.table.change({ search, only: this.filtered && new Set(this.filtered) });
     }
     const { node } = this.state;
     if (this.known(node).length < node.length) this.group.select(this.known(node));
@@ -301,6 +306,13 @@ export class GraphPage {
       `The table could not be loaded: ${message}`));
   }
 
+  /** Search, as far as an address has room for it. @param {string} text */
+  find(text) {
+    this.state.search = text.slice(0, address.MOST_SEARCHED);
+    this.narrow({ search: this.state.search });
+    this.write();
+  }
+
   /** @param {{search?: string, only?: Set<number>|null}} how */
   narrow(how) {
     this.table?.change(how);
@@ -343,34 +355,12 @@ export class GraphPage {
   settle() {
     const { state, store } = this;
     this.inspector.show(store.keyOf(state.node), () => store.inspect(state.node));
-    this.showControls();
+    choices.show(state);
+    // The table has the colours that the choice names.
+    this.element.classList.toggle("gv-by-family", state.colour === "family");
     this.showPanel();
     this.showTable();
     this.write();
-  }
-
-  /** Have the controls say what the state is, and the table have the colours that it names. */
-  showControls() {
-    const { state } = this;
-    this.element.classList.toggle("gv-by-family", state.colour === "family");
-    const values = {
-      launch: state.launch, "stream-launch": state.stream, order: state.order, colour: state.colour, folding: state.fold,
-      level: state.level, "table-view": state.table,
-    };
-    for (const [id, value] of Object.entries(values)) {
-      const choice = document.getElementById(id);
-      if (choice instanceof HTMLSelectElement) choice.value = value;
-    }
-    const data = /** @type {HTMLInputElement|null} */ (document.getElementById("data"));
-    if (data) data.checked = state.edges === "data";
-    const shown = { layout: state.layout, panel: state.panel, "table-view": state.table };
-    for (const [id, value] of Object.entries(shown)) {
-      /** @type {HTMLInputElement|null} */
-      const choice = document.querySelector(`#${id} input[value="${value}"]`);
-      if (choice) choice.checked = true;
-    }
-    const order = document.getElementById("order-box");
-    if (order) order.hidden = state.launch !== "all";
   }
 
   /** Timeline or memory; the memory view and its facts are made when they are first looked at. */
@@ -401,9 +391,9 @@ export class GraphPage {
   }
 
   write() {
-    const { node } = this.state;
-    selectionNote.about(node);
-    this.host.write(this.query(), this.steps);
+    const { text, kept } = this.written();
+    selectionNote.show(kept, this.state.node.length);
+    this.host.write(text, this.steps);
   }
 
   // -- controls -----------------------------------------------------------------------
@@ -414,7 +404,7 @@ export class GraphPage {
     this.element.addEventListener("change", (event) => this.choose(/** @type {HTMLInputElement} */ (event.target)), { signal });
     this.element.addEventListener("input", (event) => {
       const { id, value } = /** @type {HTMLInputElement} */ (event.target);
-      if (id === "search") this.narrow({ search: value });
+      if (id === "search") this.find(value);
     }, { signal });
     this.element.addEventListener("click", (event) => {
       const { id } = /** @type {Element} */ (event.target);
@@ -433,12 +423,12 @@ export class GraphPage {
     if (id === "graph-choice") return this.host.openGraph(Number(value));
     if (id === "baseline") return this.host.openBaseline(value);
     if (WAYS.includes(id)) return this.host.open(value);
-    const choice = CHOICES[id] ?? CHOICES[name];
+    const choice = choices.CHOICES[id] ?? choices.CHOICES[name];
     if (!choice) return;
     this.steps += 1;
     this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
     if (choice === "layout") this.asked = value;
-    if (TIMES.has(choice)) this.state.time = null;
+    if (choices.TIMES.has(choice)) this.state.time = null;
     if (choice === "fold") this.state.open = this.store.opened(value, this.state.open.filter(address.isBody));
     if (choice === "table") this.showRows();
     this.update();
@@ -486,12 +476,13 @@ export class GraphPage {
       const there = fresh.querySelector(`#${id}`);
       if (there) document.getElementById(id)?.replaceChildren(...there.childNodes);
     }
-    for (const id of ["launch", "stream-launch", "graph-choice", "baseline"]) renewOptions(id, fresh);
+    for (const id of ["launch", "stream-launch", "graph-choice", "baseline"]) choices.renew(id, fresh);
     this.store = store;
-    this.state.launch = choiceOf("launch")?.value ?? this.state.launch;
-    this.state.stream = choiceOf("stream-launch")?.value ?? this.state.stream;
+    this.state.launch = choices.choiceOf("launch")?.value ?? this.state.launch;
+    this.state.stream = choices.choiceOf("stream-launch")?.value ?? this.state.stream;
     this.breakdown?.destroy();
     this.breakdown = this.openBreakdown();
+    this.breakdown?.open(this.state.pane === "breakdown");
     this.update();
     this.filled = this.fill();
     if (this.frames.memory) this.showMemoryFacts();
@@ -512,27 +503,11 @@ export class GraphPage {
   close() {
     for (const end of this.ends) end();
     this.listening.abort();
+    this.panes.close();
     this.breakdown?.destroy();
     this.table?.destroy();
     this.other?.table.destroy();
     for (const [, frame] of this.views()) frame.destroy();
     this.element.remove();
   }
-}
-
-/**
- * Offer what a choice offers by now, with what is called the same chosen: numbers of launches move.
- * @param {string} id @param {HTMLElement} fresh a page made anew
- */
-function renewOptions(id, fresh) {
-  const choice = choiceOf(id);
-  /** @type {HTMLSelectElement|null} */
-  const there = fresh.querySelector(`#${id}`);
-  if (!choice || !there) return;
-  const chosen = nameOf(choice.selectedOptions[0]);
-  const options = Array.from(there.options);
-  const { value } = options.find((option) => nameOf(option) === chosen) ?? there;
-  choice.replaceChildren(...options);
-  choice.value = value;
-  choice.disabled = there.disabled;
 }

@@ -1,6 +1,5 @@
 /** A note over the page: the address holds a part of the selection only. */
 import { counted } from "../core/format.js";
-import * as nodeList from "../core/node_list.js";
 
 const ID = "selection-note";
 
@@ -10,11 +9,6 @@ const ID = "selection-note";
  */
 export function show(kept, count) {
   say(kept === count ? "" : wordsOf(kept, count));
-}
-
-/** Say how much of a selection the address has room for, unless that is all of it. @param {number[]} ids */
-export function about(ids) {
-  show(nodeList.write(ids).kept, ids.length);
 }
 
 /** Say nothing. */

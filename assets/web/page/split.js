@@ -12,15 +12,21 @@ function isVertical(split) {
 }
 
 /** @param {HTMLElement} split */
-function shareOf(split) {
+export function shareOf(split) {
   return parseFloat(getComputedStyle(split).getPropertyValue("--gv-share"));
 }
 
-/** @param {HTMLElement} split @param {HTMLElement} bar @param {number} share */
-function setShare(split, bar, share) {
-  const bounded = Math.min(MOST, Math.max(LEAST, share));
+/** Give the first pane a share, to a tenth of a percent. @param {HTMLElement} split @param {number} share */
+export function setShare(split, share) {
+  const bounded = Math.round(10 * Math.min(MOST, Math.max(LEAST, share))) / 10;
   split.style.setProperty("--gv-share", bounded + "%");
-  bar.setAttribute("aria-valuenow", String(Math.round(bounded)));
+  const bar = split.querySelector(":scope > .gv-split-bar");
+  bar?.setAttribute("aria-valuenow", String(Math.round(bounded)));
+}
+
+/** A reader gave the panes other shares. @param {HTMLElement} split */
+function tell(split) {
+  split.dispatchEvent(new CustomEvent("gviz-share", { bubbles: true }));
 }
 
 /** Hear keys and pointer. */
@@ -42,12 +48,13 @@ export function listen() {
       const share = vertical
         ? (at.clientY - box.top) / box.height
         : (at.clientX - box.left) / box.width;
-      setShare(split, bar, share * 100);
+      setShare(split, share * 100);
     };
 
     const end = () => {
       bar.classList.remove("gv-dragged");
       bar.removeEventListener("pointermove", move);
+      tell(split);
     };
 
     bar.addEventListener("pointermove", move);
@@ -64,7 +71,8 @@ export function listen() {
     const on = isVertical(split) ? "ArrowDown" : "ArrowRight";
     if (event.key === back || event.key === on) {
       event.preventDefault();
-      setShare(split, bar, shareOf(split) + (event.key === on ? STEP : -STEP));
+      setShare(split, shareOf(split) + (event.key === on ? STEP : -STEP));
+      tell(split);
     }
   });
 }

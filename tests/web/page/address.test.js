@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { graphOf, parse, textOf } from "../../../assets/web/page/address.js";
+import { graphOf, parse, textOf, write } from "../../../assets/web/page/address.js";
 
 const FIXED = { graph: 2 };
 /** @type {import("../../../assets/web/page/address.js").State} */
 const STATE = {
   node: [3, 4], launch: "all", stream: "9", order: "length", colour: "p95", layout: "lanes", fold: "repeats",
   open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "kernels", panel: "memory", time: [1200, 48000], level: "2",
+  search: "kind:memcpy a&b", pane: "timeline", shares: [60, 50.5, 31],
 };
 
 test("a state comes back from its address", () => {
@@ -18,7 +19,7 @@ test("a state comes back from its address", () => {
 test("an address says only what differs", () => {
   const plain = {
     ...STATE, node: [], launch: "median", stream: "", order: "ordinal", fold: "none", open: [], edges: "all", buffer: null,
-    table: "nodes", panel: "timeline", time: null, level: "0",
+    table: "nodes", panel: "timeline", time: null, level: "0", search: "", pane: "", shares: null,
   };
   assert.equal(textOf(FIXED, plain, "nodes"), "graph=2&launch=median&colour=p95&layout=lanes");
   const against = { file: "a b", graph: 2, baseline: "before", baseline_graph: 1 };
@@ -54,6 +55,19 @@ test("a part of the time is from one instant to a later one, or what lies betwee
   assert.equal(parse("time=between").time, "between");
   assert.equal(parse(textOf(FIXED, { ...STATE, time: "between" }, "nodes")).time, "between");
   for (const wrong of ["48-12", "5-5", "5", "-5-7", "1e3-2e3", "5-", "all"]) assert.equal(parse(`time=${wrong}`).time, undefined);
+});
+
+test("an address is no longer than servers let pass, and says how many nodes it holds", () => {
+  const node = Array.from({ length: 1500 }, (_, n) => 100_000 + 50 * n);
+  const open = Array.from({ length: 600 }, (_, n) => `r${n}`);
+  const { text, kept } = write(FIXED, { ...STATE, node, open }, "nodes");
+  assert.ok(text.length <= 7800 && text.length > 7000);
+  assert.ok(kept > 0 && kept < 857);
+  assert.deepEqual(parse(text), { ...STATE, node: node.slice(0, kept), open });
+});
+
+test("shares of panes are percents", () => {
+  for (const wrong of ["", "5,", "a", "100", "50,31.25", "-5", "1,2,3,4,5"]) assert.equal(parse(`shares=${wrong}`).shares, undefined);
 });
 
 test("what is malformed says nothing", () => {

@@ -1,0 +1,69 @@
+/** The choices of a graph's page: which part of the state each sets, and what each offers. */
+/** @import { State } from "./address.js" */
+
+/**
+ * The part of the state that a control, or a group of them, sets.
+ * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|"level"|undefined>}
+ */
+export const CHOICES = {
+  launch: "launch", "stream-launch": "stream", order: "order", colour: "colour", folding: "fold",
+  data: "edges", layout: "layout", panel: "panel", "table-view": "table", level: "level",
+};
+
+/** With other ones there are other times. */
+export const TIMES = new Set(["launch", "stream", "order"]);
+
+/** A choice that the page may have. @param {string} id */
+export const choiceOf = (id) => /** @type {HTMLSelectElement|null} */ (document.getElementById(id));
+
+/** What a choice offers, in words: launches are told apart by them. @param {HTMLOptionElement|undefined} option */
+const nameOf = (option) => option?.text.split(" · ")[0];
+
+/**
+ * A place among `names`, or else the first of them.
+ * @param {string[]} names @param {string} [requested]
+ */
+export const oneOf = (names, requested = "") => (names.includes(requested) ? requested : names[0] ?? "");
+
+/** Options that can be chosen. @param {string} id */
+export const offered = (id) =>
+  Array.from(choiceOf(id)?.options ?? []).filter((option) => !option.disabled).map((option) => option.value);
+
+/** Have the controls say what the state is. @param {State} state */
+export function show(state) {
+  const values = {
+    launch: state.launch, "stream-launch": state.stream, order: state.order, colour: state.colour, folding: state.fold,
+    level: state.level, "table-view": state.table,
+  };
+  for (const [id, value] of Object.entries(values)) {
+    const choice = document.getElementById(id);
+    if (choice instanceof HTMLSelectElement) choice.value = value;
+  }
+  const data = /** @type {HTMLInputElement|null} */ (document.getElementById("data"));
+  if (data) data.checked = state.edges === "data";
+  const shown = { layout: state.layout, panel: state.panel, "table-view": state.table };
+  for (const [id, value] of Object.entries(shown)) {
+    /** @type {HTMLInputElement|null} */
+    const choice = document.querySelector(`#${id} input[value="${value}"]`);
+    if (choice) choice.checked = true;
+  }
+  const order = document.getElementById("order-box");
+  if (order) order.hidden = state.launch !== "all";
+}
+
+/**
+ * Offer what a choice offers by now, with what is called the same chosen: numbers of launches move.
+ * @param {string} id @param {HTMLElement} fresh a page made anew
+ */
+export function renew(id, fresh) {
+  const choice = choiceOf(id);
+  /** @type {HTMLSelectElement|null} */
+  const there = fresh.querySelector(`#${id}`);
+  if (!choice || !there) return;
+  const chosen = nameOf(choice.selectedOptions[0]);
+  const options = Array.from(there.options);
+  const { value } = options.find((option) => nameOf(option) === chosen) ?? there;
+  choice.replaceChildren(...options);
+  choice.value = value;
+  choice.disabled = there.disabled;
+}
