@@ -11,7 +11,6 @@ import numpy.typing as npt
 from gviz.cuda import TIMED_TYPES
 from gviz.dag import find_cycle
 from gviz.matching.occurrences import Work, match_occurrences
-from gviz.recording import rows
 from gviz.stats import UNKNOWN, IntArray
 
 #: An eager iteration of a graph's work, with the names of columns of table launch; ``ordinal``
@@ -43,12 +42,6 @@ class CapturedWork:
     node_id: IntArray
     work: Work
     edges: IntArray
-
-    @classmethod
-    def from_rows(cls, graph_id: int, nodes: Sequence[rows.Node], edges: IntArray) -> CapturedWork:
-        """Build from rows of a recording."""
-        node_id = np.array([node.node_id for node in nodes], np.int64)
-        return cls(graph_id, node_id, Work.from_rows(nodes), edges)
 
     @classmethod
     def from_columns(

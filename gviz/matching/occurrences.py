@@ -36,7 +36,7 @@ import bisect
 import graphlib
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -44,7 +44,6 @@ import numpy.typing as npt
 
 from gviz.cuda import NodeType
 from gviz.matching.token_search import TokenSearch, window_overlaps
-from gviz.recording import rows
 from gviz.stats import UNKNOWN, IntArray
 
 #: Least fraction of the nodes that an occurrence must hold.
@@ -83,23 +82,6 @@ class Work:
 
     def __len__(self) -> int:
         return len(self.type)
-
-    @classmethod
-    def from_rows(cls, work: Sequence[rows.Node] | Sequence[rows.StreamOperation]) -> Work:
-        """Build from rows of a recording, in their order."""
-
-        def column(*names: str) -> IntArray:
-            values = [[getattr(w, name) for name in names] for w in work]
-            known = [[UNKNOWN if v is None else v for v in row] for row in values]
-            return np.array(known, dtype=np.int64).reshape(len(work), len(names))
-
-        return cls(
-            type=column("type")[:, 0],
-            function_id=column("function_id")[:, 0],
-            grid=column("grid_x", "grid_y", "grid_z"),
-            block=column("block_x", "block_y", "block_z"),
-            bytes=column("bytes")[:, 0],
-        )
 
     @classmethod
     def from_columns(cls, work: npt.NDArray[np.void]) -> Work:

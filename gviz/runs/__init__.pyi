@@ -13,10 +13,8 @@ from gviz.runs.operations import operation_name as operation_name
 from gviz.runs.row_columns import Rows as Rows
 from gviz.runs.row_columns import blank_rows as blank_rows
 from gviz.runs.row_columns import integers as integers
-from gviz.runs.row_columns import pack_rows as pack_rows
 from gviz.runs.row_columns import row_dtype as row_dtype
 from gviz.runs.row_columns import shape_columns as shape_columns
 from gviz.runs.row_columns import text_where as text_where
-from gviz.runs.row_columns import unpack_rows as unpack_rows
 from gviz.runs.run_builder import RunBuilder as RunBuilder
 from gviz.runs.spans import Spans as Spans

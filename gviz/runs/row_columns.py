@@ -7,9 +7,9 @@ and bytes are Python's objects.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,6 @@ import numpy.typing as npt
 from gviz.errors import RecordingError
 from gviz.recording import table_of
 from gviz.stats import UNKNOWN, BoolArray, IntArray
-
-_Row = TypeVar("_Row")
 
 #: A structured array of :func:`row_dtype`.
 Rows = npt.NDArray[np.void]
@@ -68,23 +66,6 @@ def shape_columns(grid: IntArray, block: IntArray) -> dict[str, IntArray]:
         for name, shape in (("grid", grid), ("block", block))
         for axis, column in zip("xyz", shape.T, strict=True)
     }
-
-
-def pack_rows(row: type, rows: Sequence[Any]) -> Rows:
-    """Return rows that are objects as columns, for those that come one by one."""
-    found = np.empty(len(rows), row_dtype(row))
-    for name in found.dtype.names or ():
-        missing = _missing(found.dtype[name])
-        values = [getattr(one, name) for one in rows]
-        values = [missing if value is None else value for value in values]
-        found[name] = integers(values) if found.dtype[name].kind == "i" else values
-    return found
-
-
-def unpack_rows(row: type[_Row], rows: Rows) -> list[_Row]:
-    """Return rows that are columns as objects."""
-    names = rows.dtype.names or ()
-    return [row(**dict(zip(names, values, strict=True))) for values in row_values(row, rows)]
 
 
 def integers(values: Iterable[int]) -> IntArray:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
 
 import gviz
-from gviz.cuda import CopyKind, node_type_name, short_name
 from gviz.dag import describe_cycle, find_cycle
 from gviz.errors import DotError, UsageError
 from gviz.formats.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
+from gviz.formats.dot.nodes import node_columns, shown_name
 from gviz.formats.dot.parse import read_dot
-from gviz.recording import RecordingWriter, number_range, rows
-from gviz.runs import IdCounter, RunBuilder, integers, pack_rows
-from gviz.stats import IntArray
+from gviz.recording import RecordingWriter, rows
+from gviz.runs import IdCounter, Rows, RunBuilder, integers
+from gviz.stats import UNKNOWN, IntArray
 
-_NOT_TIMED = "imported from DOT: no times"
 _LIMIT = (
     "Imported from DOT text, which has no times, no Python lines and no NVTX ranges, and "
     "does not distinguish programmatic edges from others."
@@ -28,15 +25,10 @@ _OWN_LIMIT = (
     "Imported from DOT text that gviz exported, which has no times, no Python lines, no "
     "arguments and no NVTX ranges."
 )
-#: What SQLite can store in an INTEGER.
-_INTEGER_LIMIT = 2**63
 
 
-class NodeRow(Protocol):
-    """Maker of a node's row."""
-
-    def __call__(self, graph: DotGraph, node: DotNode, row: rows.Node, /) -> rows.Node:
-        """Return the row to write, given the one that the dump alone makes."""
+#: Changes the columns of a level's nodes, of rows.Node, in place.
+ChangeNodes = Callable[[DotGraph, Rows], None]
 
 
 def import_dot(
@@ -142,7 +134,7 @@ def _check_acyclic(path: Path, graph: DotGraph) -> None:
     cycle = find_cycle(len(ids), edges)
     if not cycle:
         return
-    names = {node.node_id: _shown_name(node) for node in graph.nodes}
+    names = {node.node_id: shown_name(node) for node in graph.nodes}
     described = describe_cycle([f"{names.get(ids[i], '?')} (node {ids[i]})" for i in cycle])
     raise DotError(
         f"{path}, line {graph.line}: {graph.name} has a cycle, {described}, which no CUDA graph "
@@ -194,7 +186,7 @@ class DotWriter:
         graphs: Sequence[DotGraph],
         parents: Mapping[int, Parent],
         text: bytes,
-        node_row: NodeRow | None = None,
+        change: ChangeNodes | None = None,
     ) -> dict[int, int]:
         """Write graph levels; return their graph_id by number.
 
@@ -206,8 +198,8 @@ class DotWriter:
             The result of :func:`find_parents`.
         text
             The dump, compressed; kept with the first level that has no parent.
-        node_row
-            Changes the rows of nodes.
+        change
+            Changes the nodes of each level before they are written, in the order of the levels.
         """
         graph_ids = {graph.number: self._builder.numbers.take("graph") for graph in graphs}
         first_top = next(graph.number for graph in graphs if graph.number not in parents)
@@ -226,20 +218,20 @@ class DotWriter:
                 topology_id=None if topology is None else topology.topology_id,
                 dot=text if graph.number == first_top else None,
             )
-            nodes = []
-            for node in graph.nodes:
-                found = build_node_row(node, row.graph_id, self._function(node))
-                nodes.append(found if node_row is None else node_row(graph, node, found))
-            self._builder.add_graph(row, pack_rows(rows.Node, nodes), topology, edges)
+            functions = integers(self._function(node) for node in graph.nodes)
+            nodes = node_columns(graph.nodes, row.graph_id, functions)
+            if change is not None:
+                change(graph, nodes)
+            self._builder.add_graph(row, nodes, topology, edges)
         return graph_ids
 
     def _topology(self, graph: DotGraph, edges: IntArray) -> rows.Topology:
         names = [node.kernel.mangled_name if node.kernel else "" for node in graph.nodes]
         return self._builder.topology([node.type for node in graph.nodes], names, edges)
 
-    def _function(self, node: DotNode) -> int | None:
+    def _function(self, node: DotNode) -> int:
         if node.kernel is None or not node.kernel.mangled_name:
-            return None
+            return UNKNOWN
         return self._builder.kernels.number_of_symbol(node.kernel.mangled_name)
 
 
@@ -247,81 +239,3 @@ def _edge_columns(graph: DotGraph) -> IntArray:
     """Return the edges of a level, each once, as RunBuilder takes them."""
     edges = {(e.from_node, e.to_node, e.type, e.from_port, e.to_port) for e in graph.edges}
     return integers(chain.from_iterable(sorted(edges))).reshape(-1, 5)
-
-
-def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> rows.Node:
-    """Build the recording's row of a node."""
-    if node.columns:
-        bare = rows.Node(
-            graph_id=graph_id,
-            node_id=node.node_id,
-            exec_node_id=None,
-            type=node.type,
-            name="",
-            function_id=function_id,
-            not_timed_reason=_NOT_TIMED,
-        )
-        columns: dict[str, Any] = dict(node.columns)
-        return replace(bare, **columns)
-    kernel, memcpy, memset, memory = node.kernel, node.memcpy, node.memset, node.memory
-    grid = (kernel and kernel.grid_dim) or (None, None, None)
-    block = (kernel and kernel.block_dim) or (None, None, None)
-    sized = memcpy or memset or memory
-    target = memset or memory
-    destination = memcpy.destination_address if memcpy else target.address if target else None
-    return rows.Node(
-        graph_id=graph_id,
-        node_id=node.node_id,
-        exec_node_id=None,
-        type=node.type,
-        name=_shown_name(node),
-        function_id=function_id,
-        grid_x=_stored(grid[0], "grid_x"),
-        grid_y=_stored(grid[1], "grid_y"),
-        grid_z=_stored(grid[2], "grid_z"),
-        block_x=_stored(block[0], "block_x"),
-        block_y=_stored(block[1], "block_y"),
-        block_z=_stored(block[2], "block_z"),
-        shared_mem_bytes=_stored(kernel.shared_mem_bytes, "shared_mem_bytes") if kernel else None,
-        priority=_stored(kernel.priority, "priority") if kernel else None,
-        cooperative=_stored(kernel.cooperative, "cooperative") if kernel else None,
-        copy_kind=_copy_kind(memcpy.direction) if memcpy else None,
-        bytes=_stored(sized.bytes, "bytes") if sized else None,
-        source_address=_stored(memcpy.source_address, "source_address") if memcpy else None,
-        destination_address=_stored(destination, "destination_address"),
-        memset_value=_stored(memset.value, "memset_value") if memset else None,
-        memset_element_bytes=_stored(memset.element_bytes, "memset_element_bytes")
-        if memset
-        else None,
-        not_timed_reason=_NOT_TIMED,
-        conditional_type=node.conditional.type.lower()
-        if node.conditional is not None and node.conditional.type
-        else None,
-    )
-
-
-def _shown_name(node: DotNode) -> str:
-    if node.columns:
-        return str(dict(node.columns)["name"])
-    if node.kernel is not None:
-        return short_name(node.kernel.mangled_name)
-    if node.type == UNKNOWN_TYPE:
-        return node.kind
-    name = node_type_name(node.type)
-    if node.memcpy is not None and node.memcpy.direction:
-        return f"{name} {node.memcpy.direction}"
-    if node.conditional is not None and node.conditional.type:
-        return f"{name} {node.conditional.type}"
-    return name
-
-
-def _copy_kind(direction: str | None) -> int:
-    return CopyKind.__members__.get((direction or "").upper(), CopyKind.UNKNOWN)
-
-
-def _stored(number: int | None, column: str) -> int | None:
-    """Return a number as a column can hold it, None for one that no real dump has."""
-    if number is None or not -_INTEGER_LIMIT < number < _INTEGER_LIMIT:
-        return None
-    least, most = number_range(column) or (number, number)
-    return number if least <= number <= most else None

@@ -21,7 +21,7 @@ from gviz.matching import (
     contradicted,
     match_nodes,
 )
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import UNKNOWN, BoolArray, IntArray
 
 #: A dump and a trace are of one graph if so many of the nodes of each are the other's.
 LEAST_FRACTION = 0.8
@@ -65,18 +65,17 @@ class Join:
 
     Attributes
     ----------
-    exec_node_of
-        By node of the dump, the trace's.
+    exec_node_id, match_class
+        One a node of the dump, level by level (int64). The first is the trace's node, UNKNOWN
+        for none; the second equal for nodes that can be exchanged, UNKNOWN for all others.
     by_id
         How many of them were matched by their ids; the others by work and dependencies.
     as_kernels
         Names of the driver's kernels that ran copies and memsets of the dump, one each.
     dot_left, trace_left
         Timed nodes of either side without a partner.
-    match_class
-        By node of the dump that can be exchanged with others: equal for those.
     undecided_count
-        Those of them of which the search for an exchange was given up.
+        Nodes that can be exchanged of which the search for an exchange was given up.
     contradicted_count, worst_ns
         Dependencies that times contradict, in all launches together, and by how much the worst.
     overlapped_count
@@ -86,12 +85,12 @@ class Join:
         one that this work has in the first launch.
     """
 
-    exec_node_of: dict[DotKey, int]
+    exec_node_id: IntArray
+    match_class: IntArray
     by_id: int
     as_kernels: tuple[str, ...]
     dot_left: int
     trace_left: int
-    match_class: dict[DotKey, int]
     undecided_count: int
     contradicted_count: int
     worst_ns: int
@@ -131,7 +130,7 @@ class JoinedPair:
         self._graph = graph
         self._timed = family.timed_nodes()
         #: By column of the recorded work, the trace's id.
-        self._ids = sorted(graph.nodes)
+        self._ids = graph.columns["node_id"]
         self._by_id = self._find_by_id()
         self._node_token, self._work_token = self._tokens(self._by_id)
         left, right = Counter(self._node_token.tolist()), Counter(self._work_token.tolist())
@@ -177,24 +176,27 @@ class JoinedPair:
         if not self._graph.ids_reported:
             return {}
         top = self._family.levels[0].number
-        column = {node_id: i for i, node_id in enumerate(self._ids)}
-        nodes, symbols = self._graph.nodes, self._graph.symbols
+        column = {node_id: i for i, node_id in enumerate(self._ids.tolist())}
+        kinds, symbols = self._graph.columns["type"].tolist(), self._graph.symbols
         found = {
-            i: column[node_id]
+            i: at
             for i, ((level, node_id), node) in enumerate(self._timed)
             if level == top
-            and node_id in nodes
-            and can_be_same(node, nodes[node_id], symbols.get(node_id, ""))
+            and (at := column.get(node_id)) is not None
+            and can_be_same(node, kinds[at], symbols[at])
         }
-        return found if len(found) >= _LEAST_BY_ID * len(nodes) else {}
+        return found if len(found) >= _LEAST_BY_ID * len(kinds) else {}
 
     def _tokens(self, by_id: Mapping[int, int]) -> tuple[IntArray, IntArray]:
         """Return tokens of both sides; nodes that are matched by id have one of their own."""
         taken = set(by_id.values())
         rest = [i for i in range(len(self._timed)) if i not in by_id]
         columns = [i for i in range(len(self._ids)) if i not in taken]
-        nodes = [self._graph.nodes[self._ids[i]] for i in columns]
-        left, right = common_tokens([self._timed[i][1] for i in rest], nodes, self._graph.symbols)
+        left, right = common_tokens(
+            [self._timed[i][1] for i in rest],
+            self._graph.columns[columns],
+            [self._graph.symbols[i] for i in columns],
+        )
         node_token = np.zeros(len(self._timed), np.int64)
         work_token = np.zeros(len(self._ids), np.int64)
         node_token[rest], work_token[columns] = left, right
@@ -203,25 +205,24 @@ class JoinedPair:
         return node_token, work_token
 
     def _result(self, flat: _Flat, match: NodeMatch, overlapped: int, by_id: int) -> Join:
-        ids = np.array(self._ids, np.int64)
+        ids = self._ids
         first = match.work[0] if len(match.work) else np.zeros(0, np.int64)
-        matched = np.flatnonzero(first != NOT_MATCHED).tolist()
-        exec_node_of = {flat.keys[vertex]: int(ids[first[vertex]]) for vertex in matched}
-        kinds = {key: node.type for key, node in self._timed}
+        matched = np.flatnonzero(first != NOT_MATCHED)
+        exec_node_id = np.full(flat.node_count, UNKNOWN)
+        exec_node_id[matched] = ids[first[matched]]
+        is_other = flat.types[matched] != self._graph.columns["type"][first[matched]]
         as_kernels = tuple(
-            self._graph.symbols[node_id]
-            for key, node_id in exec_node_of.items()
-            if kinds[key] != self._graph.nodes[node_id].type
+            self._graph.symbols[place] for place in first[matched[is_other]].tolist()
         )
-        marked = np.flatnonzero(match.match_class != NOT_MATCHED).tolist()
+        match_class = match.match_class[: flat.node_count]
         return Join(
-            exec_node_of=exec_node_of,
+            exec_node_id=exec_node_id,
+            match_class=np.where(match_class == NOT_MATCHED, UNKNOWN, match_class),
             by_id=by_id,
             as_kernels=as_kernels,
             dot_left=self.left_over[0],
             trace_left=self.left_over[1],
             undecided_count=match.undecided_count,
-            match_class={flat.keys[v]: int(match.match_class[v]) for v in marked},
             contradicted_count=match.contradicted.total,
             worst_ns=match.contradicted.worst,
             overlapped_count=overlapped,
@@ -240,8 +241,10 @@ class _Flat:
 
     Attributes
     ----------
-    keys
-        By vertex: the node; of a vertex after bodies that of the parent node.
+    node_count
+        Vertices that are nodes; those after bodies come last.
+    types
+        CUgraphNodeType of each vertex, EMPTY after bodies.
     timed
         Vertices of timed nodes, in the order of :meth:`Family.timed_nodes`.
     edges, programmatic, is_of_kernels
@@ -249,15 +252,13 @@ class _Flat:
     """
 
     def __init__(self, family: Family) -> None:
-        self.keys: list[DotKey] = []
         vertex: dict[DotKey, int] = {}
         types: list[int] = []
         for level in family.levels:
             for node in level.nodes:
-                key = (level.number, node.node_id)
-                vertex[key] = len(self.keys)
-                self.keys.append(key)
+                vertex[level.number, node.node_id] = len(types)
                 types.append(node.type)
+        self.node_count = len(types)
         self.timed = np.flatnonzero(np.isin(types, list(TIMED_TYPES)))
         # Where what waits for a node starts from: the node, or the end of its bodies.
         leave = dict(vertex)
@@ -265,8 +266,7 @@ class _Flat:
         for number, parent in family.parents.items():
             key = (parent.graph_number, parent.node_id)
             if number in inside and key in vertex and leave[key] == vertex[key]:
-                leave[key] = len(self.keys)
-                self.keys.append(key)
+                leave[key] = len(types)
                 types.append(int(NodeType.EMPTY))
         pairs = [(vertex[key], leave[key], False) for key in vertex if leave[key] != vertex[key]]
         for level in family.levels:
@@ -289,7 +289,8 @@ class _Flat:
                     pairs.append((leave[key], leave[outer], False))
         self.edges = np.array([pair[:2] for pair in pairs], np.int64).reshape(-1, 2)
         self.programmatic = np.array([pair[2] for pair in pairs], bool)
-        is_kernel = np.array(types, np.int64) == NodeType.KERNEL
+        self.types = np.array(types, np.int64)
+        is_kernel = self.types == NodeType.KERNEL
         self.is_of_kernels: BoolArray = is_kernel[self.edges].all(axis=1)
         self.has_edge_kinds = family.has_edge_kinds
 
@@ -298,7 +299,7 @@ def _match(
     flat: _Flat, node_token: IntArray, work_token: IntArray, recorded: RecordedWork
 ) -> tuple[NodeMatch, int]:
     """Return the match, and how many edges are taken to be programmatic, since kernels overlap."""
-    token = np.full(len(flat.keys), NO_WORK, np.int64)
+    token = np.full(len(flat.types), NO_WORK, np.int64)
     token[flat.timed] = node_token
     work = replace(recorded, token=work_token)
     graph = GraphWork(token, flat.edges, flat.programmatic)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -20,9 +21,9 @@ from gviz.runs import (
     Rows,
     RunBuilder,
     blank_rows,
+    integers,
     operation_name,
     recorded_nodes,
-    unpack_rows,
 )
 from gviz.spool import OWN_IDS
 from gviz.stats import UNKNOWN, IntArray
@@ -59,7 +60,7 @@ class TraceGraph:
     name: str
     #: By id (columns of rows.Node); it is that in the executable.
     columns: Rows = field(default_factory=lambda: blank_rows(rows.Node, 0))
-    symbols: dict[int, str] = field(default_factory=dict)  # kernel names, by node
+    symbols: list[str] = field(default_factory=list)  # kernel names, one a node; "": no kernel
     edges: IntArray = field(default_factory=lambda: np.zeros((0, 5), np.int64))
     #: CUDA's id of the graph that it was made of; None: not recorded.
     cuda_graph_id: int | None = None
@@ -67,16 +68,8 @@ class TraceGraph:
     ids_reported: bool = True
     graph_id: int = 0
     graph_exec_id: int = 0
-    #: By exec_node_id, graph_id and node_id of the node's row where these are others.
-    joined: dict[int, tuple[int, int]] = field(default_factory=dict)
-    _nodes: dict[int, rows.Node] | None = None
-
-    @property
-    def nodes(self) -> dict[int, rows.Node]:
-        """Return the nodes one by one, by id: for joining with a dump, of which each is text."""
-        if self._nodes is None:
-            self._nodes = {node.node_id: node for node in unpack_rows(rows.Node, self.columns)}
-        return self._nodes
+    #: Keys of its nodes where it was written as a dump's; None: they are its own.
+    joined: NodeKeys | None = None
 
     def graph_row(self, run_id: int, topology: rows.Topology | None) -> rows.Graph:
         """Return its row."""
@@ -93,14 +86,12 @@ class TraceGraph:
         """Return its topology; None: only launches as a whole are known."""
         if not len(self.columns):
             return None
-        symbols = [self.symbols.get(node, "") for node in self.columns["node_id"].tolist()]
-        return builder.topology(self.columns["type"].tolist(), symbols, self.edges)
+        return builder.topology(self.columns["type"].tolist(), self.symbols, self.edges)
 
     def keys(self) -> NodeKeys:
         """Return the keys of its nodes."""
-        if self.joined:
-            table = np.array([(i, *key) for i, key in self.joined.items()], np.int64)
-            return NodeKeys.of(self.graph_id, *table.T)
+        if self.joined is not None:
+            return self.joined
         ids = self.columns["node_id"]
         return NodeKeys.of(self.graph_id, ids, np.full_like(ids, self.graph_id), ids)
 
@@ -111,14 +102,20 @@ class GraphRows:
 
     levels: dict[int, TraceGraph]
 
-    def find(self, exec_id: int, node_id: int) -> Rows | None:
-        """Return the row of an executable's node, which may be changed; None: there is none."""
-        level = self.levels.get(exec_id)
-        if level is None:
-            return None
-        ids = level.columns["node_id"]
-        at = int(np.searchsorted(ids, node_id))
-        return level.columns[at] if at < len(ids) and ids[at] == node_id else None
+    def fill(self, nodes: Collection[tuple[int, int]], **columns: IntArray) -> None:
+        """Fill in columns of nodes, given by executable and id; those of no graph are left out."""
+        exec_id, node_id = integers(chain.from_iterable(nodes)).reshape(-1, 2).T
+        order = np.argsort(exec_id, kind="stable")
+        ids, first = np.unique(exec_id[order], return_index=True)
+        for one, mine in zip(ids.tolist(), np.split(order, first[1:]), strict=False):
+            level = self.levels.get(one)
+            if level is None or not len(level.columns):
+                continue
+            known = level.columns["node_id"]
+            at = np.minimum(np.searchsorted(known, node_id[mine]), len(known) - 1)
+            is_node = known[at] == node_id[mine]
+            for name, column in columns.items():
+                level.columns[name][at[is_node]] = column[mine[is_node]]
 
 
 def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) -> GraphRows:
@@ -150,22 +147,20 @@ def add_creations(graphs: GraphRows, trace: Trace, path_of: PathOf) -> None:
         return
     time, thread = np.array(list(trace.created.values()), np.int64).T
     time = time + trace.base_ns
-    paths = path_of(thread, time)
-    for (exec_id, node_id), time_ns, thread_id, path in zip(
-        trace.created, time.tolist(), thread.tolist(), paths.tolist(), strict=True
-    ):
-        node = graphs.find(exec_id, node_id)
-        if node is not None:
-            node["created_ns"], node["created_thread_id"] = time_ns, thread_id
-            node["nvtx_path_id"] = path
+    graphs.fill(
+        trace.created,
+        created_ns=time,
+        created_thread_id=thread,
+        nvtx_path_id=path_of(thread, time),
+    )
 
 
 def add_annotations(graphs: GraphRows, trace: Trace, paths: Mapping[int, int]) -> None:
     """Give nodes the paths of programs' annotations; ``paths``: ids, by number of a name."""
-    for (exec_id, node_id), name in trace.annotations.items():
-        node = graphs.find(exec_id, node_id)
-        if node is not None:
-            node["nvtx_path_id"] = paths[name]
+    graphs.fill(
+        trace.annotations,
+        nvtx_path_id=integers(paths[name] for name in trace.annotations.values()),
+    )
 
 
 def _name(exec_id: int) -> str:
@@ -182,9 +177,10 @@ def _graph(
     _, sample = np.unique(work["node_id"], return_index=True)
     nodes = work[sample]
     is_kernel = nodes["type"] == NodeType.KERNEL
-    symbols = {
-        node: trace.names[name] for node, name in nodes[["node_id", "name"]][is_kernel].tolist()
-    }
+    symbols = [
+        trace.names[name] if kernel else ""
+        for name, kernel in zip(nodes["name"].tolist(), is_kernel.tolist(), strict=True)
+    ]
     graph = TraceGraph(exec_id, _name(exec_id), _node_columns(nodes, symbols, kernels), symbols)
     once = folded.span_iteration[mine] == 0
     pairs = infer_edges(
@@ -197,21 +193,17 @@ def _graph(
     return graph
 
 
-def _node_columns(
-    records: Activities, symbols: Mapping[int, str], kernels: KernelFunctions
-) -> Rows:
+def _node_columns(records: Activities, symbols: Sequence[str], kernels: KernelFunctions) -> Rows:
     """Return nodes as one record of each reports them, as columns of rows.Node."""
     names: list[str] = []
     functions: list[int] = []
-    for node_id, kind, registers, direction in records[
-        ["node_id", "type", "registers", "copy_kind"]
-    ].tolist():
-        symbol = symbols.get(node_id)
-        if symbol is None:
-            names.append(operation_name(kind, optional(direction)))
-            functions.append(UNKNOWN)
-        else:
+    fields = records[["type", "registers", "copy_kind"]].tolist()
+    for symbol, (kind, registers, direction) in zip(symbols, fields, strict=True):
+        if kind == NodeType.KERNEL:
             names.append(short_name(symbol))
             functions.append(kernels.number(symbol, optional(registers)))
+        else:
+            names.append(operation_name(kind, optional(direction)))
+            functions.append(UNKNOWN)
     why = "imported from a trace, which has no Python lines of graph nodes"
     return recorded_nodes(records, names, functions, why)

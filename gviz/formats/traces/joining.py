@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from gviz.cuda import TIMED_TYPES, not_timed_reason
-from gviz.formats.dot import DotGraph, DotNode, DotWriter, find_parents, read_graphs
+from gviz.formats.dot import DotGraph, DotWriter, find_parents, read_graphs
 from gviz.formats.traces.dot_join import Family, Join, JoinedPair, families
 from gviz.formats.traces.graph_rows import GraphRows, TraceGraph
 from gviz.formats.traces.graph_times import TimesByExec
 from gviz.formats.traces.launches import FoldedTrace
 from gviz.matching import CapturedWork
 from gviz.recording import rows
-from gviz.runs import RunBuilder
-from gviz.stats import IntArray
+from gviz.runs import NodeKeys, Rows, RunBuilder
+from gviz.stats import UNKNOWN, IntArray
 from gviz.text import counted, duration
 
 _NOT_IN_TRACE = "the trace has no time of this node"
@@ -122,57 +122,69 @@ class Joining:
 
     def _write_joined(self, dump: Dump, graph: TraceGraph, join: Join) -> CapturedWork:
         family = dump.family
-        top = family.levels[0]
-        outermost: list[rows.Node] = []
+        written: list[Rows] = []
 
-        def node_row(level: DotGraph, node: DotNode, row: rows.Node) -> rows.Node:
-            key = (level.number, node.node_id)
-            row = replace(row, match_class=join.match_class.get(key))
-            exec_node_id = join.exec_node_of.get(key)
-            if exec_node_id is None:
-                reason = _NOT_IN_TRACE if row.type in TIMED_TYPES else not_timed_reason(row.type)
-                found = replace(row, not_timed_reason=reason)
-            else:
-                found = self._joined_row(row, graph.nodes[exec_node_id])
-                graph.joined[exec_node_id] = (found.graph_id, found.node_id)
-            if level.number == top.number:
-                outermost.append(found)
-            return found
+        def take_in(level: DotGraph, nodes: Rows) -> None:
+            first = sum(map(len, written))
+            mine = slice(first, first + len(nodes))
+            nodes["match_class"] = join.match_class[mine]
+            self._fill_from_trace(nodes, graph.columns, join.exec_node_id[mine])
+            written.append(nodes)
 
-        graph_ids = self._dots.write(family.levels, family.parents, dump.text, node_row)
-        graph_id = graph_ids[top.number]
-        free = max([n.node_id for n in top.nodes] + list(graph.nodes), default=0) + 1
-        matched = set(join.exec_node_of.values())
-        for node_id, node in graph.nodes.items():
-            if node_id not in matched:
-                outermost.append(replace(node, graph_id=graph_id, node_id=free))
-                graph.joined[node_id] = (graph_id, free)
-                self._builder.add(outermost[-1])
-                free += 1
-        pairs = [(edge.from_node, edge.to_node) for edge in top.edges]
+        graph_ids = self._dots.write(family.levels, family.parents, dump.text, take_in)
+        graph_id = graph_ids[family.levels[0].number]
+        ids = graph.columns["node_id"]
+        left = graph.columns[~np.isin(ids, join.exec_node_id)]
+        free = int(np.concatenate((written[0]["node_id"], ids)).max()) + 1
+        left["graph_id"], left["node_id"] = graph_id, np.arange(free, free + len(left))
+        self._builder.add_columns(rows.Node, left)
+        every = np.concatenate((*written, left))
+        exec_node_id = np.concatenate((join.exec_node_id, left["exec_node_id"]))
+        graph.joined = NodeKeys.of(graph_id, exec_node_id, every["graph_id"], every["node_id"])
+        pairs = [(edge.from_node, edge.to_node) for edge in family.levels[0].edges]
         edges = np.array(pairs, np.int64).reshape(-1, 2)
-        return CapturedWork.from_rows(graph_id, outermost, edges)
+        return CapturedWork.from_columns(graph_id, np.concatenate((written[0], left)), edges)
 
-    def _joined_row(self, row: rows.Node, timed: rows.Node) -> rows.Node:
-        """Return the row of a dump's node with what the trace's has."""
-        from_trace = _FROM_TRACE if row.type == timed.type else _OF_ANY_KIND
-        recorded = {k: v for k in from_trace if (v := getattr(timed, k)) is not None}
-        shared = timed.shared_mem_bytes if row.type == timed.type else None
-        if row.shared_mem_bytes is None:
-            recorded["shared_mem_bytes"] = shared
-        elif shared is not None and self._shared_is_total and row.function_id is not None:
-            static = max(shared - row.shared_mem_bytes, 0)
-            self._builder.kernels.learn_static_shared(row.function_id, static)
-        return replace(
-            row,
-            exec_node_id=timed.exec_node_id,
-            not_timed_reason=None,
-            stack_reason=timed.stack_reason,
-            **recorded,
-        )
+    def _fill_from_trace(self, nodes: Rows, trace: Rows, exec_node_id: IntArray) -> None:
+        """Fill in what the trace has of a dump's nodes.
+
+        Parameters
+        ----------
+        trace
+            Nodes of the trace, by id.
+        exec_node_id
+            Which of them each is; UNKNOWN: none.
+        """
+        nodes["not_timed_reason"] = [
+            _NOT_IN_TRACE if kind in TIMED_TYPES else not_timed_reason(kind)
+            for kind in nodes["type"].tolist()
+        ]
+        at = np.flatnonzero(exec_node_id != UNKNOWN)
+        timed = trace[np.searchsorted(trace["node_id"], exec_node_id[at])]
+        is_same_kind = nodes["type"][at] == timed["type"]
+        self._fill_shared(nodes, at, np.where(is_same_kind, timed["shared_mem_bytes"], UNKNOWN))
+        for name in _FROM_TRACE:
+            is_taken = timed[name] != UNKNOWN
+            if name not in _OF_ANY_KIND:
+                is_taken &= is_same_kind
+            nodes[name][at[is_taken]] = timed[name][is_taken]
+        nodes["exec_node_id"][at] = timed["exec_node_id"]
+        nodes["not_timed_reason"][at] = None
+        nodes["stack_reason"][at] = timed["stack_reason"]
+
+    def _fill_shared(self, nodes: Rows, at: IntArray, shared: IntArray) -> None:
+        """Fill in the trace's shared memory, where a dump's nodes at ``at`` have none of it."""
+        own, function_id = nodes["shared_mem_bytes"][at], nodes["function_id"][at]
+        nodes["shared_mem_bytes"][at] = np.where(own == UNKNOWN, shared, own)
+        if not self._shared_is_total:
+            return
+        known = np.flatnonzero((own != UNKNOWN) & (shared != UNKNOWN) & (function_id != UNKNOWN))
+        static = np.maximum(shared - own, 0)
+        for function, size in zip(function_id[known].tolist(), static[known].tolist(), strict=True):
+            self._builder.kernels.learn_static_shared(function, size)
 
     def _say(self, dump: Dump, graph: TraceGraph, join: Join, launches: int) -> None:
-        found = len(join.exec_node_of)
+        found = int((join.exec_node_id != UNKNOWN).sum())
         how = []
         if join.by_id:
             how.append(f"{join.by_id:,} by their ids")
@@ -219,10 +231,10 @@ class Joining:
             self.notes.append(("information", f"All dependencies of {name} hold in {where}."))
 
     def _say_exchangeable(self, dump: Dump, join: Join) -> None:
-        marked = len(join.match_class)
+        classes = join.match_class[join.match_class != UNKNOWN]
+        marked, groups = len(classes), len(np.unique(classes))
         if not marked:
             return
-        groups = len(set(join.match_class.values()))
         given_up = ""
         if join.undecided_count:
             given_up = (

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
 from gviz.cuda import NodeType, demangle
 from gviz.formats.dot import DotNode
 from gviz.formats.traces.trace import COPY_KINDS
-from gviz.recording import rows
-from gviz.stats import IntArray
+from gviz.runs import Rows
+from gviz.stats import UNKNOWN, IntArray
 
 #: Kernels by which the driver runs some copies and memsets: memcpy128 and memset32 were seen.
 _OF_DRIVER = re.compile(r"mem(?:cpy|set)[0-9]*(?:_[a-z0-9_]*)?")
 
 
 def common_tokens(
-    dot: Sequence[DotNode], nodes: Sequence[rows.Node], symbols: Mapping[int, str]
+    dot: Sequence[DotNode], nodes: Rows, names: Sequence[str]
 ) -> tuple[IntArray, IntArray]:
     """Return a number for each node of either side, equal where both can be the same work.
 
@@ -33,11 +33,10 @@ def common_tokens(
     dot
         Timed nodes of a dump.
     nodes
-        Nodes of a trace.
-    symbols
-        Names of their kernels, by ``exec_node_id``.
+        Nodes of a trace (columns of rows.Node).
+    names
+        Names of their kernels; "": of what is none.
     """
-    names = [symbols.get(node.exec_node_id or 0, "") for node in nodes]
     of_dot, of_trace = _fine(dot, nodes, names)
     is_alike = _as_often(of_dot, of_trace)
     of_dot, of_trace = (
@@ -54,10 +53,10 @@ def common_tokens(
     return left, right
 
 
-def can_be_same(dot: DotNode, node: rows.Node, symbol: str) -> bool:
-    """Return whether a node of a dump and one of a trace can be the same work by kind and name."""
-    if dot.type != node.type:
-        return node.type == NodeType.KERNEL and kind_of_driver(symbol) == dot.type
+def can_be_same(dot: DotNode, kind: int, symbol: str) -> bool:
+    """Return whether a node of a dump can be the work of a trace's by kind and kernel name."""
+    if dot.type != kind:
+        return kind == NodeType.KERNEL and kind_of_driver(symbol) == dot.type
     if dot.type == NodeType.KERNEL:
         assert dot.kernel is not None
         return demangle(dot.kernel.mangled_name) == demangle(symbol)
@@ -71,37 +70,44 @@ def kind_of_driver(symbol: str) -> NodeType | None:
     return NodeType.MEMCPY if symbol.startswith("memcpy") else NodeType.MEMSET
 
 
+_SHAPE = tuple(f"{of}_{axis}" for of in ("grid", "block") for axis in "xyz")
 #: Kind, kernel name, then shape, or size and direction.
 _Key = tuple[Hashable, ...]
 
 
 def _fine(
-    dot: Sequence[DotNode], nodes: Sequence[rows.Node], names: Sequence[str]
+    dot: Sequence[DotNode], nodes: Rows, names: Sequence[str]
 ) -> tuple[list[_Key], list[_Key]]:
     """Return what each node does, as finely as the dump has it of its like."""
-    plain = {_like(node, _dot_name(node)) for node in dot if not _is_shaped(node)}
+    plain = {_like(node.type, _dot_name(node)) for node in dot if not _is_shaped(node)}
     of_dot = []
     for node in dot:
-        like = _like(node, _dot_name(node))
+        like = _like(node.type, _dot_name(node))
         if node.kernel is not None:
             detail: _Key = (node.kernel.grid_dim, node.kernel.block_dim)
         else:
             direction = node.memcpy.direction if node.memcpy is not None else None
-            detail = (_size(node), COPY_KINDS.get((direction or "").lower()))
+            size = _size(node)
+            detail = (
+                UNKNOWN if size is None else size,
+                COPY_KINDS.get((direction or "").lower(), UNKNOWN),
+            )
         of_dot.append(like if like in plain else (*like, *detail))
     of_trace = []
-    for row, name in zip(nodes, names, strict=True):
-        like = _like(row, name)
-        if row.type == NodeType.KERNEL:
-            detail = ((row.grid_x, row.grid_y, row.grid_z), (row.block_x, row.block_y, row.block_z))
+    for name, (kind, *shape, size, copy_kind) in zip(
+        names, nodes[["type", *_SHAPE, "bytes", "copy_kind"]].tolist(), strict=True
+    ):
+        like = _like(kind, name)
+        if kind == NodeType.KERNEL:
+            detail = (tuple(shape[:3]), tuple(shape[3:]))
         else:
-            detail = (row.bytes, row.copy_kind)
+            detail = (size, copy_kind)
         of_trace.append(like if like in plain else (*like, *detail))
     return of_dot, of_trace
 
 
-def _like(node: DotNode | rows.Node, name: str) -> _Key:
-    return (int(node.type), demangle(name) if node.type == NodeType.KERNEL else "")
+def _like(kind: int, name: str) -> _Key:
+    return (int(kind), demangle(name) if kind == NodeType.KERNEL else "")
 
 
 def _dot_name(node: DotNode) -> str:

@@ -14,7 +14,6 @@ from gviz.layout.folds.fold import Fold, FoldTree
 from gviz.layout.folds.folded_graph import fold_graph
 from gviz.layout.folds.ranges import RangePaths, find_ranges
 from gviz.layout.folds.repeats import find_repeats
-from gviz.matching.occurrences import Work
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 
@@ -48,7 +47,9 @@ def find_in(name: str, order: str) -> FoldTree:
     created = np.arange(len(nodes))
     row = rank_rows(len(nodes), source, target)
     places = created if order == "creation" else np.lexsort((created, row))
-    labels = Work.from_rows(nodes).tokens()
+    known: dict[object, int] = {}
+    works = [(n.type, n.function_id, n.grid_x, n.grid_y, n.block_x, n.bytes) for n in nodes]
+    labels = [known.setdefault(work, len(known)) for work in works]
     return find_repeats(source, target, places, labels, [n.name for n in nodes])
 
 

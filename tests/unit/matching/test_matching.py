@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pytest
 
 from gviz.matching.occurrences import Occurrence, Work, match_occurrences
 from gviz.recording import rows
+from gviz.runs import blank_rows
 
 LAYER = ["norm", "qkv", "attn", "proj", "norm", "up", "act", "down"]
 MODEL = ["embed", *LAYER * 6, "norm", "head"]
@@ -239,17 +241,18 @@ def test_arrays_of_unequal_length_are_refused() -> None:
         )
 
 
-def test_work_of_rows_marks_what_is_not_known() -> None:
-    node = rows.Node(graph_id=1, node_id=0, exec_node_id=None, type=0, name="k", function_id=3,
-                     grid_x=1, grid_y=2, grid_z=3, block_x=4, block_y=5, block_z=6)  # fmt: skip
-    copy = rows.Node(graph_id=1, node_id=1, exec_node_id=None, type=1, name="MEMCPY", bytes=64)
-    found = Work.from_rows([node, copy])
+def test_work_of_columns_marks_what_is_not_known() -> None:
+    shape = {
+        f"{of}_{axis}": [n, -1] for n, (of, axis) in enumerate(product(("grid", "block"), "xyz"), 1)
+    }
+    nodes = blank_rows(rows.Node, 2, type=[0, 1], function_id=[3, -1], bytes=[-1, 64], **shape)
+    found = Work.from_columns(nodes)
     assert found.type.tolist() == [0, 1]
     assert found.function_id.tolist() == [3, -1]
     assert found.grid.tolist() == [[1, 2, 3], [-1, -1, -1]]
     assert found.block.tolist() == [[4, 5, 6], [-1, -1, -1]]
     assert found.bytes.tolist() == [-1, 64]
-    assert len(Work.from_rows([])) == 0
+    assert len(Work.from_columns(nodes[:0])) == 0
 
 
 def test_a_graph_that_goes_on_takes_nothing_out_of_the_next_pass() -> None:
