@@ -66,6 +66,7 @@ KEYS: Keys = (
             ("n  N", "next and previous span by start, in whatever lane"),
             ("Home  End", "first and last of the row"),
             ("Shift arrows", "move the view"),
+            ("e", "open or close eager work"),
             ("m  b", "measure from here to the next m; only the nodes between"),
         ),
     ),

@@ -118,10 +118,20 @@ def render_graph(
             # What is selected, in a sentence: assets/web/core/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
             head,
-            *([breakdown_box(is_timed=view.is_timed)] if has_breakdown(view) else []),
+            *_breakdown(view),
             panes(_dag(view, against), beside, _table(view)),
         ],
     )
+
+
+def _breakdown(view: GraphView) -> list[Component]:
+    """Return the place of the breakdown, or why a body has none."""
+    if has_breakdown(view):
+        return [breakdown_box(is_timed=view.is_timed)]
+    if view.graph.parent_graph_id is None:
+        return []
+    words = f"A body has no launch of its own: the breakdown of {view.root.name} holds its nodes."
+    return [html.P(words, className="gv-muted gv-no-breakdown")]
 
 
 def has_breakdown(view: GraphView) -> bool:

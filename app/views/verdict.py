@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gviz.analysis import GraphAnalysis, LaunchBreakdown, NodeRef, RunAnalysis
+from gviz.analysis import GraphAnalysis, LaunchBreakdown, RunAnalysis, rank_findings
 from gviz.model import GraphTree
 from gviz.report import Suggestion, headline_of, plain, suggestions_of
 from gviz.stats import NotComputed
@@ -35,26 +35,29 @@ def verdict_values(
     -------
     dict
         ``parts`` of the headline: ``text``, ``title`` (what may make its number wrong), ``block``
-        (row and block of the strip, or null), ``nodes`` (numbers on the page) and ``count`` (how
-        many they are a part of). ``caveats``: sentences. ``findings``: ``gain``, ``reason``,
-        ``fix``, ``title``, ``nodes``, ``count``. ``more``: findings that are not among them.
+        (row and block of the strip, or null), ``nodes`` (numbers on the page), ``about`` (``idle``
+        or ``eager``; empty: neither). ``caveats``: sentences. ``findings``: ``gain``, ``reason``,
+        ``fix``, ``title``, ``nodes``. ``more``: findings that are not among them.
     """
     headline = headline_of(graph, found)
     suggestions = suggestions_of(run)
-    keys = _Keys(tree)
+    best = rank_findings((*graph.findings.findings, *run.findings.findings))[:_FINDINGS]
     return {
         "parts": [
             {
                 "text": plain(part.content),
                 "title": _caveats(part.content),
                 "block": part.block,
-                "nodes": keys.of(part.nodes),
-                "count": part.node_count,
+                "nodes": _keys(tree, part.places),
+                "about": part.about,
             }
             for part in headline.parts
         ],
         "caveats": list(headline.caveats),
-        "findings": [_finding(one, keys) for one in suggestions[:_FINDINGS]],
+        "findings": [
+            _finding(suggestion, _keys(tree, one.places))
+            for suggestion, one in zip(suggestions[:_FINDINGS], best, strict=True)
+        ],
         "more": max(0, len(suggestions) - _FINDINGS),
     }
 
@@ -64,7 +67,13 @@ def _caveats(content: Iterable[object]) -> str:
     return "; ".join(dict.fromkeys(caveat for caveat in caveats if caveat))
 
 
-def _finding(found: Suggestion, keys: _Keys) -> dict[str, Any]:
+def _keys(tree: GraphTree, places: Sequence[int]) -> list[int]:
+    """Return the numbers on the page of nodes of the tree."""
+    found: list[int] = tree.key[list(places)].tolist()
+    return found
+
+
+def _finding(found: Suggestion, keys: list[int]) -> dict[str, Any]:
     bound = "" if found.bound == "about" else f"{found.bound} "
     per = "" if found.per == "launch" else f" per {found.per}"
     return {
@@ -72,23 +81,5 @@ def _finding(found: Suggestion, keys: _Keys) -> dict[str, Any]:
         "reason": plain(found.reason),
         "fix": found.fix,
         "title": " ".join(filter(None, (found.gain.caveat, found.overlap))),
-        "nodes": [] if found.nodes is None else keys.of(found.nodes.nodes),
-        "count": 0 if found.nodes is None else found.nodes.count,
+        "nodes": keys,
     }
-
-
-class _Keys:
-    """Numbers on the page of nodes that results name."""
-
-    def __init__(self, tree: GraphTree) -> None:
-        self._tree = tree
-        self._level = {level.graph.graph_id: at for at, level in enumerate(tree.levels)}
-
-    def of(self, refs: Iterable[NodeRef]) -> list[int]:
-        """Return the numbers of those that the tree has."""
-        found = (
-            self._tree.key_in(self._level[ref.graph_id], ref.node_id)
-            for ref in refs
-            if ref.graph_id in self._level
-        )
-        return [key for key in found if key is not None]

@@ -172,6 +172,7 @@ def _findings(
             overlaps=(),
             layer_count=layers,
             per_layer_count=per_layer,
+            places=tuple(nodes.tolist()),
         )
         names = () if subject is None else (x.name for x in map(subject.ref, nodes.tolist()))
         yield _Named(finding, frozenset(names), nodes)

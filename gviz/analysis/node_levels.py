@@ -19,13 +19,15 @@ from gviz.analysis.launch import NodeGroups
 from gviz.analysis.model_layers import ModelLayers, find_model_layers
 from gviz.analysis.subject import GraphSubject
 from gviz.model import SEPARATOR, range_texts
-from gviz.stats import IntArray, NotComputed, group_rows
+from gviz.stats import BoolArray, IntArray, NotComputed, group_rows
 
 #: Stands for the phase of nodes that were made in no range, where others have one.
 NO_RANGE = "(no range)"
 _NUMBER = re.compile(r"\d+")
 #: What stands between the name of layers and their number.
 _AROUND_NUMBER = " ._-:#[(/"
+#: Layers are called inferred where those of more of their nodes are.
+_MOSTLY = 0.5
 #: PyTorch's ranges around methods of optimizers: what stands behind the mark is the method.
 _OPTIMIZER = re.compile(r"^Optimizer\.\w+#(?=.)")
 
@@ -108,6 +110,13 @@ def _named(places: Sequence[_Place], code: IntArray, name: str) -> NodeGroups:
     return NodeGroups(name, tuple(known), place[code])
 
 
+def _inferred(layers: ModelLayers, chosen: BoolArray) -> str:
+    """Return a mark for layers that follow from the order of equal blocks, not from ranges."""
+    if layers.source == "repeats" or layers.is_inferred[chosen].mean() > _MOSTLY:
+        return " (inferred)"
+    return ""
+
+
 def _sections(
     places: Sequence[_Place], code: IntArray, phase: IntArray, layers: ModelLayers | None
 ) -> tuple[NodeGroups, NodeGroups]:
@@ -123,6 +132,6 @@ def _sections(
         count = len(np.unique(layers.of_node[of_phase]))
         if count:
             of_section[of_phase] = len(labels)
-            labels.append(f"{count} × {layers.kind}")
+            labels.append(f"{count} × {layers.kind}{_inferred(layers, of_phase)}")
     each = NodeGroups("layer", ("", *layers.names), layers.of_node + 1, is_in_order=True)
     return NodeGroups("layers", tuple(labels), of_section), each

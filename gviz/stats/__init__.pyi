@@ -12,6 +12,7 @@ from gviz.stats.evidence import Evidence as Evidence
 from gviz.stats.evidence import worst_of as worst_of
 from gviz.stats.figure_fields import How as How
 from gviz.stats.figure_fields import NotComputed as NotComputed
+from gviz.stats.figure_fields import apart as apart
 from gviz.stats.figure_fields import fields_of as fields_of
 from gviz.stats.figure_fields import figure as figure
 from gviz.stats.figure_fields import to_document as to_document

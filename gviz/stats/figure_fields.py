@@ -47,6 +47,15 @@ def figure(how: How, doc: str, *, default: Any = dataclasses.MISSING) -> Any:
     return dataclasses.field(default=default, metadata={"how": how, "doc": doc})
 
 
+def apart(doc: str) -> Any:
+    """Describe a field of a result that is for programs alone: the JSON has not got it."""
+    return dataclasses.field(default=(), repr=False, metadata={"apart": True, "doc": doc})
+
+
+def _shown_fields(cls: type) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(cls) if not field.metadata.get("apart")]
+
+
 def to_json(value: Any) -> Any:
     """Return results as JSON values: arrays as lists, whole floats as integers, NaN as null."""
     kind: Any = type(value)
@@ -76,12 +85,12 @@ def _field_names(cls: type) -> tuple[str, ...] | None:
     """Return the fields of a dataclass; None: it is none. Results name nodes by the 100,000."""
     if not dataclasses.is_dataclass(cls):
         return None
-    return tuple(field.name for field in dataclasses.fields(cls))
+    return tuple(field.name for field in _shown_fields(cls))
 
 
 def fields_of(cls: type) -> Iterator[tuple[str, How, str]]:
     """Yield name, how and meaning of the fields of a result class."""
-    for found in dataclasses.fields(cls):
+    for found in _shown_fields(cls):
         yield found.name, found.metadata["how"], found.metadata["doc"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from accessible import expect_accessible, violations
@@ -41,6 +41,13 @@ def selected(page: Page) -> list[int]:
     return found
 
 
+def state(page: Page, view: str) -> dict[str, Any]:
+    found: dict[str, Any] = page.evaluate(
+        "id => document.querySelector(`#${id} canvas`).gvizState()", view
+    )
+    return found
+
+
 def expect_count(page: Page, count: int) -> None:
     eventually(lambda: len(selected(page)) == count, f"{count} nodes selected")
 
@@ -64,8 +71,20 @@ def use(page: Page) -> None:
     block(page, "mlp").click()
     expect_count(page, 0)
     assert findings.is_visible()
-    findings.get_by_role("button").first.click()
-    eventually(lambda: selected(page), "a finding's nodes")
+    finding = findings.get_by_role("button").first
+    finding.hover()
+    eventually(lambda: state(page, "dag")["lit"] > 0, "a finding's nodes lit")
+    assert not selected(page)
+    lit = state(page, "timeline")["lit"]
+    finding.click()
+    expect_count(page, lit)
+    assert state(page, "dag")["lit"] == 0
+    page.get_by_role("button", name="idle 32.8 µs (13.8%)", exact=True).click()
+    measure = state(page, "timeline")["measure"]
+    gap = state(page, "timeline")["sides"]["graph"]["widest_gap"]
+    assert [measure["from"], measure["to"]] == gap
+    page.get_by_role("button", name="faster than eager").click()
+    eventually(lambda: "stream" in state(page, "timeline")["sides"], "eager opened")
 
 
 def use_keys(page: Page) -> None:

@@ -54,6 +54,13 @@ def test_slow_loading_is_reported(graph_page: GraphPage, site: Site) -> None:
 
 def test_both_sides_are_shown_from_their_host_calls(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=small&graph=1")
+    page = graph_page.page
+    closed = graph_page.state("timeline")
+    assert set(closed["sides"]) == {"graph"}
+    assert closed["eager"].startswith("Eager, the same work: ")
+    page.locator("#timeline canvas").press("e")
+    graph_page.wait_until(lambda: "stream" in graph_page.state("timeline")["sides"], "eager work")
+    graph_page.wait_until(lambda: "eager=open" in page.url, "it is in the address")
     sides = graph_page.state("timeline")["sides"]
     assert sides["graph"]["count"] == sides["stream"]["count"] == TIMED
     assert sides["graph"]["calls"] == 1
@@ -105,7 +112,7 @@ def test_nodes_at_the_left_edge_stay_where_they_are(graph_page: GraphPage, site:
 
 
 def test_hover_explains_a_span_and_its_stream_operation(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=small&graph=1")
+    graph_page.open(site, "graph?file=small&graph=1&eager=open")
     page = graph_page.page
     spot = locate(page, NODE, "timeline")
     page.mouse.move(spot["x"], spot["y"])
@@ -123,7 +130,7 @@ def test_hover_shows_the_operator_that_eager_work_was_called_in(
     traces = Path(__file__).parents[1] / "golden" / "traces"
     names = ("encoder_torch_2.11.json.gz", "encoder_torch_2.11.dot")
     import_files([traces / name for name in names], tmp_path / "encoder.gviz")
-    graph_page.open(serve(tmp_path / "encoder.gviz"), "graph?file=encoder&graph=1")
+    graph_page.open(serve(tmp_path / "encoder.gviz"), "graph?file=encoder&graph=1&eager=open")
     page = graph_page.page
     spot = page.evaluate(
         """() => {

@@ -205,6 +205,8 @@ def test_it_shows_graph_timeline_table_and_what_it_holds(opened: OpenFile, small
     assert page.title() == "fork-join 3x4 – gviz"
     assert opened.state("dag")["nodeCount"] == 47
     assert opened.state("timeline")["sides"]["graph"]["count"] == 45
+    assert opened.state("timeline")["eager"].startswith("Eager, the same work: ")
+    page.locator("#timeline canvas").press("e")
     assert opened.state("timeline")["sides"]["stream"]["count"] == 45
     assert page.get_by_role("heading", level=1).inner_text() == "fork-join 3x4"
     assert "This file holds launches #2, #7" in page.locator("#file-note").inner_text()

@@ -160,7 +160,7 @@ def test_every_span_is_reached_by_next_span(graph_page: GraphPage, site: Site) -
 def test_arrows_reach_calls_lanes_gaps_and_the_eager_side(
     graph_page: GraphPage, site: Site
 ) -> None:
-    graph_page.open(site, GRAPH)
+    graph_page.open(site, f"{GRAPH}&eager=open")
     press(graph_page, "timeline", "n")
     visit(graph_page, "timeline", "ArrowUp", 30)
     steps = [step["walk"] for step in visit(graph_page, "timeline", "ArrowDown", 40)]

@@ -25,7 +25,7 @@ def site(serve: Serve) -> Site:
 
 
 def test_gaps_of_both_sides_are_known_with_sum_and_share(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, CUPY)
+    graph_page.open(site, f"{CUPY}&eager=open")
     for side in graph_page.state("timeline")["sides"].values():
         assert side["gaps"] > 3
         assert 0 < side["idle_ns"] < side["total_ns"]
@@ -34,7 +34,7 @@ def test_gaps_of_both_sides_are_known_with_sum_and_share(graph_page: GraphPage, 
 
 @pytest.mark.parametrize("side", ["graph", "stream"])
 def test_gap_under_the_pointer_is_explained(graph_page: GraphPage, site: Site, side: str) -> None:
-    graph_page.open(site, CUPY)
+    graph_page.open(site, f"{CUPY}&eager=open")
     page = graph_page.page
     begin, end = graph_page.state("timeline")["sides"][side]["widest_gap"]
     page.mouse.move(*time_spot(page, (begin + end) / 2, side))
@@ -55,8 +55,11 @@ def test_host_lane_shows_launches_that_are_queued_meanwhile(
     page = graph_page.page
     side = graph_page.state("timeline")["sides"]["graph"]
     assert side["call_names"] == ["cuGraphLaunch #7", "cuGraphLaunch #8"]
+    tracks = graph_page.wait_until(lambda: graph_page.state("timeline")["tracks"], "tracks")
+    assert tracks == ["phase", "layer"]
     x, y = time_spot(page, 0.9 * side["total_ns"])
-    page.mouse.move(x, y - 16)  # the host's lane is above the first lane
+    # Above the first lane are the tracks, above these the host's lane.
+    page.mouse.move(x, y - 56)
     tip = page.locator("#timeline .gviz-canvas-tooltip")
     tip.wait_for(state="visible")
     assert tip.inner_text().startswith("cuGraphLaunch #8")

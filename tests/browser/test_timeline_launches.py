@@ -81,7 +81,7 @@ def test_launches_are_stacked_and_sorted_by_length(graph_page: GraphPage, site: 
 def test_stacked_launches_fill_the_view_though_the_eager_iteration_is_longer(
     graph_page: GraphPage, site: Site
 ) -> None:
-    graph_page.open(site, f"{DECODE}&launch=all")
+    graph_page.open(site, f"{DECODE}&launch=all&eager=open")
     state = graph_page.state("timeline")
     box = graph_page.page.locator("#timeline canvas").bounding_box()
     assert box is not None

@@ -59,7 +59,7 @@ def note(graph_page: GraphPage) -> str:
 
 
 def open_launch(graph_page: GraphPage, site: Site) -> dict[int, tuple[float, float]]:
-    graph_page.open(site, f"{GRAPH}&launch=3&stream=41")
+    graph_page.open(site, f"{GRAPH}&launch=3&stream=41&eager=open")
     return spans(graph_page)
 
 

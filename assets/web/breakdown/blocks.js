@@ -7,11 +7,16 @@
  *   `first` to `end` of the form (one, or several that are too narrow to be drawn apart), at parts
  *   of the whole width
  */
+import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
 /** @import { Payload } from "../core/payload.js" */
 
 /** The colour place of what is no family. */
-export const NO_SLOT = 255;
+const NO_SLOT = 255;
+/** Tints of what is no family, by its place in the first row; what is inside is lighter. */
+const TINTS = ["#8fb2ea", "#a9d3b9", "#e2c795", "#cdb4e3", "#9fd0d6", "#e3b1b8"];
+const LIGHTER = 0.18;
+const LIGHTEST = 0.6;
 /** What a row is called. @type {Record<string, string>} */
 const ROW_NAMES = { phase: "Phase", layers: "Layers", layer: "Layer", operation: "Operation", family: "Kernel family" };
 
@@ -67,6 +72,19 @@ export class Blocks {
   labelOf(i) {
     if (this.labels[i]) return this.labels[i];
     return this.parent[i] < 0 ? "the rest" : `rest of ${this.labelOf(this.parent[i])}`;
+  }
+
+  /** The colour of a block; dark text stands on it. @param {number} i */
+  colourOf(i) {
+    if (this.slot[i] !== NO_SLOT) return colour.ofFamily(this.slot[i]);
+    const path = this.pathOf(i);
+    const depth = path.length - 1 + (this.labels[i] ? 0 : 1);
+    return colour.lighter(TINTS[path[0] % TINTS.length], Math.min(LIGHTEST, LIGHTER * depth));
+  }
+
+  /** The place of a row of this name; -1: there is none. @param {string} name */
+  rowOf(name) {
+    return this.rowKeys.indexOf(name);
   }
 
   /** The part of the launch that a block is. @param {number} i */

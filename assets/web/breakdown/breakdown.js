@@ -3,17 +3,20 @@
  *
  * Blocks select their nodes, as does what the sentence and the findings name.
  *
- * @typedef {{text: string, title: string, block: [number, number]|null, nodes: number[], count: number}} Part
- * @typedef {{gain: string, reason: string, fix: string, title: string, nodes: number[], count: number}} Finding
+ * @typedef {{text: string, title: string, block: [number, number]|null, nodes: number[], about: ""|About}} Part
+ * @typedef {"idle"|"eager"} About  what is no node
+ * @typedef {{gain: string, reason: string, fix: string, title: string, nodes: number[]}} Finding
  * @typedef {{waiting?: boolean, parts: Part[], caveats: string[], findings: Finding[], more: number}} Verdict  as
  *   gviz.app.views.verdict has it
+ * @typedef {{look: (about: About) => void, known: (blocks: Blocks) => void, toggled: (isOpen: boolean) => void}} Host
+ *   who looks at what is no node, hears of the blocks of all rows, and that a reader opened or closed these
  * @typedef {{breakdown: () => Promise<Payload>, verdict: (signal: AbortSignal) => Promise<Verdict>}} Source
  */
 import * as bus from "../core/bus.js";
 import { closest } from "../core/dom.js";
 import { element } from "../core/parts.js";
 import { Blocks } from "./blocks.js";
-import { listFindings } from "./findings.js";
+import { light, listFindings } from "./findings.js";
 import { Rows } from "./rows.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { Payload } from "../core/payload.js" */
@@ -26,19 +29,18 @@ export class Breakdown {
   /**
    * @param {HTMLElement} box @param {HTMLElement|null} findings where findings are listed while
    *   nothing is selected
-   * @param {Group} group @param {Source} source @param {(isOpen: boolean) => void} toggled a reader opened
-   *   or closed the rows in full
+   * @param {Group} group @param {Source} source @param {Host} host
    */
-  constructor(box, findings, group, source, toggled) {
+  constructor(box, findings, group, source, host) {
+    this.host = host;
     this.box = box;
     this.findings = findings;
     this.group = group;
     this.ending = new AbortController();
-    this.toggled = toggled;
     this.isOpen = false;
     /** @type {Partial<Record<Form, Blocks>>} */ this.forms = {};
     this.sentence = element("p", { class: "gv-headline" });
-    this.rows = new Rows((nodes, more) => this.select(nodes, more));
+    this.rows = new Rows((nodes, more) => this.select(nodes, more), () => host.look("idle"));
     this.button = element("button", {
       type: "button", class: "gv-breakdown-open", "aria-expanded": "false", title: `All rows (${KEY})`,
     }, "Breakdown");
@@ -64,6 +66,7 @@ export class Breakdown {
     this.forms = { strip: new Blocks(payload, "strip"), whole: new Blocks(payload, "whole") };
     this.button.hidden = !this.forms.whole?.count;
     this.box.classList.toggle("gv-breakdown-none", this.button.hidden);
+    if (this.forms.whole) this.host.known(this.forms.whole);
     this.show();
   }
 
@@ -79,25 +82,32 @@ export class Breakdown {
   /** @param {Verdict} verdict */
   say({ parts, caveats, findings, more }) {
     const said = parts.map((part) => {
-      const { text, title, block, nodes } = part;
+      const { text, title, block, nodes, about } = part;
       const named = text.trimEnd();
-      if (!block && !nodes.length) return element("span", title ? { title } : {}, text);
+      if (!block && !nodes.length && !about) return element("span", title ? { title } : {}, text);
       // No button: their text does not break as that of a line does.
       const link = element("span", { role: "button", tabindex: "0", class: "gv-said", title: meaning(part) }, named);
-      link.addEventListener("click", (event) => this.select(this.nodesOf(part), event.shiftKey));
+      link.addEventListener("click", (event) => this.choose(part, event.shiftKey));
       link.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         event.preventDefault();
-        this.select(this.nodesOf(part), event.shiftKey);
+        this.choose(part, event.shiftKey);
       });
+      if (!about) light(link, this.group, () => this.nodesOf(part));
       return element("span", {}, link, text.slice(named.length));
     });
     const doubts = caveats.map((text) => element("span", { class: "gv-headline-caveat" }, ` Caveat: ${text}.`));
     this.sentence.replaceChildren(...said, ...doubts);
     if (this.findings) {
-      this.findings.replaceChildren(listFindings(findings, more, (nodes) => this.select(nodes, false)));
+      this.findings.replaceChildren(listFindings(findings, more, this.group, (nodes) => this.select(nodes, false)));
     }
     this.mark();
+  }
+
+  /** @param {Part} part @param {boolean} more besides others */
+  choose(part, more) {
+    if (part.about) this.host.look(part.about);
+    else this.select(this.nodesOf(part), more);
   }
 
   /** @param {Part} part */
@@ -115,8 +125,8 @@ export class Breakdown {
 
   /** Show what is selected. */
   mark() {
-    const { selected } = this.group;
-    this.rows.mark(new Set(selected));
+    const { selected, shown } = this.group;
+    this.rows.mark(new Set(shown));
     if (this.findings) this.findings.hidden = selected.length > 0;
   }
 
@@ -130,7 +140,7 @@ export class Breakdown {
   toggle() {
     if (!this.forms.whole?.count) return;
     this.open(!this.isOpen);
-    this.toggled(this.isOpen);
+    this.host.toggled(this.isOpen);
     if (this.isOpen) this.rows.focus();
     else this.button.focus();
   }
@@ -156,10 +166,12 @@ export class Breakdown {
   }
 }
 
+/** What a click on a part does. @type {Record<string, string>} */
+const ABOUT = { idle: "Look at the longest gap", eager: "Look at the eager iteration", "": "Select its nodes" };
+
 /** What a click on a part does, and what its number rests on. @param {Part} part */
-function meaning({ title, nodes, count }) {
-  const many = nodes.length < count ? `Select the first ${nodes.length} of its ${count} nodes` : "Select its nodes";
-  return title ? `${many}. ${title}` : many;
+function meaning({ title, about }) {
+  return title ? `${ABOUT[about]}. ${title}` : ABOUT[about];
 }
 
 /** Whether these are the same nodes in any order. @param {number[]} a @param {number[]} b */

@@ -1,22 +1,37 @@
-/** The best findings on a graph as a list; each selects its nodes. */
+/** The best findings on a graph as a list; each selects its nodes, and lights them while it is pointed at. */
 import { element } from "../core/parts.js";
+/** @import { Group } from "../core/bus.js" */
 /** @import { Finding } from "./breakdown.js" */
 
 /**
  * @param {Finding[]} findings @param {number} more that are not among them
- * @param {(nodes: number[]) => void} select
+ * @param {Group} group @param {(nodes: number[]) => void} select
  */
-export function listFindings(findings, more, select) {
+export function listFindings(findings, more, group, select) {
   if (!findings.length) return document.createDocumentFragment();
-  const items = findings.map(({ gain, reason, fix, title, nodes, count }) => {
+  const items = findings.map(({ gain, reason, fix, title, nodes }) => {
     const text = [element("b", {}, gain), element("span", {}, reason, element("small", {}, fix))];
     if (!nodes.length) return element("li", { title }, element("div", { class: "gv-change" }, ...text));
-    const some = nodes.length < count ? `Select the first ${nodes.length} of its ${count} nodes. ` : "";
-    const button = element("button", { type: "button", class: "gv-change", title: some + title }, ...text);
-    button.addEventListener("click", () => select(nodes));
+    const button = element("button", { type: "button", class: "gv-change", title }, ...text);
+    button.addEventListener("click", () => {
+      group.light(null);
+      select(nodes);
+    });
+    light(button, group, () => nodes);
     return element("li", {}, button);
   });
   const rest = more ? [element("p", { class: "gv-muted" }, `and ${more} more in the Report`)] : [];
   return element("section", { class: "gv-inspector-section" },
     element("h3", {}, "What to change first"), element("ul", { class: "gv-to-change" }, ...items), ...rest);
+}
+
+/**
+ * Light nodes in every view while an element is pointed at, by the pointer or the keyboard.
+ * @param {HTMLElement} box @param {Group} group @param {() => number[]} nodesOf
+ */
+export function light(box, group, nodesOf) {
+  const begin = () => group.light(nodesOf());
+  const end = () => group.light(null);
+  for (const event of ["pointerenter", "focus"]) box.addEventListener(event, begin);
+  for (const event of ["pointerleave", "blur"]) box.addEventListener(event, end);
 }

@@ -2,10 +2,9 @@
  * Rows of blocks as elements: places by percent, so that they follow the window; arrow keys go from
  * block to block. A double click, or "z", gives a block the whole width; on a block around it, back.
  */
-import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
 import { element } from "../core/parts.js";
-import { NO_SLOT, step } from "./blocks.js";
+import { step } from "./blocks.js";
 /** @import { Blocks, Piece } from "./blocks.js" */
 
 /** Height of a row of the strip, and of one of all rows, which fill the room there is (px). */
@@ -17,14 +16,12 @@ const LEAST_TEXT = 18;
 /** Of a layer that has less room (px) the number is enough. */
 const NUMBER_ONLY = 70;
 const NUMBER = /\d+$/;
-/** Tints of what is no family, by its place in the first row; what is inside is lighter. */
-const TINTS = ["#8fb2ea", "#a9d3b9", "#e2c795", "#cdb4e3", "#9fd0d6", "#e3b1b8"];
-const LIGHTER = 18;
 
 export class Rows {
-  /** @param {(nodes: number[], more: boolean) => void} select */
-  constructor(select) {
+  /** @param {(nodes: number[], more: boolean) => void} select @param {() => void} showIdle */
+  constructor(select, showIdle) {
     this.select = select;
+    this.showIdle = showIdle;
     this.box = element("div", { class: "gv-blocks", role: "group", "aria-label": "Breakdown of a launch" });
     this.tip = element("div", { class: "gv-block-tip", role: "tooltip" });
     this.tip.hidden = true;
@@ -104,28 +101,19 @@ export class Rows {
     style.width = `${100 * piece.width}%`;
     style.top = `${row * height}px`;
     style.height = `${height}px`;
-    style.setProperty("--gv-block", this.colourOf(first));
+    style.setProperty("--gv-block", blocks.colourOf(first));
     return item;
-  }
-
-  /** @param {number} i */
-  colourOf(i) {
-    const blocks = /** @type {Blocks} */ (this.blocks);
-    if (blocks.slot[i] !== NO_SLOT) return colour.ofFamily(blocks.slot[i]);
-    const path = blocks.pathOf(i);
-    const tint = TINTS[path[0] % TINTS.length];
-    const depth = path.length - 1 + (blocks.labels[i] ? 0 : 1);
-    return depth ? `color-mix(in oklab, ${tint}, white ${Math.min(60, LIGHTER * depth)}%)` : tint;
   }
 
   /** @param {Blocks} blocks */
   idle(blocks) {
     const share = blocks.idleNs / blocks.launchNs;
     const text = `idle ${format.duration(blocks.idleNs)}`;
-    const box = element("div", {
-      class: "gv-block-idle", role: "img", "aria-label": `${text}, ${format.percent(share)} of the launch`,
-      title: `Nothing of the launch ran: ${format.duration(blocks.idleNs)}, ${format.percent(share)} of it`,
+    const box = element("button", {
+      type: "button", class: "gv-block-idle", "aria-label": `${text}, ${format.percent(share)} of the launch`,
+      title: `Nothing of the launch ran: ${format.duration(blocks.idleNs)}, ${format.percent(share)} of it. Look at the longest gap`,
     }, text);
+    box.addEventListener("click", () => this.showIdle());
     box.style.width = `${100 * share}%`;
     box.style.lineHeight = `${this.height}px`;
     return box;

@@ -13,9 +13,23 @@ export class Group {
   constructor() {
     /** @type {number[]} */ this.selected = [];
     /** @type {number|null} */ this.hovered = null;
+    /** Shown as if they were selected while something about them is pointed at. @type {number[]|null} */
+    this.lit = null;
     /** @type {SharedTimes|null} */ this.times = null;
     /** Only these nodes are wanted; null: all. @type {number[]|null} */ this.filtered = null;
     /** @type {Set<(group: Group) => void>} */ this.listeners = new Set();
+  }
+
+  /** What views show as selected. */
+  get shown() {
+    return this.lit ?? this.selected;
+  }
+
+  /** Have views show some nodes for as long as something about them is pointed at. @param {number[]|null} ids */
+  light(ids) {
+    if (ids === this.lit) return;
+    this.lit = ids;
+    this.notify();
   }
 
   /** @param {number[]} ids */

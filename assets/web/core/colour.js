@@ -242,6 +242,15 @@ export function ofFamily(place) {
 }
 
 /**
+ * A colour "#rrggbb" mixed with white.
+ * @param {string} css @param {number} part of white, 0..1
+ */
+export function lighter(css, part) {
+  const bytes = (css.slice(1).match(/../g) ?? []).map((hex) => parseInt(hex, 16));
+  return `#${bytes.map((byte) => Math.round(byte + part * (255 - byte)).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/**
  * A css colour "#rrggbb" or "rgb(r,g,b)" as the RGBA word of a pixel buffer.
  * @param {string} css
  */

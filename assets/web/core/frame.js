@@ -10,7 +10,7 @@
  *
  * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
  *   colour?: string, theme?: string, group: string, layout?: string, open?: string[],
- *   buffer?: string|null, times?: [number, number]|"between"|null, setProps?: (change: Partial<Props>) => void}} Props  as
+ *   buffer?: string|null, times?: [number, number]|"between"|null, eager?: string, setProps?: (change: Partial<Props>) => void}} Props  as
  *   gviz.app.components.canvases has them
  * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind
  * @typedef {{x: number, y: number}} Point  on the canvas
@@ -438,6 +438,7 @@ export class Frame {
       paintings: this.paintings,
       selected: this.group.selected.slice(),
       hovered: this.group.hovered,
+      lit: this.group.lit?.length ?? 0,
       filtered: this.group.filtered,
       theme: this.theme.name,
       colour: this.props.colour,

@@ -173,7 +173,7 @@ export class Dag {
   /** The items of the selection; the same array while neither it nor the scene changes. */
   selectedItems() {
     const { scene } = this;
-    const { selected } = this.frame.group;
+    const { shown: selected } = this.frame.group;
     const { marked } = this;
     if (marked?.scene === scene && marked.selected === selected) return marked.items;
     const items = dagWords.itemsOf(scene, selected);

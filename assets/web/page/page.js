@@ -18,6 +18,7 @@ import { Inspector, notShown } from "./inspector.js";
 import { Panes, PANES } from "./panes.js";
 import * as selectionNote from "./selection_note.js";
 import { openView } from "./views.js";
+/** @import { Blocks } from "../breakdown/blocks.js" */
 /** @import { Frame, Props } from "../core/frame.js" */
 /** @import { Nodes } from "../table/nodes.js" */
 /** @import { Rows } from "../table/table.js" */
@@ -46,6 +47,7 @@ export class GraphPage {
     /** @type {Nodes|null} */ this.nodes = null;
     /** @type {Table|null} */ this.table = null;
     /** The rows that are no nodes, as far as they were looked at. @type {{name: string, table: Table}|null} */ this.other = null;
+    /** Of the breakdown, once that is there. @type {Blocks|null} */ this.blocks = null;
     /** Choices made. */ this.steps = 0;
     this.element = make(store.graph.parts, store.graph.page);
     box.replaceChildren(this.element);
@@ -108,6 +110,7 @@ export class GraphPage {
       pane: choices.oneOf(["", ...PANES], requested.pane),
       shares: requested.shares ?? null,
       panel: choices.oneOf(["timeline", "memory"], requested.panel),
+      eager: choices.oneOf(["closed", "open"], requested.eager),
       table: choices.oneOf(Object.keys(graph.tables), requested.table),
       level: choices.oneOf(["0", ...choices.offered("level")], requested.level),
     };
@@ -163,6 +166,7 @@ export class GraphPage {
     // A requested part of the time is where it is looked for.
     if (name !== "timeline" || !this.state.time) frame.show(node);
     this.frames[name] = frame;
+    if (name === "timeline" && this.blocks) this.timeline()?.track(this.blocks);
   }
 
   /**
@@ -170,8 +174,8 @@ export class GraphPage {
    * @param {keyof typeof VIEWS} name
    */
   props(name) {
-    const { colour, open, buffer, time } = this.state;
-    return { source: this.store.source(name, this.state, this.asked), colour, open, buffer, times: time };
+    const { colour, open, buffer, time, eager } = this.state;
+    return { source: this.store.source(name, this.state, this.asked), colour, open, buffer, times: time, eager };
   }
 
   /** @returns {[keyof typeof VIEWS, Frame][]} */
@@ -203,7 +207,11 @@ export class GraphPage {
   }
 
   /** A view changed a property of its own. @param {Partial<Props>} change */
-  receive({ open, layout, buffer, times }) {
+  receive({ open, layout, buffer, times, eager }) {
+    if (eager !== undefined && eager !== this.state.eager) {
+      this.state.eager = eager;
+      this.update();
+    }
     if (times !== undefined) {
       this.state.time = times;
       this.write();
@@ -233,7 +241,29 @@ export class GraphPage {
   openBreakdown() {
     const [box, source] = [document.getElementById("breakdown"), this.store.breakdown()];
     return box && source && new Breakdown(box, document.getElementById("findings"), this.group, source,
-      (isOpen) => this.give({ pane: isOpen ? "breakdown" : "" }));
+      { look: (about) => this.look(about), known: (blocks) => this.know(blocks),
+        toggled: (isOpen) => this.give({ pane: isOpen ? "breakdown" : "" }) });
+  }
+
+  /** Look at what of a launch is no node, in the timeline. @param {"idle"|"eager"} about */
+  look(about) {
+    if (this.state.panel !== "timeline") {
+      this.state.panel = "timeline";
+      this.settle();
+    }
+    if (about === "idle") this.timeline()?.showIdle();
+    else this.receive({ eager: "open" });
+  }
+
+  /** The breakdown is there: its rows stand above the lanes of the timeline too. @param {Blocks} blocks */
+  know(blocks) {
+    this.blocks = blocks;
+    this.timeline()?.track(blocks);
+  }
+
+  /** The timeline, where there is one. */
+  timeline() {
+    return /** @type {import("../timeline/timeline.js").Timeline|undefined} */ (this.frames.timeline?.view);
   }
 
   // -- the tables -----------------------------------------------------------------------

@@ -247,8 +247,8 @@ export class Table {
 
   /** Show which rows are selected and hovered. */
   mark() {
-    const { selected, hovered } = this.page.group;
-    const chosen = new Set(selected);
+    const { shown, hovered } = this.page.group;
+    const chosen = new Set(shown);
     for (const row of this.body.rows) {
       if (row.dataset.row === undefined) continue;
       const nodes = this.content.nodesOf(Number(row.dataset.row));

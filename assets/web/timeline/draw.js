@@ -45,8 +45,41 @@ function name(ctx, scene, side, i) {
   ctx.about?.(`${scene.wholeNameOf(side, i)} · ${format.duration(side.slowest[i])}`);
 }
 
+/** The colours of spans that share a pixel, as parts of its height. */
+class Mix {
+  constructor() {
+    /** @type {Map<string, number>} */ this.parts = new Map();
+  }
+
+  /** @param {string} fill @param {number} ns */
+  add(fill, ns) {
+    this.parts.set(fill, (this.parts.get(fill) ?? 0) + ns);
+  }
+
+  /** @param {string} fill */
+  only(fill) {
+    this.parts.clear();
+    this.parts.set(fill, 1);
+  }
+
+  /** Draw them, the largest part first, and begin anew. @param {Pen} ctx @param {{x: number, w: number}} at @param {Row} row */
+  draw(ctx, { x, w }, row) {
+    const parts = Array.from(this.parts).sort(([, a], [, b]) => b - a);
+    const whole = parts.reduce((sum, [, ns]) => sum + ns, 0);
+    let before = 0;
+    for (const [fill, ns] of parts) {
+      const part = whole > 0 ? ns / whole : 1 / parts.length;
+      ctx.fillStyle = fill;
+      ctx.fillRect(x, row.y + before * row.h, w, part * row.h);
+      before += part;
+    }
+    this.parts.clear();
+  }
+}
+
 /**
- * Bars of one lane; those that share a pixel become one, coloured by the slowest.
+ * Bars of one lane; those that share a pixel become one: of what is coloured by time the slowest, else
+ * each colour has its part of the height.
  * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {Row} row
  * @param {TimeStyle} style @param {Size} size @param {boolean} dim faded, names apart
  * @param {Set<number>|null} [only] spans of these nodes
@@ -60,12 +93,18 @@ export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
   const texts = [];
   /** @type {{x: number, w: number, item: number}|null} */
   let held = null;
+  const mix = new Mix();
   const flush = () => {
     if (!held) return;
-    ctx.fillStyle = fillOf(scene, side, held.item, style).fill;
     name(ctx, scene, side, held.item);
-    ctx.fillRect(held.x, row.y, held.w, row.h);
+    mix.draw(ctx, held, row);
     held = null;
+  };
+  /** The colour of a span that shares a pixel: by time the slowest's, else a part of the pixel's. @param {number} i */
+  const hold = (i) => {
+    const { fill } = fillOf(scene, side, i, style);
+    if (style.colour === "duration") mix.only(fillOf(scene, side, /** @type {{item: number}} */ (held).item, style).fill);
+    else mix.add(fill, side.duration[i]);
   };
   ctx.globalAlpha = dim ? 1 - canvas.VEIL : 1;
   ctx.strokeStyle = style.theme.outline;
@@ -82,10 +121,12 @@ export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
       if (held && px <= held.x + held.w - 1) {
         if (side.step[i] > side.step[held.item]) held.item = i;
         held.w = Math.max(held.w, Math.ceil(x + w) - held.x);
+        hold(i);
         if (held.w > 3) flush();
       } else {
         flush();
         held = { x: px, w: Math.max(1, Math.ceil(w)), item: i };
+        hold(i);
       }
       continue;
     }
@@ -250,7 +291,7 @@ export function drawHead(ctx, scene, row, style, size) {
   ctx.font = canvas.font(12.5, 650);
   const title =
     scene.named(row.side)?.title ??
-    TITLES[row.side === "stream" ? "stream" : side ? side.facts.mode : "one"];
+    TITLES[row.side === "stream" ? "stream" : side ? side.facts.mode : "one"] + (isOpenEager(scene, row) ? " ▾" : "");
   ctx.fillText(title, 12, y);
   if (!side) return;
   let x = 12 + canvas.textWidth(ctx, title, 12.5, 650) + 12;
@@ -263,6 +304,11 @@ export function drawHead(ctx, scene, row, style, size) {
     ctx.fillText(text, x, y);
     x += w + 14;
   }
+}
+
+/** Whether a head is that of eager work that can be closed. @param {TimelineScene} scene @param {Row} row */
+export function isOpenEager(scene, row) {
+  return row.kind === "head" && row.side === "stream" && scene.canCloseEager;
 }
 
 /** What the total of a side spans, by where its zero is. @type {Record<string, string>} */
@@ -359,6 +405,35 @@ export function drawGutter(ctx, rows, style) {
   for (const row of rows) {
     if (row.kind !== "head" && row.kind !== "note") ctx.fillRect(GUTTER - 4, row.y - 2, 1, row.h + 5);
   }
+}
+
+/**
+ * The line that stands for eager work.
+ * @param {Pen} ctx @param {TimelineScene} scene @param {Row} row @param {TimeStyle} style @param {Size} size
+ */
+export function drawEager(ctx, scene, row, style, size) {
+  ctx.fillStyle = style.theme.untimed;
+  ctx.beginPath();
+  canvas.roundRect(ctx, 6, row.y, size.width - 12, row.h, 5);
+  ctx.fill();
+  ctx.font = canvas.font(12);
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = style.theme.ink;
+  const text = canvas.fitText(ctx, `▸ ${eagerWords(scene)}`, 12, size.width - 32, 400);
+  ctx.fillText(text, 14, row.y + row.h / 2 + 0.5);
+}
+
+/** Eager work in a line. @param {TimelineScene} scene */
+export function eagerWords(scene) {
+  const { facts } = /** @type {Side} */ (scene.eager);
+  const [launch] = scene.sides;
+  const found = [`Eager, the same work: ${format.duration(facts.total_ns)}`];
+  if (!launch.stacked && launch.facts.total_ns > 0) {
+    found.push(`${format.multiple(facts.total_ns / launch.facts.total_ns)} the graph`);
+  }
+  found.push(`GPU idle ${format.percent(facts.idle_fraction)}`);
+  return found.join(", ");
 }
 
 /** @param {Pen} ctx @param {Row} row @param {TimeStyle} style @param {Size} size */

@@ -65,6 +65,11 @@ export class Look {
     this.lead(from, to, Math.min(this.view.transform.k, this.view.fitting(AROUND * (to - from)).k));
   }
 
+  /** Give a gap its part of the width. @param {number} from @param {number} to */
+  toGap(from, to) {
+    this.lead(from, to, Math.min(this.view.nearest(), (GAP_PART * this.view.room()) / Math.max(1, to - from)));
+  }
+
   /** Whether an interval is in view: of its time, not of its mark, which is wider. @param {number} from @param {number} to */
   isSeen(from, to) {
     const [left, right] = [from, to].map((ns) => toX(this.view.transform, ns));

@@ -1,7 +1,7 @@
 /**
  * Places of the timeline's rows, top to bottom, before scrolling.
  *
- * @typedef {{kind: "head"|"calls"|"waits"|"busy"|"lane"|"note", side: string, y: number, h: number,
+ * @typedef {{kind: "head"|"calls"|"waits"|"busy"|"lane"|"note"|"eager"|"track", side: string, y: number, h: number,
  * lane: number, label?: string, middle?: number}} Row  `middle`: of the label, from `y`
  * @typedef {Record<string, Row[]>} LaneRows  by side and lane
  */
@@ -14,7 +14,10 @@ const WAITS = 15;
 const BUSY = 6;
 const NOTE = 44;
 const BETWEEN = 12;
-const LANE_MOST = 32;
+/** Lanes fill the view, but for a screen that is all lane. */
+const LANE_MOST = 220;
+const EAGER = 26;
+export const TRACK = 18;
 const LANE_LEAST = 13;
 /** Pitch of stacked launches: room for a label, but many of them. */
 const LAUNCH_MOST = 26;
@@ -38,10 +41,11 @@ export function missing(scene, name) {
 
 /**
  * @param {TimelineScene} scene @param {number} height of the view
+ * @param {string[]} [tracks] what stands above the lanes of a launch
  * @returns {{rows: Row[], height: number}}
  */
-export function arrange(scene, height) {
-  const pitch = pitches(scene, height);
+export function arrange(scene, height, tracks = []) {
+  const pitch = pitches(scene, height, tracks.length);
   /** @type {Row[]} */
   const rows = [];
   let y = AXIS;
@@ -52,11 +56,16 @@ export function arrange(scene, height) {
       rows.push({ kind, side: name, y, h, lane: 0, ...more });
       y += h + gap;
     };
+    if (name === "stream" && scene.eager) {
+      add("eager", EAGER, BETWEEN, {});
+      continue;
+    }
     add("head", HEAD, 0, {});
     if (!side) add("note", NOTE, BETWEEN, { label: missing(scene, name) });
     else {
       if (side.calls.length) add("calls", CALLS, 3, { label: "host calls" });
       if (side.waits.length) add("waits", WAITS, 3, { label: "waiting" });
+      if (!side.stacked) tracks.forEach((label, n) => add("track", TRACK, 2, { lane: n, label }));
       if (side.stacked) {
         y = addLaunches(rows, side, y, pitch.launch) + BETWEEN;
         continue;
@@ -70,16 +79,21 @@ export function arrange(scene, height) {
 
 /**
  * Heights of a lane and of a stacked launch, gap included, so that all fit if they can.
- * @param {TimelineScene} scene @param {number} height
+ * @param {TimelineScene} scene @param {number} height @param {number} tracks
  */
-function pitches(scene, height) {
-  let room = height - AXIS - BETWEEN - 10;
+function pitches(scene, height, tracks) {
+  let room = height - AXIS;
   let lanes = 0;
   let launches = 0;
   let least = LAUNCH_LEAST;
   for (const name of scene.names) {
     const side = scene.side(name);
-    room -= HEAD + (side ? BUSY + 4 + (side.calls.length ? CALLS + 3 : 0) + (side.waits.length ? WAITS + 3 : 0) : NOTE);
+    if (name === "stream" && scene.eager) {
+      room -= EAGER + BETWEEN;
+      continue;
+    }
+    if (side && !side.stacked) room -= tracks * (TRACK + 2);
+    room -= HEAD + BETWEEN + (side ? BUSY + 4 + (side.calls.length ? CALLS + 3 : 0) + (side.waits.length ? WAITS + 3 : 0) : NOTE);
     if (side && side.stacked) {
       launches = side.facts.launches.length;
       least = Math.max(LAUNCH_LEAST, INNER_LEAST * side.depth + 2);

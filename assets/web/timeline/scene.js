@@ -149,7 +149,29 @@ export class TimelineScene {
     this.sides = this.names
       .filter((name) => payload.header[name])
       .map((name) => new Side(name, payload));
-    this.total = Math.max(1, ...this.sides.map((s) => s.facts.total_ns));
+    /** Eager work whose lanes are not shown, under a launch that is. @type {Side|null} */
+    this.eager = null;
+    this.total = this.totalOf();
+  }
+
+  totalOf() {
+    return Math.max(1, ...this.sides.map((s) => s.facts.total_ns));
+  }
+
+  /** Whether there is eager work under a launch. */
+  get canCloseEager() {
+    return !!this.eager || (!this.header.sides && this.sides.length > 1);
+  }
+
+  /** Show the lanes of eager work under a launch, or have a line say what it is. @param {boolean} isOpen */
+  showEager(isOpen) {
+    const eager = this.eager ?? this.side("stream") ?? null;
+    const others = this.sides.filter((side) => side !== eager);
+    // Without a launch it is all there is.
+    const isClosed = !isOpen && eager !== null && others.length > 0 && !this.header.sides;
+    this.sides = eager && !isClosed ? [...others, eager] : others;
+    this.eager = isClosed ? eager : null;
+    this.total = this.totalOf();
   }
 
   /** All sides but one. @param {Side} side */

@@ -11,6 +11,7 @@ import { Ranges } from "./ranges.js";
 import * as timelineRows from "./rows.js";
 import { TimelineScene } from "./scene.js";
 import * as timelineTips from "./tips.js";
+import { Tracks } from "./tracks.js";
 import * as timelineWaits from "./waits.js";
 import { Walk } from "./walk.js";
 import * as timelineWords from "./words.js";
@@ -50,6 +51,7 @@ export class Timeline {
     /** The span under the pointer. @type {{side: Side, i: number}|null} */ this.pointed = null;
     /** Nodes that come with detail. @type {number[]} */ this.awaited = [];
     /** @type {{selected: number[], ids: Set<number>}|null} */ this.chosen = null;
+    /** @type {Tracks|null} */ this.tracks = null;
     this.ranges = new Ranges(this);
     this.detail = new Detail(this);
     this.look = new Look(this);
@@ -86,6 +88,7 @@ export class Timeline {
   load(payload) {
     const before = this.scene;
     this.scene = new TimelineScene(payload);
+    this.scene.showEager(this.frame.props.eager !== "closed");
     this.detail.reset(payload);
     // The same launches of a recording that has grown stay where they were.
     if (before && this.scene.shows(before)) return;
@@ -115,10 +118,11 @@ export class Timeline {
   /** @param {Pen} ctx @param {Size} size */
   draw(ctx, size) {
     sharedTimes.share(this, this.scene.side("graph")?.facts.launch_id);
-    if (this.fitted) this.transform = this.fitTransform();
     const style = this.style();
     const { scene } = this;
-    const { rows, height } = timelineRows.arrange(scene, size.height);
+    scene.showEager(this.frame.props.eager !== "closed");
+    if (this.fitted) this.transform = this.fitTransform();
+    const { rows, height } = timelineRows.arrange(scene, size.height, this.tracks?.labels);
     this.overflow = Math.max(0, height - size.height);
     this.scroll = Math.max(0, Math.min(this.overflow, this.scroll));
     this.rows = rows.map((row) => ({ ...row, y: row.y - this.scroll }));
@@ -137,6 +141,7 @@ export class Timeline {
     });
     for (const row of this.rows) {
       if (row.kind === "head") timelineDraw.drawHead(ctx, scene, row, style, size);
+      if (row.kind === "eager") timelineDraw.drawEager(ctx, scene, row, style, size);
       if (row.kind === "note") timelineDraw.drawNote(ctx, row, style, size);
     }
     this.clipped(ctx, size, () => this.ranges.brush && this.ranges.drawBrush(ctx, style, size));
@@ -164,7 +169,7 @@ export class Timeline {
   drawSide(ctx, side, style, size) {
     const rows = this.rows.filter((r) => r.side === side.name);
     const lanes = rows.filter((r) => r.kind === "lane");
-    const dim = this.frame.group.selected.length > 0;
+    const dim = this.frame.group.shown.length > 0;
     const only = this.isMany() ? this.selectedSet() : null;
     this.clipped(ctx, size, () => {
       const last = rows[rows.length - 1];
@@ -179,6 +184,7 @@ export class Timeline {
       for (const row of rows) {
         if (row.y > size.height || row.y + row.h < 0) continue;
         if (row.kind === "calls") timelineDraw.drawCalls(ctx, this.scene, this.detail.best(side), row, style, size);
+        if (row.kind === "track") this.tracks?.draw(ctx, this.detail.best(side), row, style, size);
         if (row.kind === "waits") timelineWaits.drawRow(ctx, this.scene, side, row, style, size);
         if (row.kind === "busy") timelineDraw.drawBusy(ctx, this.detail.best(side), row, style, size);
         if (row.kind !== "lane") continue;
@@ -190,7 +196,7 @@ export class Timeline {
 
   /** The selection, made once for all frames that show it. */
   selectedSet() {
-    const { selected } = this.frame.group;
+    const { shown: selected } = this.frame.group;
     const chosen = this.chosen?.selected === selected ? this.chosen : { selected, ids: new Set(selected) };
     this.chosen = chosen;
     return chosen.ids;
@@ -225,12 +231,12 @@ export class Timeline {
 
   /** Whether more is selected than can be marked one by one; then all else is faded only. */
   isMany() {
-    return this.frame.group.selected.length > MOST_MARKED;
+    return this.frame.group.shown.length > MOST_MARKED;
   }
 
   /** @param {Pen} ctx @param {TimeStyle} style */
   drawMarks(ctx, style) {
-    const { selected, hovered } = this.frame.group;
+    const { shown: selected, hovered } = this.frame.group;
     /** @param {Side} side @param {Span} box */
     const fill = (side, box) => {
       const row = { ...this.laneRows[side.name][0], lane: 0 };
@@ -360,6 +366,43 @@ export class Timeline {
     else if (there.length) this.look.toNode(there[0]);
   }
 
+  /** Look at the longest gap of the launch, and measure it. */
+  showIdle() {
+    const graph = this.scene?.side("graph");
+    const gaps = graph && this.detail.best(graph).idle;
+    if (!gaps?.length) return;
+    const [from, to] = gaps.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a));
+    this.ranges.measure = { from, to };
+    this.look.toGap(from, to);
+    this.ranges.notify();
+  }
+
+  /** Show the lanes of eager work, or have a line say what it is. */
+  toggleEager() {
+    this.fitted = this.fitted || this.look.isWhole();
+    this.frame.notify({ eager: this.scene.eager ? "open" : "closed" });
+    this.frame.redraw();
+  }
+
+  /** Show above the lanes which blocks of the breakdown nodes are in. @param {import("./tracks.js").Blocks} blocks */
+  track(blocks) {
+    this.tracks = new Tracks(blocks);
+    this.frame.redraw();
+  }
+
+  /** The block that a track has at a place; undefined: none. @param {Row} row @param {number} x */
+  blockOfTrack(row, x) {
+    const side = this.scene.side(row.side);
+    if (!side || x < GUTTER) return undefined;
+    return this.tracks?.at(this.detail.best(side), row.lane, this.nsAt(x))?.block;
+  }
+
+  /** Its nodes; null: there is none. @param {Row} row @param {number} x */
+  nodesOfTrack(row, x) {
+    const block = this.blockOfTrack(row, x);
+    return block === undefined ? null : (this.tracks?.blocks.nodesOf(block) ?? null);
+  }
+
   /** Look at an interval of time that is requested. @param {Times|null} times */
   lookAt(times) {
     if (this.scene) this.look.at(times);
@@ -379,6 +422,9 @@ export class Timeline {
 
   /** @param {number} x @param {number} y @param {MouseEvent} event */
   click(x, y, event) {
+    const row = this.rows.find((one) => y >= one.y && y <= one.y + one.h);
+    if (row?.kind === "eager" || (row && x < GUTTER + 60 && timelineDraw.isOpenEager(this.scene, row))) return this.toggleEager();
+    if (row?.kind === "track") return this.frame.pick(this.nodesOfTrack(row, x), event);
     this.frame.pick(idOf(hitAt(this, x, y)), event);
   }
 
@@ -394,6 +440,9 @@ export class Timeline {
     const hit = x === null || y === null ? null : hitAt(this, x, y);
     this.pointed = hit && hit.i !== undefined ? { side: hit.side, i: hit.i } : null;
     this.frame.group.hover(idOf(hit));
+    const row = x === null || y === null || hit ? undefined : this.rows.find((one) => y >= one.y && y <= one.y + one.h);
+    const block = row?.kind === "track" && x !== null ? this.blockOfTrack(row, x) : undefined;
+    if (block !== undefined) return this.frame.tip(this.tracks?.describe(block) ?? null, x ?? 0, y ?? 0);
     this.frame.tip(hit ? timelineTips.describe(this.scene, hit) : null, x ?? 0, y ?? 0);
   }
 
@@ -425,6 +474,10 @@ export class Timeline {
   /** @param {KeyboardEvent} event */
   key(event) {
     if (this.ranges.key(event) || this.walk.key(event)) return true;
+    if (event.key === "e" && this.scene.canCloseEager) {
+      this.toggleEager();
+      return true;
+    }
     /** @type {Record<string, [number, number]|undefined>} */
     const steps = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] };
     const step = steps[event.key];
@@ -478,6 +531,8 @@ export class Timeline {
     const nodes = new Set();
     for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
     return {
+      eager: this.scene.eager && timelineDraw.eagerWords(this.scene),
+      tracks: this.tracks?.labels ?? null,
       nodeCount: nodes.size, spansOfSelected: this.countSelected(), isMany: this.isMany(), transform: { ...this.transform }, scroll: this.scroll, sides,
       detail: this.detail.base && { ...this.detail.window, requested: this.detail.requested, enough: this.detail.enough() },
       walk: this.walk.state(), gutter: GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,

@@ -45,6 +45,9 @@ const STEPS = {
   N: (walk) => walk.inTime(-1),
 };
 
+/** Rows of things that are stood on: what tracks have is walked in the breakdown. */
+const WALKED = new Set(["calls", "waits", "busy", "lane"]);
+
 export class Walk {
   /** @param {Timeline} view */
   constructor(view) {
@@ -76,7 +79,7 @@ export class Walk {
   // -- what there is to stand on ------------------------------------------------------
 
   rows() {
-    return this.view.rows.filter((row) => row.kind !== "head" && row.kind !== "note");
+    return this.view.rows.filter((row) => WALKED.has(row.kind));
   }
 
   /**

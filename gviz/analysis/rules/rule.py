@@ -9,7 +9,7 @@ from typing import Literal
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
-from gviz.stats import How, figure
+from gviz.stats import How, apart, figure
 
 #: Nodes that a finding names, at most: as many as a graph page keeps selected in its address.
 NAMED = 100
@@ -79,6 +79,7 @@ class Finding:
         "they do not, or no layers are known",
     )
     per_layer_count: int = figure("derived", "its nodes in each of these layers")
+    places: tuple[int, ...] = apart("all of the nodes, by their places in the graph's tree")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from gviz.analysis import Breakdown, GraphAnalysis, LaunchBreakdown, NodeRef, StreamResult
+from gviz.analysis import Breakdown, GraphAnalysis, LaunchBreakdown, StreamResult
 from gviz.report.analysis.verdict import best_finding, gain_basis
 from gviz.report.document import (
     Content,
@@ -23,6 +24,8 @@ from gviz.report.document import (
 from gviz.stats import Evidence, NotComputed
 from gviz.text import counted, duration
 
+#: What a part is about that is no node.
+About = Literal["", "idle", "eager"]
 #: Blocks that are named; the others are one.
 _NAMED = 4
 
@@ -37,16 +40,16 @@ class HeadlinePart:
         Its text, which joins the next one's.
     block
         Row and block of the breakdown's strip; None: of none.
-    nodes
-        Nodes, the first of many.
-    node_count
-        How many they are a part of.
+    places
+        Nodes, by their places in the graph's tree.
+    about
+        What it is about that is no node: ``idle`` time, or ``eager`` work; empty: neither.
     """
 
     content: Line
     block: tuple[int, int] | None = None
-    nodes: tuple[NodeRef, ...] = ()
-    node_count: int = 0
+    places: tuple[int, ...] = ()
+    about: About = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,8 @@ def _blocks(found: LaunchBreakdown) -> list[HeadlinePart]:
         parts.append(HeadlinePart(line(f", {counted(len(others), 'other')} ", ns(rest))))
     if found.has_gaps:
         idle = strip.idle_ns / strip.launch_ns if strip.launch_ns else 0.0
-        parts.append(HeadlinePart(line(", idle ", ns(strip.idle_ns), " (", share(idle), ")")))
+        content = line("idle ", ns(strip.idle_ns), " (", share(idle), ")")
+        parts += [HeadlinePart(line(", ")), HeadlinePart(content, about="idle")]
     parts.append(HeadlinePart(line(". ")))
     return parts
 
@@ -148,7 +152,7 @@ def _finding(graph: GraphAnalysis) -> list[HeadlinePart]:
     if not found:
         return [HeadlinePart(line(content, " "))]
     return [
-        HeadlinePart(line(content), nodes=found[0].nodes, node_count=found[0].node_count),
+        HeadlinePart(line(content), places=found[0].places),
         HeadlinePart(line(" ")),
     ]
 
@@ -160,11 +164,10 @@ def _against_eager(found: StreamResult | NotComputed) -> list[HeadlinePart]:
     gain, basis = found.headline, f" ({gain_basis(found)})."
     low, high = gain.saved.interval.low, gain.saved.interval.high
     if low is not None and high is not None and low <= 0 <= high:
-        return [HeadlinePart(line("It is as fast as eager within noise", basis))]
+        return [HeadlinePart(line("It is as fast as eager within noise", basis), about="eager")]
     if gain.saved.mean_ns < 0:
         slower = times(gain.graph_ns / gain.eager_ns if gain.eager_ns else None)
-        return [HeadlinePart(line("It is ", slower, " slower than eager", basis))]
+        return [HeadlinePart(line("It is ", slower, " slower than eager", basis), about="eager")]
     faster = bounded(times(gain.eager_ns / gain.graph_ns), gain.evidence)
-    return [
-        HeadlinePart(line("It is ", resting_on(faster, gain.evidence), " faster than eager", basis))
-    ]
+    content = line("It is ", resting_on(faster, gain.evidence), " faster than eager", basis)
+    return [HeadlinePart(content, about="eager")]

@@ -188,7 +188,12 @@ def test_training_step_is_in_phases_and_layers() -> None:
     phases, blocks, families = rows_of("training_step")
     assert list(phases) == ["backward", "forward", "update"]
     assert [round(ns / 1e6, 2) for ns in phases.values()] == [8.47, 4.3, 1.09]
-    assert set(blocks) == {"24 × TransformerEncoderLayer", "", "SGD.step", "SGD.zero_grad"}
+    assert set(blocks) == {
+        "24 × TransformerEncoderLayer (inferred)",
+        "",
+        "SGD.step",
+        "SGD.zero_grad",
+    }
     assert max(families, key=families.__getitem__).startswith("GEMM f32")
 
 
@@ -269,7 +274,7 @@ def test_equal_blocks_without_ranges_are_layers(tmp_path: Path) -> None:
     plan = Plan(in_a_row(*nodes), chain_edges(len(nodes)))
     result = found(plan.write(tmp_path / "x.gviz"))
     assert [row.name for row in result.strip.rows] == ["layers", "family"]
-    assert widths(result.strip, 0) == {"4 × layer": 32_000, "": 3_000}
+    assert widths(result.strip, 0) == {"4 × layer (inferred)": 32_000, "": 3_000}
     assert result.whole.rows[1].labels == (*(f"layer {k}" for k in range(4)), "")
 
 

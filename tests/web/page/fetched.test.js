@@ -9,7 +9,7 @@ const GRAPH = /** @type {any} */ ({
 const AGAINST = /** @type {any} */ ({ ...GRAPH, sources: { dag: "/dag?baseline=b@1f&baseline_graph=4" } });
 const STATE = {
   node: [], launch: "3", stream: "9", order: "ordinal", colour: "duration", layout: "lanes", fold: "none", open: [],
-  edges: "all", buffer: null, table: "nodes", panel: "timeline", time: null, level: "0", search: "", pane: "", shares: null,
+  edges: "all", buffer: null, table: "nodes", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null,
 };
 
 /** @param {"dag"|"timeline"|"memory"} view @param {object} [change] @param {string} [asked] */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { AXIS } from "../../../assets/web/core/axis.js";
+import { eagerWords } from "../../../assets/web/timeline/draw.js";
 import { arrange, byLane } from "../../../assets/web/timeline/rows.js";
 import { TimelineScene } from "../../../assets/web/timeline/scene.js";
 import { side, timelinePayload } from "./timeline_payload.js";
@@ -29,12 +30,33 @@ test("both sides fit when they can, and none of their rows lies on another", () 
   }
 });
 
-test("lanes grow with the view, and no further than can be read", () => {
+test("lanes grow with the view, up to a part of a screen", () => {
   const scene = new TimelineScene(timelinePayload([side("graph", bars(2)), side("stream", bars(2))]));
   const heights = [150, 220, 2_000].map((height) => arrange(scene, height).rows.find((row) => row.kind === "lane")?.h ?? 0);
   assert.equal(heights[0], 13 - 3);
   assert.ok(heights[0] < heights[1] && heights[1] < heights[2]);
-  assert.equal(heights[2], 32 - 3);
+  assert.equal(heights[2], 220 - 3);
+});
+
+test("eager work under a launch is a line until it is opened, and the launch has the room", () => {
+  const scene = new TimelineScene(timelinePayload([side("graph", bars(2)), side("stream", bars(2), { total_ns: 3_000 })]));
+  assert.equal(scene.total, 3_000);
+  scene.showEager(false);
+  assert.equal(scene.total, 1_000);
+  assert.match(eagerWords(scene), /^Eager, the same work: 3\.00 µs, 3\.00× the graph, GPU idle 0/);
+  const { rows, height } = arrange(scene, 400, ["phase", "layer"]);
+  checkOrder(rows);
+  assert.ok(height <= 400 && height > 380, `${height}`);
+  assert.deepEqual(rows.map((row) => row.kind), ["head", "track", "track", "lane", "lane", "busy", "eager"]);
+  scene.showEager(true);
+  assert.equal(scene.sides.length, 2);
+  assert.ok(!arrange(scene, 400).rows.some((row) => row.kind === "eager"));
+});
+
+test("eager work alone is not closed", () => {
+  const scene = new TimelineScene(timelinePayload([side("stream", bars(2))]));
+  scene.showEager(false);
+  assert.deepEqual([scene.sides.length, scene.canCloseEager], [1, false]);
 });
 
 test("a side that is missing is said in its place", () => {

@@ -152,6 +152,12 @@ def test_body_graph_is_reached_from_its_node_and_leads_back(loop: Library) -> No
     assert "/graph?file=loop&graph=1" in links(steps)
 
 
+@pytest.mark.parametrize(("graph_id", "says"), [(1, False), (2, True)])
+def test_body_says_why_it_has_no_breakdown(loop: Library, graph_id: int, says: bool) -> None:
+    shown = page(loop, "/graph", f"?file=loop&graph={graph_id}")
+    assert ("A body has no launch of its own" in texts(shown)) is says
+
+
 def test_body_graph_shows_the_times_of_its_nodes(loop: Library) -> None:
     shown = inspect(loop, 2, 2001)
     assert "5.00 µs" in shown

@@ -60,9 +60,10 @@ def test_parts_say_which_block_and_which_nodes_they_are_about(
     assert [found.strip.rows[row].labels[at] for row, at in blocks] == [
         "backward", "forward", "update"
     ]  # fmt: skip
-    (finding,) = (part for part in parts if part.nodes)
-    assert finding.nodes == graph.findings.findings[0].nodes
-    assert finding.node_count == 358
+    (finding,) = (part for part in parts if part.places)
+    assert finding.places == graph.findings.findings[0].places
+    assert len(finding.places) == 358
+    assert [part.about for part in parts if part.about] == ["idle", "eager"]
 
 
 def test_first_row_that_divides_the_launch_is_named() -> None:

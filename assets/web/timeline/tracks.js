@@ -1,0 +1,119 @@
+/**
+ * Tracks above the lanes of a launch: to which phase, layer and operation what runs belongs, as the
+ * breakdown has it.
+ *
+ * @typedef {{from: number, to: number, block: number}} Stretch  in which nodes of one block run
+ * @typedef {{rowKeys: string[], row: Uint8Array, first: Uint32Array, end: Uint32Array, node: Uint32Array, labels: string[],
+ *   rowNames: string[], rowStart: Uint32Array, colourOf: (block: number) => string, nodesOf: (block: number) => number[],
+ *   labelOf: (block: number) => string, describe: (block: number) => [string, string][]}} Blocks  of breakdown/blocks.js, as far as tracks need them
+ */
+import { GUTTER, toX } from "../core/axis.js";
+import * as canvas from "../core/canvas.js";
+/** @import { Pen, Size } from "../core/canvas.js" */
+/** @import { TimeStyle } from "./draw.js" */
+/** @import { Row } from "./rows.js" */
+/** @import { Side } from "./scene.js" */
+
+/** Rows of the breakdown that are tracks; of layers one by one and together, the first there is. */
+const TRACKS = [["phase"], ["layer", "layers"], ["operation"]];
+const NUMBER = /\d+$/;
+
+export class Tracks {
+  /** @param {Blocks} blocks of all rows */
+  constructor(blocks) {
+    this.blocks = blocks;
+    const places = TRACKS.map((names) => names.map((name) => blocks.rowKeys.indexOf(name)).find((at) => at >= 0));
+    /** The rows of the breakdown that are shown, outermost first. @type {number[]} */
+    this.rows = places.filter((at) => at !== undefined);
+    this.labels = this.rows.map((at) => blocks.rowNames[at].toLowerCase());
+    /** The block of each node, by row. @type {Map<number, number>[]} */
+    this.blockOf = this.rows.map((at) => this.byNode(at));
+    /** @type {WeakMap<Side, Stretch[][]>} */ this.known = new WeakMap();
+  }
+
+  /** @param {number} row @returns {Map<number, number>} */
+  byNode(row) {
+    const { blocks } = this;
+    const found = new Map();
+    for (let block = blocks.rowStart[row]; block < blocks.rowStart[row + 1]; block++) {
+      if (!blocks.labels[block]) continue;
+      for (let at = blocks.first[block]; at < blocks.end[block]; at++) found.set(blocks.node[at], block);
+    }
+    return found;
+  }
+
+  /** The stretches of each track, in order of start. @param {Side} side */
+  of(side) {
+    const known = this.known.get(side);
+    if (known) return known;
+    const made = this.blockOf.map((blockOf) => stretches(side, blockOf));
+    this.known.set(side, made);
+    return made;
+  }
+
+  /** The stretch of a track at a time; undefined: none. @param {Side} side @param {number} track @param {number} ns */
+  at(side, track, ns) {
+    return this.of(side)[track].findLast(({ from, to }) => from <= ns && ns <= to);
+  }
+
+  /**
+   * @param {Pen} ctx @param {Side} side @param {Row} row @param {TimeStyle} style @param {Size} size
+   */
+  draw(ctx, side, row, style, size) {
+    const { transform: t, theme } = style;
+    ctx.font = canvas.font(11);
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    let covered = -1;
+    for (const { from, to, block } of this.of(side)[row.lane]) {
+      const x = Math.max(GUTTER, toX(t, from));
+      const end = Math.min(size.width, toX(t, to));
+      if (x > size.width) break;
+      // A stretch that is not as wide as a pixel stands for its neighbours in it.
+      if (end <= covered + 0.5) continue;
+      const w = Math.max(1, end - x);
+      ctx.fillStyle = this.blocks.colourOf(block);
+      ctx.about?.(this.blocks.labelOf(block));
+      ctx.fillRect(x, row.y, w > 3 ? w - 0.75 : w, row.h);
+      covered = x + w;
+      const text = this.textOf(ctx, block, w - 8);
+      if (!text) continue;
+      ctx.fillStyle = theme.inkDark;
+      ctx.fillText(text, x + 4, row.y + row.h / 2 + 0.5);
+    }
+  }
+
+  /** The rows of a tooltip on a block. @param {number} block @returns {string[][]} */
+  describe(block) {
+    const [[, title], ...lines] = this.blocks.describe(block);
+    return [[title], ...lines];
+  }
+
+  /** What stands on a stretch: its label, or its number where there is no room for it. @param {Pen} ctx @param {number} block @param {number} room */
+  textOf(ctx, block, room) {
+    if (room < 8) return "";
+    const label = this.blocks.labels[block];
+    if (canvas.textWidth(ctx, label, 11) <= room) return label;
+    const [number = ""] = NUMBER.exec(label) ?? [];
+    if (number) return canvas.textWidth(ctx, number, 11) <= room ? number : "";
+    return room > 24 ? canvas.fitText(ctx, label, 11, room, 400) : "";
+  }
+}
+
+/** @param {Side} side @param {Map<number, number>} blockOf @returns {Stretch[]} */
+function stretches(side, blockOf) {
+  /** @type {Stretch[]} */
+  const found = [];
+  let last = /** @type {Stretch|null} */ (null);
+  for (let i = 0; i < side.count; i++) {
+    const block = blockOf.get(side.nodeId[i]);
+    const end = side.start[i] + side.duration[i];
+    if (block === undefined) last = null;
+    else if (last && last.block === block) last.to = Math.max(last.to, end);
+    else {
+      last = { from: side.start[i], to: end, block };
+      found.push(last);
+    }
+  }
+  return found;
+}

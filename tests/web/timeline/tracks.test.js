@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { TimelineScene } from "../../../assets/web/timeline/scene.js";
+import { Tracks } from "../../../assets/web/timeline/tracks.js";
+import { side, timelinePayload } from "./timeline_payload.js";
+
+/** Two phases; the second has layers 0 and 1. Nodes 10 to 14; 14 is in no layer. */
+const BLOCKS = {
+  rowKeys: ["phase", "layer", "family"], rowNames: ["Phase", "Layer", "Kernel family"],
+  row: Uint8Array.of(0, 0, 1, 1, 1), rowStart: Uint32Array.of(0, 2, 5, 5),
+  first: Uint32Array.of(0, 2, 2, 3, 4), end: Uint32Array.of(2, 5, 3, 4, 5),
+  node: Uint32Array.of(10, 11, 12, 13, 14), labels: ["forward", "backward", "layer 0", "layer 1", ""],
+  colourOf: () => "#ffffff", nodesOf: (/** @type {number} */ block) => [block], labelOf: (/** @type {number} */ block) => `block ${block}`,
+  describe: (/** @type {number} */ block) => /** @type {[string, string][]} */ ([["Phase", BLOCKS.labels[block]], ["Nodes", "2"]]),
+};
+
+test("nodes of one block that follow each other are one stretch", () => {
+  const { sides } = new TimelineScene(timelinePayload([side("graph", [
+    [0, 0, 10, 10], [0, 20, 10, 11], [0, 30, 10, 12], [0, 45, 5, 14], [0, 60, 10, 13], [0, 80, 5, 12],
+  ])]));
+  const tracks = new Tracks(BLOCKS);
+  assert.deepEqual(tracks.labels, ["phase", "layer"]);
+  const [phases, layers] = tracks.of(sides[0]);
+  assert.deepEqual(phases, [{ from: 0, to: 30, block: 0 }, { from: 30, to: 85, block: 1 }]);
+  assert.deepEqual(layers.map(({ from, to, block }) => [from, to, block]), [[30, 40, 2], [60, 70, 3], [80, 85, 2]]);
+  assert.equal(tracks.at(sides[0], 1, 65)?.block, 3);
+  assert.equal(tracks.at(sides[0], 1, 50), undefined);
+  assert.deepEqual(tracks.describe(0), [["forward"], ["Nodes", "2"]]);
+});
