@@ -60,8 +60,7 @@ def cover_by_chains(row: IntArray, tail: IntArray, head: IntArray) -> IntArray:
         int64 node indices, one an edge.
     """
     cover = _Cover(len(row), head, tail)
-    for node in np.argsort(row, kind="stable").tolist():
-        cover.add(node)
+    cover.add_all(np.argsort(row, kind="stable").tolist())
     return np.array(cover.chain, np.int64)
 
 
@@ -78,15 +77,25 @@ class _Cover:
         #: The nearest node before it that may have spare chains; -1: none.
         self._above = [-1] * count
 
-    def add(self, node: int) -> None:
-        """Give a node its chain; all that it depends on have theirs."""
-        before = self._dependencies[self._first[node] : self._first[node + 1]]
+    def add_all(self, nodes: list[int]) -> None:
+        """Give nodes their chains, in an order in which all that one depends on is before it."""
+        first, dependencies, chains = self._first, self._dependencies, self.chain
+        last, length, above = self._last, self._length, self._above
+        for node in nodes:
+            at = first[node]
+            if first[node + 1] == at + 1:
+                only = dependencies[at]
+                chain = chains[only]
+                if last[chain] == only:
+                    # Most nodes: the same as _add, in a quarter of the time.
+                    chains[node], last[chain], above[node] = chain, node, only
+                    length[chain] += 1
+                    continue
+            self._add(node, dependencies[at : first[node + 1]])
+
+    def _add(self, node: int, before: list[int]) -> None:
+        """Give a node its chain by what it depends on."""
         chains, last = self.chain, self._last
-        if len(before) == 1 and last[chain := chains[before[0]]] == before[0]:
-            # Most nodes: the same as below, in a third of the time.
-            chains[node], last[chain], self._above[node] = chain, node, before[0]
-            self._length[chain] += 1
-            return
         open_ends = [d for d in before if last[chains[d]] == d]
         if len(open_ends) > 1:
             main = max(open_ends, key=lambda d: self._length[chains[d]])

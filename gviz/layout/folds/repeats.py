@@ -96,7 +96,7 @@ def _find(
     dense = np.unique(known, return_inverse=True)[1].reshape(-1).astype(np.int64)
     best = given
     stretches = cover_line(Line(dense, tail, head, given), 0, len(given))
-    if _count_visible(stretches, len(given)) > 1:
+    if _count_visible(stretches, len(given)) > _least_visible(dense):
         chains = follow_chains(len(given), tail, head, given)
         if not np.array_equal(chains, given):
             others = cover_line(Line(dense, tail, head, chains), 0, len(given))
@@ -108,6 +108,12 @@ def _find(
 def _count_visible(stretches: tuple[Stretch, ...], node_count: int) -> int:
     """Return how many items are visible while all is folded."""
     return node_count - sum(s.period * s.repeats - 1 for s in stretches)
+
+
+def _least_visible(labels: IntArray) -> int:
+    """Return how many items are visible at least: nodes that no other is equal to, and one fold."""
+    counts = np.bincount(labels)
+    return int((counts == 1).sum()) + int((counts > 1).any())
 
 
 def _blocks_of(stretch: Stretch, base: int, order: IntArray) -> IntArray:

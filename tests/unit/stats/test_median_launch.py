@@ -57,3 +57,20 @@ def test_medians_of_some_nodes_each_join_to_those_of_all() -> None:
     ]
     assert columns(join_medians(parts)) == columns(whole)
     assert columns(join_medians([])) == [[]] * 5
+
+
+def test_each_launch_with_every_node_once_in_an_order_of_its_own() -> None:
+    rng = np.random.default_rng(4)
+    node = np.concatenate([rng.permutation(50) for _ in range(6)])
+    start, duration = rng.integers(0, 900, 300), rng.integers(1, 90, 300)
+    found = median_launch(node, np.zeros(300, np.int64), start, duration)
+    for at, number in enumerate(found.node_id.tolist()):
+        own = node == number
+        assert found.start_ns[at] == np.median(start[own])
+        assert found.duration_ns[at] == np.median(duration[own])
+
+
+def test_a_launch_with_one_node_twice_is_not_taken_for_all_nodes_once() -> None:
+    found = median_launch(ints(1, 1, 2, 2), ints(0, 0, 0, 0), ints(5, 7, 10, 30), ints(1, 3, 4, 4))
+    assert found.start_ns.tolist() == [6.0, 20.0]
+    assert found.duration_ns.tolist() == [2.0, 4.0]
