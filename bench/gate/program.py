@@ -159,7 +159,7 @@ class _Counts(ctypes.Structure):
         *((name, ctypes.c_uint64) for name in ("closed", "busy", "held", "overrun")),
         *((name, ctypes.c_uint64) for name in ("longest_hold_ns", "polled")),
         *((name, ctypes.c_uint64) for name in ("without_stub", "without_mark")),
-        ("busy_call", ctypes.c_char * 64),
+        ("busy_with", ctypes.c_char * 64),
     ]
 
 
@@ -242,7 +242,7 @@ def main(kind: str, nodes: int) -> int:
         counts, holes = _Counts(), (_Hole * 64)()
         gate.read_counts(ctypes.byref(counts))
         held = {name: getattr(counts, name) for name, _ in _Counts._fields_}
-        found["gate"] = held | {"busy_call": counts.busy_call.decode()}
+        found["gate"] = held | {"busy_with": counts.busy_with.decode()}
         number = gate.read_holes(ctypes.cast(holes, ctypes.c_void_p), 64)
         found["holes"] = [(h.name.decode(), h.caller.decode(), h.count) for h in holes[:number]]
     print(json.dumps(found))

@@ -32,6 +32,18 @@ EXPORT CUresult cuEventDestroy_v2(CUevent event) {
     TRACED(cuEventDestroy_v2, { CUevent a; }, destroy(event), event);
 }
 
+/* In the legacy stream an event waits for every blocking stream. */
+static uint64_t event_time_ns(struct stream *stream) {
+    uint64_t time = fake_now_ns();
+    struct stream *other;
+    if (stream->tail_ns > time)
+        time = stream->tail_ns;
+    for (size_t i = 0; stream == legacy_stream() && (other = stream_at(i)) != NULL; i++)
+        if (!(other->flags & 1) && other->tail_ns > time) /* CU_STREAM_NON_BLOCKING */
+            time = other->tail_ns;
+    return time;
+}
+
 static CUresult record(CUevent event, CUstream handle, unsigned int flags) {
     struct stream *stream = resolve_stream(handle);
     if (!stream || !fake_is(event, OBJECT_EVENT))
@@ -47,10 +59,9 @@ static CUresult record(CUevent event, CUstream handle, unsigned int flags) {
     CUresult result = check_legacy_stream(stream);
     if (result != CUDA_SUCCESS)
         return result;
-    uint64_t now = fake_now_ns();
     event->capture_id = 0;
     event->recorded = true;
-    event->time_ns = stream->tail_ns > now ? stream->tail_ns : now;
+    event->time_ns = event_time_ns(stream);
     return CUDA_SUCCESS;
 }
 

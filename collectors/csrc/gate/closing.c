@@ -91,36 +91,50 @@ static bool stays_inside(struct mark *mark, void *until_ns) {
     return false;
 }
 
-/* The entry of a call that is inside and stays there, or NULL. Nobody is held meanwhile. */
-static struct entry *long_call(void) {
+static const char *call_of(const struct mark *mark) {
+    const struct entry *entry = mark ? atomic_load(&mark->entry) : NULL;
+    return entry ? entry->name : NULL;
+}
+
+/* Wait until no call is inside that stays there and the GPU seems idle. Nobody is held meanwhile.
+ * Returns what is in the way. Work in flight is not: it may end soon. */
+static const char *wait_for_a_moment(void) {
     uint64_t patience_ns = atomic_load(&backoff_ns) / 2;
     patience_ns = patience_ns > LONG_CALL_NS ? patience_ns : LONG_CALL_NS;
     patience_ns = patience_ns < LAST_PATIENCE_NS ? patience_ns : LAST_PATIENCE_NS;
     uint64_t until_ns = gate_now_ns() + patience_ns;
-    struct mark *mark = mark_find(stays_inside, &until_ns);
-    return mark ? atomic_load(&mark->entry) : NULL;
+    const char *call = call_of(mark_find(stays_inside, &until_ns));
+    const char *obstacle = quiet_obstacle(false);
+    while (!call && obstacle && gate_now_ns() < until_ns) {
+        pause_ns(20000);
+        obstacle = quiet_obstacle(false);
+    }
+    return call ? call : obstacle == quiet_in_flight ? NULL : obstacle;
 }
 
-/* Returns the call that a thread is still inside, or NULL. */
-static struct entry *wait_until_empty(void) {
+/* Calls are held. Returns what is still in the way. */
+static const char *wait_until_quiet(void) {
     uint64_t until_ns = gate_now_ns() + CLOSE_LIMIT_NS;
-    struct mark *mark;
-    for (int spins = 0; (mark = mark_find(is_other_inside, NULL)) != NULL; spins++) {
-        if (gate_now_ns() >= until_ns)
-            return atomic_load(&mark->entry);
+    const struct mark *mark = NULL;
+    const char *obstacle = NULL;
+    quiet_begin();
+    for (int spins = 0;; spins++) {
+        mark = mark_find(is_other_inside, NULL);
+        obstacle = mark ? call_of(mark) : quiet_obstacle(true);
+        if (!obstacle || gate_now_ns() >= until_ns)
+            return obstacle;
         if (spins >= SPINS)
             pause_ns(20000);
     }
-    return NULL;
 }
 
-static enum gate_answer give_up(const struct entry *entry) {
+static enum gate_answer give_up(const char *obstacle) {
     uint64_t wait_ns = atomic_load(&backoff_ns);
     wait_ns = wait_ns == 0 ? FIRST_BACKOFF_NS : 2 * wait_ns;
     wait_ns = wait_ns < LAST_BACKOFF_NS ? wait_ns : LAST_BACKOFF_NS;
     atomic_store(&backoff_ns, wait_ns);
     atomic_store(&not_before_ns, gate_now_ns() + wait_ns);
-    atomic_store(&tallies.busy_call, entry ? entry->name : NULL);
+    atomic_store(&tallies.busy_with, obstacle);
     atomic_fetch_add(&tallies.busy, 1);
     return GATE_BUSY;
 }
@@ -142,18 +156,18 @@ static enum gate_answer close_gate(void) {
         atomic_store(&phase, PHASE_OPEN);
         return GATE_UNKNOWN;
     }
-    struct entry *entry = long_call();
-    if (!entry) {
+    const char *obstacle = wait_for_a_moment();
+    if (!obstacle) {
         atomic_store(&phase, PHASE_CLOSED);
-        entry = wait_until_empty();
+        obstacle = wait_until_quiet();
     }
-    if (!entry && !atomic_load(&tallies.without_mark) && !atomic_load(&forbidden)) {
+    if (!obstacle && !atomic_load(&tallies.without_mark) && !atomic_load(&forbidden)) {
         atomic_store(&backoff_ns, 0);
         atomic_fetch_add(&tallies.closed, 1);
         return GATE_RAN;
     }
     let_in();
-    return entry ? give_up(entry) : GATE_FORBIDDEN;
+    return obstacle ? give_up(obstacle) : GATE_FORBIDDEN;
 }
 
 static enum gate_answer run_closed(void (*work)(void *data), void *data) {

@@ -56,7 +56,7 @@ size_t holes_read(struct gate_hole *holes, size_t limit) {
 }
 
 void counts_read(struct gate_counts *counts) {
-    const char *busy_call = atomic_load(&tallies.busy_call);
+    const char *busy_with = atomic_load(&tallies.busy_with);
     *counts = (struct gate_counts){
         .closed = atomic_load(&tallies.closed),
         .busy = atomic_load(&tallies.busy),
@@ -67,7 +67,7 @@ void counts_read(struct gate_counts *counts) {
         .without_stub = atomic_load(&tallies.without_stub),
         .without_mark = atomic_load(&tallies.without_mark),
     };
-    copy_text(counts->busy_call, busy_call ? busy_call : "", sizeof counts->busy_call);
+    copy_text(counts->busy_with, busy_with ? busy_with : "", sizeof counts->busy_with);
 }
 
 void counts_clear(void) {

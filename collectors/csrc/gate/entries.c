@@ -138,7 +138,7 @@ static void lock(void) {
 void entry_let_pass(struct entry *entry) {
 #if defined(__x86_64__) /* on aarch64 all calls ask call_enter */
     const struct hooks *hooks = atomic_load_explicit(&entry->hooks, memory_order_relaxed);
-    if ((hooks && hooks->after) || !atomic_load_explicit(&has_barrier, memory_order_relaxed))
+    if ((hooks && (hooks->before || hooks->after)) || !atomic_load_explicit(&has_barrier, memory_order_relaxed))
         return;
     lock();
     if (atomic_load(&phase) == PHASE_OPEN) {

@@ -30,7 +30,7 @@ struct gate_counts {
     uint64_t polled;          /* waits of the program that were done as polls */
     uint64_t without_stub;    /* addresses handed out bare */
     uint64_t without_mark;    /* calls that left no mark, for want of memory */
-    char busy_call[64];       /* the call that run_closed() gave up for last */
+    char busy_with[64];       /* what run_closed() gave up for last: a call, work in flight, ... */
 };
 
 /* What the gate cannot see behind. */
@@ -42,8 +42,9 @@ struct gate_hole {
 
 struct gate_api {
     size_t size; /* of this structure: a later one has more at its end */
-    /* Keep threads out, wait until nobody is inside, do the work on this thread, let them in. The
-     * work may call the driver; it must wait for nothing that a held thread may have, such as
+    /* Keep threads out, wait until nobody is inside, no work of a stream is in flight and no capture
+     * open, do the work on this thread, let them in. It is tried while nobody is held, then for 5 ms.
+     * The work may call the driver; it must wait for nothing that a held thread may have, such as
      * Python's GIL. */
     enum gate_answer (*run_closed)(void (*work)(void *data), void *data);
     /* Whether the calling thread is inside by the gate's knowledge. */

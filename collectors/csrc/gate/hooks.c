@@ -1,4 +1,5 @@
-/* Calls for which marking is not all: lookups of functions, and the program's waits. */
+/* Calls for which marking is not all: lookups of functions, the program's waits, and what quiet.c
+ * follows. */
 #define _GNU_SOURCE
 #include "gate/parts.h"
 
@@ -15,6 +16,11 @@
 #define PAUSES_OF_WAIT 32
 #define LAST_PAUSE_NS 100000
 #define NAME_LIMIT 128
+
+static bool has_suffix(const char *text, const char *suffix) {
+    size_t length = strlen(text), end = strlen(suffix);
+    return length > end && strcmp(text + length - end, suffix) == 0;
+}
 
 /* -- lookups ----------------------------------------------------------------------------------- */
 
@@ -72,9 +78,20 @@ static void rest(uint64_t waited_ns) {
     errno = error;
 }
 
+static bool is_done(const struct call *call, int (*query)(uintptr_t)) {
+    return query(call->words[0]) != NOT_READY;
+}
+
+static bool context_is_done(const struct call *call, int (*query)(uintptr_t)) {
+    (void)call;
+    (void)query;
+    return quiet_current_is_over();
+}
+
 /* Ask until the work is done, or nobody wants the gate. Then the wait itself begins, with its own
  * result. */
-static void poll(struct call *call, const char *query) {
+static void poll(const struct call *call, const char *query,
+                 bool (*done)(const struct call *call, int (*query)(uintptr_t))) {
     struct entry *entry = entry_named(query);
     if (!entry || !own_mark() || !atomic_load(&entry->real))
         return;
@@ -83,17 +100,24 @@ static void poll(struct call *call, const char *query) {
     atomic_fetch_add(&tallies.polled, 1);
     while (atomic_load(&phase) != PHASE_OPEN) {
         int (*request)(uintptr_t) = (int (*)(uintptr_t))call_enter(&asked);
-        asked.result = (uintptr_t)request(call->words[0]);
-        if ((int)call_leave(&asked) != NOT_READY)
+        bool over = done(call, request);
+        call_leave(&asked);
+        if (over)
             return;
         rest(gate_now_ns() - start_ns);
     }
 }
 
-static void poll_stream(struct call *call) { poll(call, "cuStreamQuery"); }
-static void poll_stream_ptsz(struct call *call) { poll(call, "cuStreamQuery_ptsz"); }
-static void poll_event(struct call *call) { poll(call, "cuEventQuery"); }
+static void poll_stream(struct call *call) {
+    bool per_thread = has_suffix(call->entry->name, "_ptsz");
+    poll(call, per_thread ? "cuStreamQuery_ptsz" : "cuStreamQuery", is_done);
+}
+static void poll_event(struct call *call) { poll(call, "cuEventQuery", is_done); }
+static void poll_context(struct call *call) { poll(call, "cuStreamQuery", context_is_done); }
 
+/* -- the table ------------------------------------------------------------------------------------- */
+
+/* Forms for the per-thread stream have the hooks of the plain name. */
 const struct hooks *hooks_of(const char *name) {
     static const struct {
         const char *name;
@@ -101,14 +125,35 @@ const struct hooks *hooks_of(const char *name) {
     } table[] = {
         {"cuGetProcAddress", {.after = hand_out_stub}},
         {"cuGetProcAddress_v2", {.after = hand_out_stub}},
-        {"cuGetProcAddress_v2_ptsz", {.after = hand_out_stub}},
         {"cuGetExportTable", {.after = count_table}},
         {"cuStreamSynchronize", {.wanted = poll_stream}},
-        {"cuStreamSynchronize_ptsz", {.wanted = poll_stream_ptsz}},
         {"cuEventSynchronize", {.wanted = poll_event}},
+        {"cuCtxSynchronize", {.wanted = poll_context}},
+        {"cuCtxCreate", {.after = quiet_context_created}},
+        {"cuCtxCreate_v2", {.after = quiet_context_created}},
+        {"cuCtxCreate_v3", {.after = quiet_context_created}},
+        {"cuCtxCreate_v4", {.after = quiet_context_created}},
+        {"cuCtxDestroy", {.before = quiet_context_ends}},
+        {"cuCtxDestroy_v2", {.before = quiet_context_ends}},
+        {"cuDevicePrimaryCtxRetain", {.after = quiet_primary_retained}},
+        {"cuDevicePrimaryCtxRelease", {.before = quiet_primary_released, .after = quiet_primary_stays}},
+        {"cuDevicePrimaryCtxRelease_v2", {.before = quiet_primary_released, .after = quiet_primary_stays}},
+        {"cuDevicePrimaryCtxReset", {.before = quiet_primary_reset}},
+        {"cuDevicePrimaryCtxReset_v2", {.before = quiet_primary_reset}},
+        {"cuStreamCreate", {.after = quiet_stream_created}},
+        {"cuStreamCreateWithPriority", {.after = quiet_stream_created}},
+        {"cuGreenCtxStreamCreate", {.after = quiet_stream_created}},
+        {"cuStreamDestroy", {.before = quiet_stream_ends}},
+        {"cuStreamDestroy_v2", {.before = quiet_stream_ends}},
+        {"cuStreamBeginCapture", {.before = quiet_capture_begins, .after = quiet_capture_begun}},
+        {"cuStreamBeginCapture_v2", {.before = quiet_capture_begins, .after = quiet_capture_begun}},
+        {"cuStreamBeginCaptureToGraph", {.before = quiet_capture_begins, .after = quiet_capture_begun}},
+        {"cuStreamBeginRecaptureToGraph", {.before = quiet_capture_begins, .after = quiet_capture_begun}},
+        {"cuStreamEndCapture", {.after = quiet_capture_ended}},
     };
+    size_t length = strlen(name) - (has_suffix(name, "_ptsz") ? strlen("_ptsz") : 0);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(name, table[i].name) == 0)
+        if (strlen(table[i].name) == length && memcmp(name, table[i].name, length) == 0)
             return &table[i].hooks;
     return NULL;
 }

@@ -70,6 +70,7 @@ static void forked(void) {
     marks_clear_others();
     counts_clear();
     closing_forked();
+    quiet_forked();
     entries_start();
 }
 

@@ -120,6 +120,23 @@ static void mark_call(struct mark *mark, const struct call *call) {
     mark->stack = call->stack; /* a signal's handler may have called in between */
 }
 
+/* Returns false where there is no memory for a mark. */
+static bool mark_entered(struct call *call, const struct hooks *hooks) {
+    struct mark *mark = mark_of_thread();
+    if (!mark)
+        return false;
+    if (is_nested(mark, call))
+        return true;
+    if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_OPEN) {
+        entry_let_pass(call->entry);
+    } else if (hooks && hooks->wanted) {
+        atomic_store(&mark->inside, false); /* left by longjmp */
+        hooks->wanted(call);
+    }
+    mark_call(mark, call);
+    return true;
+}
+
 void *call_enter(struct call *call) {
     struct entry *entry = call->entry;
     void *real = atomic_load_explicit(&entry->real, memory_order_relaxed);
@@ -129,25 +146,11 @@ void *call_enter(struct call *call) {
         if (!real)
             return NULL;
     }
-    if (is_closer())
-        return real;
-    struct mark *mark = mark_of_thread();
-    if (!mark) {
+    const struct hooks *hooks = atomic_load_explicit(&entry->hooks, memory_order_relaxed);
+    if (!is_closer() && !mark_entered(call, hooks))
         atomic_fetch_add(&tallies.without_mark, 1);
-        return real;
-    }
-    if (is_nested(mark, call))
-        return real;
-    if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_OPEN) {
-        entry_let_pass(entry);
-    } else if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_WANTED) {
-        const struct hooks *hooks = atomic_load(&entry->hooks);
-        if (hooks && hooks->wanted) {
-            atomic_store(&mark->inside, false); /* left by longjmp */
-            hooks->wanted(call);
-        }
-    }
-    mark_call(mark, call);
+    if (hooks && hooks->before)
+        hooks->before(call);
     return real;
 }
 

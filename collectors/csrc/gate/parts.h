@@ -62,7 +62,8 @@ _Static_assert(offsetof(struct call, caller) == CALL_CALLER, "CALL_CALLER");
 _Static_assert(offsetof(struct call, stack) == CALL_STACK, "CALL_STACK");
 
 struct hooks {
-    void (*wanted)(struct call *call); /* before a call begins while the gate is wanted */
+    void (*wanted)(struct call *call); /* before a call begins while the gate is not open */
+    void (*before)(struct call *call); /* within the driver by the mark, before the function */
     void (*after)(struct call *call);  /* before the result is returned */
 };
 
@@ -150,11 +151,33 @@ void closing_forked(void);
 void closing_watch_exit(void);
 uint64_t gate_now_ns(void);
 
+/* ---- quiet.c: work in flight and open captures ------------------------------------------------ */
+
+/* What the program has open, or NULL. `surely`: while nobody is inside, with the streams that have no
+ * handle of their own; from quiet_begin() on these are asked once. */
+const char *quiet_obstacle(bool surely);
+extern HIDDEN const char quiet_in_flight[]; /* the obstacle that may end soon */
+void quiet_begin(void);
+bool quiet_current_is_over(void); /* the calling thread's context */
+void quiet_forked(void);
+/* Hooks. */
+void quiet_context_created(struct call *call);
+void quiet_context_ends(struct call *call);
+void quiet_primary_retained(struct call *call);
+void quiet_primary_released(struct call *call);
+void quiet_primary_stays(struct call *call);
+void quiet_primary_reset(struct call *call);
+void quiet_stream_created(struct call *call);
+void quiet_stream_ends(struct call *call);
+void quiet_capture_begins(struct call *call);
+void quiet_capture_begun(struct call *call);
+void quiet_capture_ended(struct call *call);
+
 /* ---- counts.c -------------------------------------------------------------------------------- */
 
 extern HIDDEN struct tallies {
     _Atomic uint64_t closed, busy, held, overrun, longest_hold_ns, polled, without_stub, without_mark;
-    _Atomic(const char *) busy_call;
+    _Atomic(const char *) busy_with;
 } tallies;
 void hole_add(const char *name, uintptr_t caller);
 void counts_read(struct gate_counts *counts);

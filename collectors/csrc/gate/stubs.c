@@ -277,6 +277,7 @@ __asm__(
     ".cfi_endproc\n"
     ".size gate_stub, . - gate_stub\n"
     ".hidden gate_fast, gate_fast_wide\n"
+    ".globl gate_fast, gate_fast_wide\n"
     ".set gate_fast, gate_stub\n"
     ".set gate_fast_wide, gate_stub\n"
 

@@ -374,7 +374,7 @@ static int waits(void) {
     for (int i = 0; i < 200 && !refused; i++) {
         enum gate_answer answer = gate->run_closed(nobody_waits, NULL);
         CHECK(answer == GATE_BUSY || answer == GATE_BACKING_OFF);
-        refused = strcmp(counts().busy_call, "cuStreamSynchronize") == 0;
+        refused = strcmp(counts().busy_with, "cuStreamSynchronize") == 0;
         sleep_ms(refused ? 0 : 10);
     }
     CHECK(refused && counts().held == 0);
@@ -402,10 +402,11 @@ static int polls(void) {
     start();
     CHECK(pthread_create(&waiting, NULL, wait_over_and_over, NULL) == 0);
     for (int i = 0; i < 20000 && !closed; i++) {
-        closed = gate->run_closed(nobody_waits, NULL) == GATE_RAN;
+        /* It may find the moment between two waits. */
+        closed = gate->run_closed(nobody_waits, NULL) == GATE_RAN && counts().polled > 0;
         sleep_ms(1);
     }
-    CHECK(closed && counts().polled > 0 && counts().overrun == 0);
+    CHECK(closed && counts().overrun == 0);
     stop = true;
     CHECK(pthread_join(waiting, NULL) == 0);
     return 0;
