@@ -13,7 +13,8 @@ KEYS: Keys = (
     (
         "Everywhere",
         (
-            ("/", "search the nodes"),
+            ("/", "search the nodes: words, kind:memcpy, nvtx:forward, src:train.py:44, id:12-480"),
+            ("Enter", "in the search: to the next hit; with Shift: to the one before"),
             ("?", "this help"),
             ("b", "all rows of the breakdown, or the panes again"),
             ("g t i l", "all the room for graph, timeline, inspector or list of nodes, and back"),

@@ -89,6 +89,7 @@ class GraphView:
     _read_statistics: Callable[[int], rows.NodeStatistics | None]
     _read_nested: Callable[[], NestedTimes]
     _read_families: Callable[[], FamilyColours]
+    _read_stack: Callable[[int], Sequence[rows.Location]]
     launch_count: int
     recorded_launches: Sequence[ShownLaunch]
     stream_launches: Sequence[ShownLaunch]
@@ -104,6 +105,10 @@ class GraphView:
     def nested(self) -> NestedTimes:
         """The times inside nodes of the tree: read when they are requested."""
         return self._read_nested()
+
+    def stack(self, stack_id: int) -> Sequence[rows.Location]:
+        """Return the Python frames of a stack, innermost first: read when they are requested."""
+        return self._read_stack(stack_id)
 
     @property
     def families(self) -> FamilyColours:
@@ -225,6 +230,7 @@ def build_graph_view(opened: OpenRecording, tree: TimedTree) -> GraphView:
         _read_statistics=lambda node: read_node_statistics(opened.recording, tree, node),
         _read_nested=lambda: read_nested_times(opened.recording, tree, opened.keep),
         _read_families=lambda: read_family_colours(opened.recording, tree, opened.keep),
+        _read_stack=lambda stack_id: opened.recording.fetch_stack(stack_id),
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,
         stream_launches=eager,

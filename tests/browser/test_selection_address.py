@@ -90,7 +90,7 @@ def test_room_of_panes_and_search_are_there_after_a_reload(
     page.get_by_role("separator", name="Resize graph and timeline").press("ArrowRight")
     page.keyboard.press("/")
     page.keyboard.type("even_kernel")
-    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
     page.keyboard.press("t")
     assert timeline.evaluate("x => x.contains(document.activeElement)")
     reload(graph_page, "search=even_kernel&pane=timeline&shares=56,52,31")
@@ -98,7 +98,7 @@ def test_room_of_panes_and_search_are_there_after_a_reload(
     assert not dag.is_visible()
     page.keyboard.press("t")
     graph_page.wait()
-    assert page.locator("#row-count").inner_text() == "1300 of 3000"
+    assert page.locator("#row-count").inner_text().startswith("1,300 hits, ")
     box = dag.bounding_box()
     assert box is not None
     assert box["width"] == pytest.approx(0.52 * 1264, abs=8)

@@ -195,7 +195,17 @@ def test_search_and_brush_narrow_the_groups(graph_page: GraphPage, site: Site) -
     graph_page.wait_until(
         lambda: set(shown(graph_page)) == {f"branch{n}_step1" for n in range(4)}, "groups of search"
     )
-    page.locator("#search").fill("")
+    # They keep their colour in the graph, and Enter walks through them.
+    hits = set(graph_page.state("dag")["kept"])
+    assert len(hits) == 12
+    page.locator("#search").press("Enter")
+    (first_hit,) = graph_page.state("dag")["selected"]
+    page.keyboard.press("Enter")
+    page.keyboard.press("Shift+Enter")
+    assert graph_page.state("timeline")["selected"] == [first_hit]
+    assert first_hit in hits
+    page.keyboard.press("Escape")
+    assert graph_page.state("dag")["kept"] is None
     graph_page.wait_until(lambda: len(shown(graph_page)) > 10, "all groups again")
     first, last = time_spot(page, 0), time_spot(page, 40_000)
     page.mouse.move(*first)

@@ -21,6 +21,7 @@ from gviz.app.views.graph_data import GraphView
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
 from gviz.model import TreeNodes, distinct
+from gviz.recording import rows
 
 #: Shows the label; a search finds the whole name too, and CSV files have it.
 NAME_COLUMN: dict[str, Any] = {
@@ -38,7 +39,8 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
 
     Sent apart from the page, so that the canvases need not wait for thousands of rows.
     Times are in nanoseconds; null: no time. ``key`` is a node's number on the page, ``slot`` the
-    place of its family's colour. With a baseline those of :func:`_changes`.
+    place of its family's colour, ``stack`` that of its Python stack in ``stacks``. With a baseline
+    those of :func:`_changes`.
     """
     tree, times = view.tree, view.tree.times
     families = view.families
@@ -74,9 +76,25 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
         "family": [families.labels[at] for at in families.code.tolist()],
         "slot": families.slots().tolist(),
     }
+    columns |= _stacks(view)
     if against is not None:
         columns |= _changes(against)
     return json.dumps(columns, separators=(",", ":")).encode()
+
+
+def _stacks(view: GraphView) -> dict[str, list[Any]]:
+    """Return where nodes were made: places in a list of stacks, as a search looks in them."""
+    stack_ids = view.tree.nodes.listed("stack_id")
+    known = sorted({stack_id for stack_id in stack_ids if stack_id is not None})
+    place = {stack_id: at for at, stack_id in enumerate(known)}
+    return {
+        "stack": [None if stack_id is None else place[stack_id] for stack_id in stack_ids],
+        "stacks": [" < ".join(map(_frame_words, view.stack(stack_id))) for stack_id in known],
+    }
+
+
+def _frame_words(frame: rows.Location) -> str:
+    return f"{frame.file}:{frame.line} {frame.function}"
 
 
 def _changes(against: TreeComparison) -> dict[str, list[Any]]:

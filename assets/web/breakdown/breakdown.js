@@ -125,8 +125,8 @@ export class Breakdown {
 
   /** Show what is selected. */
   mark() {
-    const { selected, shown } = this.group;
-    this.rows.mark(new Set(shown));
+    const { selected, shown, kept } = this.group;
+    this.rows.mark(new Set(shown), kept);
     if (this.findings) this.findings.hidden = selected.length > 0;
   }
 

@@ -33,6 +33,7 @@ export class Rows {
     /** Which item Tab leads to. */
     this.current = 0;
     /** @type {Set<number>} */ this.selected = new Set();
+    /** The nodes that keep their colour; null: all. @type {number[]|null} */ this.kept = null;
     this.watching = new ResizeObserver(() => this.fit());
     this.watching.observe(this.box);
     this.width = 0;
@@ -72,7 +73,7 @@ export class Rows {
     this.box.replaceChildren(...this.items, ...idle, this.tip);
     this.current = Math.min(this.current, Math.max(0, this.items.length - 1));
     if (this.items.length) this.items[this.current].tabIndex = 0;
-    this.mark(this.selected);
+    this.mark(this.selected, this.kept);
   }
 
   /** @param {number} rows */
@@ -119,19 +120,20 @@ export class Rows {
     return box;
   }
 
-  /** @param {Set<number>} selected */
-  mark(selected) {
+  /** @param {Set<number>} selected @param {number[]|null} kept the nodes that keep their colour; null: all */
+  mark(selected, kept) {
     this.selected = selected;
+    this.kept = kept;
     const { blocks } = this;
     if (!blocks) return;
-    // How many of the nodes before each place are selected.
-    const before = new Uint32Array(blocks.node.length + 1);
-    if (selected.size) blocks.node.forEach((node, at) => (before[at + 1] = before[at] + (selected.has(node) ? 1 : 0)));
+    const chosen = countsOf(blocks, selected);
+    const left = kept && countsOf(blocks, new Set(kept));
     this.items.forEach((item, at) => {
       const { first, end } = this.pieces[at];
       const [from, to] = [blocks.first[first], blocks.end[end - 1]];
-      const count = before[to] - before[from];
+      const count = chosen[to] - chosen[from];
       item.ariaPressed = count === 0 ? "false" : count === to - from ? "true" : "mixed";
+      item.classList.toggle("gv-block-out", left !== null && left[to] === left[from]);
     });
     // The ring is around what is selected as a whole, not around each block in it.
     const whole = new Set(this.pieces.filter((_, at) => this.items[at].ariaPressed === "true").map(({ first }) => first));
@@ -230,6 +232,13 @@ export class Rows {
   destroy() {
     this.watching.disconnect();
   }
+}
+
+/** How many of the nodes before each place are among some. @param {Blocks} blocks @param {Set<number>} some */
+function countsOf(blocks, some) {
+  const before = new Uint32Array(blocks.node.length + 1);
+  if (some.size) blocks.node.forEach((node, at) => (before[at + 1] = before[at] + (some.has(node) ? 1 : 0)));
+  return before;
 }
 
 /** The text of a block that has some room (px). @param {Blocks} blocks @param {number} i @param {number} room */

@@ -17,6 +17,8 @@ export class Group {
     this.lit = null;
     /** @type {SharedTimes|null} */ this.times = null;
     /** Only these nodes are wanted; null: all. @type {number[]|null} */ this.filtered = null;
+    /** These nodes a search has found; null: nothing is searched. @type {number[]|null} */ this.found = null;
+    /** Those that keep their colour, wanted and found; null: all. @type {number[]|null} */ this.kept = null;
     /** @type {Set<(group: Group) => void>} */ this.listeners = new Set();
   }
 
@@ -52,8 +54,23 @@ export class Group {
   filter(ids) {
     if (ids === this.filtered || (ids && this.filtered && same(ids, this.filtered))) return;
     this.filtered = ids && ids.slice();
+    this.keep();
     this.notify();
     publish("filter", this.filtered);
+  }
+
+  /** A search has found nodes; null: it has ended. @param {number[]|null} ids */
+  find(ids) {
+    if (ids === this.found || (ids && this.found && same(ids, this.found))) return;
+    this.found = ids;
+    this.keep();
+    this.notify();
+  }
+
+  keep() {
+    const { filtered, found } = this;
+    const wanted = filtered && found ? new Set(filtered) : null;
+    this.kept = wanted && found ? found.filter((id) => wanted.has(id)) : filtered ?? found;
   }
 
   notify() {

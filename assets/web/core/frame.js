@@ -440,6 +440,7 @@ export class Frame {
       hovered: this.group.hovered,
       lit: this.group.lit?.length ?? 0,
       filtered: this.group.filtered,
+      kept: this.group.kept,
       theme: this.theme.name,
       colour: this.props.colour,
       message: this.message.textContent,

@@ -163,7 +163,7 @@ export class Dag {
     const hovered = group.hovered === null ? -1 : (this.scene.index.get(group.hovered) ?? -1);
     const marks = { ...this.buffers.marks(this.selectedItems()), hovered };
     this.drawn = dagDraw.draw(ctx, this.scene, style, marks, size);
-    dagFilter.veil(ctx, this.scene, group.filtered, this.transform, size);
+    dagFilter.veil(ctx, this.scene, group.kept, this.transform, size);
     legends.draw(ctx, style, size);
     if (this.isUnion()) legends.drawUnion(ctx, style, size, this.scene.header.baseline);
     this.buffers.drawLegend(ctx, style, size);

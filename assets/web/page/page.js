@@ -14,6 +14,7 @@ import { element, make } from "../core/parts.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import * as choices from "./choices.js";
+import { Finder } from "./finder.js";
 import { Inspector, notShown } from "./inspector.js";
 import { Panes, PANES } from "./panes.js";
 import * as selectionNote from "./selection_note.js";
@@ -53,6 +54,7 @@ export class GraphPage {
     box.replaceChildren(this.element);
     document.title = `${store.graph.name} – gviz`;
     this.group = bus.group(bus.PAGE);
+    this.finder = new Finder(this.group);
     this.panes = new Panes(this.element, (room) => this.give(room));
     const requested = address.parse(query);
     this.state = this.begin(requested);
@@ -294,6 +296,7 @@ export class GraphPage {
     }
     const { node } = this.state;
     if (this.known(node).length < node.length) this.group.select(this.known(node));
+    this.finder.search(nodes, this.state.search);
     if (isFirst && this.state.node.length) this.table.show(this.state.node[0]);
     this.showRows();
     this.count();
@@ -339,12 +342,24 @@ export class GraphPage {
   /** Search, as far as an address has room for it. @param {string} text */
   find(text) {
     this.state.search = text.slice(0, address.MOST_SEARCHED);
+    this.showRoom();
     this.narrow({ search: this.state.search });
     this.write();
   }
 
+  /** Walk to the next hit of the search, or back. @param {number} by */
+  walk(by) {
+    const hit = this.finder.step(this.table?.rows ?? [], by);
+    if (hit === null) return;
+    this.group.select([hit]);
+    for (const [, frame] of this.views()) frame.show([hit]);
+    this.table?.show(hit);
+    this.count();
+  }
+
   /** @param {{search?: string, only?: Set<number>|null}} how */
   narrow(how) {
+    if (how.search !== undefined && this.nodes) this.finder.search(this.nodes, how.search);
     this.table?.change(how);
     this.showRows();
     this.count();
@@ -352,7 +367,7 @@ export class GraphPage {
 
   count() {
     const [shown, all] = [this.table?.rows.length ?? 0, this.nodes?.ids.length ?? 0];
-    byId("row-count").textContent = shown === all ? "" : `${shown} of ${all}`;
+    byId("row-count").textContent = this.finder.note(this.table?.rows ?? []) || (shown === all ? "" : `${shown} of ${all}`);
     const clear = byId("filter-clear");
     clear.hidden = !this.filtered;
     clear.textContent = this.filtered ? `${this.filtered.length} of ${all} nodes ✕` : "";
@@ -436,6 +451,7 @@ export class GraphPage {
       const { id, value } = /** @type {HTMLInputElement} */ (event.target);
       if (id === "search") this.find(value);
     }, { signal });
+    byId("search").addEventListener("keydown", (event) => this.key(event), { signal });
     this.element.addEventListener("click", (event) => {
       const { id } = /** @type {Element} */ (event.target);
       if (id === "filter-clear") this.group.filter(null);
@@ -446,6 +462,12 @@ export class GraphPage {
       if (opening) this.openBodies(opening.dataset.open?.split(",") ?? [], opening.dataset.level ?? "0");
     }, { signal });
     return listening;
+  }
+
+  /** A key in the search: to the next hit, to the one before, or the end of it. @param {KeyboardEvent} event */
+  key(event) {
+    if (event.key === "Enter") this.walk(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") this.find("");
   }
 
   /** Something was chosen. @param {HTMLInputElement} control */

@@ -6,7 +6,11 @@
  *   the table: see gviz.app.views.table.table
  */
 
+import * as nodeList from "../core/node_list.js";
+
 const texts = new Intl.Collator("en", { numeric: true });
+/** Columns that words are not looked for in: the place of a colour, and stacks, which have most words of all. */
+const NO_WORDS = ["slot", "src"];
 /** A condition on one column: kind:memcpy, median>20. */
 const CONDITION = /^(\w+)([:<>])(.+)$/;
 /** Names of columns as a search has them, where the column is called otherwise; times are in µs there. */
@@ -26,8 +30,10 @@ export function compare(a, b, falling) {
 
 export class Nodes {
   /** @param {Record<string, any[]>} columns by name, in order of numbers on the page */
-  constructor(columns) {
+  constructor({ stack, stacks, ...columns }) {
     this.columns = columns;
+    // Each stack was sent once.
+    if (stack) columns.src = stack.map((place) => (place === null ? null : stacks[place]));
     /** @type {number[]} */ this.ids = columns.key || [];
     this.places = new Map(this.ids.map((id, place) => [id, place]));
     /** @type {string[]|null} what a search looks in */ this.words = null;
@@ -116,6 +122,10 @@ export class Nodes {
     const field = CALLED[name] ?? name;
     const values = name === undefined ? undefined : this.columns[field];
     if (!values) return (place) => this.wordsOf(place).includes(word);
+    if (name === "id" && sign === ":") {
+      const ids = new Set(nodeList.read(wanted));
+      return (place) => ids.has(values[place]);
+    }
     if (sign === ":") return (place) => String(values[place] ?? "").toLowerCase().includes(wanted);
     const limit = Number(wanted) * (field.endsWith("_ns") ? 1000 : 1);
     return (place) => values[place] !== null && (sign === "<" ? values[place] < limit : values[place] > limit);
@@ -124,8 +134,7 @@ export class Nodes {
   /** @param {number} place */
   wordsOf(place) {
     if (!this.words) {
-      // The place of a colour is no word.
-      const columns = Object.entries(this.columns).filter(([name]) => name !== "slot").map(([, values]) => values);
+      const columns = Object.entries(this.columns).filter(([name]) => !NO_WORDS.includes(name)).map(([, values]) => values);
       this.words = this.ids.map((id, at) => columns.map((values) => values[at] ?? "").join(" ").toLowerCase());
     }
     return this.words[place];

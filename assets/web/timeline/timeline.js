@@ -50,7 +50,7 @@ export class Timeline {
     /** How far the rows can be scrolled. */ this.overflow = 0;
     /** The span under the pointer. @type {{side: Side, i: number}|null} */ this.pointed = null;
     /** Nodes that come with detail. @type {number[]} */ this.awaited = [];
-    /** @type {{selected: number[], ids: Set<number>}|null} */ this.chosen = null;
+    /** @type {{ids: number[], set: Set<number>}|null} */ this.chosen = null;
     /** @type {Tracks|null} */ this.tracks = null;
     this.ranges = new Ranges(this);
     this.detail = new Detail(this);
@@ -169,8 +169,9 @@ export class Timeline {
   drawSide(ctx, side, style, size) {
     const rows = this.rows.filter((r) => r.side === side.name);
     const lanes = rows.filter((r) => r.kind === "lane");
-    const dim = this.frame.group.shown.length > 0;
-    const only = this.isMany() ? this.selectedSet() : null;
+    const { shown, kept } = this.frame.group;
+    const dim = shown.length > 0 || kept !== null;
+    const only = this.isMany() ? this.setOf(shown) : kept && this.setOf(kept);
     this.clipped(ctx, size, () => {
       const last = rows[rows.length - 1];
       if (lanes.length) {
@@ -194,12 +195,11 @@ export class Timeline {
     });
   }
 
-  /** The selection, made once for all frames that show it. */
-  selectedSet() {
-    const { shown: selected } = this.frame.group;
-    const chosen = this.chosen?.selected === selected ? this.chosen : { selected, ids: new Set(selected) };
+  /** Nodes as a set, made once for all frames that show them. @param {number[]} ids */
+  setOf(ids) {
+    const chosen = this.chosen?.ids === ids ? this.chosen : { ids, set: new Set(ids) };
     this.chosen = chosen;
-    return chosen.ids;
+    return chosen.set;
   }
 
   /**

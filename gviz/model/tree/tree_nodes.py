@@ -37,6 +37,7 @@ SHOWN = (
     "block_y",
     "block_z",
     "bytes",
+    "stack_id",
 )
 #: Kinds that run nothing: they order, allocate or signal.
 NOT_WORKING = frozenset(

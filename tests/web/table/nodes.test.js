@@ -6,6 +6,7 @@ import { Nodes } from "../../../assets/web/table/nodes.js";
 const nodes = new Nodes({
   key: [10, 11, 12, 13], node: [0, 1, 2, 3], name: ["gemm_10", "gemm_9", "Add", "copy"],
   kind: ["KERNEL", "KERNEL", "KERNEL", "MEMCPY"], median_ns: [5, null, 20, 7], parent: [null, 10, 11, null],
+  stack: [0, 0, 1, null], stacks: ["/run/net.py:12 gemm < /run/train.py:44 main", "/run/net.py:9 add < /run/train.py:44 main"],
 });
 const ALL = { search: "", only: null, by: "node", falling: false };
 
@@ -30,6 +31,18 @@ test("a search may be about one column: a text in it, or a limit in microseconds
   assert.deepEqual(nodes.arrange({ ...ALL, search: "median>0.006" }), [12, 13]);
   assert.deepEqual(nodes.arrange({ ...ALL, search: "median<0.006 gemm" }), [10]);
   assert.deepEqual(nodes.arrange({ ...ALL, search: "ns:gemm" }), []);
+});
+
+test("stacks are searched by file, line and function where that is said", () => {
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "src:net.py:12" }), [10, 11]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "src:MAIN src:add" }), [12]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "train.py" }), []);
+});
+
+test("ids are searched as they are, and as ranges", () => {
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "id:1" }), [11]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "id:0,2-3" }), [10, 12, 13]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "id:gemm" }), []);
 });
 
 test("a filter and a search hold together", () => {

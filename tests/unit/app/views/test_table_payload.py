@@ -1,0 +1,32 @@
+"""The table of all nodes: where their stacks are, as a search looks in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import gviz.assets
+from gviz.app.files.library import Library
+from gviz.app.views import graph_view, table_payload
+
+ASSETS = Path(gviz.assets.__file__).parent / "recordings"
+
+
+def test_stacks_of_many_nodes_are_few_texts_of_files_lines_and_functions() -> None:
+    path = ASSETS / "decode_step.gviz"
+    columns = json.loads(table_payload(graph_view(Library([path]), "decode_step", 1)))
+    stacks, places = columns["stacks"], columns["stack"]
+    assert len(places) == len(columns["key"])
+    assert set(places) == set(range(len(stacks)))
+    assert len(stacks) < len(places) / 10
+    found = [stacks[place] for place in places if "attention" in stacks[place]]
+    assert found
+    assert all(".py:" in stack and " < " in stack for stack in found)
+
+
+def test_nodes_without_stacks_have_none() -> None:
+    path = ASSETS / "nested_torch.gviz"
+    view = graph_view(Library([path]), "nested_torch", 1)
+    columns = json.loads(table_payload(view))
+    assert set(columns["stack"]) == {None}
+    assert columns["stacks"] == []
