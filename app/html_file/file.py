@@ -52,6 +52,7 @@ def write_html(
     launches: Sequence[LaunchChoice] = (),
     *,
     baseline: Path | None = None,
+    state: str = "",
     overwrite: bool = False,
     progress: Progress = lambda text: None,
 ) -> WrittenPage:
@@ -67,6 +68,8 @@ def write_html(
         Those that the timeline shows; none: one of typical length. The median is always there.
     baseline
         A recording whose graphs they are compared with, each with the one that corresponds to it.
+    state
+        What the page shows at first, as the query of the address of a graph's page has it.
     overwrite
         Replace an existing file.
     progress
@@ -89,7 +92,8 @@ def write_html(
             views = [read_view(source, graph.graph_id) for graph in graphs]
             check_launches(opened.recording, views, launches)
             chosen = [choose(view, launches) for view in views]
-            blobs = _blobs(source, views, _compared(source, views), chosen, progress)
+            compared = _compared(source, views)
+            blobs = _blobs(source, views, compared, chosen, state, progress)
             size = _write(output, document(f"{graphs[0].name} – gviz", __version__, blobs))
     finally:
         library.close()
@@ -123,12 +127,13 @@ def _blobs(
     views: Sequence[GraphView],
     compared: Sequence[Compared],
     chosen: Sequence[Chosen],
+    state: str,
     progress: Progress,
 ) -> Iterator[tuple[str, bytes]]:
     parts = Parts()
     frame = parts.add(render_frame(views[0].run.name))
     graphs = [{"id": view.graph.graph_id, "name": view.graph.name} for view in views]
-    found = {"parts": parts.list, "frame": frame, "graphs": graphs}
+    found = {"parts": parts.list, "frame": frame, "graphs": graphs, "state": state}
     yield "file", json.dumps(found, separators=(",", ":")).encode()
     for view, against, launches in zip(views, compared, chosen, strict=True):
         yield from graph_blobs(source, view, against, launches, progress)

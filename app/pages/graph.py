@@ -299,6 +299,8 @@ def render_served_graph(
         recording.fetch_measurements(view.run.run_id),
         None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
         baseline_choice(library, file, view, compared, addresses),
+        # What grows would be another one by the time it is written.
+        can_share=not library.file(file).is_followed,
     )
     page = render_graph(
         view, head, offer_launches(view, query), against=compared.baseline is not None
@@ -335,6 +337,7 @@ class GraphSources:
     facts: str
     breakdown: str
     verdict: str
+    saved: str
     dag: str
     table: str
     inspector: str
@@ -346,7 +349,7 @@ def graph_sources(
     """Return where the data of a graph's page are."""
     plain = [
         addresses.graph_payload(kind, versioned_key, graph_id)
-        for kind in ("timeline", "memory", "facts", "breakdown", "verdict")
+        for kind in ("timeline", "memory", "facts", "breakdown", "verdict", "saved")
     ]
     compared = [
         addresses.compared_payload(kind, versioned_key, graph_id, baseline)

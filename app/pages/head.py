@@ -24,11 +24,14 @@ def graph_head(
     measurements: Sequence[rows.Measurement],
     report: str | None = None,
     baseline: Sequence[Component] = (),
+    *,
+    can_share: bool = False,
 ) -> Component:
     """Return what stands above the panes; ``graph-about`` is renewed while a recording grows.
 
     ``report`` is the address of the graph's report, None: there is no way to it; ``baseline``
-    is what a baseline is chosen by.
+    is what a baseline is chosen by; ``can_share``: a server is there that can write the page as a
+    file.
     """
     about = html.Div(
         [
@@ -41,7 +44,13 @@ def graph_head(
         className="gv-graph-title",
     )
     ways = html.Div(
-        [_report(report), *baseline, _graph_choice(view, graphs)], className="gv-graph-ways"
+        [
+            _report(report),
+            *baseline,
+            _graph_choice(view, graphs),
+            *(_share() if can_share else []),
+        ],
+        className="gv-graph-ways",
     )
     return html.Div([about, ways], className="gv-graph-head")
 
@@ -55,6 +64,21 @@ def _report(address: str | None) -> Component | None:
         className="gv-report-link",
         title="What bounds its launches, and what to change",
     )
+
+
+def _share() -> list[Component]:
+    """Return the button that saves the page as a file; assets/web/page/share.js does it."""
+    return [
+        html.Button(
+            "Share",
+            type="button",
+            id="share",
+            className="gv-button",
+            title="Save this graph with what is shown of it, verdict and findings as one HTML "
+            "file, which a browser opens without gviz",
+        ),
+        html.Span(id="share-note", className="gv-share-note", role="status"),
+    ]
 
 
 def graph_facts(view: GraphView) -> Component:

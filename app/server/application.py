@@ -42,6 +42,7 @@ from gviz.app.server.refusals import add_refusals
 from gviz.app.server.routes import add_payload_routes
 from gviz.app.server.scripts import Scripts, add_script_route
 from gviz.app.server.security import AccessRules, content_security_policy, protect
+from gviz.app.server.share_routes import add_share_route
 from gviz.app.server.state import add_state_route, shown_files
 from gviz.app.server.uploads import MOST_BYTES, add_upload_route
 from gviz.errors import GvizError
@@ -129,6 +130,7 @@ def _add_data_routes(
     add_payload_routes(server, library, addresses, reports)
     add_compared_routes(server, library, prefix)
     add_rank_routes(server, library, prefix)
+    add_share_route(server, library, prefix)
     add_state_route(server, library, addresses)
 
 

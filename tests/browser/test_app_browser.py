@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from app_recordings import write_imported_recording
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
 from waiting import eventually
 
@@ -108,6 +108,26 @@ def test_address_reproduces_the_view(graph_page: GraphPage, site: Site) -> None:
     graph_page.wait()
     graph_page.expect_selected(NODE)
     assert graph_page.state("dag")["colour"] == "kind"
+
+
+def test_shared_file_begins_with_what_is_shown(
+    graph_page: GraphPage, site: Site, tmp_path: Path
+) -> None:
+    page = graph_page.page
+    graph_page.open(site, f"{GRAPH}&launch=7&colour=kind")
+    graph_page.click_node("dag", NODE)
+    graph_page.expect_selected(NODE)
+    with page.expect_download() as download:
+        page.locator("#share").click()
+    assert download.value.suggested_filename == "fork-join-3x4.html"
+    expect(page.locator("#share-note")).to_have_text("Saved as fork-join-3x4.html")
+    download.value.save_as(tmp_path / "shared.html")
+    page.goto((tmp_path / "shared.html").as_uri())
+    graph_page.wait()
+    graph_page.expect_selected(NODE)
+    assert graph_page.state("dag")["colour"] == "kind"
+    expect(page.locator("#launch")).to_have_value("7")
+    assert page.locator("#share").count() == 0
 
 
 def test_chosen_launch_is_shown_in_the_timeline(graph_page: GraphPage, site: Site) -> None:

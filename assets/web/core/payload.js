@@ -76,6 +76,11 @@ export async function loadJson(source, signal, body) {
   return (await request(source, signal, body)).json();
 }
 
+/** A file of the server's. @param {string} source */
+export async function loadBytes(source) {
+  return (await request(source)).blob();
+}
+
 /** A text of the server's. @param {string} source @param {AbortSignal} [signal] */
 export async function loadText(source, signal) {
   return (await request(source, signal)).text();

@@ -38,7 +38,7 @@ let page = null;
  * @param {any} file
  */
 async function open(file) {
-  const query = window.location.hash.slice(1);
+  const query = window.location.hash.slice(1) || file.state;
   const requested = address.graphOf(query);
   const { id } = file.graphs.find((/** @type {{id: number}} */ one) => one.id === requested) || file.graphs[0];
   const store = await readStore(id);

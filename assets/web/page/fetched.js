@@ -12,7 +12,7 @@ import { isBody } from "./address.js";
 
 /**
  * @typedef {Graph & {identity: string, sources: {dag: string, timeline: string, memory: string,
- *   table: string, inspector: string, facts: string, breakdown: string, verdict: string}}} ServedGraph  with where the data are: gviz.app.pages.graph
+ *   table: string, inspector: string, facts: string, breakdown: string, verdict: string, saved: string}}} ServedGraph  with where the data are: gviz.app.pages.graph
  * @typedef {{chooses: true, name: string, parts: import("../core/parts.js").Part[], page: number}} ServedChoice  a
  *   page on which what is to be compared is chosen
  */
@@ -116,6 +116,11 @@ export class FetchedStore {
   /** @param {number[]} ids */
   keyOf(ids) {
     return `${this.graph.sources.inspector} ${ids.join()}`;
+  }
+
+  /** @param {string} query */
+  async saved(query) {
+    return explained(payloads.loadBytes(joined(this.graph.sources.saved, new URLSearchParams({ state: query }))));
   }
 
   breakdown() {

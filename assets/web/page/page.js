@@ -18,6 +18,7 @@ import { Finder } from "./finder.js";
 import { Inspector, notShown } from "./inspector.js";
 import { Panes, PANES } from "./panes.js";
 import * as selectionNote from "./selection_note.js";
+import { share } from "./share.js";
 import { openView } from "./views.js";
 /** @import { Blocks } from "../breakdown/blocks.js" */
 /** @import { Frame, Props } from "../core/frame.js" */
@@ -456,6 +457,7 @@ export class GraphPage {
       const { id } = /** @type {Element} */ (event.target);
       if (id === "filter-clear") this.group.filter(null);
       if (id === "save-csv") (this.state.table === "nodes" ? this.table : this.other?.table)?.saveCsv();
+      if (id === "share") share(this.store, this.query());
       const following = closest(event, "button[data-follow]");
       if (following) this.follow(following.dataset.follow ?? "");
       const opening = closest(event, "button[data-open]");

@@ -16,6 +16,7 @@
  *   inspect: (ids: number[]) => Promise<HTMLElement>,
  *   keyOf: (ids: number[]) => string,
  *   memoryFacts: () => Promise<HTMLElement>,
+ *   saved?: (query: string) => Promise<Blob>,
  *   breakdown: () => BreakdownSource|null,
  *   layouts: () => string[],
  *   folds: () => string[],
@@ -24,7 +25,7 @@
  *   open: (fold: string, before: string[], wanted: string[]) => string[],
  * }} Store
  *   `nodes` of the table, `rows` of another one, of nodes that a search and a filter leave; `source` what a view loads, `asked` the layout that is requested ("" for
- *   none); `inspect` what is known of nodes, `keyOf` what names that; `layouts`, `folds` and
+ *   none); `inspect` what is known of nodes, `keyOf` what names that; `saved` the page as a file that begins with a state, where a server writes one; `layouts`, `folds` and
  *   `launches` those there are (none: all that the page's choices offer), the first of each the one
  *   to begin with; `opened` what of some folds can be open together, `open` what is once a
  *   reader wants other ones open than before

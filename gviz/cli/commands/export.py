@@ -78,6 +78,13 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         help="html: a recording to compare the graphs with; nodes are coloured by their change",
     )
     parser.add_argument(
+        "--state",
+        default="",
+        metavar="QUERY",
+        help="html: what the page shows at first, such as 'node=3-8&colour=kind': what stands "
+        "after the ? in the address of a graph's page",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         type=file_path,
@@ -108,6 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.baseline is not None and arguments.format != "html":
         raise UsageError("--baseline is for html; 'gviz diff' compares two recordings in words")
+    if arguments.state and arguments.format != "html":
+        raise UsageError("--state is for html, whose page can be looked at in several ways")
     _WRITERS[arguments.format](path, arguments)
     return 0
 
@@ -155,6 +164,7 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
             graph_ids,
             [parse_launch(text) for text in arguments.launch],
             baseline=baseline,
+            state=arguments.state,
             overwrite=arguments.overwrite,
             progress=line.show,
         )

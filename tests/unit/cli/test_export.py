@@ -158,6 +158,11 @@ def test_html_refuses_with_a_sentence(
     assert not loop.with_suffix(".html").exists()
 
 
+def test_state_is_of_html_alone(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(loop), "--state", "node=1"]) == 2
+    assert "--state is for html" in capsys.readouterr().err
+
+
 def test_launch_is_nothing_for_dot(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(loop), "--launch", "0"]) == 2
     assert "--launch is for html, perfetto, svg" in capsys.readouterr().err

@@ -116,7 +116,7 @@ def test_graph_page_knows_where_its_data_are(small: Library) -> None:
     key = small.file("small").versioned_key
     assert made["sources"]["timeline"] == f"/p/payload/timeline/{key}/1"
     kinds = {"dag", "timeline", "memory", "facts", "table", "inspector", "breakdown", "verdict"}
-    assert set(made["sources"]) == kinds
+    assert set(made["sources"]) == kinds | {"saved"}
     assert made["fixed"] == {"file": "small", "graph": 1}
     assert made["first"] == ["dag", "timeline"]
     assert made["colour"] == "family"

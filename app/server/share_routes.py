@@ -1,0 +1,96 @@
+"""Routes of saved files: graphs as the Share button of their page downloads them."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from flask import Flask, Response, request
+
+from gviz.app.components import PAYLOAD, parse_id, parse_launches, parse_query
+from gviz.app.files import Library, OpenRecording, split_version
+from gviz.app.views import GraphView, graph_view
+from gviz.errors import RecordingError
+from gviz.system import own_command, own_environment
+
+#: Each takes a processor for seconds: those that are requested meanwhile wait.
+_ONE_AT_A_TIME = threading.Lock()
+#: What the command line puts before an error.
+_FAILED = "gviz: "
+
+
+def add_share_route(server: Flask, library: Library, prefix: str) -> None:
+    """Serve ``payload/saved/FILE/GRAPH?state=QUERY`` under a prefix.
+
+    The answer is an HTML file that begins with what QUERY says, as the address of a graph's page
+    has it: with its launch, its baseline, the verdict and the findings. ``FILE`` is a key, or
+    ``key@version``.
+    """
+
+    def saved(file: str, graph_id: int) -> Response:
+        state = request.args.get("state", "")
+        key, version = split_version(file)
+        with library.file(key).at(version) as opened:
+            text = _write(library, opened, graph_view(library, key, graph_id), state)
+        # Never shown as a page of this server, whose scripts would be others.
+        return Response(text, mimetype="application/octet-stream")
+
+    rule = f"{prefix.rstrip('/')}{PAYLOAD}/saved/<file>/<int(max=999999999999999999):graph_id>"
+    server.add_url_rule(rule, "gviz_saved", saved)
+
+
+def _write(library: Library, opened: OpenRecording, view: GraphView, state: str) -> bytes:
+    """Write a file in a process of its own: what takes memory and a processor is soon over."""
+    folder = library.scratch.new_path("")
+    folder.mkdir()
+    output = folder / "saved.html"
+    try:
+        path = _named(folder, opened)
+        command = own_command(
+            "gviz", "export", "--html", str(path), "--graph", str(view.graph.graph_id),
+            "--state", state, "-o", str(output), *_launch(view, state),
+            *_baseline(library, folder, opened.key, view, state),
+        )  # fmt: skip
+        with _ONE_AT_A_TIME:
+            done = subprocess.run(
+                command, env=own_environment(), capture_output=True, text=True, check=False
+            )
+        if done.returncode:
+            raise RecordingError(_reason(done.stderr))
+        return output.read_bytes()
+    finally:
+        for made in folder.iterdir():
+            made.unlink()
+        folder.rmdir()
+
+
+def _named(folder: Path, opened: OpenRecording) -> Path:
+    """Return a path to a recording that ends in the name that pages show of it."""
+    inside = folder / f"{opened.key}.gviz"
+    inside.symlink_to(opened.recording.path.resolve())
+    return inside
+
+
+def _launch(view: GraphView, state: str) -> list[str]:
+    """Return the launch that a state shows, as an argument; none: what a file has anyway."""
+    text = parse_qs(state).get("launch", [""])[0]
+    if parse_launches(text):
+        return ["--launch", text]
+    number = parse_id(text)
+    found = [x.ordinal for x in view.recorded_launches if x.launch_id == number]
+    return ["--launch", str(found[0])] if found else []
+
+
+def _baseline(library: Library, folder: Path, key: str, view: GraphView, state: str) -> list[str]:
+    query = parse_query(state)
+    if query.baseline_file is None or query.baseline_file == key:
+        return []
+    return ["--baseline", str(_named(folder, library.file(query.baseline_file)))]
+
+
+def _reason(reported: str) -> str:
+    """Return the sentence with which a command failed."""
+    lines = [line for line in reported.splitlines() if line.startswith(_FAILED)]
+    return lines[-1].removeprefix(_FAILED) if lines else "the file could not be written"

@@ -1,0 +1,73 @@
+"""Files that Share downloads: one that begins with what the page showed, or a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from places import ROOT
+from saved_file import SavedFile
+
+from gviz.app.server.application import create_app
+from gviz.app.server.security import AccessRules
+
+LOCAL = {"Host": "localhost"}
+BUNDLED = ROOT / "assets" / "recordings"
+
+
+def client_of(*files: Path) -> FlaskClient:
+    client = create_app(files, AccessRules("t")).server.test_client()
+    client.get("/?token=t", headers=LOCAL)
+    return client
+
+
+def saved(client: FlaskClient, path: str, state: str, folder: Path) -> SavedFile:
+    answer = client.get(path, query_string={"state": state}, headers=LOCAL)
+    assert answer.status_code == 200, answer.text
+    # A browser never shows it as a page of this server.
+    assert answer.mimetype == "application/octet-stream"
+    file = folder / "shared.html"
+    file.write_bytes(answer.data)
+    return SavedFile.read(file)
+
+
+def test_file_has_the_state_the_launch_and_the_verdict(
+    small_recording: Path, tmp_path: Path
+) -> None:
+    state = "file=small&graph=1&node=1004&launch=7&colour=kind"
+    found = saved(client_of(small_recording), "/payload/saved/small/1", state, tmp_path)
+    assert found.json("file")["state"] == state
+    graph = found.json("graph-1")
+    assert set(graph["timeline"]) == {"7", "median"}
+    assert graph["verdict"] is not None
+    assert "gviz view small.gviz" in graph["note"]
+
+
+def test_file_has_the_baseline_that_the_page_is_compared_with(tmp_path: Path) -> None:
+    steps = [BUNDLED / f"token_step_{i}.gviz" for i in (1, 2)]
+    state = "file=token_step_2&graph=1&baseline=token_step_1&baseline_graph=1"
+    found = saved(client_of(*steps), "/payload/saved/token_step_2/1", state, tmp_path)
+    assert found.json("graph-1")["baseline"] == "token_step_1"
+
+
+def test_what_cannot_be_saved_is_a_sentence(small_recording: Path) -> None:
+    client = client_of(small_recording)
+    answer = client.get("/payload/saved/small/77", headers=LOCAL)
+    assert (answer.status_code, answer.mimetype) == (404, "text/plain")
+    query = {"state": "baseline=none&baseline_graph=1"}
+    answer = client.get("/payload/saved/small/1", query_string=query, headers=LOCAL)
+    assert (answer.status_code, answer.mimetype) == (404, "text/plain")
+    assert "no open recording is called 'none'" in answer.text
+    answer = client.get("/payload/saved/small@0123/1", headers=LOCAL)
+    assert answer.status_code == 409
+
+
+def test_failure_of_the_writer_is_passed_on(
+    small_recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(small_recording)
+    monkeypatch.setattr("gviz.app.server.share_routes._launch", lambda *_: ["--launch", "999"])
+    answer = client.get("/payload/saved/small/1", headers=LOCAL)
+    assert answer.status_code == 404
+    assert answer.text.startswith("there is no launch #999 with node times")
