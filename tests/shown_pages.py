@@ -18,9 +18,8 @@ def render_page(
     """Return the content, the trail and the title of the page at an address."""
     content, steps, title = address_page.render_page(library, addresses, path, search)
     query = parse_query(search)
-    if not isinstance(content, GraphPage):
+    if not isinstance(content, GraphPage) or query.file is None:  # of the Compare page
         return content, steps, title
-    assert query.file is not None
     assert query.graph_id is not None
     view = graph_view(library, query.file, query.graph_id)
     page, _ = render_served_graph(library, query.file, view, query, addresses)

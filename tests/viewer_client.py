@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
+import gzip
 import json
-import re
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -50,16 +49,12 @@ class Client:
         return self._post(f"payload/inspector/{file}/{graph_id}", body)
 
     def compare(self, search: str) -> Any:
-        """Return what the Compare page says of two graphs, waiting as the page does."""
-        shown = json.dumps(self.show_page("/compare", search))
-        view = json.loads(re.search(r'"compare-view", "data": (\{.*?\})', shown)[1])  # type: ignore[index]
-        outputs = (("compare-body", "children"), ("compare-wait", "max_intervals"))
-        state = (("compare-view", "data", view), ("location", "search", search))
-        for requested in itertools.count():
-            answer = self._callback(outputs, (("compare-wait", "n_intervals", requested),), state)
-            if "compare-body" in answer["response"]:
-                return answer["response"]["compare-body"]["children"]
-            time.sleep(0.5)  # app/pages/compare/page.py
+        """Return what the Compare page is made of, waiting as the page does, and its summary."""
+        while True:
+            page = json.loads(_unpacked(self.get(f"payload/compared/page{search}")))
+            if "waiting" not in page:
+                return page, self._post(f"payload/compared/inspector{search}", b"[]")
+            time.sleep(0.7)  # assets/web/page/fetched.js
 
     def _callback(
         self,
@@ -86,6 +81,10 @@ class Client:
         )
         with self._opener.open(request) as answer:
             return json.loads(answer.read())
+
+
+def _unpacked(body: bytes) -> bytes:
+    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
 
 
 def use_everything(

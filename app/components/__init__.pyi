@@ -24,7 +24,6 @@ from gviz.app.components.addresses import parse_order as parse_order
 from gviz.app.components.addresses import parse_query as parse_query
 from gviz.app.components.addresses import parse_sides as parse_sides
 from gviz.app.components.aria_attributes import aria as aria
-from gviz.app.components.canvases import Dag as Dag
 from gviz.app.components.canvases import GraphPage as GraphPage
 from gviz.app.components.canvases import Miniature as Miniature
 from gviz.app.components.canvases import Timeline as Timeline
@@ -71,6 +70,7 @@ from gviz.app.components.values import moment as moment
 from gviz.app.components.values import sentence as sentence
 from gviz.app.components.waterfall_chart import Kind as Kind
 from gviz.app.components.waterfall_chart import Step as Step
+from gviz.app.components.waterfall_chart import bridge as bridge
 from gviz.app.components.waterfall_chart import waterfall as waterfall
 from gviz.app.components.web_modules import join_modules as join_modules
 from gviz.app.components.web_modules import list_modules as list_modules

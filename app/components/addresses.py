@@ -229,6 +229,17 @@ class Addresses:
         arguments = urlencode({k: v for k, v in (given | more).items() if v}, safe=":,")
         return self.prefix + COMPARE.lstrip("/") + (f"?{arguments}" if arguments else "")
 
+    def compare_files(self, before: str | None, after: str | None) -> str:
+        """Return the address of the Compare page with one side or both chosen, and no graphs."""
+        return self.compare(None, a=before, b=after)
+
+    def compare_page(self, query: Query) -> str:
+        """Return where the Compare page itself is fetched, as its address requests it."""
+        graphs = query.graphs and Sides("", "", *query.graphs).graphs
+        given = {"a": query.before_file, "b": query.after_file, "graph": graphs}
+        arguments = urlencode({k: v for k, v in given.items() if v}, safe=":,@")
+        return self.prefix + f"{PAYLOAD}/compared/page?{arguments}".lstrip("/")
+
     def trend(self, files: Sequence[str] = ()) -> str:
         """Return the address of the Trend page over these files; over all open ones for none."""
         arguments = urlencode({"file": list(files)}, doseq=True)

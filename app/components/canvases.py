@@ -49,38 +49,6 @@ class _View(Component):  # type: ignore[misc]
         super().__init__(**{k: v for k, v in values.items() if v is not None})
 
 
-class Dag(_View):
-    """The DAG of one graph level on a canvas.
-
-    Parameters
-    ----------
-    id
-        Of the component.
-    source
-        URL path of the payload (:func:`gviz.app.views.payload.dag_payload`).
-    selected
-        Node ids to begin with; what is selected later assets/web/core/bus.js knows.
-    focus
-        ``{"node": node id, "token": number}``: bring that node into view. A new token repeats it.
-    colour
-        One of :data:`gviz.app.views.dag.overlays.NAMES`.
-    theme
-        'light' or 'dark'.
-    group
-        Views of one group on a page share selection and hover without a server.
-    style
-        CSS of the outer box; it needs a height.
-    layout
-        Set by the view: the layout it drew.
-    open
-        Ids of the open folds; set by clicks.
-    buffer
-        The address that is followed, as assets/web/page/address.js reads it; also set by keys.
-    """
-
-    _type = "Dag"
-
-
 class Timeline(_View):
     """One graph launch over one eager iteration, on one axis, on a canvas.
 
@@ -90,8 +58,16 @@ class Timeline(_View):
         Of the component.
     source
         URL path of the payload (:func:`gviz.app.views.payload.timeline_payload`).
-    selected, focus, theme, group, style
-        As of :class:`Dag`.
+    selected
+        Node ids to begin with; what is selected later assets/web/core/bus.js knows.
+    focus
+        ``{"node": node id, "token": number}``: bring that node into view. A new token repeats it.
+    theme
+        'light' or 'dark'.
+    group
+        Views of one group on a page share selection and hover without a server.
+    style
+        CSS of the outer box; it needs a height.
     colour
         'kind'; by duration with every other overlay of the DAG.
     """

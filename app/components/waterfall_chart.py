@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dash import html
 from dash.development.base_component import Component
 
+from gviz.app.components.aria_attributes import aria
 from gviz.app.components.charts import COLOURS, plot
 from gviz.text import duration, percent, signed_duration, signed_percent
 
@@ -106,6 +108,41 @@ def waterfall(
         yaxis=named_rows([step.name for step in steps]),
         shapes=[_joint(at, starts, steps, scale) for at in rows[1:]],
     )
+
+
+def bridge(steps: Sequence[Step], *, label: str, begin_ns: float = 0.0) -> Component:
+    """Return a waterfall of changes as elements, without a script: bars that follow each other.
+
+    ``begin_ns`` as of :func:`waterfall`; totals begin there.
+    """
+    starts = _starts(steps)
+    spans = [
+        (max(begin_ns, min(a, a + s.ns)), max(a, a + s.ns))
+        for a, s in zip(starts, steps, strict=True)
+    ]
+    low = min([begin_ns, *(begin for begin, _ in spans)])
+    reach = max(end for _, end in spans) - low or 1.0
+    lines = [
+        html.Div(
+            [
+                html.Span(step.name),
+                html.Div(
+                    html.Div(
+                        className=f"gv-bridge-bar gv-bridge-{step.kind}",
+                        style={
+                            "--gv-from": f"{(begin - low) / reach:.4f}",
+                            "--gv-long": f"{(end - begin) / reach:.4f}",
+                        },
+                    ),
+                    className="gv-bridge-track",
+                ),
+                html.Span(_words(step, None), className="gv-bridge-value"),
+            ],
+            className="gv-bridge-step",
+        )
+        for step, (begin, end) in zip(steps, spans, strict=True)
+    ]
+    return html.Div(lines, className="gv-bridge", role="group", **aria(label=label))
 
 
 def _beside(ends: Sequence[float], words: Sequence[str]) -> dict[str, Any]:

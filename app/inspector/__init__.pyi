@@ -1,3 +1,5 @@
+from gviz.app.inspector.baseline_inspector import difference_table as difference_table
+from gviz.app.inspector.baseline_inspector import pair_remarks as pair_remarks
 from gviz.app.inspector.inspector import render_inspector as render_inspector
 from gviz.app.inspector.life import edges_note as edges_note
 from gviz.app.inspector.life import refusals as refusals
@@ -5,3 +7,4 @@ from gviz.app.inspector.life import render_failures as render_failures
 from gviz.app.inspector.life import render_lives as render_lives
 from gviz.app.inspector.memory_panel import render_memory_facts as render_memory_facts
 from gviz.app.inspector.picks import node_list as node_list
+from gviz.app.inspector.picks import section as section

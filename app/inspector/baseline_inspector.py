@@ -101,8 +101,8 @@ class Against:
             html.Div(
                 [
                     facts(_time_facts(found, pair, bool(tree.bodies(index))), className=_WIDE),
-                    _difference_table(found.differences[pair]),
-                    *(html.P(text, className="gv-muted") for text in _remarks(found, pair)),
+                    difference_table(found.differences[pair]),
+                    *(html.P(text, className="gv-muted") for text in pair_remarks(found, pair)),
                     html.P(["Counterpart: ", link]),
                 ]
             ),
@@ -259,7 +259,8 @@ def _interval(found: GraphComparison, pair: int) -> tuple[float, float]:
     return shift_interval(before[~np.isnan(before)], after[~np.isnan(after)])
 
 
-def _remarks(found: GraphComparison, pair: int) -> list[str]:
+def pair_remarks(found: GraphComparison, pair: int) -> list[str]:
+    """Return what is to be known of partners besides values, in sentences."""
     kinds = [d.kind for d in found.differences[pair]]
     texts = []
     if found.moved[pair]:
@@ -309,7 +310,8 @@ def _sum_fact(before: float, after: float, count: int) -> list[Fact]:
     return [("Nodes of both", _change_text(before, after), method)]
 
 
-def _difference_table(differences: Sequence[Difference]) -> Component | None:
+def difference_table(differences: Sequence[Difference]) -> Component | None:
+    """Return the values that differ between partners; None: none does."""
     values = [d for d in differences if d.kind == "value"]
     if not values:
         return None

@@ -1,8 +1,8 @@
 from gviz.app.pages.compare.comparison import Comparison as Comparison
 from gviz.app.pages.compare.comparison import Comparisons as Comparisons
 from gviz.app.pages.compare.comparison import compare_sides as compare_sides
-from gviz.app.pages.compare.page import render_compare as render_compare
-from gviz.app.pages.compare.page import show_comparison as show_comparison
+from gviz.app.pages.compare.content import compared_content as compared_content
+from gviz.app.pages.compare.inspector import compared_inspector as compared_inspector
 from gviz.app.pages.compare.table_rows import TABLES as TABLES
 from gviz.app.pages.compare.table_rows import table_payload as table_payload
 from gviz.app.pages.compare.timeline import both_timelines as both_timelines

@@ -24,7 +24,6 @@ from gviz.app.components import (
 from gviz.app.files import ChangedError, GoneError, Library, sentence_of
 from gviz.app.pages import (
     ranks_of,
-    render_compare,
     render_launch_costs,
     render_ranks_page,
     render_report,
@@ -93,8 +92,11 @@ def _page(library: Library, addresses: Addresses, path: str, search: str | None)
     if local == RANKS and query.file is not None:
         return _ranks_page(library, addresses, query.file)
     if local == COMPARE:
+        for key in filter(None, (query.before_file, query.after_file)):
+            library.file(key)  # its error says what is open
         steps = trail(("Runs", addresses.runs()), ("Compare", None))
-        return render_compare(library, query, addresses), steps, "Compare – gviz"
+        page = GraphPage("graph-page", addresses.compare_page(query), _beginning(search))
+        return page, steps, "Compare – gviz"
     if local == TREND:
         steps = trail(("Runs", addresses.runs()), ("Trend", None))
         return render_trend(library, query, addresses), steps, "Trend – gviz"
@@ -124,7 +126,7 @@ def _graph_page(library: Library, addresses: Addresses, query: Query, search: st
     with library.file(file).at() as opened:
         graph = graph_view(library, file, graph_id)
         source = addresses.page_payload(opened.versioned_key, graph_id, query)
-    page: Component = GraphPage("graph-page", source, {"query": search or "", "steps": 0})
+    page: Component = GraphPage("graph-page", source, _beginning(search))
     steps = trail(
         ("Runs", addresses.runs()),
         (graph.run.name, addresses.run(file, graph.run.run_id)),
@@ -132,6 +134,11 @@ def _graph_page(library: Library, addresses: Addresses, query: Query, search: st
         (graph.graph.name, None),
     )
     return page, steps, f"{graph.graph.name} – gviz"
+
+
+def _beginning(search: str | None) -> dict[str, object]:
+    """Return the state that a page of graphs begins with."""
+    return {"query": search or "", "steps": 0}
 
 
 def _report_page(library: Library, addresses: Addresses, file: str, graph_id: int) -> Page:

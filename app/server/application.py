@@ -14,6 +14,7 @@ from flask import Flask
 
 from gviz.analysis import Ignored
 from gviz.app.components import (
+    COMPARE,
     GRAPH,
     INDEX,
     Addresses,
@@ -24,11 +25,9 @@ from gviz.app.components import (
 )
 from gviz.app.files import Library
 from gviz.app.pages import (
-    Comparisons,
     RankComparisons,
     Reports,
     Trends,
-    show_comparison,
     show_ranks,
     show_report,
     show_trend,
@@ -106,7 +105,7 @@ def build_app(
     app.order_scripts = partial(scripts.order, address=own)
     add_script_route(app.server, scripts, own)
     _add_routing(app, library, addresses)
-    _add_comparison(app, library, addresses)
+    _add_trend(app, library, addresses)
     _add_links(app)
     reports = Reports(ignored)
     _add_report(app, library, addresses, reports)
@@ -128,15 +127,17 @@ def _add_data_routes(
 ) -> None:
     """Serve the data of the pages' views."""
     add_payload_routes(server, library, addresses, reports)
-    add_compared_routes(server, library, prefix)
+    add_compared_routes(server, library, addresses)
     add_rank_routes(server, library, prefix)
     add_share_route(server, library, prefix)
     add_state_route(server, library, addresses)
 
 
 def _early_source(library: Library, addresses: Addresses, path: str, search: str) -> str | None:
-    """Return the address of what a graph's page is made of; None: no page of such a graph."""
+    """Return where what a page of graphs is made of is; None: it is none, or of no such graph."""
     query = parse_query(search)
+    if addresses.local(path) == COMPARE:
+        return addresses.compare_page(query)
     if addresses.local(path) != GRAPH or query.file is None or query.graph_id is None:
         return None
     try:
@@ -185,27 +186,15 @@ def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports:
     )(fill)
 
 
-def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    """Fill the Compare and the Trend page when they are made; until then they poll."""
-    comparisons = Comparisons(library)
-
-    def fill(polls: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
-        return show_comparison(comparisons, view, polls or 0, search, addresses)
-
-    add: Any = app.callback
-    add(
-        Output("compare-body", "children"),
-        Output("compare-wait", "max_intervals"),
-        Input("compare-wait", "n_intervals"),
-        State("compare-view", "data"),
-        State("location", "search"),
-    )(fill)
+def _add_trend(app: dash.Dash, library: Library, addresses: Addresses) -> None:
+    """Fill the Trend page when it is made; until then it polls."""
     _add_ranks(app, library, addresses)
     trends = Trends(library)
 
     def fill_trend(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
         return show_trend(trends, library, view, polls or 0, addresses)
 
+    add: Any = app.callback
     add(
         Output("trend-body", "children"),
         Output("trend-wait", "max_intervals"),
@@ -244,7 +233,6 @@ def _add_links(app: dash.Dash) -> None:
         )
 
     _link_page(link)
-    _link_comparison(link)
     link(
         "gvizRanks.choose",
         Output("ranks-view", "modified_timestamp"),
@@ -300,37 +288,5 @@ def _link_page(link: Callable[..., None]) -> None:
         "theme",
         Output("colour-scheme", "title"),
         Input("colour-scheme", "computedColorScheme"),
-        at_start=True,
-    )
-
-
-def _link_comparison(link: Callable[..., None]) -> None:
-    """Join the choices of the Compare page with its address, and its table with its views."""
-    optional = _optional
-    link(
-        "gvizCompare.choose",
-        Output("compare-view", "modified_timestamp"),
-        Input("compare-a", "value"),
-        Input("compare-b", "value"),
-        optional("compare-graph-a", "value"),
-        optional("compare-graph-b", "value"),
-    )
-    link(
-        "gvizCompare.fill",
-        Output("compare-table", "columnDefs"),
-        Output("compare-table", "rowData"),
-        Input("compare-rows", "value"),
-        Input("compare-tables", "data"),
-        at_start=True,
-    )
-    link(
-        "gvizCompare.look",
-        Output("compare-tables", "modified_timestamp"),
-        Input("colour-scheme", "computedColorScheme"),
-        Input("compare-tables", "data"),
-        optional("compare-colour", "value"),
-        optional("compare-layout", "value"),
-        optional("compare-level", "value"),
-        optional("compare-dag", "open"),
         at_start=True,
     )

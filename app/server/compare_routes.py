@@ -8,19 +8,22 @@ from dataclasses import dataclass
 
 from flask import Flask, Response, request
 
-from gviz.app.components import PAYLOAD, Sides, parse_query, parse_sides
+from gviz.app.components import PAYLOAD, Addresses, Sides, parse_query, parse_sides
 from gviz.app.files import Library, OpenRecording, split_version
 from gviz.app.pages import (
     LAYOUTS,
     TABLES,
     Comparison,
+    Comparisons,
     UnionRequest,
     both_timelines,
     compare_sides,
+    compared_content,
+    compared_inspector,
     table_payload,
     union_dag,
 )
-from gviz.app.server.routes import answer, answer_once
+from gviz.app.server.routes import answer, answer_once, as_parts, not_kept, selection_of
 from gviz.app.views import ViewWindow, parse_window
 from gviz.errors import RecordingError
 
@@ -40,22 +43,35 @@ class _Subject:
         return answer(self.second, kept, build)
 
 
-def add_compared_routes(server: Flask, library: Library, prefix: str) -> None:
+def add_compared_routes(server: Flask, library: Library, addresses: Addresses) -> None:
     """Serve ``payload/compared/KIND?a=&b=&graph=`` under a prefix.
 
-    Files may be ``key@version``: then the answer is 409 once one is another. KIND is table, of
-    which ``rows=`` says which, timeline, or dag, of ``level=`` with
-    bodies ``open=``, in ``layout=``.
+    Files may be ``key@version``: then the answer is 409 once one is another. KIND is page, table,
+    of which ``rows=`` says which, timeline, dag, of ``level=`` with bodies ``open=``, in
+    ``layout=``, or inspector. A request of the last posts a selection: a JSON list of nodes'
+    numbers on the page.
     """
-    base = prefix.rstrip("/") + PAYLOAD + "/compared"
+    base = addresses.prefix.rstrip("/") + PAYLOAD + "/compared"
+    comparisons = Comparisons(library)
 
-    def serve(kind: str, handle: Callable[[_Subject], Response]) -> None:
+    def serve(kind: str, handle: Callable[[_Subject], Response], method: str = "GET") -> None:
         def respond() -> Response:
             with _subject(library) as subject:
                 return handle(subject)
 
-        server.add_url_rule(f"{base}/{kind}", f"gviz_compared_{kind}", respond)
+        server.add_url_rule(f"{base}/{kind}", f"gviz_compared_{kind}", respond, methods=[method])
 
+    def page() -> Response:
+        query = parse_query(request.query_string.decode(errors="replace"))
+        return not_kept(compared_content(comparisons, library, query, addresses))
+
+    def inspector(subject: _Subject) -> Response:
+        nodes = selection_of(request.get_json(silent=True))
+        sides = Sides(subject.first.key, subject.second.key)
+        return as_parts(compared_inspector(subject.found, sides, nodes, addresses))
+
+    server.add_url_rule(f"{base}/page", "gviz_compared_page", page)
+    serve("inspector", inspector, "POST")
     serve("table", _table)
     serve("timeline", _timeline)
     serve("dag", _dag)
@@ -77,7 +93,7 @@ def _subject(library: Library) -> Iterator[_Subject]:
 
 def _table(subject: _Subject) -> Response:
     name = request.args.get("rows", "")
-    rows = name if name in TABLES else "nodes"
+    rows = name if name in TABLES else "names"
     return subject.answer(("table", rows), lambda: table_payload(subject.found, rows))
 
 

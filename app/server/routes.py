@@ -99,12 +99,12 @@ def add_payload_routes(
 
     def inspector(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
-        nodes = _selection(request.get_json(silent=True))
+        nodes = selection_of(request.get_json(silent=True))
         with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
             inspector = render_inspector(
                 library, opened.key, view, nodes, addresses, compared=against
             )
-        return _as_parts(inspector)
+        return as_parts(inspector)
 
     def verdict(opened: OpenRecording, graph_id: int) -> Response:
         return _verdict(opened, graph_id, reports)
@@ -118,11 +118,11 @@ def add_payload_routes(
             found = json.dumps({"moved_to": addresses.graph(opened.key, moved)}).encode()
         else:
             found = graph_payload(library, opened.key, view, query, addresses)
-        return _not_kept(found)
+        return not_kept(found)
 
     def facts(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
-        return _as_parts(render_memory_facts(library, opened.key, view))
+        return as_parts(render_memory_facts(library, opened.key, view))
 
     serve("page", page)
     serve("facts", facts)
@@ -224,12 +224,12 @@ def _baseline(arguments: Mapping[str, str]) -> Baseline | None:
     return parse_baseline(arguments.get("baseline"), arguments.get("baseline_graph"))
 
 
-def _selection(content: object) -> list[int]:
+def selection_of(content: object) -> list[int]:
     """Return the nodes of a request; what is no number counts as absent."""
     return [n for n in content if isinstance(n, int)] if isinstance(content, list) else []
 
 
-def _as_parts(component: Component) -> Response:
+def as_parts(component: Component) -> Response:
     """Return a component as what assets/web/core/parts.js makes elements of."""
     parts = Parts()
     place = parts.add(component)
@@ -238,10 +238,11 @@ def _as_parts(component: Component) -> Response:
 
 def _as_json(values: dict[str, Any]) -> Response:
     """Return values that are not kept."""
-    return _not_kept(json.dumps(values, separators=(",", ":")).encode())
+    return not_kept(json.dumps(values, separators=(",", ":")).encode())
 
 
-def _not_kept(text: bytes) -> Response:
+def not_kept(text: bytes) -> Response:
+    """Return JSON that browsers are not to keep."""
     return Response(text, mimetype="application/json", headers={"Cache-Control": "no-store"})
 
 

@@ -55,13 +55,12 @@ from gviz.app.views.run_view import RunView as RunView
 from gviz.app.views.run_view import file_views as file_views
 from gviz.app.views.run_view import find_only_graph as find_only_graph
 from gviz.app.views.run_view import run_files as run_files
-from gviz.app.views.table.grid import csv_button as csv_button
-from gviz.app.views.table.grid import filter_clear as filter_clear
-from gviz.app.views.table.grid import node_grid as node_grid
 from gviz.app.views.table.kernel_table import KERNEL_COLUMNS as KERNEL_COLUMNS
 from gviz.app.views.table.table import NAME_COLUMN as NAME_COLUMN
 from gviz.app.views.table.table import table_columns as table_columns
 from gviz.app.views.table.table import table_payload as table_payload
+from gviz.app.views.table.table_buttons import csv_button as csv_button
+from gviz.app.views.table.table_buttons import filter_clear as filter_clear
 from gviz.app.views.timeline.host_ranges import shared_ranges as shared_ranges
 from gviz.app.views.timeline.medians import median_side as median_side
 from gviz.app.views.timeline.side_arrays import SENT_WHOLE as SENT_WHOLE

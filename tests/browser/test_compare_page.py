@@ -1,13 +1,10 @@
-"""The Compare page in a real browser: chosen, drawn, one selection, table and address."""
+"""The Compare page in a real browser: chosen, drawn, one selection, tables, bodies and address."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pytest
@@ -15,10 +12,13 @@ from accessible import expect_accessible
 from canvas_page import locate
 from nested_recordings import NESTED, NESTED_SHORTENED, write_nested_recording
 from playwright.sync_api import Page, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from recaptures import write_recaptures
 from recordings import fork_join_shape, write_loop_recording, write_recording
 from waiting import PATIENCE_S, eventually
+
+from gviz.app.components.addresses import Sides
+from gviz.app.files.library import Library
+from gviz.app.pages.compare.comparison import compare_sides
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -26,48 +26,31 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 COMPARE = "compare?a=decode_step_again&b=decode_step_fused"
+#: The attention that was fused: the first node of the table.
+REPLACED = 40
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def loops(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("loops")
+    short = write_loop_recording(folder / "short.gviz", iterations=3)
+    return short, write_loop_recording(folder / "long.gviz", iterations=5)
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, loops: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder = tmp_path_factory.mktemp("compare")
     return serve(
         *write_recaptures(folder),
-        write_loop_recording(folder / "short.gviz", iterations=3),
-        write_loop_recording(folder / "long.gviz", iterations=5),
+        *loops,
         write_recording(folder / "untimed.gviz", fork_join_shape(), launches=0),
     )
 
 
-@pytest.fixture
-def state(graph_page: GraphPage) -> Callable[[str], dict[str, Any]]:
-    return lambda view: graph_page.state(f"compare-{view}")
-
-
-def open_page(page: Page, site: Site, path: str = COMPARE) -> None:
-    site.open(page, path)
-    page.locator("#compare-table .ag-row").first.wait_for()
-
-
-def ways_of(page: Page) -> dict[str, Any]:
-    """Return the ways from nodes to the bodies in them, and back."""
-    found: dict[str, Any] = json.loads(
-        page.locator("#compare-bodies").get_attribute("data-ways") or ""
-    )
-    return found
-
-
-def choose_recording(page: Page, side: str, name: str) -> None:
-    """Choose from a list; the page that another choice brings may close it on the way."""
-
-    def is_chosen() -> bool:
-        page.locator(f"#compare-{side}").click()
-        with suppress(PlaywrightTimeout):
-            page.get_by_role("option", name=name, exact=True).click(timeout=3_000)
-            return True
-        return False
-
-    eventually(is_chosen, f"a choice of {name}")
+def _holding(before: Path, after: Path) -> list[int]:
+    """Return the numbers of the nodes that hold bodies, ascending."""
+    sides = Sides(before.stem, after.stem, 1, None)
+    return sorted(compare_sides(Library([before, after]), sides).page.bodies)
 
 
 def verdict_says(page: Page, words: str) -> None:
@@ -76,72 +59,77 @@ def verdict_says(page: Page, words: str) -> None:
     expect(verdict).to_contain_text(words, timeout=1000 * PATIENCE_S)
 
 
-def ready(state: Callable[[str], dict[str, Any]], *views: str) -> None:
-    for view in views or ("dag", "timeline"):
-        eventually(lambda v=view: state(v)["ready"], f"{view} drawn")  # type: ignore[misc]
-
-
 @pytest.mark.installed
 @pytest.mark.quick
-def test_page_shows_verdict_union_and_both_launches(
-    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
-) -> None:
-    open_page(page, site)
-    ready(state)
-    verdict_says(page, "−109 µs (−10.4%)")
-    eventually(lambda: page.locator(".gv-chart .bglayer").count() == 1, "the waterfall is drawn")
-    union = state("dag")["union"]
+def test_page_begins_with_a_sentence_and_the_waterfall(graph_page: GraphPage, site: Site) -> None:
+    page = graph_page.page
+    page.set_viewport_size({"width": 1400, "height": 2000})
+    graph_page.open(site, COMPARE)
+    verdict_says(page, "4 kernels became 1, 4.85 µs less, in 16 of 16 layers: −10.4% a launch.")
+    bars = page.locator("#inspector .gv-bridge-bar")
+    eventually(lambda: bars.count() == 6, "the waterfall")
+    ends = [box["x"] + box["width"] for bar in bars.all() if (box := bar.bounding_box())]
+    assert ends[0] == max(ends)
+    union = graph_page.state("dag")["union"]
     assert len(union["removed"]) == 48
     assert union["edges"] == {"both": 349, "removed": 64, "added": 16}
-    sides = state("timeline")["sides"]
+    sides = graph_page.state("timeline")["sides"]
     assert (sides["graph"]["count"], sides["stream"]["count"]) == (320, 272)
+    # By kernel name: what changed most stands first.
+    first = page.locator("#kernels [data-row]").first
+    expect(first).to_contain_text("attention forward")
+    expect(first).to_contain_text("−77.7")
+    expect_accessible(page)
 
 
-def test_one_selection_for_dag_launches_and_table(
-    page: Page, site: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
+def test_one_selection_for_dag_launches_table_and_inspector(
+    graph_page: GraphPage, site: Site
 ) -> None:
-    open_page(page, site)
-    ready(state)
-    graph_page.click_node("compare-dag", 6)
-    eventually(lambda: state("timeline")["selected"] == [6], "selected in the launches")
-    selected = page.locator("#compare-table .ag-row-selected")
-    eventually(lambda: selected.count() == 1, "one row selected")
-    expect(page).to_have_url(re.compile("node=6"), timeout=30_000)
-    page.locator("#compare-table .ag-row:not(.ag-row-selected)").first.click()
-    eventually(lambda: state("dag")["selected"] not in ([], [6]), "selected in the DAG")
-    assert state("timeline")["selected"] == state("dag")["selected"]
-    assert state("timeline")["message"] == ""
-
-
-def test_selection_and_table_of_an_address_are_shown(
-    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
-) -> None:
-    open_page(page, site, f"{COMPARE}&rows=changed&node=6&colour=kind&layout=lanes")
-    ready(state)
-    eventually(lambda: state("dag")["selected"] == [6], "selected in the DAG")
+    page = graph_page.page
+    graph_page.open(site, f"{COMPARE}&table=nodes&layout=lanes&colour=kind&node=6")
+    assert graph_page.state("dag")["layout"] == "lanes"
+    assert graph_page.state("dag")["overlay"] == "kind"
+    eventually(lambda: graph_page.selected_rows() == [6], "the row of the address")
+    page.locator("#nodes [data-row]").first.click()
     eventually(
-        lambda: page.locator("#compare-table .ag-row-selected").count() >= 1, "rows selected"
+        lambda: [graph_page.state(v)["selected"] for v in ("dag", "timeline")] == [[REPLACED]] * 2,
+        "selected in the canvases",
     )
-    assert state("dag")["layout"] == "lanes"
-    assert state("dag")["overlay"] == "kind"
-    assert len(state("dag")["union"]["removed"]) == 48
+    graph_page.wait_until(lambda: "node 49 → 40" in graph_page.inspected(), "the inspector")
+    assert "What differs" in graph_page.inspected().replace("WHAT DIFFERS", "What differs")
+    expect(page).to_have_url(re.compile(f"node={REPLACED}&"))
+    page.get_by_role("link", name="node 49 of A").click()
+    graph_page.wait()
+    graph_page.expect_selected(49)
+    page.go_back()
+    graph_page.wait()
+    assert graph_page.state("dag")["selected"] == [REPLACED]
 
 
-def test_tables_change_and_are_saved(page: Page, site: Site) -> None:
-    open_page(page, site)
-    page.locator("#compare-rows").click()
-    page.get_by_role("option", name="Edges (16 added, 64 removed)").click()
-    expect(page.locator("#compare-table .ag-cell[col-id=to_node]").first).to_be_visible()
-    expect(page).to_have_url(re.compile("rows=edges"), timeout=30_000)
+def test_tables_change_are_narrowed_and_saved(graph_page: GraphPage, site: Site) -> None:
+    page = graph_page.page
+    graph_page.open(site, COMPARE)
+    page.locator("#kernels [data-row]").first.locator("td").first.dblclick()
+    expect(page.locator("#filter-clear")).to_contain_text("64 of 320 nodes")
+    expect(page).to_have_url(re.compile("table=nodes"))
+    page.locator("#filter-clear").click()
+    graph_page.choose("table-view", "Edges (16 added, 64 removed)")
+    rows = page.locator("#kernels [data-field=to_node]")
+    expect(rows.first).to_be_visible()
+    expect(page).to_have_url(re.compile("table=edges"))
     with page.expect_download() as saved:
         page.get_by_role("button", name="CSV").click()
     lines = Path(saved.value.path()).read_text("utf-8-sig").strip().splitlines()
     assert lines[0].replace('"', "") == "what,from_node,from,to_node,to"
     assert len(lines) == 81
+    page.locator("#search").fill("added")
+    eventually(lambda: page.locator("#kernels [data-row]").count() == 16, "edges that were added")
+    page.locator("#kernels [data-row]").first.click()
+    eventually(lambda: len(graph_page.state("dag")["selected"]) == 2, "both ends selected")
 
 
 def test_swap_is_undone_by_the_back_button(page: Page, site: Site) -> None:
-    open_page(page, site)
+    site.open(page, COMPARE)
     page.get_by_role("link", name="Swap").click()
     verdict_says(page, "slower by more than noise: +109 µs")
     page.go_back()
@@ -149,165 +137,96 @@ def test_swap_is_undone_by_the_back_button(page: Page, site: Site) -> None:
 
 
 def test_two_cards_are_picked_and_compared(page: Page, site: Site) -> None:
-    site.open(page, "")
+    page.goto(site.start)
     buttons = page.locator(".gv-compare-pick")
     buttons.nth(0).click()
     expect(buttons.nth(0)).to_have_attribute("aria-pressed", "true")
     buttons.nth(1).click()
     verdict_says(page, "−109 µs")
-    assert unquote(page.url).endswith("a=decode_step_again&b=decode_step_fused&graph=1:1")
+    named = "a=decode_step_again&b=decode_step_fused&graph=1:1"
+    expect(page).to_have_url(re.compile(named))
+    assert named in unquote(page.url)
 
 
-def test_graph_page_leads_to_the_comparison_in_full(
-    page: Page, site: Site, graph_page: GraphPage
+def test_choices_lead_to_a_comparison_and_its_bodies(
+    graph_page: GraphPage, site: Site, loops: tuple[Path, Path]
 ) -> None:
-    graph_page.open(site, "graph?file=decode_step_fused&graph=1&baseline=decode_step_again")
-    page.get_by_role("link", name="Compare in full").click()
-    verdict_says(page, "−109 µs")
-
-
-def test_bodies_are_a_level_of_their_own(
-    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
-) -> None:
-    open_page(page, site, "compare?a=short&b=long")
-    ready(state)
-    before = state("dag")["nodeCount"]
-    page.locator("#compare-level").click()
-    page.get_by_role("option").nth(1).click()
-    expect(page).to_have_url(re.compile("level=1"), timeout=30_000)
-    eventually(lambda: state("dag").get("nodeCount", before) != before, "the body")
-
-
-def test_a_double_click_opens_a_body_in_place_and_closes_it_again(
-    page: Page, site: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
-) -> None:
-    open_page(page, site, "compare?a=short&b=long")
-    ready(state)
-    before = state("dag")["nodeCount"]
-    ways = ways_of(page)
-    (parent,) = (int(key) for key, found in ways["inside"].items() if found[0][0] == 1)
-    ((first, last),) = ways["nodes"]["1"]
-    spot = locate(page, parent, "compare-dag")
+    page = graph_page.page
+    page.goto(site.start)
+    page.get_by_role("link", name="Compare", exact=True).click()
+    expect(page.locator(".gv-compare-message")).to_contain_text("Choose a recording before")
+    graph_page.choose("compare-a", "short")
+    expect(page.locator("#compare-b option[value='/compare?a=short&b=long']")).to_be_attached()
+    graph_page.choose("compare-b", "long")
+    verdict_says(page, "The launch ")
+    graph_page.wait()
+    before = graph_page.state("dag")["nodeCount"]
+    parent = _holding(*loops)[0]
+    spot = locate(page, parent, "dag")
     page.mouse.dblclick(spot["x"], spot["y"])
-    eventually(lambda: state("dag").get("nodeCount", 0) > before, "the body in the graph")
-    (frame,) = state("dag")["frames"]
-    assert frame["node"] == parent
-    assert frame["nodes"] == list(range(first, last + 1))
+    eventually(lambda: graph_page.state("dag").get("nodeCount", 0) > before, "the body")
+    (frame,) = graph_page.state("dag")["frames"]
     expect(page).to_have_url(re.compile(f"open=n{parent}"))
-    # The selection is one of frame and launches.
-    graph_page.click_node("compare-timeline", first)
-    eventually(lambda: state("dag")["selected"] == [first], "a node of the body selected")
-    expect(page.locator("#compare-bodies button")).to_have_count(0)
     page.reload()
-    page.locator("#compare-table .ag-row").first.wait_for()
-    eventually(lambda: len(state("dag").get("frames", [])) == 1, "opened by the address")
-    graph_page.click_node("compare-dag", parent)
-    page.get_by_role("button", name="Close its bodies").click()
-    eventually(lambda: state("dag").get("nodeCount") == before, "closed again")
-    assert "open=" not in page.url
-
-
-def test_node_in_a_closed_body_is_shown_where_it_is(
-    page: Page, site: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
-) -> None:
-    open_page(page, site, "compare?a=short&b=long")
-    ready(state)
-    ways = ways_of(page)
-    ((first, _),) = ways["nodes"]["1"]
-    graph_page.click_node("compare-timeline", first)
+    graph_page.wait()
+    eventually(lambda: len(graph_page.state("dag").get("frames", [])) == 1, "opened by the address")
+    graph_page.click_node("dag", parent)
+    page.get_by_role("button", name="Open or close its bodies").click()
+    eventually(lambda: graph_page.state("dag").get("nodeCount") == before, "closed again")
+    # A node of a closed body is shown where it is, and a body alone.
+    graph_page.click_node("timeline", frame["nodes"][0])
     page.get_by_role("button", name="Show it where it is").click()
-    eventually(lambda: len(state("dag").get("frames", [])) == 1, "its body in the graph")
-    assert state("dag")["selected"] == [first]
-
-
-def test_body_drawn_alone_leads_out_again(
-    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
-) -> None:
-    open_page(page, site, "compare?a=short&b=long&level=1")
-    ready(state)
-    inner = state("dag")["nodeCount"]
-    page.get_by_role("button", name="Out of the body").click()
-    eventually(lambda: state("dag").get("nodeCount", inner) != inner, "the graph itself")
-    assert "level=" not in page.url
-
-
-@pytest.fixture(scope="module")
-def nested(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
-    folder = tmp_path_factory.mktemp("nested")
-    return serve(
-        write_nested_recording(folder / "longer.gviz", NESTED),
-        write_nested_recording(folder / "shorter.gviz", NESTED_SHORTENED),
-    )
+    eventually(lambda: len(graph_page.state("dag").get("frames", [])) == 1, "its body opened")
+    graph_page.choose("level", page.locator("#level option").nth(1).inner_text())
+    expect(page).to_have_url(re.compile("level=1"))
+    eventually(lambda: graph_page.state("dag").get("nodeCount") == len(frame["nodes"]), "alone")
+    page.go_back()
+    eventually(lambda: graph_page.state("dag").get("nodeCount", 0) > before, "the graph again")
 
 
 def test_bodies_in_a_node_that_is_gone_open_in_place(
-    page: Page, nested: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
+    graph_page: GraphPage, serve: Serve, tmp_path: Path
 ) -> None:
-    open_page(page, nested, "compare?a=longer&b=shorter")
-    ready(state)
-    whole = state("dag")["nodeCount"]
-    ways = ways_of(page)
-    # The one that is gone has a number beyond those of all nodes after.
-    gone = max(int(key) for key in ways["inside"] if int(key) in _drawn(ways, 0))
-    child = max(int(key) for key in ways["inside"])
-    graph_page.click_node("compare-dag", gone)
-    page.get_by_role("button", name="Open its bodies").click()
-    eventually(lambda: state("dag").get("nodeCount") == whole + 1, "what it held")
-    spot = locate(page, child, "compare-dag")
+    files = (
+        write_nested_recording(tmp_path / "longer.gviz", NESTED),
+        write_nested_recording(tmp_path / "shorter.gviz", NESTED_SHORTENED),
+    )
+    nested = serve(*files)
+    page = graph_page.page
+    graph_page.open(nested, "compare?a=longer&b=shorter")
+    whole = graph_page.state("dag")["nodeCount"]
+    # What is gone has numbers beyond those of all nodes after: the node, then what is in it.
+    gone, child = _holding(*files)[-2:]
+    graph_page.click_node("dag", gone)
+    page.get_by_role("button", name="Open or close its bodies").click()
+    eventually(lambda: graph_page.state("dag").get("nodeCount") == whole + 1, "what it held")
+    spot = locate(page, child, "dag")
     page.mouse.dblclick(spot["x"], spot["y"])
-    eventually(lambda: state("dag").get("nodeCount") == whole + 3, "the child graph in that")
-    assert [frame["node"] for frame in state("dag")["frames"]] == [gone, child]
-    # Closed, what was in it is found at it, and shown where it is.
-    graph_page.click_node("compare-dag", gone)
-    page.get_by_role("button", name="Close its bodies").click()
-    eventually(lambda: state("dag").get("nodeCount") == whole, "closed")
-    graph_page.click_node("compare-timeline", child + 1)
-    page.get_by_role("button", name="Show it where it is").click()
-    eventually(lambda: len(state("dag").get("frames", [])) == 2, "both bodies")
-    assert state("dag")["selected"] == [child + 1]
-    page.locator("#compare-level").click()
-    page.get_by_role("option", name="only in A").last.click()
-    eventually(lambda: state("dag").get("nodeCount") == 2, "the innermost alone")
-    page.get_by_role("button", name="Out of the body").click()
-    eventually(lambda: state("dag").get("nodeCount") == 3, "out of it, where it is open")
-
-
-def _drawn(ways: dict[str, Any], level: int) -> set[int]:
-    """Return the numbers of a level's nodes."""
-    return {n for first, last in ways["nodes"][str(level)] for n in range(first, last + 1)}
-
-
-def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:
-    site.open(page, "")
-    page.get_by_role("link", name="Compare", exact=True).click()
-    expect(page.locator(".gv-compare-message")).to_contain_text("Choose a recording before")
-    choose_recording(page, "a", "short")
-    choose_recording(page, "b", "long")
-    verdict_says(page, "The launch ")
+    eventually(lambda: graph_page.state("dag").get("nodeCount") == whole + 3, "the child graph")
+    assert [frame["node"] for frame in graph_page.state("dag")["frames"]] == [gone, child]
 
 
 def test_no_launch_on_one_side_is_reported_in_the_timeline(
-    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
+    graph_page: GraphPage, site: Site
 ) -> None:
-    open_page(page, site, "compare?a=decode_step_again&b=untimed&graph=1:1")
-    ready(state)
-    verdict_says(page, "No launch was timed after")
-    assert list(state("timeline")["sides"]) == ["graph"]
+    graph_page.open(site, "compare?a=decode_step_again&b=untimed&graph=1:1")
+    verdict_says(graph_page.page, "No launch was timed after")
+    assert list(graph_page.state("timeline")["sides"]) == ["graph"]
+    assert graph_page.state("dag")["overlay"] == "kind"
 
 
-def test_page_is_accessible(page: Page, site: Site, state: Callable[[str], dict[str, Any]]) -> None:
-    page.set_viewport_size({"width": 1400, "height": 2400})
-    open_page(page, site)
-    ready(state)
-    eventually(lambda: page.locator(".gv-chart .bglayer").count() == 1, "the waterfall is drawn")
-    expect_accessible(page)
+@pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)
+def test_changes_are_drawn_in_the_dark(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, COMPARE)
+    assert graph_page.state("dag")["theme"] == "dark"
+    assert graph_page.state("dag")["overlay"] == "change"
 
 
 @pytest.mark.installed
 @pytest.mark.quick
 def test_trend_leads_from_run_to_run(page: Page, site: Site) -> None:
     page.set_viewport_size({"width": 1400, "height": 2400})
-    site.open(page, "")
+    page.goto(site.start)
     page.get_by_role("link", name="Trend").click()
     page.locator("#report-trend-0").wait_for()
     eventually(lambda: page.locator(".gv-chart .bglayer").count() >= 1, "a chart is drawn")

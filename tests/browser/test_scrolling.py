@@ -18,7 +18,6 @@ SIDES = "a=decode_step_again&b=decode_step_fused"
 #: What is there once a page has come, by address.
 PAGES = {
     "report?file=decode_step_again&graph=1": "#report-advice",
-    f"compare?{SIDES}": "#compare-table .ag-row",
     "trend": "#report-trend-0",
     "bench": "h1",
 }

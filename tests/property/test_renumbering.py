@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import polars
 import pytest
-from app_tree import by_id, texts
+from app_tree import texts
 from nested_recordings import NESTED, NESTED_CHANGED, write_nested_recording
 from places import ROOT
 from rank_recordings import step_with_loop, write_nested_ranks
@@ -34,11 +34,13 @@ from saved_file import SavedFile
 from shown_pages import render_page
 
 import gviz
-from gviz.app.components.addresses import Addresses, parse_query, parse_sides
+from gviz.app.components.addresses import Addresses, Sides
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
-from gviz.app.pages.compare.body import compare_body
+from gviz.app.pages.compare.choice import choose_graph
 from gviz.app.pages.compare.comparison import compare_sides
+from gviz.app.pages.compare.inspector import compared_inspector
+from gviz.app.pages.compare.page import render_compared
 from gviz.app.pages.compare.table_rows import TABLES
 from gviz.app.pages.compare.table_rows import table_payload as compared_table
 from gviz.app.pages.compare.timeline import both_timelines
@@ -218,17 +220,19 @@ def compare_page(path: Path, numbers: Numbers) -> str:
     before, after = library.files()
     search = f"?a={before.key}&b={after.key}"
     head = render_page(library, addresses, "/compare", search)[0]
-    view = by_id(head, "compare-view").data
-    sides = parse_sides({k: v for k, v in view.items() if v is not None})
-    if sides is None:  # no graph of one is a graph of the other
+    graph = choose_graph(before, after)
+    if graph is None:  # no graph of one is a graph of the other
         return str(head)
+    sides = Sides(before.versioned_key, after.versioned_key, graph)
     found = compare_sides(library, sides)
     recordings = before.recording, after.recording
-    shown = [str(head), str(compare_body(found, sides, parse_query(search), addresses))]
+    keys = Sides(before.key, after.key)
+    shown = [str(head), str(render_compared(found, []))]
+    shown.append(str(compared_inspector(found, keys, (), addresses)))
     shown += [compared_table(found, name).decode() for name in TABLES]
-    keys = ",".join(f"n{key}" for key in found.page.bodies)
+    holding = [f"n{key}" for key in found.page.bodies]
     requests = [UnionRequest(level) for level in range(len(found.page))]
-    requests.append(UnionRequest(opened=frozenset(keys.split(","))))
+    requests.append(UnionRequest(opened=frozenset(holding)))
     loaded = [union_dag(found, recordings, (before.key, after.key), one) for one in requests]
     loaded.append(both_timelines(found, recordings, sides, None, (before.keep, after.keep)))
     shown += map(_unpacked, loaded)

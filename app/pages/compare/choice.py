@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 
 from dash import dcc
 from dash.development.base_component import Component
@@ -22,16 +22,39 @@ _MOST_JUDGED = 100
 _MOST_GRAPHS = 10_000
 
 
-def file_choices(library: Library, query: Query) -> list[Component]:
-    """Return the choices of both files."""
-    options = [{"value": f.key, "label": f.key} for f in library.files()]
+def all_choices(
+    library: Library, query: Query, sides: Sides, addresses: Addresses
+) -> list[Component]:
+    """Return the choices of both files and of both graphs, and the way to swap them."""
+    first, second = library.file(sides.before), library.file(sides.after)
     return [
-        select(f"compare-{side}", label, options, value, width=190, placeholder="choose")
-        for side, label, value in (
-            ("a", "A, before", query.before_file),
-            ("b", "B, after", query.after_file),
-        )
+        *file_choices(library, query, addresses),
+        _swap_link(sides, addresses),
+        *_graph_choices(top_graphs(first), top_graphs(second), sides, addresses),
     ]
+
+
+def file_choices(library: Library, query: Query, addresses: Addresses) -> list[Component]:
+    """Return the choices of both files; each leads to a page."""
+    keys = [file.key for file in library.files()]
+    a, b = query.before_file, query.after_file
+    first = [_option(addresses.compare_files(key, b), key) for key in keys]
+    second = [_option(addresses.compare_files(a, key), key) for key in keys]
+    return [
+        _choice("compare-a", "A, before", first, addresses.compare_files(a, b) if a else None),
+        _choice("compare-b", "B, after", second, addresses.compare_files(a, b) if b else None),
+    ]
+
+
+def _option(address: str, label: str) -> dict[str, str]:
+    return {"value": address, "label": label}
+
+
+def _choice(name: str, label: str, options: list[dict[str, str]], address: str | None) -> Component:
+    """Return a choice of addresses; without the one of now it begins with none chosen."""
+    if address is None:
+        options = [{"value": "", "label": "choose"}, *options]
+    return select(name, label, options, address or "", width=190)
 
 
 def offer_pairs(library: Library, addresses: Addresses) -> list[Component]:
@@ -49,6 +72,21 @@ def offer_pairs(library: Library, addresses: Addresses) -> list[Component]:
     ]
 
 
+def offer_graphs(
+    first: OpenRecording, second: OpenRecording, addresses: Addresses
+) -> list[Component]:
+    """Return links that compare graphs of two files of which none corresponds to another."""
+    pairs = product(top_graphs(first), top_graphs(second))
+    return [
+        dcc.Link(
+            f"{one.name} → {two.name}",
+            href=addresses.compare(Sides(first.key, second.key, one.graph_id, two.graph_id)),
+            className="gv-report-link",
+        )
+        for one, two in islice(pairs, _MOST_PAIRS)
+    ]
+
+
 def _correspond(first: OpenRecording, second: OpenRecording) -> bool:
     """Return whether a graph of one file is a graph of the other; False where that takes long."""
     try:
@@ -61,14 +99,13 @@ def _correspond(first: OpenRecording, second: OpenRecording) -> bool:
         return False
 
 
-def swap_link(sides: Sides, addresses: Addresses) -> Component:
+def _swap_link(sides: Sides, addresses: Addresses) -> Component:
     """Return the link to the same with A and B the other way round."""
     return dcc.Link(
         "⇄ Swap",
         href=addresses.compare(sides.swapped()),
         className="gv-report-link",
         title="What is before becomes after",
-        id="compare-swap",
     )
 
 
@@ -79,20 +116,34 @@ def top_graphs(opened: OpenRecording) -> list[rows.Graph]:
     return [g for g in found if g.parent_graph_id is None]
 
 
-def graph_choices(first: OpenRecording, second: OpenRecording, sides: Sides) -> list[Component]:
-    """Return the choices of both graphs; none where there is one on each side."""
-    found = top_graphs(first), top_graphs(second)
-    if max(map(len, found)) < 2:
+def _graph_choices(
+    before: Sequence[rows.Graph], after: Sequence[rows.Graph], sides: Sides, addresses: Addresses
+) -> list[Component]:
+    """Return the choices of both graphs; none where there is one on each side, or no pair."""
+    if max(len(before), len(after)) < 2:
         return []
-    options = [[{"value": str(g.graph_id), "label": f"{g.graph_id}: {g.name}"} for g in side]
-               for side in found]  # fmt: skip
-    options[1].insert(0, {"value": "found", "label": "the one that corresponds"})
-    before = None if sides.before_graph is None else str(sides.before_graph)
-    after = "found" if sides.after_graph is None else str(sides.after_graph)
+
+    def way(first: int | None, second: int | None) -> str:
+        return addresses.compare(Sides(sides.before, sides.after, first, second))
+
+    one, two = sides.before_graph, sides.after_graph
+    if one is None:
+        return []
+    first = [_option(way(g.graph_id, two), f"{g.graph_id}: {g.name}") for g in before]
+    second = [_option(way(one, g.graph_id), f"{g.graph_id}: {g.name}") for g in after]
+    second.insert(0, _option(way(one, None), "the one that corresponds"))
     return [
-        select("compare-graph-a", "Graph of A", options[0], before, width=190),
-        select("compare-graph-b", "of B", options[1], after, width=190),
+        _choice("compare-graph-a", "Graph of A", first, way(one, two)),
+        _choice("compare-graph-b", "of B", second, way(one, two)),
     ]
+
+
+def no_pair(sides: Sides) -> str:
+    """Return that no graphs of two files correspond."""
+    return (
+        f"No graph of {sides.before} is a graph of {sides.after}: none has the shape, the name "
+        "or half of the work of one there. They can be compared anyway:"
+    )
 
 
 def choose_graph(first: OpenRecording, second: OpenRecording) -> int | None:

@@ -73,11 +73,12 @@ def table_payload(found: Comparison, table: str) -> bytes:
     """Return a table as JSON: a list a column, as the columns of its name say.
 
     Times are in nanoseconds; null: none. ``key`` is a node's number on the page, ``keys`` those
-    of all nodes that a row is about.
+    of all nodes that a row is about; ``size_ns`` what rows are sorted by.
     """
     rows = list(TABLES[table](found))
-    for at, row in enumerate(rows):
-        row["id"] = str(at)
+    for row in rows:
+        if "change_ns" in row:
+            row["size_ns"] = _effect(row)
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
     if "name" in columns:
@@ -96,9 +97,7 @@ def _nodes(found: Comparison) -> Iterator[Row]:
 
 
 def _effect(row: Row) -> float:
-    if row["what"] in ("added", "removed"):
-        return float(row.get("a_ns") or row.get("b_ns") or 0.0)
-    return abs(float(row["change_ns"] or 0.0))
+    return abs(float(row.get("change_ns") or 0.0))
 
 
 def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -> Iterator[Row]:
@@ -156,7 +155,7 @@ def _alone(found: Comparison, places: _Places, level: ComparedLevel) -> Iterator
                 "kind": node_type_name(int(graph.type[node])),
                 "body": found.trees[side].path_of(body) or None,
                 "what": what,
-                "b_ns" if side else "a_ns": _known(durations.typical[node]),
+                **_whole(side, _known(durations.typical[node]), counts=node not in taken),
                 "verdict": what,
                 "difference": f"in {taken[node]}" if node in taken else "",
             }
@@ -180,10 +179,19 @@ def _in_lone_bodies(found: Comparison, places: _Places) -> Iterator[Row]:
                 "kind": node_type_name(node.type),
                 "body": tree.path_of(level.place) or None,
                 "what": what,
-                "b_ns" if side else "a_ns": _known(ns),
+                **_whole(side, _known(ns), counts=True),
                 "verdict": what,
                 "difference": f"in a body that only {SIDES[side]} has",
             }
+
+
+def _whole(side: int, ns: float | None, *, counts: bool) -> Row:
+    """Return the time of a node of one side, and its change: the whole of it.
+
+    ``counts``: it is not part of a replacement, whose row has the change of all of it.
+    """
+    change_ns = ns if side or ns is None else -ns
+    return {"b_ns" if side else "a_ns": ns, "change_ns": change_ns if counts else None}
 
 
 def _intervals(level: ComparedLevel) -> Mapping[int, tuple[float, float]]:
@@ -260,11 +268,11 @@ def _edges(found: Comparison) -> Iterator[Row]:
 def _names(found: Comparison) -> Iterator[Row]:
     """Yield names, those first whose time changed most: of one side it came or went as a whole."""
     rows = [*_groups(found, "replaced"), *_groups(found, "names")]
-    yield from sorted(rows, key=lambda row: -abs(row["change_ns"] or 0.0))
+    yield from sorted(rows, key=_effect, reverse=True)
 
 
 def _ranges(found: Comparison) -> Iterator[Row]:
-    yield from sorted(_groups(found, "ranges"), key=lambda row: -abs(row["change_ns"] or 0.0))
+    yield from sorted(_groups(found, "ranges"), key=_effect, reverse=True)
 
 
 def _groups(found: Comparison, which: str) -> Iterator[Row]:

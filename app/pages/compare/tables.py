@@ -1,24 +1,27 @@
-"""The tables of the Compare page: one grid, whose rows a choice names."""
+"""The tables of the Compare page: their columns, and the pane with the choice among them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from dash import dcc, html
+import dash_mantine_components as dmc
+from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, Sides, pane, select
+from gviz.app.components import aria, pane, select
 from gviz.app.pages.compare.comparison import Comparison
-from gviz.app.views import NAME_COLUMN, csv_button, filter_clear, node_grid
+from gviz.app.views import NAME_COLUMN, csv_button, filter_clear
 from gviz.text import integer
 
 #: The table that is shown where the address names none.
-FIRST = "nodes"
-_NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
+_FIRST = "names"
+#: Tables whose rows are about several nodes each.
+_OF_SEVERAL = ("names", "ranges")
+_NUMBER = {"type": "numericColumn"}
 _MICROSECONDS = {**_NUMBER, "valueFormatter": {"function": "gvizMicroseconds(params.value)"}}
 _SIGNED = {**_NUMBER, "valueFormatter": {"function": "gvizSignedMicroseconds(params.value)"}}
-_NAME = {**NAME_COLUMN, "minWidth": 160, "tooltipField": "name"}
+_NAME = {**NAME_COLUMN, "minWidth": 220, "tooltipField": "name"}
 _BODY = {
     "field": "body",
     "headerName": "Body",
@@ -30,12 +33,14 @@ _NODES = (
     {"field": "node_a", "headerName": "A", **_NUMBER, "width": 62, "headerTooltip": "Node before"},
     {"field": "node_b", "headerName": "B", **_NUMBER, "width": 62, "headerTooltip": "Node after"},
 )
-_CHANGE = {"field": "change_ns", "headerName": "Change µs", **_SIGNED, "width": 104,
-           "headerTooltip": "B less A; derived"}  # fmt: skip
+_CHANGE = {"field": "change_ns", "headerName": "Change µs", **_SIGNED, "width": 112,
+           "by": "size_ns", "sort": "desc",
+           "headerTooltip": "B less A, derived; of what one side only has its whole time. "
+           "Sorted by size"}  # fmt: skip
 _TIMES = (
-    {"field": "a_ns", "headerName": "A µs", **_MICROSECONDS, "width": 84,
+    {"field": "a_ns", "headerName": "A µs", **_MICROSECONDS, "width": 72,
      "headerTooltip": "Median over launches before; of groups of their sum"},
-    {"field": "b_ns", "headerName": "B µs", **_MICROSECONDS, "width": 84,
+    {"field": "b_ns", "headerName": "B µs", **_MICROSECONDS, "width": 72,
      "headerTooltip": "Median over launches after"},
     _CHANGE,
     {"field": "verdict", "headerName": "Verdict", "width": 104,
@@ -62,17 +67,16 @@ _EDGE = (
     {"field": "to", "headerName": "Name", "minWidth": 140, "flex": 2, "tooltipField": "to"},
 )
 _COUNTS = (
-    {"field": "nodes_a", "headerName": "Nodes A", **_NUMBER, "width": 86},
-    {"field": "nodes_b", "headerName": "Nodes B", **_NUMBER, "width": 86},
+    {"field": "nodes_a", "headerName": "Nodes A", **_NUMBER, "width": 76},
+    {"field": "nodes_b", "headerName": "Nodes B", **_NUMBER, "width": 76},
 )
 
 
 def _columns(found: Comparison) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the columns of each table as AG Grid describes them."""
+    """Return the columns of each table as assets/web/table/table.js has them."""
     body = {**_BODY, "hide": all(len(tree.levels) == 1 for tree in found.trees)}
-    timed = any(level.nodes.changes.launches_before and level.nodes.changes.launches_after
-                for level in found.pair.levels)  # fmt: skip
-    times = [{**column, "hide": not timed and column["field"] != "verdict"} for column in _TIMES]
+    timed = is_timed(found)
+    times = [column for column in _TIMES if timed or column["field"] == "verdict"]
     became = {
         "field": "what",
         "headerName": "What",
@@ -102,45 +106,56 @@ def _columns(found: Comparison) -> dict[str, list[Mapping[str, Any]]]:
     }
 
 
-def _choices(found: Comparison) -> list[dict[str, str]]:
+def is_timed(found: Comparison) -> bool:
+    """Return whether nodes of both sides have times."""
+    changes = [level.nodes.changes for level in found.pair.levels]
+    return any(x.launches_before and x.launches_after for x in changes)
+
+
+def _labels(found: Comparison) -> dict[str, str]:
     levels = found.graph.levels
 
     def count(*fields: str) -> str:
         return integer(sum(len(getattr(level, f)) for level in levels for f in fields))
 
-    return [
-        {"value": "nodes", "label": "All nodes"},
-        {"value": "changed", "label": f"Changed ({count('changed')} nodes)"},
-        {"value": "moved", "label": f"Moved to another lane ({count('moved')})"},
-        {
-            "value": "edges",
-            "label": f"Edges ({count('edges_added')} added, {count('edges_removed')} removed)",
-        },
-        {"value": "names", "label": f"By kernel name ({count('replaced', 'names')})"},
-        {"value": "ranges", "label": f"By NVTX range ({count('ranges')})"},
-        {"value": "addresses", "label": f"Only addresses ({count('only_addresses')} nodes)"},
-    ]
-
-
-def table_pane(
-    found: Comparison, versioned: Sides, rows: str | None, addresses: Addresses
-) -> Component:
-    """Return the pane of the tables; assets/web/dash/compare.js fills it."""
-    columns = _columns(found)
-    shown = rows if rows in columns else FIRST
-    about = {
-        "source": addresses.compared("table", versioned),
-        "columns": columns,
+    return {
+        _FIRST: f"By kernel name ({count('replaced', 'names')})",
+        "nodes": "All nodes",
+        "changed": f"Changed ({count('changed')} nodes)",
+        "moved": f"Moved to another lane ({count('moved')})",
+        "edges": f"Edges ({count('edges_added')} added, {count('edges_removed')} removed)",
+        "ranges": f"By NVTX range ({count('ranges')})",
+        "addresses": f"Only addresses ({count('only_addresses')} nodes)",
     }
-    grid = node_grid(
-        "compare-table",
-        columns[shown],
-        {"noRowsToShow": "None.", "noMatchingRows": "No row matches."},
-        least_width=50,
+
+
+def tables_of(found: Comparison) -> dict[str, dict[str, Any]]:
+    """Return the tables as assets/web/page/store.js has them, the first the one to begin with."""
+    columns, labels = _columns(found), _labels(found)
+    return {
+        name: {"columns": columns[name], "label": label, "opens": name in _OF_SEVERAL}
+        for name, label in labels.items()
+    }
+
+
+def table_pane(found: Comparison) -> Component:
+    """Return the pane of the tables; assets/web/page/page.js fills it."""
+    options = [{"value": name, "label": label} for name, label in _labels(found).items()]
+    choice = select("table-view", "Rows", options, _FIRST, width=210, named=False)
+    count = html.Span(id="row-count", className="gv-muted", role="status")
+    search = dmc.TextInput(
+        id="search",
+        placeholder="Search rows  ( / )",
+        size="xs",
+        className="gv-search",
+        **aria(label="Search rows"),
     )
-    names = (versioned_key.split("@")[0] for versioned_key in (versioned.before, versioned.after))
-    save = csv_button("compare-csv", name="-".join(names))
-    clear = filter_clear("compare-filter-clear")
-    body = html.Div([dcc.Store(id="compare-tables", data=about), grid], className="gv-grid")
-    choice = select("compare-rows", "Rows", _choices(found), shown, width=210)
-    return pane("Changes", body, None, choice, save, clear)
+    body = html.Div(
+        [
+            html.Div(id="nodes", className="gv-rows", hidden=True),
+            html.Div(id="kernels", className="gv-rows"),
+        ],
+        className="gv-grid",
+    )
+    save, clear = csv_button("save-csv"), filter_clear("filter-clear")
+    return pane("Changes", body, None, count, choice, save, clear, search, name="table")

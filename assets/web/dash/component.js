@@ -1,4 +1,4 @@
-/** The Dash components of single views, on the page's own React. Python side: gviz.app.components.canvases. */
+/** The Dash component of a single view, on the page's own React. Python side: gviz.app.components.canvases. */
 import { openView } from "../page/views.js";
 
 /** @param {string} viewName */
@@ -29,5 +29,4 @@ function component(viewName) {
   return View;
 }
 
-export const Dag = component("Dag");
 export const Timeline = component("Timeline");

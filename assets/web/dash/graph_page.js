@@ -7,10 +7,11 @@ import * as firstPaint from "../core/first_paint.js";
 import { lastTouched } from "../core/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
+import { WAYS } from "../page/choices.js";
 import { ComparedStore } from "../page/compared.js";
 import { FetchedStore, fetchPage } from "../page/fetched.js";
 import { notShown } from "../page/inspector.js";
-import { GraphPage as Page, PARTS, WAYS } from "../page/page.js";
+import { GraphPage as Page, PARTS } from "../page/page.js";
 import * as pageHistory from "./history.js";
 /** @import { ServedChoice } from "../page/fetched.js" */
 /** @import { Host } from "../page/page.js" */
@@ -211,8 +212,8 @@ export const renew = () => shown?.renew();
 function followLink(event) {
   const address = closest(event, ".gv-graph-page a[href]")?.getAttribute("href") ?? "";
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  // Another site's, or a place on this page.
-  if (!address.startsWith("/")) return;
+  // Another site's, or a place on this page; a link of Dash's own, which it has followed.
+  if (!address.startsWith("/") || event.defaultPrevented) return;
   event.preventDefault();
   pageHistory.go(address);
 }

@@ -2,11 +2,9 @@
  * AG Grid, two megabytes of script, is loaded where a table is shown and once the canvases are.
  *
  * The page's own script tag is left out by gviz.app.server.scripts, which puts its address in a meta
- * element. Until the script is there, this stands in for its component and its functions. Rows of
- * grids are made of columns that the server sends; where it does not, a sentence is in their place.
+ * element. Until the script is there, this stands in for its component and its functions.
  */
 import * as firstPaint from "../core/first_paint.js";
-import * as payloads from "../core/payload.js";
 
 /** Of the library; "" on a page that has none. */
 let source = "";
@@ -62,43 +60,4 @@ export function standIn() {
     /** @param {string} id */
     getApiAsync: async (id) => (await libraryLoaded()).getApiAsync(id),
   };
-}
-
-// -- rows ------------------------------------------------------------------------------------
-
-/**
- * A sentence in place of a table; "" shows it.
- * @param {string} id of the grid @param {string} text
- */
-function say(id, text) {
-  const body = document.getElementById(id)?.closest(".gv-pane-body");
-  if (!body) return;
-  body.querySelector(".gv-table-message")?.remove();
-  if (!text) return;
-  const message = document.createElement("p");
-  message.className = "gv-empty gv-table-message";
-  message.setAttribute("role", "alert");
-  message.textContent = text;
-  body.append(message);
-}
-
-/**
- * Fetch the rows of a grid; null: they could not be had, which is shown.
- * @param {string} id @param {string} address
- * @returns {Promise<Record<string, any>[]|null>}
- */
-export async function loadRows(id, address) {
-  let columns;
-  try {
-    columns = await payloads.loadJson(address);
-    say(id, "");
-  } catch (error) {
-    say(id, `The table could not be loaded: ${/** @type {Error} */ (error).message}`);
-    return null;
-  }
-  const names = Object.keys(columns);
-  const count = names.length > 0 ? columns[names[0]].length : 0;
-  return Array.from({ length: count }, (_, at) =>
-    Object.fromEntries(names.map((name) => [name, columns[name][at]])),
-  );
 }

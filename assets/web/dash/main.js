@@ -5,7 +5,6 @@ import * as payload from "../core/payload.js";
 import * as keys from "../page/keys.js";
 import * as split from "../page/split.js";
 import * as charts from "./charts.js";
-import * as compare from "./compare.js";
 import * as component from "./component.js";
 import * as contents from "./contents.js";
 import * as graphPage from "./graph_page.js";
@@ -13,13 +12,13 @@ import * as grid from "./grid.js";
 import * as pageHistory from "./history.js";
 import * as links from "./links.js";
 import { Miniature } from "./miniature.js";
+import * as picks from "./picks.js";
 import * as places from "./places.js";
 import * as progress from "./progress.js";
 import * as ranks from "./ranks.js";
 import * as runs from "./runs.js";
 import { startDash, whenShown } from "./start.js";
 import * as pageState from "./state.js";
-import * as table from "./table.js";
 import * as upload from "./upload.js";
 
 // For tests and benchmarks.
@@ -29,7 +28,6 @@ window.gviz_canvas = { ...component, GraphPage: graphPage.GraphPage, Miniature }
 window.dash_clientside = {
   ...window.dash_clientside,
   gvizCharts: charts,
-  gvizCompare: compare,
   gvizHistory: pageHistory,
   gvizPage: links,
   gvizRanks: ranks,
@@ -37,10 +35,10 @@ window.dash_clientside = {
   gvizState: pageState,
 };
 const { gvizBar, gvizCount, gvizDuration, GvizLink, GvizPick } = runs;
-window.dashAgGridFunctions = { ...table.FUNCTIONS, gvizBar, gvizCount, gvizDuration };
+window.dashAgGridFunctions = { gvizBar, gvizCount, gvizDuration };
 window.dashAgGridComponentFunctions = { GvizLink, GvizPick };
 
-for (const part of [progress, keys, split, graphPage, links, places, contents, compare, ranks, pageState, upload]) part.listen();
+for (const part of [progress, keys, split, graphPage, links, places, contents, picks, ranks, pageState, upload]) part.listen();
 grid.standIn();
 pageHistory.leaveTo(graphPage.go);
 startDash(graphPage.begin());

@@ -10,6 +10,9 @@ export const CHOICES = {
   data: "edges", layout: "layout", panel: "panel", "table-view": "table", level: "level",
 };
 
+/** Choices whose options are addresses of other pages. */
+export const WAYS = ["compare-a", "compare-b", "compare-graph-a", "compare-graph-b"];
+
 /** With other ones there are other times. */
 export const TIMES = new Set(["launch", "stream", "order"]);
 

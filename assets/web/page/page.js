@@ -33,8 +33,6 @@ export const PARTS = ["dag", "timeline", "memory", "nodes", "kernels", "inspecto
 const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
 /** Parts that a page may have or not; with other ones it is another page. */
 const OPTIONAL = ["dag", "timeline", "graph-choice", "baseline"];
-/** Choices whose options are addresses of other pages. */
-export const WAYS = ["compare-a", "compare-b", "compare-graph-a", "compare-graph-b"];
 
 export class GraphPage {
   /**
@@ -476,7 +474,7 @@ export class GraphPage {
   choose({ id, name, value, checked }) {
     if (id === "graph-choice") return this.host.openGraph(Number(value));
     if (id === "baseline") return this.host.openBaseline(value);
-    if (WAYS.includes(id)) return this.host.open(value);
+    if (choices.WAYS.includes(id)) return this.host.open(value);
     const choice = choices.CHOICES[id] ?? choices.CHOICES[name];
     if (!choice) return;
     this.steps += 1;

@@ -22,19 +22,25 @@ from recordings import (
     write_loop_recording,
     write_recording,
 )
+from saved_file import part_text
 
-from gviz.app.components.addresses import Addresses, Sides
+from gviz.app.components.addresses import Addresses, Sides, parse_query
+from gviz.app.components.canvases import GraphPage
 from gviz.app.files.library import Library
+from gviz.app.pages.compare.choice import choose_graph
 from gviz.app.pages.compare.comparison import Comparison, Comparisons, compare_sides
-from gviz.app.pages.compare.page import show_comparison
+from gviz.app.pages.compare.content import compared_content
+from gviz.app.pages.compare.inspector import compared_inspector
+from gviz.app.pages.compare.node_place import open_path, place_of
+from gviz.app.pages.compare.page import render_compared
 from gviz.app.pages.compare.table_rows import TABLES, table_payload
 from gviz.app.pages.compare.timeline import both_timelines
 from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
-from gviz.app.pages.compare.views import body_ways
 from gviz.app.server.address_page import render_page
 from gviz.app.views.wire import unpack
 from gviz.assets import recordings as bundled
 from gviz.comparison.diff import RequestedPair, compare_recordings
+from gviz.errors import CycleError, RecordingError
 from gviz.model.tree.keep import build_anew
 from gviz.recording.reader import Recording
 
@@ -54,15 +60,43 @@ class Patient(Comparisons):
         return super().find(versioned, patience_s)
 
 
-def page(library: Library, search: str) -> object:
-    return render_page(library, ADDRESSES, "/compare", search)[0]
-
-
-def body(library: Library, search: str) -> Any:
-    view = by_id(page(library, search), "compare-view").data
-    found, again = show_comparison(Patient(library), view, 0, search, ADDRESSES)
-    assert not isinstance(again, int)
+def content(library: Library, search: str, made: type[Comparisons] = Patient) -> dict[str, Any]:
+    """Return what the browser makes the page of."""
+    query = parse_query(search)
+    found: dict[str, Any] = json.loads(compared_content(made(library), library, query, ADDRESSES))
     return found
+
+
+def said(library: Library, search: str) -> str:
+    """Return the text of the page."""
+    found = content(library, search)
+    return part_text(found["parts"], found["page"])
+
+
+def linked(library: Library, search: str) -> list[str]:
+    """Return the addresses that the page links to."""
+    return [part[1]["href"] for part in content(library, search)["parts"] if part[0] == "Link"]
+
+
+def compared(library: Library, search: str) -> Comparison:
+    query = parse_query(search)
+    assert query.before_file is not None
+    assert query.after_file is not None
+    first, second = (library.file(key) for key in (query.before_file, query.after_file))
+    graphs = query.graphs or (choose_graph(first, second), None)
+    return compare_sides(library, Sides(first.key, second.key, *graphs))
+
+
+def inspected(library: Library, search: str, *nodes: int) -> Any:
+    """Return the inspector: of nodes, or without any the summary."""
+    query = parse_query(search)
+    sides = Sides(query.before_file or "", query.after_file or "")
+    return compared_inspector(compared(library, search), sides, nodes, ADDRESSES)
+
+
+def body(library: Library, search: str) -> list[Any]:
+    """Return the page and its summary."""
+    return [render_compared(compared(library, search), []), inspected(library, search)]
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +119,11 @@ def table(found: Comparison, name: str) -> dict[str, list[Any]]:
     return columns
 
 
+def count(found: Comparison, name: str) -> int:
+    """Return how many rows a table has."""
+    return len(next(iter(table(found, name).values()), []))
+
+
 def pair(tmp_path: Path) -> tuple[Library, Comparison]:
     """Compare a loop with one of more turns: child graphs and bodies on both sides."""
     iterations = (("a", 3), ("b", 5))
@@ -97,14 +136,14 @@ def pair(tmp_path: Path) -> tuple[Library, Comparison]:
 # -- the page ------------------------------------------------------------------------------
 
 
-def test_page_is_there_before_the_comparison(library: Library) -> None:
+def test_page_fetches_its_content(library: Library) -> None:
     shown, steps, title = render_page(library, ADDRESSES, "/compare", f"?a={BEFORE}&b={AFTER}")
-    assert "Comparing" in texts(shown)
-    view = by_id(shown, "compare-view").data
-    assert view["a"].startswith(f"{BEFORE}@")
-    assert view["graph"] == "1"
+    assert isinstance(shown, GraphPage)
+    assert shown.source == f"/payload/compared/page?a={BEFORE}&b={AFTER}"
     assert title == "Compare – gviz"
     assert "Compare" in texts(steps)
+    not_open = render_page(library, ADDRESSES, "/compare", f"?a={BEFORE}&b=nowhere")[0]
+    assert "no open recording is called 'nowhere'" in texts(not_open)
 
 
 def test_unfinished_comparison_is_requested_again(library: Library) -> None:
@@ -112,9 +151,20 @@ def test_unfinished_comparison_is_requested_again(library: Library) -> None:
         def find(self, *_: object) -> None:  # type: ignore[override]
             return None
 
-    view = by_id(page(library, f"?a={BEFORE}&b={AFTER}"), "compare-view").data
-    _, again = show_comparison(Slow(library), view, 4, "", ADDRESSES)
-    assert again == 5
+    found = content(library, f"?a={BEFORE}&b={AFTER}", Slow)
+    assert found["waiting"].startswith("Comparing")
+
+
+def test_content_names_the_versions_that_are_compared(library: Library) -> None:
+    found = content(library, f"?a={BEFORE}&b={AFTER}&graph=1:1")
+    assert found["fixed"] == {"a": BEFORE, "b": AFTER, "graph": "1:1"}
+    assert next(iter(found["tables"])) == "names"
+    assert set(found["tables"]) == set(TABLES)
+    for source in found["sources"].values():
+        assert f"a={BEFORE}@" in source
+        assert f"b={AFTER}@" in source
+    # Without graphs in the address they are no part of it: another launch may choose others.
+    assert content(library, f"?a={BEFORE}&b={AFTER}")["fixed"] == {"a": BEFORE, "b": AFTER}
 
 
 def test_page_says_what_gviz_diff_says(library: Library, files: tuple[Path, Path]) -> None:
@@ -130,17 +180,23 @@ def test_page_says_what_gviz_diff_says(library: Library, files: tuple[Path, Path
 
 
 def test_swap_leads_to_the_same_the_other_way_round(library: Library) -> None:
-    found = links(page(library, f"?a={BEFORE}&b={AFTER}&graph=1:1"))
+    found = linked(library, f"?a={BEFORE}&b={AFTER}&graph=1:1")
     assert f"/compare?a={AFTER}&b={BEFORE}&graph=1:1" in found
-    assert f"/compare?a={AFTER}&b={BEFORE}" in links(page(library, f"?a={BEFORE}&b={AFTER}"))
+    assert f"/compare?a={AFTER}&b={BEFORE}" in linked(library, f"?a={BEFORE}&b={AFTER}")
 
 
 def test_waterfall_ends_where_the_launch_after_does(library: Library) -> None:
-    charts = [x for x in walk(body(library, f"?a={BEFORE}&b={AFTER}")) if hasattr(x, "figure")]
-    (drawn,) = [x.figure["data"][0] for x in charts]
-    lengths = drawn["x"]
-    assert lengths[0] + sum(lengths[1:-1]) == pytest.approx(lengths[-1])
-    assert charts[0].figure["layout"]["xaxis"]["range"][0] > 0
+    summary = inspected(library, f"?a={BEFORE}&b={AFTER}")
+    bars = [x.style for x in walk(summary) if "gv-bridge-bar" in str(getattr(x, "className", ""))]
+    begins, lengths = ([float(bar[name]) for bar in bars] for name in ("--gv-from", "--gv-long"))
+    spans = [(begin, begin + length) for begin, length in zip(begins, lengths, strict=True)]
+    before, *steps, after = spans
+    at = before[1]
+    for begin, end in steps:  # each begins where the one before ended
+        assert at == pytest.approx(begin, abs=0.0002) or at == pytest.approx(end, abs=0.0002)
+        at = end if at == pytest.approx(begin, abs=0.0002) else begin
+    assert at == pytest.approx(after[1], abs=0.0002)
+    assert "The bars begin at " in texts(summary)
 
 
 @pytest.mark.parametrize(
@@ -149,13 +205,12 @@ def test_waterfall_ends_where_the_launch_after_does(library: Library) -> None:
         ("", "Choose a recording before (A) and one after (B)"),
         (f"?a={BEFORE}", "Choose a recording before (A)"),
         (f"?a={BEFORE}&b={BEFORE}", "A and B are the same recording"),
-        (f"?a={BEFORE}&b=nowhere", "no open recording is called 'nowhere'"),
-        (f"?a={BEFORE}&b={AFTER}&graph=12x", "Comparing"),
+        (f"?a={BEFORE}&b={AFTER}&graph=12x", "4 kernels became 1"),
     ],
-    ids=["nothing", "one side", "the same", "not open", "malformed"],
+    ids=["nothing", "one side", "the same", "malformed"],
 )
 def test_page_says_what_is_missing(library: Library, search: str, stated: str) -> None:
-    assert stated in texts(page(library, search))
+    assert stated in said(library, search)
 
 
 def test_pairs_that_correspond_are_offered_those_opened_next_first(
@@ -164,17 +219,18 @@ def test_pairs_that_correspond_are_offered_those_opened_next_first(
     other = write_recording(tmp_path / "other.gviz", fork_join_shape())
     again = write_recording(tmp_path / "again.gviz", fork_join_shape(), seed=2)
     layers = write_recording(tmp_path / "layers.gviz", transformer_shape(2))
-    found = links(page(Library([files[0], other, layers, files[1], again]), ""))
+    found = linked(Library([files[0], other, layers, files[1], again]), "")
     assert found == [f"/compare?a={BEFORE}&b={AFTER}", "/compare?a=other&b=again"]
 
 
 @pytest.mark.parametrize("graph", ["7", "1:7"])
 def test_graph_that_is_not_there_is_reported(library: Library, graph: str) -> None:
-    assert "no graph 7" in texts(body(library, f"?a={BEFORE}&b={AFTER}&graph={graph}"))
+    with pytest.raises(RecordingError, match="no graph 7"):
+        content(library, f"?a={BEFORE}&b={AFTER}&graph={graph}")
 
 
 def test_one_open_recording_is_reported_what_to_do(files: tuple[Path, Path]) -> None:
-    assert "Only one recording is open" in texts(page(Library(files[:1]), ""))
+    assert "Only one recording is open" in said(Library(files[:1]), "")
 
 
 def test_other_graphs_are_reported_and_can_be_compared_anyway(tmp_path: Path) -> None:
@@ -184,7 +240,8 @@ def test_other_graphs_are_reported_and_can_be_compared_anyway(tmp_path: Path) ->
             write_recording(tmp_path / "layers.gviz", transformer_shape(2)),
         ]
     )
-    assert "No graph of fork is a graph of layers" in texts(page(library, "?a=fork&b=layers"))
+    assert "No graph of fork is a graph of layers" in said(library, "?a=fork&b=layers")
+    assert "/compare?a=fork&b=layers&graph=1:1" in linked(library, "?a=fork&b=layers")
     stated = texts(body(library, "?a=fork&b=layers&graph=1:1"))
     assert "hardly two versions of one graph" in stated
     assert "The launch " in stated
@@ -198,7 +255,8 @@ def test_cycle_is_a_sentence(tmp_path: Path) -> None:
         ]
     )
     for search in ("?a=sound&b=cyclic&graph=1:1", "?a=cyclic&b=sound&graph=1:1"):
-        assert "cycle" in texts(body(library, search))
+        with pytest.raises(CycleError):
+            content(library, search)
 
 
 def test_no_launch_on_one_side_leaves_the_rest(tmp_path: Path) -> None:
@@ -234,7 +292,39 @@ def test_evil_names_are_text(tmp_path: Path) -> None:
     library = Library(
         [write_evil_recording(tmp_path / "a.gviz"), write_evil_recording(tmp_path / "b.gviz")]
     )
-    assert by_id(body(library, "?a=a&b=b&graph=1:1"), "compare-table") is not None
+    assert content(library, "?a=a&b=b&graph=1:1")["compares"]
+    for name in TABLES:
+        table(compare_sides(library, Sides("a", "b", 1, 1)), name)
+
+
+# -- the inspector -------------------------------------------------------------------------
+
+
+def test_inspector_of_a_replaced_kernel_says_what_became_of_it(library: Library) -> None:
+    search = f"?a={BEFORE}&b={AFTER}"
+    nodes = table(compared(library, search), "nodes")
+    stated = texts(inspected(library, search, nodes["key"][0])).replace("\n", " ")
+    for words in ("node 49 → 40", "11.8 µs", "6.75 µs", "faster", "grid"):
+        assert words in stated
+    found = links(inspected(library, search, nodes["key"][0]))
+    assert found == [
+        f"/graph?file={BEFORE}&graph=1&node=49",
+        f"/graph?file={AFTER}&graph=1&node=40",
+    ]
+    gone = nodes["key"][nodes["what"].index("removed")]
+    stated = texts(inspected(library, search, gone))
+    assert "Removed: B has no such node." in stated
+    assert "It is part of GEMM f16 nnt 64x8 + 3 more → attention forward f16 16x128." in stated
+
+
+def test_inspector_sums_what_changed_and_what_one_side_has(library: Library) -> None:
+    search = f"?a={BEFORE}&b={AFTER}"
+    names = table(compared(library, search), "names")
+    stated = texts(inspected(library, search, *names["keys"][0])).replace("\n", " ")
+    assert "64 nodes selected" in stated
+    assert "Change of both −77.7 µs" in stated
+    assert "Removed 48 nodes" in stated
+    assert texts(inspected(library, search, 99_999)) == texts(inspected(library, search))
 
 
 # -- tables --------------------------------------------------------------------------------
@@ -268,15 +358,15 @@ def test_interval_holds_the_change_and_agrees_with_the_verdict(found: Comparison
 
 def test_tables_have_what_gviz_diff_lists(found: Comparison) -> None:
     (level,) = found.graph.levels
-    assert len(table(found, "names")["id"]) == len(level.replaced) + len(level.names)
-    assert len(table(found, "ranges")["id"]) == len(level.ranges)
+    assert count(found, "names") == len(level.replaced) + len(level.names)
+    assert count(found, "ranges") == len(level.ranges)
     edges = table(found, "edges")
     assert edges["what"].count("removed") == len(level.edges_removed)
     assert edges["what"].count("added") == len(level.edges_added)
     changes = sum(len(node.changes) for node in level.changed)
-    assert len(table(found, "changed")["id"]) == changes
+    assert count(found, "changed") == changes
     apart = sum(len(node.changes) for node in level.only_addresses)
-    assert len(table(found, "addresses")["id"]) == apart
+    assert count(found, "addresses") == apart
 
 
 @pytest.mark.parametrize(("sides", "became"), [("ab", "removed"), ("ba", "added")])
@@ -327,25 +417,28 @@ def test_nodes_lead_to_the_bodies_in_them_and_bodies_back(
             for n, parts in zip("ab", sides, strict=True)
         ]
     )
-    found = compare_sides(library, Sides("a", "b", 1))
-    ways = json.loads(body_ways(found))
-    name_of = {
-        int(key): name
-        for tree, keys in zip(found.trees, (found.keys.before, found.keys.after), strict=True)
-        for key, name in zip(keys, tree.nodes.listed("name"), strict=True)
-    }
-    opened = {
-        (name_of[int(key)], label) for key, bodies in ways["inside"].items() for _, label in bodies
-    }
-    assert ("CONDITIONAL SWITCH", "body 2: case 2") in opened
-    assert ("GRAPH", "child graph") in opened
-    assert (("CONDITIONAL SWITCH", "body 3: case 3") in opened) is (after is NESTED_CHANGED)
-    keys = [key for runs in ways["nodes"].values() for a, b in runs for key in range(a, b + 1)]
-    assert sorted(keys) == sorted(name_of)
-    assert len(ways["around"]) == len(found.page) - 1
-    for level, (outer, key) in ways["around"].items():
-        assert int(level) in [at for at, _ in ways["inside"][str(key)]]
-        assert key in dag(library, found, ("a", "b"), None, outer)[1]["node_id"]
+    search = "?a=a&b=b&graph=1"
+    found = compared(library, search)
+    offered: dict[str, list[tuple[str, list[str], str]]] = {}
+    for key in sorted({*found.keys.before.tolist(), *found.keys.after.tolist()}):
+        place = place_of(found, key)
+        assert place is not None
+        ways = [
+            (texts(x), [*filter(None, vars(x)["data-open"].split(","))], vars(x)["data-level"])
+            for x in walk(inspected(library, search, key))
+            if hasattr(x, "data-open")
+        ]
+        offered.setdefault(place.row.name, []).extend(ways)
+        # What has to be open for it to be seen draws it.
+        around = [f"n{node}" for node in open_path(found, place)]
+        assert key in dag(library, found, ("a", "b"), None, 0, around)[1]["node_id"]
+    switch = [text for text, _, _ in offered["CONDITIONAL SWITCH"]]
+    assert "Only body 2: case 2" in switch
+    assert ("Only body 3: case 3" in switch) is (after is NESTED_CHANGED)
+    for text, nodes, level in (way for ways in offered.values() for way in ways):
+        assert bool(nodes) is not text.startswith("Only ")
+        drawn = dag(library, found, ("a", "b"), None, int(level), nodes)[1]["node_id"]
+        assert len(drawn)
 
 
 def test_body_of_one_side_is_counted_listed_and_offered(tmp_path: Path) -> None:
@@ -360,7 +453,7 @@ def test_body_of_one_side_is_counted_listed_and_offered(tmp_path: Path) -> None:
     assert f"{count} nodes before" in summary
     assert "2 removed, 1 added" in summary
     assert "; 1 body removed (1 node)" in summary
-    (offered,) = [x.data for x in walk(shown) if getattr(x, "id", None) == "compare-level"]
+    offered = by_id(shown, "level").data
     assert offered[-1]["label"] == "body 3 of node 3 (only in A)"
     nodes = table(compare_sides(library, Sides("a", "b", 1)), "nodes")
     at = nodes["name"].index("case3_a")

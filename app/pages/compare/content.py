@@ -1,0 +1,93 @@
+"""The content of the Compare page, for the browser: what it is made of, and where its data are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dash.development.base_component import Component
+
+from gviz.app.components import Addresses, Parts, Query, Sides
+from gviz.app.files import Library
+from gviz.app.pages.compare.choice import (
+    all_choices,
+    choose_graph,
+    file_choices,
+    no_pair,
+    nothing_to_compare,
+    offer_graphs,
+    offer_pairs,
+)
+from gviz.app.pages.compare.comparison import Comparisons
+from gviz.app.pages.compare.page import render_choice, render_compared
+from gviz.app.pages.compare.tables import is_timed, tables_of
+
+_WAITING = "Comparing… Graphs of 20,000 nodes take ten seconds."
+
+
+def compared_content(
+    comparisons: Comparisons, library: Library, query: Query, addresses: Addresses
+) -> bytes:
+    """Return what the page is made of, as JSON that assets/web/page/compared.js reads.
+
+    ``{"waiting": words}`` while the graphs are compared; with ``chooses`` it is the page on which
+    they are chosen.
+
+    Raises
+    ------
+    RecordingError
+        If a file is not open or damaged, or the graphs cannot be compared.
+    """
+    return json.dumps(_content(comparisons, library, query, addresses)).encode()
+
+
+def _content(
+    comparisons: Comparisons, library: Library, query: Query, addresses: Addresses
+) -> dict[str, Any]:
+    missing = nothing_to_compare(library, query)
+    if missing:
+        choices = file_choices(library, query, addresses)
+        return _choosing(render_choice(choices, missing, offer_pairs(library, addresses)))
+    assert query.before_file is not None
+    assert query.after_file is not None
+    first, second = library.file(query.before_file), library.file(query.after_file)
+    with first.at(), second.at():
+        graphs = query.graphs or (choose_graph(first, second), None)
+        sides = Sides(first.key, second.key, *graphs)
+        choices = all_choices(library, query, sides, addresses)
+        if sides.before_graph is None:
+            anyway = offer_graphs(first, second, addresses)
+            return _choosing(render_choice(choices, [no_pair(sides)], anyway))
+        versioned = Sides(first.versioned_key, second.versioned_key, *graphs)
+        found = comparisons.find(versioned)
+    if found is None:
+        return {"waiting": _WAITING}
+    fixed = {"a": sides.before, "b": sides.after, "graph": query.graphs and sides.graphs}
+    return {
+        **_page(render_compared(found, choices), f"{sides.before} → {sides.after}"),
+        "compares": True,
+        "id": found.trees[1].graph.graph_id,
+        "note": "",
+        "colour": "change" if is_timed(found) else "kind",
+        "layout": "",
+        "tables": tables_of(found),
+        "baseline": None,
+        "fixed": {name: value for name, value in fixed.items() if value},
+        "has_breakdown": False,
+        "launch": "",
+        "first": ["dag", "timeline"],
+        "sources": {
+            kind: addresses.compared(kind, versioned)
+            for kind in ("dag", "timeline", "table", "inspector")
+        },
+    }
+
+
+def _choosing(page: Component) -> dict[str, Any]:
+    return {**_page(page, "Compare"), "chooses": True}
+
+
+def _page(page: Component, name: str) -> dict[str, Any]:
+    parts = Parts()
+    place = parts.add(page)
+    return {"name": name, "parts": parts.list, "page": place}
