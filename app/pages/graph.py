@@ -40,11 +40,14 @@ from gviz.app.views import (
     csv_button,
     filter_clear,
     find_baseline,
+    fold_level,
     graph_identity,
     table_columns,
     typical_launch,
 )
-from gviz.model import in_nested_order, is_failed
+from gviz.layout import FIRST_BLOCKS
+from gviz.model import Keep, in_nested_order, is_failed, read_timed_level
+from gviz.recording import Recording
 from gviz.text import duration, integer
 
 #: Launches offered in the launch choice; more would make the page itself slow.
@@ -52,6 +55,9 @@ OFFERED_LAUNCHES = 500
 #: Of so many spans a node the timeline shows more than the DAG, and is drawn before it.
 _MANY_ITERATIONS = 10
 #: The scripts of the page put canvases into elements of this class.
+#: Nodes of a graph whose repeats are folded at first, and the part of it that they cover then.
+_FOLDED = range(100, 20_001)
+_COVERS_MOST = 0.5
 _CANVAS = "gviz-canvas-box"
 #: Orders of stacked launches, as the choice shows them.
 _ORDERS = [
@@ -122,6 +128,21 @@ def render_graph(
             panes(_dag(view, against), beside, _table(view)),
         ],
     )
+
+
+def is_first_folded(recording: Recording, view: GraphView, keep: Keep) -> bool:
+    """Return whether repeats are folded at first, but for the first block of each.
+
+    They are where they cover most of a graph. A small one is read without; in a very large one
+    finding them would hold the page up.
+    """
+    count = len(view.nodes)
+    if view.edge_count is None or not view.is_timed or count not in _FOLDED:
+        return False
+    level = read_timed_level(recording, view.tree, 0, keep)
+    tree = keep(("folds", view.graph.graph_id, 0, "repeats"), lambda: fold_level(level, "repeats"))
+    covered = sum(len(fold.nodes) for fold in tree.folds if fold.can_split)
+    return covered > _COVERS_MOST * count
 
 
 def _breakdown(view: GraphView) -> list[Component]:
@@ -263,6 +284,8 @@ def graph_content(
         "page": place,
         "colour": first_colour(view),
         "layout": "",
+        "fold": "none",
+        "open": [],
         "tables": {
             "nodes": {
                 "columns": table_columns(view, None if baseline is None else baseline.file),
@@ -321,6 +344,8 @@ def graph_payload(
         "baseline_graph": None if baseline is None else baseline.graph_id,
     }
     found = graph_content(view, page, Parts(), compared, fixed)
+    if baseline is None and is_first_folded(opened.recording, view, opened.keep):
+        found |= {"fold": "repeats", "open": [FIRST_BLOCKS]}
     found["identity"] = graph_identity(view.run, view.graph)
     found["sources"] = asdict(
         graph_sources(addresses, opened.versioned_key, view.graph.graph_id, compared.versioned)

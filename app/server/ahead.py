@@ -14,9 +14,10 @@ from flask import Flask
 from gviz.app.components import Addresses, Query
 from gviz.app.files import Library, OpenRecording
 from gviz.app.inspector import render_inspector
-from gviz.app.pages import graph_sources
+from gviz.app.pages import graph_sources, is_first_folded
 from gviz.app.server.ahead_thread import AheadThread
 from gviz.app.views import graph_view, typical_launch
+from gviz.layout import FIRST_BLOCKS
 
 
 def prefetch(server: Flask, address: str) -> None:
@@ -97,6 +98,9 @@ def first_sources(library: Library, addresses: Addresses, file: str, graph_id: i
         launch=None if launch is None else launch.launch_id,
         stream=None if eager is None else eager.launch_id,
     )
-    drawn = [sources.dag] if view.nodes else []
+    with library.file(file).at() as opened:
+        is_folded = is_first_folded(opened.recording, view, opened.keep)
+    dag = f"{sources.dag}?fold=repeats&open={FIRST_BLOCKS}" if is_folded else sources.dag
+    drawn = [dag] if view.nodes else []
     drawn += [timeline] if launch is not None or eager is not None else []
     return [addresses.page_payload(key, graph_id, Query()), *drawn, sources.table]

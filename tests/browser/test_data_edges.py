@@ -207,7 +207,7 @@ def test_recording_without_arguments_says_nothing_in_common(
 
 
 def test_large_graph_follows_its_buffers(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=large&graph=1&edges=data")
+    graph_page.open(site, "graph?file=large&graph=1&fold=none&edges=data")
     state = graph_page.state("dag")
     assert sum(state["data"]["edges"]) == state["edgeCount"] > 20_000
     graph_page.click_node("dag", 11_001)

@@ -38,7 +38,7 @@ def await_state(page: GraphPage, holds: Callable[[dict[str, Any]], bool]) -> Non
 
 
 def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+    graph_page.open(site, f"{GRAPH}&fold=none")
     page = graph_page.page
     graph_page.choose("folding", "Fold repeats")
     await_state(graph_page, lambda s: s["foldCount"] > 0)
@@ -58,6 +58,23 @@ def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site)
     page.locator("#dag canvas").press("x")
     await_state(graph_page, lambda s: s["nodeCount"] == folded)
     assert "open=" not in page.url
+
+
+def test_repeats_are_folded_at_first_with_one_block_open(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, GRAPH)
+    page = graph_page.page
+    state = graph_page.state("dag")
+    assert state["open"] == ["first"]
+    assert state["foldCount"] == 1
+    assert len(SHAPE.works) / LAYERS < state["nodeCount"] < len(SHAPE.works) / LAYERS + 20
+    assert "fold=repeats&open=first" in page.url
+    page.mouse.dblclick(*locate(page, NODE).values())
+    await_state(graph_page, lambda s: s["nodeCount"] == state["nodeCount"] + LAYERS - 2)
+    graph_page.choose("folding", "No folds")
+    await_state(graph_page, lambda s: s["nodeCount"] == len(SHAPE.works))
+    page.reload()
+    graph_page.wait()
+    assert graph_page.state("dag")["nodeCount"] == len(SHAPE.works)
 
 
 def test_fold_selects_all_its_nodes(graph_page: GraphPage, site: Site) -> None:

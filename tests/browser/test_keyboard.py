@@ -246,7 +246,7 @@ def test_selection_is_zoomed_to_in_the_timeline(graph_page: GraphPage, site: Sit
 
 
 def test_walk_goes_on_over_detail_that_comes_later(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=training_step&graph=1")
+    graph_page.open(site, "graph?file=training_step&graph=1&fold=none")
     starts = []
     for key in ("n", *["ArrowRight"] * 5, *["+"] * 12, *["ArrowRight"] * 5):
         press(graph_page, "timeline", key)

@@ -40,7 +40,7 @@ class Large:
     @property
     def path(self) -> str:
         """Address of the graph's page."""
-        return f"graph?file={self.name}&graph=1"
+        return f"graph?file={self.name}&graph=1&fold=none"
 
     @property
     def middle(self) -> int:

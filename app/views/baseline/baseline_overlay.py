@@ -55,10 +55,10 @@ def fold_verdicts(comparison: GraphComparison | None, tree: FoldTree) -> FoldVer
     that vanished around replaced kernels. None: the level is not compared.
     """
     if comparison is None:
-        return {fold.id: "uncompared" for fold in tree.walk()}
+        return {fold.id: "uncompared" for fold in tree.every()}
     partner = np.full(len(comparison.second), -1, np.int64)
     partner[comparison.pairs[:, 1]] = comparison.pairs[:, 0]
-    folds = list(tree.walk())
+    folds = list(tree.every())
     after = [fold.nodes[partner[fold.nodes] >= 0] for fold in folds]
     before = [_with_replaced(comparison, nodes, partner[nodes]) for nodes in after]
     times = compare_groups(comparison, before, after)

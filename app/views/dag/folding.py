@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from gviz.layout import (
     fold_graph,
 )
 from gviz.model import SEPARATOR, SHAPE, GraphTree, TimedLevel, distinct
-from gviz.stats import IntArray
+from gviz.stats import FloatArray, IntArray
 
 #: Stands for the type of a fold: no CUgraphNodeType, see :func:`gviz.app.views.wire.node_types`.
 FOLD_TYPE = 254
@@ -124,9 +124,10 @@ def fold_arrays(
 
     Beside those of nodes: item_offset, item_nodes (node ids an item holds), fold (string: id of
     the fold that the item is, -1: a node), inside (string: id of the innermost open fold around
-    it, -1), strip_offset, strip_ns (duration of each block of a repeat, f4), fold_words (string:
-    what the fold is, -1). ``changes`` are the verdicts on folds against a baseline, if there is
-    one.
+    it, -1), strip_offset, strip_ns (duration of each block of a repeat, f4), mix_offset, mix_family
+    (string), mix_part (f4: the parts of a fold's time by kernel family, the largest first),
+    fold_words (string: what the fold is, -1). ``changes`` are the verdicts on folds against a
+    baseline, if there is one.
     """
     graph = view.graph
     first = view.first
@@ -136,6 +137,8 @@ def fold_arrays(
         if not name.startswith(("edge_", "critical"))
     }
     closed = [i for i, fold in enumerate(graph.folds) if fold is not None]
+    mixes = {i: _mix(_fold(graph, i).nodes, arrays["family"], level.median_ns) for i in closed}
+    found["family"][closed] = [mixes[i][0][0] for i in closed]
     found["type"][closed] = FOLD_TYPE
     found["name"][closed] = [strings.add(_fold(graph, i).title) for i in closed]
     found["reason"][closed] = -1
@@ -162,6 +165,7 @@ def fold_arrays(
         "fold_words": np.array(words, np.int32),
         **_members(level, graph),
         **_strips(times, len(graph)),
+        **_mixes(mixes, len(graph)),
     }
     return found
 
@@ -208,9 +212,8 @@ def _fold_ids(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
 def _open_around(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
     """Return the innermost open fold around each item, by string."""
     around = np.full(view.tree.node_count, -1, np.int32)
-    for fold in view.tree.walk():  # outer ones come before inner ones
-        if fold.id in view.unfolded:
-            around[fold.nodes] = strings.add(view.name_of(fold))
+    for fold_id, nodes in view.tree.opened(view.unfolded):  # outer ones come before inner ones
+        around[nodes] = strings.add(view.prefix + fold_id)
     closed = {f.id for f in view.graph.folds if f is not None}
     assert not closed & view.unfolded
     return around[view.first] if len(view.graph) else around[:0]
@@ -232,6 +235,32 @@ def _strips(times: Mapping[int, RepeatDurations], count: int) -> Arrays:
     return {
         "strip_offset": np.cumsum([0, *map(len, strips)]).astype(np.uint32),
         "strip_ns": np.concatenate([none, *strips]).astype(np.float32),
+    }
+
+
+def _mix(
+    nodes: IntArray, family: npt.NDArray[np.int32], median_ns: FloatArray
+) -> list[tuple[int, float]]:
+    """Return the families of a fold's nodes with their parts of its time, the largest first.
+
+    Where none is timed each node counts alike.
+    """
+    weight = np.nan_to_num(median_ns[nodes])
+    if not weight.any():
+        weight = np.ones(len(nodes))
+    found, which = np.unique(family[nodes], return_inverse=True)
+    parts = np.bincount(which.reshape(-1), weight) / weight.sum()
+    order = np.argsort(-parts, kind="stable")
+    return list(zip(found[order].tolist(), parts[order].tolist(), strict=True))
+
+
+def _mixes(mixes: Mapping[int, Sequence[tuple[int, float]]], count: int) -> Arrays:
+    sizes = [len(mixes.get(i, ())) for i in range(count)]
+    pairs = [pair for i in range(count) for pair in mixes.get(i, ())]
+    return {
+        "mix_offset": np.cumsum([0, *sizes]).astype(np.uint32),
+        "mix_family": np.array([family for family, _ in pairs], np.int32),
+        "mix_part": np.array([part for _, part in pairs], np.float32),
     }
 
 

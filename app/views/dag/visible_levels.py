@@ -23,7 +23,11 @@ from gviz.stats import IntArray
 _OPEN = re.compile(r"n(\d{1,10})")
 #: Arrays of edges, and arrays that offsets cut up, beside those of one value an item.
 _EDGES = ("edge_from", "edge_to", "edge_type")
-_CUT = {"item_offset": ("item_nodes",), "strip_offset": ("strip_ns",)}
+_CUT = {
+    "item_offset": ("item_nodes",),
+    "strip_offset": ("strip_ns",),
+    "mix_offset": ("mix_family", "mix_part"),
+}
 
 
 def open_id(key: int) -> str:

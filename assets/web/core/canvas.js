@@ -115,6 +115,9 @@ export function font(px, weight = 400) {
   return `${weight} ${px}px ${FONT}`;
 }
 
+/** A text of more words is no label. */
+const MOST_WORDS = 9;
+
 /**
  * `text`, or less of it, so that it fits; "" if four letters do not. First "_kernel" goes,
  * then the middle: names of kernels differ at their ends as often as at their beginnings.
@@ -125,6 +128,12 @@ export function fitText(ctx, text, px, room, weight = 400) {
   const short = text.replace(/_kernel$/, "");
   const width = textWidth(ctx, short, px, weight);
   if (width <= room) return short;
+  // Labels are told apart by their first word and their last ones.
+  const words = short.split(" ");
+  for (let last = words.length - 2; last > 0 && words.length < MOST_WORDS; last--) {
+    const cut = `${words[0]} …${words.slice(-last).join(" ")}`;
+    if (textWidth(ctx, cut, px, weight) <= room) return cut;
+  }
   // Halves of one character are none: those beyond 16 bits count once.
   const letters = /[\ud800-\udfff]/.test(short) ? Array.from(short) : short;
   /** @param {number} from @param {number} to */

@@ -38,7 +38,7 @@ export function describe(view, i) {
 }
 
 /** Overlays that every tooltip describes in other words. */
-const DESCRIBED = new Set(["duration", "p95", "share", "kind", "kernel", "change", "ratio"]);
+const DESCRIBED = new Set(["family", "duration", "p95", "share", "kind", "kernel", "change", "ratio"]);
 
 /**
  * What the colours of an overlay mean, as a sentence.

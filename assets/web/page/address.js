@@ -64,8 +64,9 @@ export const isBody = (id) => /^n\d+$/.test(id);
  * A state as a query: what differs from what is there without it; and how many of the selected nodes it has.
  * @param {Record<string, string|number>} fixed which graph, against which baseline
  * @param {State} state @param {string} table the one that the page begins with
+ * @param {string} [fold] what is folded at first
  */
-export function write(fixed, state, table) {
+export function write(fixed, state, table, fold = "none") {
   const query = new URLSearchParams(Object.entries(fixed).map(([name, value]) => [name, String(value)]));
   // Its place: addresses are read by people.
   query.set("node", "");
@@ -74,6 +75,7 @@ export function write(fixed, state, table) {
     if (value && value !== ABSENT[/** @type {"order"} */ (name)]) query.set(name, value);
   }
   if (state.table === table) query.delete("table");
+  if (fold !== "none") query.set("fold", state.fold);
   if (state.launch !== "all") query.delete("order");
   if (state.edges === "data" && state.buffer) query.set("buffer", state.buffer);
   // Without folds only nodes with bodies are open.

@@ -94,7 +94,9 @@ export class GraphPage {
   begin(requested) {
     const { graph, store } = this;
     const launches = store.launches();
-    const fold = choices.oneOf(store.folds().length ? store.folds() : ["none", ...choices.offered("folding")], requested.fold);
+    const fold = choices.oneOf(store.folds().length ? store.folds() : [graph.fold, "none", ...choices.offered("folding")], requested.fold);
+    // What is folded at first is open in part; who asks for it by name says what is open.
+    const open = requested.open ?? (requested.fold === undefined && fold === graph.fold ? graph.open : []);
     return {
       node: requested.node || [],
       launch: choices.oneOf([choices.choiceOf("launch")?.value ?? launches[0] ?? "", ...(launches.length ? launches : choices.offered("launch"))], requested.launch),
@@ -103,7 +105,7 @@ export class GraphPage {
       colour: choices.oneOf([graph.colour, ...choices.offered("colour")], requested.colour),
       layout: choices.oneOf([graph.layout, ...this.layouts()], requested.layout),
       fold,
-      open: store.opened(fold, requested.open || []),
+      open: store.opened(fold, open),
       edges: choices.oneOf(["all", "data"], requested.edges),
       buffer: requested.buffer || null,
       time: requested.time ?? null,
@@ -124,7 +126,7 @@ export class GraphPage {
 
   /** The state as an address has it. */
   written() {
-    return address.write(this.graph.fixed, this.state, Object.keys(this.graph.tables)[0]);
+    return address.write(this.graph.fixed, this.state, Object.keys(this.graph.tables)[0], this.graph.fold);
   }
 
   /**

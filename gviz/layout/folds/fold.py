@@ -8,7 +8,7 @@ has no cycle: its edges lead onward in that order.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,6 +20,11 @@ FoldKind = Literal["repeat", "block", "range"]
 
 #: Hexadecimal digits of a fold's id: a chance collision among a million folds is below 1e-7.
 ID_DIGITS = 16
+
+
+#: Beside ids of open folds: of each outermost repeat the first block is open, the others are one
+#: fold.
+FIRST_BLOCKS = "first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,18 @@ class Fold:
     def period(self) -> int:
         """Return the number of nodes of a block of a repeat; 0 for other kinds."""
         return int(self.blocks.shape[1])
+
+    def split(self) -> tuple[Fold, Fold]:
+        """Return the first block of a repeat of blocks, and a repeat of the others."""
+        first, *others = self.children
+        title = f"{self.repeats - 1} × {self.period} nodes"
+        rest, nodes = self.blocks[1:], self.nodes[self.period :]
+        return first, build_fold(self.kind, title, nodes, tuple(others), rest)
+
+    @property
+    def can_split(self) -> bool:
+        """Return whether it is a repeat of blocks of several nodes."""
+        return self.kind == "repeat" and len(self.children) > 1
 
     def walk(self) -> Iterator[Fold]:
         """Yield this fold and all inside, a fold before its children."""
@@ -118,6 +135,45 @@ class FoldTree:
         """Yield every fold, a fold before its children."""
         for fold in self.folds:
             yield from fold.walk()
+
+    def opened(self, unfolded: Collection[str]) -> Iterator[tuple[str, IntArray]]:
+        """Yield the id to close it by, and the nodes, of what is open; outer before inner."""
+        waiting = [(fold, True) for fold in reversed(self.folds)]
+        while waiting:
+            fold, is_outermost = waiting.pop()
+            inner: tuple[Fold, ...] = ()
+            if fold.id in unfolded:
+                yield fold.id, fold.nodes
+                inner = fold.children
+            elif is_outermost and FIRST_BLOCKS in unfolded and fold.can_split:
+                first, rest = fold.split()
+                yield FIRST_BLOCKS, first.nodes
+                inner = (*first.children, rest)
+            waiting.extend((one, False) for one in reversed(inner))
+
+    def closed(self, unfolded: Collection[str]) -> list[Fold]:
+        """Return the outermost folds that are not open, in the tree's order."""
+        found: list[Fold] = []
+        waiting = [(fold, True) for fold in reversed(self.folds)]
+        while waiting:
+            fold, is_outermost = waiting.pop()
+            if fold.id in unfolded:
+                inner = fold.children
+            elif is_outermost and FIRST_BLOCKS in unfolded and fold.can_split:
+                first, rest = fold.split()
+                inner = (*first.children, rest)
+            else:
+                found.append(fold)
+                continue
+            waiting.extend((one, False) for one in reversed(inner))
+        return found
+
+    def every(self) -> Iterator[Fold]:
+        """Yield every fold that can stand as an item, repeats without their first block too."""
+        yield from self.walk()
+        for fold in self.folds:
+            if fold.can_split:
+                yield fold.split()[1]
 
     def find(self, fold_id: str) -> Fold | None:
         """Return the fold of an id; None where the graph has none."""

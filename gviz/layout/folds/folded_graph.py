@@ -60,12 +60,13 @@ def fold_graph(tree: FoldTree, unfolded: Collection[str] = ()) -> FoldedDag:
     tree
         The folds of the graph.
     unfolded
-        Ids of open folds. One inside a closed fold counts as soon as that is opened; ids that
-        the tree does not have are ignored, so the order in which folds were opened is nothing.
+        Ids of open folds, and :data:`gviz.layout.folds.fold.FIRST_BLOCKS`. One inside a closed
+        fold counts as soon as that is opened; ids that the tree does not have are ignored, so the
+        order in which folds were opened is nothing.
     """
     count = tree.node_count
     owner = np.full(count, -1, np.int64)
-    closed = _find_closed(tree, frozenset(unfolded))
+    closed = tree.closed(frozenset(unfolded))
     for number, fold in enumerate(closed):
         owner[fold.nodes] = number
     in_order = owner[tree.order]
@@ -89,19 +90,6 @@ def fold_graph(tree: FoldTree, unfolded: Collection[str] = ()) -> FoldedDag:
 def unfold_to(tree: FoldTree, node: int, unfolded: Collection[str] = ()) -> frozenset[str]:
     """Return the ids of open folds with those added that must be open to see a node."""
     return frozenset(unfolded) | {fold.id for fold in tree.around(node)}
-
-
-def _find_closed(tree: FoldTree, unfolded: frozenset[str]) -> list[Fold]:
-    """Return the outermost folds that are not open."""
-    found: list[Fold] = []
-    waiting = list(reversed(tree.folds))
-    while waiting:
-        fold = waiting.pop()
-        if fold.id in unfolded:
-            waiting.extend(reversed(fold.children))
-        else:
-            found.append(fold)
-    return found
 
 
 def _join_edges(source: IntArray, target: IntArray) -> tuple[IntArray, IntArray, IntArray]:

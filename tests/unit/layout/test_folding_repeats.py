@@ -10,7 +10,7 @@ import pytest
 
 import gviz.assets
 from gviz.dag.ranks import rank_rows
-from gviz.layout.folds.fold import Fold, FoldTree
+from gviz.layout.folds.fold import FIRST_BLOCKS, Fold, FoldTree
 from gviz.layout.folds.folded_graph import fold_graph
 from gviz.layout.folds.ranges import RangePaths, find_ranges
 from gviz.layout.folds.repeats import find_repeats
@@ -229,3 +229,33 @@ def test_find_repeats_labels_and_names_are_one_a_node() -> None:
         find_repeats([0, 1], [1, 2], [0, 1, 2], [1, 1])
     with pytest.raises(ValueError, match="1 names for 3 nodes"):
         find_repeats([0, 1], [1, 2], [0, 1, 2], [1, 1, 1], ["a"])
+
+
+def test_first_blocks_are_open_beside_a_fold_of_the_others() -> None:
+    # Twice a pair of nodes four times, around a node of its own.
+    labels = [0, 1] * 4 + [5] + [2, 3] * 4
+    count = len(labels)
+    tree = find_repeats(range(count - 1), range(1, count), range(count), labels)
+    assert [fold.title for fold in tree.folds] == ["4 × 2 nodes", "4 × 2 nodes"]
+    seen = fold_graph(tree, [FIRST_BLOCKS])
+    assert seen.node.tolist() == [0, 1, -1, 8, 9, 10, -1]
+    rests = [fold for fold in seen.folds if fold is not None]
+    assert [(fold.title, fold.repeats, len(fold.nodes)) for fold in rests] == [
+        ("3 × 2 nodes", 3, 6)
+    ] * 2
+    assert [nodes.tolist() for _, nodes in tree.opened([FIRST_BLOCKS])] == [[0, 1], [9, 10]]
+    # The others open like any fold: block by block.
+    wider = fold_graph(tree, [FIRST_BLOCKS, rests[0].id])
+    assert wider.node.tolist() == [0, 1, -1, -1, -1, 8, 9, 10, -1]
+    assert [name for name, _ in tree.opened([FIRST_BLOCKS, rests[0].id])] == [
+        FIRST_BLOCKS, rests[0].id, FIRST_BLOCKS
+    ]  # fmt: skip
+    # A repeat that is open is open as a whole.
+    whole = fold_graph(tree, [FIRST_BLOCKS, tree.folds[0].id])
+    assert whole.node.tolist() == [-1, -1, -1, -1, 8, 9, 10, -1]
+    assert {fold.id for fold in rests} <= {fold.id for fold in tree.every()}
+
+
+def test_repeats_of_single_nodes_stay_folds_beside_first_blocks() -> None:
+    tree = find_repeats(range(3), range(1, 4), range(4), [7] * 4)
+    assert fold_graph(tree, [FIRST_BLOCKS]).node.tolist() == [-1]

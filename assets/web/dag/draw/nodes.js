@@ -221,6 +221,7 @@ export function drawCards(ctx, scene, nodes, style) {
     ctx.fillStyle = fill || style.pattern;
     name(ctx, scene, i, style);
     ctx.fill();
+    if (style.overlay.name === "family" && scene.mixOf(i).length > 1) drawMix(ctx, scene, i);
     ctx.lineWidth = 1 / t.k;
     ctx.strokeStyle = fill ? theme.outline : theme.hatch;
     const lone = dagUnion.loneOf(scene, style.overlay, i);
@@ -233,6 +234,30 @@ export function drawCards(ctx, scene, nodes, style) {
       ctx.stroke();
     }
   }
+}
+
+/**
+ * Behind the largest family of a fold, which fills it, the others, as wide as their parts of its time.
+ * @param {Pen} ctx @param {DagScene} scene @param {number} i
+ */
+function drawMix(ctx, scene, i) {
+  const mix = scene.mixOf(i);
+  const { family_slots: slots } = scene.header;
+  const [w, h] = [scene.halfWidthOf(i), scene.halfH];
+  let x = scene.x[i] - w;
+  mix.forEach(([family, part], n) => {
+    const wide = 2 * w * part;
+    ctx.fillStyle = colours.ofFamily(slots[family]);
+    // Only the last one has corners of the card.
+    if (n && n === mix.length - 1) {
+      ctx.beginPath();
+      canvas.roundRect(ctx, x, scene.y[i] - h, wide, 2 * h, 7);
+      ctx.fill();
+    } else if (n) ctx.fillRect(x, scene.y[i] - h, wide, 2 * h);
+    x += wide;
+  });
+  ctx.beginPath();
+  outline(ctx, scene, i, 0);
 }
 
 /**
@@ -372,10 +397,19 @@ function timeOf(scene, i) {
  */
 export function spreadOf(scene, i) {
   const parent = scene.bodies.parents.get(i);
+  if (scene.isFold(i) && scene.timed(i)) return eachOf(scene, i) + timeOf(scene, i);
   if (!parent || !scene.timed(i)) return timeOf(scene, i);
   const [low, high] = [parent.p5, parent.p95].map(format.duration);
   const sum = `Σ ${format.duration(scene.median[i])}`;
   return timeOf(scene, i).replace(sum, `${sum} (${low} to ${high})`);
+}
+
+/** What one of the blocks of a repeat takes: "178 to 180 µs each · ". @param {DagScene} scene @param {number} i */
+function eachOf(scene, i) {
+  const known = Array.from(scene.stripOf(i)).filter((ns) => ns === ns);
+  if (known.length < 2) return "";
+  const [least, most] = [Math.min(...known), Math.max(...known)].map(format.duration);
+  return `${least === most ? least : `${least} to ${most}`} each · `;
 }
 
 /**

@@ -215,6 +215,17 @@ export class DagScene {
   }
 
   /**
+   * The families in a fold: [string, part of its time], the largest first; empty for anything else.
+   * @param {number} i
+   * @returns {[number, number][]}
+   */
+  mixOf(i) {
+    const { mix_offset: offset, mix_family: families, mix_part: parts } = this.payload;
+    if (!offset) return [];
+    return Array.from({ length: offset[i + 1] - offset[i] }, (_, n) => [families[offset[i] + n], parts[offset[i] + n]]);
+  }
+
+  /**
    * Half the width of a node, in the plane.
    * @param {number} i
    */

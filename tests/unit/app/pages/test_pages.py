@@ -123,6 +123,18 @@ def test_graph_page_knows_where_its_data_are(small: Library) -> None:
     assert made["launch"] in {str(x.launch_id) for x in view.recorded_launches}
 
 
+def test_repeats_that_cover_a_graph_are_folded_at_first(tmp_path: Path, small: Library) -> None:
+    path = write_recording(tmp_path / "long.gviz", transformer_shape(12), launches=2)
+    long = Library([path])
+    view = graph_view(long, "long", 1)
+    made = json.loads(graph_payload(long, "long", view, parse_query(""), ADDRESSES))
+    assert (made["fold"], made["open"]) == ("repeats", ["first"])
+    made = json.loads(
+        graph_payload(small, "small", graph_view(small, "small", 1), parse_query(""), ADDRESSES)
+    )
+    assert (made["fold"], made["open"]) == ("none", [])
+
+
 def test_timeline_of_many_iterations_comes_before_the_dag(
     loop: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

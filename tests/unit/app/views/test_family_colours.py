@@ -83,12 +83,23 @@ def test_eager_work_that_matches_no_node_has_the_colour_of_its_family(
     assert slots.tolist() == [memcpy, REST, memcpy]
 
 
-def test_a_fold_of_several_families_has_no_colour_of_one() -> None:
+def test_a_fold_has_the_colour_of_most_of_its_time_and_the_parts_of_all() -> None:
     with Recording(ASSETS / "training_step.gviz") as recording:
         header, arrays = unpack(dag_payload(recording, 1, DagRequest(folding="repeats")))
-    folds = arrays["fold"] >= 0
-    assert (arrays["family"][folds] == -1).any()
-    assert "family" in header["overlays"]
+        median_ns = read_timed_tree(recording, 1).times.median_ns
+        family = read_family_colours(recording, read_timed_tree(recording, 1), build_anew)
+    fold = int(np.flatnonzero(arrays["fold"] >= 0)[0])
+    first, end = arrays["item_offset"][fold : fold + 2]
+    nodes = arrays["item_nodes"][first:end]
+    total = np.bincount(family.code[nodes], median_ns[nodes], len(family.labels))
+    order = np.argsort(-total)[: int((total > 0).sum())]
+    first, end = arrays["mix_offset"][fold : fold + 2]
+    assert [header["strings"][at] for at in arrays["mix_family"][first:end]] == [
+        family.labels[at] for at in order
+    ]
+    assert arrays["mix_part"][first:end] == pytest.approx(total[order] / total.sum(), rel=1e-5)
+    assert header["strings"][arrays["family"][fold]] == family.labels[order[0]]
+    assert (arrays["family"] >= 0).all()
 
 
 def test_table_has_the_family_of_each_node_and_its_colour() -> None:
