@@ -2,6 +2,7 @@ from gviz.runs.activity import ACTIVITY as ACTIVITY
 from gviz.runs.activity import SPAN_ACTIVITY as SPAN_ACTIVITY
 from gviz.runs.activity import Activities as Activities
 from gviz.runs.activity import blank_activities as blank_activities
+from gviz.runs.activity import join_activities as join_activities
 from gviz.runs.activity import node_key as node_key
 from gviz.runs.activity import span_activities as span_activities
 from gviz.runs.activity_nodes import recorded_nodes as recorded_nodes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -34,7 +35,8 @@ ACTIVITY = np.dtype(
 _OF_SPANS = ("start_ns", "end_ns", "exec_id", "node_id", "correlation_id", "stream_id")
 #: The fields of ACTIVITY that differ between records of one node: what spans are made of.
 SPAN_ACTIVITY = np.dtype([(name, ACTIVITY[name]) for name in _OF_SPANS])
-#: Rows of ACTIVITY or SPAN_ACTIVITY.
+#: Rows of ACTIVITY or SPAN_ACTIVITY. Choose among them by ``take`` and ``compress``, which copy a
+#: row as a whole; an index copies it field by field, in ten times the time.
 Activities = npt.NDArray[np.void]
 
 _Ids = TypeVar("_Ids", int, IntArray)
@@ -45,6 +47,14 @@ def blank_activities(count: int) -> Activities:
     found = np.empty(count, ACTIVITY)
     found.view(np.int64).fill(UNKNOWN)
     return found
+
+
+def join_activities(parts: Sequence[Activities]) -> Activities:
+    """Return the rows of several arrays of one dtype, at least one array, as one.
+
+    They are joined as integers: of structures numpy copies field by field.
+    """
+    return np.concatenate([part.view(np.int64) for part in parts]).view(parts[0].dtype)
 
 
 def span_activities(records: Activities) -> Activities:

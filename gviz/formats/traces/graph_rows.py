@@ -173,9 +173,9 @@ def _graph(
     exec_id: int, trace: Trace, folded: FoldedTrace, mine: IntArray, kernels: KernelFunctions
 ) -> TraceGraph:
     """Build a graph from the executions of its nodes (indices into ``folded.span``)."""
-    work = folded.work[folded.span[mine]]
+    work = folded.work.take(folded.span[mine])
     _, sample = np.unique(work["node_id"], return_index=True)
-    nodes = work[sample]
+    nodes = work.take(sample)
     is_kernel = nodes["type"] == NodeType.KERNEL
     symbols = [
         trace.names[name] if kernel else ""

@@ -51,13 +51,13 @@ class TimesByExec:
         folded = self._folded
         at = self._order[slice(*np.searchsorted(self._sorted, [exec_id, exec_id + 1]).tolist())]
         at = at[folded.span_iteration[at] == 0]
-        work = folded.work[folded.span[at]]
+        work = folded.work.take(folded.span[at])
         nodes, column = np.unique(work["node_id"], return_inverse=True)
         launches, row = np.unique(folded.span_launch[at], return_inverse=True)
         most = max(1, _MOST_PAIRS // max(len(nodes), 1))
         if len(launches) > most:
             launches, kept = launches[:most], row < most
-            work, row, column = work[kept], row[kept], column[kept]
+            work, row, column = work.compress(kept), row[kept], column[kept]
         shape = (len(launches), len(nodes))
         tables = []
         for name in ("start_ns", "end_ns", "stream_id"):

@@ -43,7 +43,7 @@ def nest_ranges(ranges: npt.NDArray[np.void], alone: Iterable[int] = ()) -> Nest
 
     Names in ``alone`` have a path of their own in any case, which nothing is around.
     """
-    ranges = ranges[np.lexsort((-ranges["end_ns"], ranges["start_ns"]))]
+    ranges = ranges.take(np.lexsort((-ranges["end_ns"], ranges["start_ns"])))
     around = enclosing(ranges["thread_id"], ranges["start_ns"], ranges["end_ns"])
     numbers: dict[tuple[int, int], int] = {}
     path: list[int] = []

@@ -141,12 +141,12 @@ def _sorted_work(trace: Trace) -> tuple[Activities, int]:
     """Return the work by start, without what is recorded twice, and how much that was."""
     work = trace.activities.to_array()
     keys = ("name", "stream_id", "node_id", "exec_id", "correlation_id", "end_ns", "start_ns")
-    work = work[np.lexsort([work[key] for key in keys])]
+    work = work.take(np.lexsort([work[key] for key in keys]))
     same = np.ones(max(0, len(work) - 1), bool)
     for key in keys:
         same &= work[key][1:] == work[key][:-1]
     if same.any():
-        work = np.concatenate((work[:1], work[1:][~same]))
+        work = work.compress(np.append(True, ~same))
     work["start_ns"] += trace.base_ns
     work["end_ns"] += trace.base_ns
     return work, int(same.sum())
@@ -159,11 +159,11 @@ def _one_call_each(trace: Trace) -> npt.NDArray[np.void]:
     """
     calls = trace.calls.to_array()
     order = np.lexsort((calls["start_ns"], -calls["is_graph_launch"], calls["correlation_id"]))
-    calls = calls[order]
-    calls = calls[calls["correlation_id"] > 0]
+    calls = calls.take(order)
+    calls = calls.compress(calls["correlation_id"] > 0)
     first = np.ones(len(calls), bool)
     first[1:] = calls["correlation_id"][1:] != calls["correlation_id"][:-1]
-    found = calls[first]
+    found: npt.NDArray[np.void] = calls.compress(first)
     found["start_ns"] += trace.base_ns
     found["end_ns"] += trace.base_ns
     return found
@@ -195,7 +195,7 @@ def _number_nodes(work: Activities, mine: IntArray) -> tuple[frozenset[int], fro
         streams = []
         for stream in np.unique(work["stream_id"][launch]):
             at = launch[work["stream_id"][launch] == stream]
-            streams.append((_shape(work[at]), at))
+            streams.append((_shape(work.take(at)), at))
         # Which number a stream gets differs from launch to launch; what it does, does not.
         streams.sort(key=lambda s: s[0])
         digest = hashlib.sha256(b"|".join(shape for shape, _ in streams)).digest()
@@ -267,7 +267,7 @@ def _launches(
     order = np.argsort(found["gpu_start_ns"], kind="stable")
     rank = np.empty(len(found), np.int64)
     rank[order] = np.arange(len(found))
-    return found[order], rank
+    return found.take(order), rank
 
 
 def _whole_launches(trace: Trace, calls: npt.NDArray[np.void]) -> npt.NDArray[np.void]:

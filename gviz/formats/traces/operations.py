@@ -36,7 +36,7 @@ def outside_work(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
     kernels
         Where kernels get their numbers.
     """
-    work, call = folded.work[folded.operations], folded.operation_call
+    work, call = folded.work.take(folded.operations), folded.operation_call
     is_kernel = work["type"] == NodeType.KERNEL
     function = _functions(trace, work, is_kernel, kernels)
     shared = work["shared_mem_bytes"]

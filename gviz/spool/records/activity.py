@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import CopyKind, NodeType
-from gviz.runs import ACTIVITY, Activities, blank_activities
+from gviz.runs import ACTIVITY, Activities, blank_activities, join_activities
 from gviz.spool.records.table import BUFFER
 from gviz.stats import UNKNOWN, is_ascending
 
@@ -179,7 +179,8 @@ def _overlapping(raw: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 def join(parts: Sequence[Activities]) -> Activities:
     """Return the arrays of several buffers as one, ordered by start."""
-    whole = np.concatenate(parts) if parts else blank_activities(0)
+    whole = join_activities(parts) if parts else blank_activities(0)
     if is_ascending((whole["start_ns"],)):
         return whole
-    return whole[np.argsort(whole["start_ns"], kind="stable")]
+    ordered: Activities = whole.take(np.argsort(whole["start_ns"], kind="stable"))
+    return ordered

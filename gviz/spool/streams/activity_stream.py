@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.runs import SPAN_ACTIVITY, Activities, node_key, span_activities
+from gviz.runs import SPAN_ACTIVITY, Activities, join_activities, node_key, span_activities
 from gviz.spool.records import join
 from gviz.spool.streams.body_stream import BodyStream
 from gviz.spool.streams.consistency import impossible_launches
@@ -119,23 +119,23 @@ class ActivityStream:
         new = _chosen(whole, (whole["start_ns"] > 0) & (whole["end_ns"] >= whole["start_ns"]))
         self.invalid += len(whole) - len(new)
         in_graph = new["node_id"] != UNKNOWN
-        self._take_operations(new[~in_graph])
+        self._take_operations(new.compress(~in_graph))
         new = _chosen(new, in_graph)
         self.samples.add(new)
         held = self._waiting.older_with(span_activities(new))
         place = self._places(held.records)
         counted = place >= 0
-        self._widen(held.records[counted], place[counted])
+        self._widen(held.records.compress(counted), place[counted])
         kept = (place < 0) & (place != _NO_PLACE)
         self._note_owned(held.records, place)
         body = held.records["correlation_id"] == 0
         self._give_bodies(held, np.flatnonzero(body), kept, place, last=last)
-        self._keep(held.records[kept])
+        self._keep(held.records.compress(kept))
         unknown = ~kept & (place == _NO_PLACE)
         waits = unknown & (held.age < _PATIENCE) & (not last)
         self.homeless += int((unknown & ~waits).sum())
         self._waiting = held.chosen(waits)
-        self._count(held.records[place >= 0], place[place >= 0], last=last)
+        self._count(held.records.compress(place >= 0), place[place >= 0], last=last)
         self._launches.seal()
 
     # -- sorting --------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class ActivityStream:
         execs = records["exec_id"][owned]
         for exec_id in np.unique(execs).tolist():
             mine = owned[execs == exec_id]
-            self._bodies.note(exec_id, records[mine], place[mine], self._launches.first_open)
+            self._bodies.note(exec_id, records.take(mine), place[mine], self._launches.first_open)
 
     def _give_bodies(
         self, held: _Held, bodies: IntArray, kept: npt.NDArray[np.bool_], place: IntArray,
@@ -188,14 +188,14 @@ class ActivityStream:
                 row = np.ones(len(mine), bool)
             else:
                 mine = mine if last else mine[held.age[mine] > 0]
-                placed = self._bodies.place(exec_id, held.records[mine])
+                placed = self._bodies.place(exec_id, held.records.take(mine))
                 early = held.records["start_ns"][mine] < called
                 row = np.where(placed.known, placed.launch < 0, early)
                 ready = placed.known | early | (held.age[mine] >= _PATIENCE) | last
                 self.bodies_doubtful += int((placed.doubtful & ~row & ready).sum())
                 place[mine[ready]] = np.where(placed.known, placed.launch, _NO_LAUNCH)[ready]
                 known = mine[ready & placed.known & ~row]
-                self._widen(held.records[known], place[known])
+                self._widen(held.records.take(known), place[known])
                 row &= ready
             room = max(0, BODY_SPANS - self._bodies_kept[exec_id])
             self._bodies_kept[exec_id] += min(int(row.sum()), room)
@@ -231,13 +231,13 @@ class ActivityStream:
             whole = mine[ready[mine] & (held.place[mine] != _NO_LAUNCH)]
             good[whole] = ~np.isin(held.place[whole], self._contradicting(graph, held, whole))
         self._split = held.chosen(~ready)
-        chosen = held.records[ready & good]
+        chosen = held.records.compress(ready & good)
         keys = node_key(chosen["exec_id"], chosen["node_id"])
         self.nodes.add(keys, chosen["end_ns"] - chosen["start_ns"])
 
     def _contradicting(self, graph: GraphTimes, held: _Held, at: IntArray) -> IntArray:
         """Return the places of launches in which a node starts before its dependency's end."""
-        records = held.records[at]
+        records = held.records.take(at)
         found = impossible_launches(
             graph.edges,
             held.place[at],
@@ -266,15 +266,15 @@ class _Held:
         """Return these a batch older, and new ones."""
         new = np.zeros(len(records), np.int64)
         return _Held(
-            np.concatenate((self.records, records)),
+            join_activities((self.records, records)),
             np.concatenate((self.place, new if place is None else place)),
             np.concatenate((self.age + 1, new)),
         )
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> _Held:
-        return _Held(self.records[which], self.place[which], self.age[which])
+        return _Held(self.records.compress(which), self.place[which], self.age[which])
 
 
 def _chosen(records: Activities, which: npt.NDArray[np.bool_]) -> Activities:
     """Return some records; all of them, as in most batches, without a copy."""
-    return records if which.all() else records[which]
+    return records if which.all() else records.compress(which)

@@ -46,7 +46,7 @@ class BodyStream:
         for number, fence in enumerate(fences.fences):
             for side, around in ((_BEFORE, fence.before), (_AFTER, fence.after)):
                 mine = np.isin(node, around)
-                self._add((exec_id, number, side), records[mine], place[mine], first_open)
+                self._add((exec_id, number, side), records.compress(mine), place[mine], first_open)
 
     def _add(
         self, key: tuple[int, int, int], records: Activities, place: IntArray, first_open: int

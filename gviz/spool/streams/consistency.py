@@ -6,7 +6,7 @@ import numpy as np
 
 from gviz.cuda import EdgeType
 from gviz.dag import contradictions, time_table
-from gviz.stats import IntArray
+from gviz.stats import IntArray, group_rows, is_ascending
 
 
 def impossible_launches(
@@ -84,8 +84,10 @@ def _last_lacks_nodes(launch_id: IntArray, node_id: IntArray) -> bool:
         return False
     launch = np.cumsum(np.diff(launch_id[:before], prepend=launch_id[0]) != 0)
     # One number a launch and node, of 32 bits each, which sorts faster than pairs do.
-    pairs = np.sort(launch << 32 | node_id[:before])
+    pairs = launch << 32 | node_id[:before]
+    if not is_ascending((pairs,)):
+        pairs.sort()
     pairs = pairs[np.diff(pairs, prepend=-1) != 0]
-    nodes, counts = np.unique(pairs & 0xFFFFFFFF, return_counts=True)
-    always = nodes[counts == launch[-1] + 1]
+    nodes, group = group_rows(pairs & 0xFFFFFFFF)
+    always = nodes[np.bincount(group) == launch[-1] + 1]
     return not np.isin(always, node_id[before:]).all()

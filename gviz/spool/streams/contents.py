@@ -243,7 +243,8 @@ def _buffer(c: Contents, p: bytes) -> None:
     if len(records):
         check_time(int(records["start_ns"].min()), int(records["start_ns"].max()))
         check_time(int(records["end_ns"].min()), int(records["end_ns"].max()))
-        moved = records["bytes"][np.isin(records["type"], (NodeType.MEMCPY, NodeType.MEMSET))]
+        kind = records["type"]
+        moved = records["bytes"][(kind == NodeType.MEMCPY) | (kind == NodeType.MEMSET)]
         check_sizes(int(moved.min(initial=0)), int(moved.max(initial=0)))
     if c.unwanted_execs:
         records = records[~np.isin(records["exec_id"], sorted(c.unwanted_execs))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.runs import ACTIVITY, Activities, node_key
+from gviz.runs import ACTIVITY, Activities, join_activities, node_key
 from gviz.stats import BoolArray, IntArray
 
 
@@ -31,12 +31,13 @@ class Samples:
         earlier = np.zeros(len(keys), bool)
         starts = records["start_ns"][first]
         earlier[is_known] = starts[is_known] < self.records["start_ns"][at[is_known]]
-        self.records[at[earlier]] = records[first[earlier]]
+        self.records[at[earlier]] = records.take(first[earlier])
         if not is_known.all():
             whole = np.concatenate((self._keys, keys[~is_known]))
             order = np.argsort(whole, kind="stable")
             self._keys = whole[order]
-            self.records = np.concatenate((self.records, records[first[~is_known]]))[order]
+            more = records.take(first[~is_known])
+            self.records = join_activities((self.records, more)).take(order)
 
     def of(self, exec_id: int, node_ids: IntArray) -> tuple[Activities, BoolArray]:
         """Return the records of an executable's nodes, and which of these have one.
@@ -44,7 +45,7 @@ class Samples:
         The records are of those that have one, in their order.
         """
         at, is_known = self._find(node_key(np.full_like(node_ids, exec_id), node_ids))
-        return self.records[at[is_known]], is_known
+        return self.records.take(at[is_known]), is_known
 
     def _find(self, keys: IntArray) -> tuple[IntArray, BoolArray]:
         """Return the place of each node's record, and whether it has one."""
