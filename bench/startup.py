@@ -1,7 +1,7 @@
 """The cost of starting: ``import gviz``, the command line, and the viewer up to its first page.
 
 Each start is a process of its own. "viewer: address printed" is from the start of the process
-to the printed address, "first page" to the last byte of the page behind it (the token's
+to the printed address, "first page" to the last byte of the page behind it (the code's
 redirect included), with a recording of one graph.
 Run: python -P bench/startup.py [--repeat R] [--nodes N]
 """

@@ -16,7 +16,7 @@ class Client:
     Parameters
     ----------
     url
-        The address that ``gviz view`` printed, with its token.
+        A link that was not used yet, as ``gviz view`` prints it.
     """
 
     def __init__(self, url: str) -> None:

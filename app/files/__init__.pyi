@@ -1,5 +1,6 @@
 from gviz.app.files.background import PATIENCE_S as PATIENCE_S
 from gviz.app.files.background import Background as Background
+from gviz.app.files.failure_log import FAILURES as FAILURES
 from gviz.app.files.kept import KEPT_BYTES as KEPT_BYTES
 from gviz.app.files.library import Library as Library
 from gviz.app.files.open_recording import ChangedError as ChangedError

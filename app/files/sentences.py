@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-
+from gviz.app.files.failure_log import FAILURES
 from gviz.errors import GvizError
-
-_LOG = logging.getLogger("gviz.app")
 
 _FAULT = (
     "gviz failed here ({name}); the terminal in which gviz runs shows where. If the recording "
@@ -15,8 +12,8 @@ _FAULT = (
 
 
 def sentence_of(error: Exception) -> str:
-    """Return the sentence for an error; one that is not gviz's own is logged with its traceback."""
+    """Return the sentence for an error; one that is not gviz's own is logged."""
     if isinstance(error, GvizError):
         return f"{error}\n"
-    _LOG.error("a request failed", exc_info=error)
+    FAILURES.fault(error)
     return _FAULT.format(name=type(error).__name__)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dash.exceptions import DependencyException
-from flask import Flask, Response
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from gviz.app.components import PAYLOAD
-from gviz.app.files import ChangedError, GoneError, sentence_of
+from gviz.app.files import FAILURES, ChangedError, GoneError, sentence_of
 from gviz.errors import GvizError, RecordingError
 
 _NOTHING = "There is nothing at this address; the Runs page lists what is open.\n"
+
+
+_MALFORMED = "This request cannot be understood; reload the page.\n"
 
 
 def add_refusals(server: Flask, prefix: str) -> None:
@@ -24,6 +27,10 @@ def add_refusals(server: Flask, prefix: str) -> None:
         return _plain(_NOTHING if code == 404 else f"{error.description}\n", code)
 
     def fault(error: Exception) -> Response:
+        # What a callback is given was made by our own scripts, or by somebody else.
+        if request.method == "POST":
+            FAILURES.malformed(error)
+            return _plain(_MALFORMED, 400)
         return _plain(sentence_of(error), 500)
 
     def nothing(rest: str) -> Response:

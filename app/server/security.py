@@ -1,29 +1,34 @@
-"""Access to the recordings: token, Host, Origin, and the headers that bind the browser.
+"""Access to the recordings: session, Host, Origin, and the headers that bind the browser.
 
 Login nodes are shared: every user of the machine can reach a loopback port, and every web
-page in the owner's browser can send requests to it. So each start makes a token, a request
-must name a host this server answers for (DNS rebinding), and a POST must come from its own
-pages (cross-site request forgery).
+page in the owner's browser can send requests to it. So a browser is admitted by a one-time code
+(gviz.app.server.admission), a request must name a host this server answers for (DNS rebinding),
+and a POST must come from its own pages (cross-site request forgery). Browsers send the cookies of
+a host to all its ports: the application stands below a path of random letters, which no other
+service on the machine knows, and the cookie is for that path alone.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import html
 import ipaddress
-import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask, Response, request
+from werkzeug.http import parse_cookie
+
+from gviz.app.server.admission import Admission, CodeError
 
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
-_NEEDS_TOKEN = (
-    "This address needs the token of the running gviz: "
-    "open the address that gviz printed when it started.\n"
+#: Argument of an address that has a one-time code.
+CODE = "code"
+_COOKIE = "gviz_session"
+_NEEDS_SESSION = (
+    "This browser was not admitted by the running gviz: open the address that gviz printed when it "
+    "started; 'gviz view --link' on its machine prints a fresh one.\n"
 )
 _WRONG_HOST = (
     "This gviz does not answer for the host name in the request; "
@@ -32,19 +37,15 @@ _WRONG_HOST = (
 _WRONG_ORIGIN = "This request came from a page of another site, so gviz refused it.\n"
 
 
-def new_token() -> str:
-    """Return a fresh token: 32 random bytes, URL-safe."""
-    return secrets.token_urlsafe(32)
-
-
 @dataclass(frozen=True, slots=True)
 class AccessRules:
     """Permission to use the server.
 
     Attributes
     ----------
-    token
-        What the first request must carry as ``?token=``; afterwards a cookie does.
+    admission
+        The codes one of which the first request must carry as ``?code=``, and the sessions, one of
+        which a cookie names afterwards.
     hosts
         Host names answered for, lower case, without port.
     any_address
@@ -54,15 +55,10 @@ class AccessRules:
         Path the application is served at; ends with '/'.
     """
 
-    token: str
+    admission: Admission = field(default_factory=Admission)
     hosts: frozenset[str] = LOOPBACK_HOSTS
     any_address: bool = False
     prefix: str = "/"
-
-    @property
-    def cookie(self) -> str:
-        """Name of the cookie: one a start, as cookies are shared by all ports of a host."""
-        return "gviz_" + hashlib.sha256(self.token.encode()).hexdigest()[:12]
 
     def accepts_host(self, header: str | None) -> bool:
         """Say whether a Host header names this server."""
@@ -71,9 +67,10 @@ class AccessRules:
             return False
         return host in self.hosts or (self.any_address and _is_address(host))
 
-    def accepts_token(self, token: str | None) -> bool:
-        """Say whether a token is the one of this start."""
-        return token is not None and hmac.compare_digest(token.encode(), self.token.encode())
+    def accepts_cookies(self, header: str | None) -> bool:
+        """Say whether a Cookie header has the secret of a session."""
+        # Another service of this host may have set one of the same name.
+        return any(map(self.admission.accepts, parse_cookie(header).getlist(_COOKIE)))
 
 
 def content_security_policy(script_hashes: Iterable[str]) -> str:
@@ -107,13 +104,10 @@ def protect(server: Flask, access: AccessRules, policy: str, landing: Callable[[
             return _refuse(_WRONG_HOST)
         if request.method not in ("GET", "HEAD", "OPTIONS") and not _is_own_origin():
             return _refuse(_WRONG_ORIGIN)
-        if request.method in ("GET", "HEAD") and "token" in request.args:
-            if access.accepts_token(request.args["token"]):
-                return _welcome(access, landing)
-            return _refuse(_NEEDS_TOKEN)
-        if not access.accepts_token(request.cookies.get(access.cookie)):
-            return _refuse(_NEEDS_TOKEN)
-        return None
+        is_admitted = access.accepts_cookies(request.headers.get("Cookie"))
+        if request.method == "GET" and CODE in request.args:
+            return _welcome(access, landing, is_admitted)
+        return None if is_admitted else _refuse(_NEEDS_SESSION)
 
     def add_headers(response: Response) -> Response:
         response.headers["Content-Security-Policy"] = policy
@@ -122,7 +116,7 @@ def protect(server: Flask, access: AccessRules, policy: str, landing: Callable[[
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
-        # A proxy on the way must not hand an answer to who has no token.
+        # A proxy on the way must not hand an answer to who has no session.
         response.cache_control.private = True
         return response
 
@@ -130,9 +124,20 @@ def protect(server: Flask, access: AccessRules, policy: str, landing: Callable[[
     server.after_request(add_headers)
 
 
-def _welcome(access: AccessRules, landing: Callable[[], str]) -> Response:
-    """Answer the first request: set the cookie and lead to the address without the token."""
-    rest = [(k, v) for k, v in request.args.items(multi=True) if k != "token"]
+def _welcome(access: AccessRules, landing: Callable[[], str], is_admitted: bool) -> Response:
+    """Answer the first request: set the cookie and lead to the address without the code.
+
+    A browser that is admitted already is led on, and uses up no code.
+    """
+    if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
+        return _refuse(_NEEDS_SESSION)  # nobody has opened the link yet
+    session = None
+    if not is_admitted:
+        try:
+            session = access.admission.exchange(request.args[CODE])
+        except CodeError as error:
+            return _refuse(str(error))
+    rest = [(k, v) for k, v in request.args.items(multi=True) if k != CODE]
     # A path of "//host" would lead to another site.
     target = "/" + quote(request.path.lstrip("/")) + (f"?{urlencode(rest)}" if rest else "")
     if target == access.prefix:
@@ -144,9 +149,8 @@ def _welcome(access: AccessRules, landing: Callable[[], str]) -> Response:
         response = Response(f"<!DOCTYPE html><title>gviz</title>{refresh}", mimetype="text/html")
     else:
         response = Response(status=302, headers={"Location": target})
-    response.set_cookie(
-        access.cookie, access.token, httponly=True, samesite="Strict", path=access.prefix
-    )
+    if session is not None:
+        response.set_cookie(_COOKIE, session, httponly=True, samesite="Strict", path=access.prefix)
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import logging
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -23,17 +23,17 @@ from waitress.server import create_server
 from gviz.app.components import Addresses
 from gviz.app.files import Library
 from gviz.app.server.allocator import give_memory_back
+from gviz.app.server.connections import CLEANUP_SECONDS, MOST_CONNECTIONS, guard
+from gviz.app.server.links import LinkGiver
+from gviz.app.server.listening import DEFAULT_PORT, bind, bind_file, is_loopback
 from gviz.app.server.read_ahead import ReadAhead
-from gviz.app.server.security import LOOPBACK_HOSTS, AccessRules, new_token
+from gviz.app.server.security import CODE, LOOPBACK_HOSTS, AccessRules
 from gviz.app.server.uploads import MOST_BYTES
 from gviz.errors import UsageError
 
 if TYPE_CHECKING:
     from gviz.analysis import Ignored
 
-DEFAULT_PORT = 8765
-#: Ports tried upwards from the default before the system picks one.
-_TRIED_PORTS = 20
 #: Requests are short and the work behind them is cached; more threads would only open
 #: more connections to each recording.
 _THREADS = 6
@@ -53,6 +53,9 @@ class Options:
     ----------
     port
         None: the default, or the next free one; 0: the system picks; else exactly this.
+    socket_path
+        Listen on this file instead, which its owner alone can use; ``port`` is that of the
+        tunnel's other end, if it is given.
     allow_hosts
         Further host names to answer for, such as a proxy's.
     url_prefix
@@ -65,6 +68,7 @@ class Options:
 
     host: str = "127.0.0.1"
     port: int | None = None
+    socket_path: Path | None = None
     open_browser: bool = True
     url_prefix: str = "/"
     allow_hosts: Sequence[str] = field(default=())
@@ -98,8 +102,9 @@ def _serve(paths: Sequence[Path], options: Options) -> int:
     gc.freeze()
     for line in server.announcement(os.environ):
         print(line, file=sys.stderr)
-    if options.open_browser and has_display(os.environ):
-        threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+    server.links.follow_terminal()
+    if options.open_browser and options.socket_path is None and has_display(os.environ):
+        server.links.open_browser(webbrowser.open)
     # As Ctrl-C: what was stored for the session must not stay behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
@@ -146,17 +151,20 @@ class RunningServer:
 
     def __init__(self, paths: Sequence[Path], options: Options) -> None:
         self.options = options
-        self.prefix = clean_prefix(options.url_prefix)
+        outer = clean_prefix(options.url_prefix)
+        # No other service of this host knows the path that the cookie is for.
+        self.prefix = f"{outer}{secrets.token_urlsafe(16)}/"
         self._access = build_access(options, self.prefix)
         # A page requests a dozen files at once; that they wait a moment is no news.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self.library = Library(paths)
         try:
-            listener = bind(options.host, options.port)
+            listener = self._listen()
         except UsageError:
             self.library.close()
             raise
-        self.port: int = listener.getsockname()[1]
+        name = listener.getsockname()
+        self.port: int = options.port or DEFAULT_PORT if isinstance(name, str) else name[1]
         self._reading = ReadAhead(self.library)
         self._reading.start()
         # Imported here: Dash takes a second, in which files are read.
@@ -169,38 +177,62 @@ class RunningServer:
         addresses = Addresses(self.prefix)
         self._ahead = Ahead(app.server, self.library, addresses)
         self._server = create_server(
-            restore_prefix(app.server, self.prefix),
+            restore_prefix(app.server, outer),
             sockets=[listener],
             threads=_THREADS,
             ident=None,
-            # Taken in whole before the token is looked at: no larger than what pages send.
-            # Larger answers take a way over the disk.
+            # No larger than what pages send. Larger answers take a way over the disk.
             outbuf_overflow=_MOST_BODY_BYTES,
             max_request_body_size=_MOST_BODY_BYTES,
             clear_untrusted_proxy_headers=True,
+            connection_limit=MOST_CONNECTIONS,
+            cleanup_interval=CLEANUP_SECONDS,
+            # select() takes no descriptors above 1023, which uploads and files may use up.
+            asyncore_use_poll=True,
         )
+        guard(self._server, self._access.accepts_cookies)
         self._running = threading.Lock()
+        self.links = LinkGiver(self.new_link, ", ".join(path.name for path in paths))
+
+    def _listen(self) -> socket.socket:
+        options = self.options
+        if options.socket_path is not None:
+            return bind_file(options.socket_path)
+        return bind(options.host, options.port)
 
     @property
     def url(self) -> str:
-        """The address to open, with the token."""
+        """The address below which all pages are; it admits nobody."""
         shown = "localhost" if self.options.host in ("127.0.0.1", "0.0.0.0") else self.options.host
         shown = f"[{shown}]" if ":" in shown else shown
-        return f"http://{shown}:{self.port}{self.prefix}?token={self._access.token}"
+        return f"http://{shown}:{self.port}{self.prefix}"
+
+    def new_link(self) -> str:
+        """Return an address that admits the browser that opens it first, within 15 minutes."""
+        return f"{self.url}?{CODE}={self._access.admission.new_code()}"
 
     def announcement(self, environment: Mapping[str, str]) -> list[str]:
         """Return the lines to print at the start."""
-        lines = [f"gviz: open {self.url}"]
-        if not is_loopback(self.options.host):
+        lines = [f"gviz: open {self.new_link()}"]
+        where = self.options.socket_path
+        if where is not None:
             lines.append(
-                "gviz: warning: everyone who can reach this machine over the network and has "
-                "the address above can read the recordings; traffic is not encrypted"
+                f"gviz: from your own machine: ssh -L {self.port}:{where.absolute()} "
+                f"{socket.gethostname()}   and open the address there"
+            )
+        elif not is_loopback(self.options.host):
+            lines.append(
+                "gviz: warning: traffic over the network is not encrypted: who can listen to it "
+                "can read the recordings"
             )
         elif not has_display(environment):
             lines.append(
                 f"gviz: from your own machine: ssh -L {self.port}:localhost:{self.port} "
                 f"{socket.gethostname()}   and open the same address there"
             )
+        if self.links.problem:
+            lines.append(f"gviz: 'gviz view --link' will not work: {self.links.problem}")
+        lines.append("gviz: the address works once, for 15 minutes; Enter prints a fresh one")
         lines.append("gviz: Ctrl-C ends it")
         return lines
 
@@ -212,6 +244,7 @@ class RunningServer:
 
     def close(self) -> None:
         """Stop listening, and release the recordings."""
+        self.links.close()
         self._reading.stop()
         self._ahead.stop()
         # Sockets closed under the thread that waits for them would be an error to it, or another
@@ -224,6 +257,8 @@ class RunningServer:
         # The last thing that a request does is to pull the trigger.
         self._server.task_dispatcher.shutdown(timeout=_LAST_STEP_S)
         self._server.close()
+        if self.options.socket_path is not None:
+            self.options.socket_path.unlink(missing_ok=True)
         if held:
             self._running.release()
         # So that what it reads is not closed under it; at its worst it ends with the process.
@@ -239,73 +274,13 @@ class RunningServer:
         self._server.trigger.del_channel()
 
 
-def bind(host: str, port: int | None) -> socket.socket:
-    """Return a listening socket.
-
-    Raises
-    ------
-    UsageError
-        If ``port`` is given and taken, or ``host`` cannot be listened on.
-    """
-    if port is not None:
-        return _listen(host, port)
-    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _TRIED_PORTS):
-        try:
-            return _listen(host, candidate)
-        except PortTakenError:
-            continue
-    return _listen(host, 0)
-
-
-class PortTakenError(UsageError):
-    """Another program listens on the port."""
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    if not 0 <= port <= 65535:
-        raise UsageError(f"cannot listen on port {port}; give a --port from 0 to 65535")
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise UsageError(
-            f"cannot listen on {host}: {error.strerror}; give another --host"
-        ) from error
-    try:
-        # Without it a restart must wait a minute for the old connections to fade.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(128)
-    except OSError as error:
-        listener.close()
-        raise _refusal(host, port, error) from error
-    return listener
-
-
-def _refusal(host: str, port: int, error: OSError) -> UsageError:
-    if error.errno == errno.EADDRINUSE:
-        return PortTakenError(
-            f"port {port} on {host} is taken; give another --port, or none to let gviz choose"
-        )
-    return UsageError(
-        f"cannot listen on {host} port {port}: {error.strerror}; give another --host or --port"
-    )
-
-
 def build_access(options: Options, prefix: str) -> AccessRules:
-    """Return who may use a server with these options, with a fresh token."""
+    """Return who may use a server with these options, at a path prefix."""
     hosts = set(LOOPBACK_HOSTS) | {h.lower() for h in options.allow_hosts}
     beyond = not is_loopback(options.host)
     if beyond:
         hosts |= {socket.gethostname().lower(), socket.getfqdn().lower(), options.host.lower()}
-    return AccessRules(token=new_token(), hosts=frozenset(hosts), any_address=beyond, prefix=prefix)
-
-
-def is_loopback(host: str) -> bool:
-    """Say whether a host to listen on is reachable from this machine only."""
-    return host in LOOPBACK_HOSTS or host.startswith("127.")
+    return AccessRules(hosts=frozenset(hosts), any_address=beyond, prefix=prefix)
 
 
 def has_display(environment: Mapping[str, str]) -> bool:

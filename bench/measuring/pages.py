@@ -117,7 +117,7 @@ def open_chromium() -> Iterator[Browser]:
 def new_user(browser: Browser, server: Server) -> Iterator[BrowserContext]:
     """Return a browser with an empty cache that the server knows."""
     context = browser.new_context(viewport=VIEWPORT)  # type: ignore[arg-type]
-    context.request.get(server.url)
+    context.request.get(server.new_link())
     yield context
     context.close()
 

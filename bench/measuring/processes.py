@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from gviz.app import fetch_links
+
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -19,7 +21,7 @@ class Server:
     Attributes
     ----------
     url
-        The address it printed, with a token where it has one.
+        The address it printed, with a one-time code where it has one.
     """
 
     def __init__(self, process: subprocess.Popen[str], url: str) -> None:
@@ -27,8 +29,14 @@ class Server:
         self.url = url
 
     def address(self, path: str = "") -> str:
-        """Return an address below the server's, without the token."""
+        """Return an address below the server's, which admits nobody."""
         return self.url.split("?")[0] + path
+
+    def new_link(self) -> str:
+        """Return an address that admits one more browser."""
+        return next(
+            link.address for link in fetch_links() if link.address.startswith(self.address())
+        )
 
     def cpu_s(self) -> float:
         """Return the processor time it has taken (s)."""

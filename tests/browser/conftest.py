@@ -27,16 +27,21 @@ WINDOW: Any = {"viewport": {"width": 1280, "height": 800}}
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running server: the address to open first, and addresses below it."""
+    """A running server: fresh links into it, and addresses below it."""
 
-    start: str
+    server: RunningServer
+
+    @property
+    def start(self) -> str:
+        """A link that admits the browser that opens it."""
+        return self.server.new_link()
 
     def address(self, path: str) -> str:
-        """Return the address of a page, without the token."""
-        return self.start.split("?")[0] + path.lstrip("/")
+        """Return the address of a page, which admits nobody."""
+        return self.server.url + path.lstrip("/")
 
     def open(self, page: Page, path: str) -> None:
-        """Open an address; the token is fetched without the time that a page takes."""
+        """Open an address; the session is fetched without the time that a page takes."""
         page.context.request.get(self.start, max_redirects=0)
         page.goto(self.address(path))
 
@@ -65,7 +70,7 @@ def serve() -> Iterator[Serve]:
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         running.append((server, thread))
-        return Site(server.url)
+        return Site(server)
 
     yield start
     for server, thread in running:

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
+from admitted import admit
 from app_tree import texts
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, example, given, settings
@@ -69,13 +70,14 @@ def library(small_recording: Path) -> Library:
 @pytest.fixture(scope="module")
 def client(library: Library) -> Iterator[FlaskClient]:
     # So that what is sent only in parts is reached with a small recording.
+    access = AccessRules()
     with (
         pytest.MonkeyPatch.context() as patch,
-        build_app(library, AccessRules("t")).server.test_client() as client,
+        build_app(library, access).server.test_client() as client,
     ):
         patch.setattr(side_arrays, "SENT_WHOLE", 10)
         patch.setattr(timeline_window, "EXACT_SPANS", 10)
-        client.get("/?token=t", headers=LOCAL)
+        admit(client, access)
         yield client
 
 

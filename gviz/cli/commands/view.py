@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gviz.checks import DEFAULT_NAME
 from gviz.cli.recording_path import file_path, find_sources
+from gviz.errors import GvizError, UsageError
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -23,10 +24,15 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "file",
-        nargs="+",
+        nargs="*",
         type=file_path,
         metavar="FILE",
         help="recording (.gviz), also one that is still being recorded; a folder means its *.gviz",
+    )
+    parser.add_argument(
+        "--link",
+        action="store_true",
+        help="print a fresh address of each gviz that you have running here, and end",
     )
     add_server_options(parser)
 
@@ -43,6 +49,13 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
         "--host",
         default="127.0.0.1",
         help="address to listen on; 0.0.0.0 for every network (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--socket",
+        type=file_path,
+        metavar="PATH",
+        help="listen on a socket at PATH, which you alone can use, instead of a port: for machines "
+        "that others use, through 'ssh -L PORT:PATH'",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     parser.add_argument(
@@ -68,8 +81,24 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve the recordings named on the command line."""
+    """Serve the recordings named on the command line, or print links to those served."""
+    if args.link:
+        return print_links()
+    if not args.file:
+        raise UsageError("name a recording to view; 'gviz view --help' says more")
     return serve_files(find_sources(args.file), args)
+
+
+def print_links() -> int:
+    """Print a fresh address of each running gviz of this user; exit code 1 where none runs."""
+    from gviz.app import fetch_links
+
+    links = fetch_links()
+    for link in links:
+        print(f"{link.address}  {link.shows}")
+    if not links:
+        raise GvizError("no gviz of yours shows recordings on this machine; start 'gviz view FILE'")
+    return 0
 
 
 def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
@@ -81,6 +110,7 @@ def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
     options = Options(
         host=args.host,
         port=args.port,
+        socket_path=args.socket,
         open_browser=not args.no_browser,
         url_prefix=args.url_prefix,
         allow_hosts=tuple(args.allow_host),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from admitted import admitted_client
 from app_recordings import write_detailed_recording, write_imported_recording
 from app_tree import texts
 from dash import dcc, html
@@ -137,9 +138,9 @@ def test_every_module_is_in_the_application_or_in_files() -> None:
 
 
 def test_modules_of_files_are_not_loaded_by_the_application(small_recording: Path) -> None:
-    client = create_app([small_recording], AccessRules("token")).server.test_client()
+    access = AccessRules()
+    client = admitted_client(create_app([small_recording], access).server, access)
     headers = {"Host": "localhost"}
-    client.get("/?token=token", headers=headers)
     page = client.get("/", headers=headers).get_data(as_text=True)
     (own,) = re.findall(r'<script src="(/gviz\.js[^"]*)"', page)
     code = client.get(own, headers=headers).get_data(as_text=True)

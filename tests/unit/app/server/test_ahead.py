@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import active_count
 
 import pytest
+from admitted import admitted_client
 from live_spool import LiveProgram
 from recordings import (
     fork_join_shape,
@@ -48,9 +49,9 @@ def open_files() -> Iterator[Open]:
 
 def made(library: Library, prefix: str = "/") -> tuple[Ahead, Callable[[str], int]]:
     """Return what makes pages ahead, and what asks the same server and returns the status."""
-    app = build_app(library, AccessRules("t", prefix=prefix))
-    client = app.server.test_client()
-    client.get(f"{prefix}?token=t", headers={"Host": "localhost"})
+    access = AccessRules(prefix=prefix)
+    app = build_app(library, access)
+    client = admitted_client(app.server, access)
     found = Ahead(app.server, library, Addresses(prefix))
     return found, lambda address: client.get(address, headers={"Host": "localhost"}).status_code
 
@@ -164,7 +165,7 @@ def test_click_on_a_file_that_is_gone_is_left_to_the_request(
 def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_files: Open) -> None:
     library = open_files(small_recording)
     _, status = made(library)
-    server = build_app(library, AccessRules("t")).server
+    server = build_app(library, AccessRules()).server
     ahead.prefetch(server, "/payload/dag/nothing/1")
     ahead.prefetch(server, "/no/such/page/at/all")
     assert status("/payload/dag/nothing/1") == 404
@@ -172,7 +173,7 @@ def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_f
 
 def test_styles_are_known_before_the_first_request(small_recording: Path, open_files: Open) -> None:
     """Dash looks for them at the first: a second beside it would have a page without."""
-    app = build_app(open_files(small_recording), AccessRules("t"))
+    app = build_app(open_files(small_recording), AccessRules())
     with app.server.test_request_context("/"):
         page = app.index()
     assert "/assets/styles/page.css" in page

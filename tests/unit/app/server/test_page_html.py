@@ -7,13 +7,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from admitted import admitted_client
 from flask.testing import FlaskClient
 
 from gviz.app.components.shell import early_page
 from gviz.app.components.web_modules import join_modules
 from gviz.app.server.application import create_app
 from gviz.app.server.scripts import Scripts
-from gviz.app.server.security import LOOPBACK_HOSTS, AccessRules
+from gviz.app.server.security import AccessRules
 
 LOCAL = {"Host": "localhost"}
 PAGE = "/graph?file=small&graph=1"
@@ -36,10 +37,8 @@ class Elements(HTMLParser):
 
 @pytest.fixture
 def client(small_recording: Path) -> FlaskClient:
-    access = AccessRules("secret-of-this-start", LOOPBACK_HOSTS)
-    client = create_app([small_recording], access).server.test_client()
-    client.get("/?token=secret-of-this-start", headers=LOCAL)
-    return client
+    access = AccessRules()
+    return admitted_client(create_app([small_recording], access).server, access)
 
 
 # -- scripts ----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from admitted import admitted_client
 from flask.testing import FlaskClient
 
 from gviz.app.pages import Reports
@@ -22,8 +23,8 @@ LOCAL = {"Host": "localhost"}
 
 @pytest.fixture
 def client(small_recording: Path) -> FlaskClient:
-    client = create_app([small_recording], AccessRules("t")).server.test_client()
-    client.get("/?token=t", headers=LOCAL)
+    access = AccessRules()
+    client = admitted_client(create_app([small_recording], access).server, access)
     return client
 
 

@@ -1,18 +1,19 @@
-"""Access to recordings: token, Host, Origin, headers, and paths outside the assets."""
+"""Access to recordings: codes and sessions, Host, Origin, headers, and paths outside the assets."""
 
 from __future__ import annotations
 
 import re
+import urllib.parse
 from pathlib import Path
 
 import pytest
+from admitted import admit
 from flask.testing import FlaskClient
 from places import ROOT
 
 from gviz.app.server.application import create_app
 from gviz.app.server.security import AccessRules
 
-TOKEN = "a-token-of-this-test"
 LOCAL = {"Host": "localhost:8765"}
 GATED = [
     "/",
@@ -30,23 +31,29 @@ GATED = [
 
 
 @pytest.fixture
-def stranger(small_recording: Path) -> FlaskClient:
-    return create_app([small_recording], AccessRules(TOKEN)).server.test_client()
+def access() -> AccessRules:
+    return AccessRules()
 
 
 @pytest.fixture
-def client(stranger: FlaskClient) -> FlaskClient:
-    assert stranger.get(f"/?token={TOKEN}", headers=LOCAL).status_code == 302
-    return stranger
+def stranger(small_recording: Path, access: AccessRules) -> FlaskClient:
+    return create_app([small_recording], access).server.test_client()
+
+
+@pytest.fixture
+def client(stranger: FlaskClient, access: AccessRules) -> FlaskClient:
+    return admit(stranger, access)
 
 
 @pytest.mark.parametrize("path", GATED)
-def test_request_without_token_is_refused_in_one_sentence(stranger: FlaskClient, path: str) -> None:
+def test_request_without_session_is_refused_in_one_sentence(
+    stranger: FlaskClient, path: str
+) -> None:
     answer = stranger.get(path, headers=LOCAL)
     assert answer.status_code == 403
     assert answer.mimetype == "text/plain"
     assert answer.text.count("\n") == 1
-    assert "token" in answer.text
+    assert "not admitted" in answer.text
 
 
 @pytest.mark.parametrize("path", GATED[:-2])
@@ -54,63 +61,107 @@ def test_request_with_cookie_is_answered(client: FlaskClient, path: str) -> None
     assert client.get(path, headers=LOCAL, buffered=True).status_code == 200
 
 
-def test_token_sets_strict_cookie_and_leaves_the_address(stranger: FlaskClient) -> None:
-    answer = stranger.get(f"/graph?file=small&token={TOKEN}&graph=1", headers=LOCAL)
+def test_code_sets_strict_cookie_and_leaves_the_address(
+    stranger: FlaskClient, access: AccessRules
+) -> None:
+    code = access.admission.new_code()
+    answer = stranger.get(f"/graph?file=small&code={code}&graph=1", headers=LOCAL)
     cookie = answer.headers["Set-Cookie"]
+    assert code not in cookie, "what an address has admits nobody from then on"
     assert answer.status_code == 302
     assert answer.headers["Location"] == "/graph?file=small&graph=1"
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
 
 
-def test_token_from_a_link_of_another_site_leads_on_without_redirect(
-    stranger: FlaskClient,
+def test_code_from_a_link_of_another_site_leads_on_without_redirect(
+    stranger: FlaskClient, access: AccessRules
 ) -> None:
     headers = LOCAL | {"Sec-Fetch-Site": "cross-site"}
-    answer = stranger.get(f"/?token={TOKEN}", headers=headers)
+    answer = stranger.get(f"/?code={access.admission.new_code()}", headers=headers)
     assert answer.status_code == 200
     refresh = 'http-equiv="refresh" content="0; url=/graph?file=small&amp;graph=1"'
     assert refresh in answer.text
 
 
-def test_printed_address_leads_to_the_only_graph(stranger: FlaskClient) -> None:
-    answer = stranger.get(f"/?token={TOKEN}", headers=LOCAL)
+def test_printed_address_leads_to_the_only_graph(
+    stranger: FlaskClient, access: AccessRules
+) -> None:
+    answer = stranger.get(f"/?code={access.admission.new_code()}", headers=LOCAL)
     assert answer.headers["Location"] == "/graph?file=small&graph=1"
     # An address that somebody chose is not replaced.
-    assert stranger.get(f"/?view=table&token={TOKEN}", headers=LOCAL).headers["Location"] == (
-        "/?view=table"
-    )
+    chosen = stranger.get(f"/?view=table&code={access.admission.new_code()}", headers=LOCAL)
+    assert chosen.headers["Location"] == "/?view=table"
 
 
 def test_printed_address_leads_to_the_runs_where_there_are_several_graphs(
     small_recording: Path,
 ) -> None:
     lives = ROOT / "assets" / "recordings" / "graph_lives.gviz"
-    for files in ([lives], [small_recording, lives]):
-        client = create_app(files, AccessRules(TOKEN, prefix="/p/")).server.test_client()
-        assert client.get(f"/p/?token={TOKEN}", headers=LOCAL).headers["Location"] == "/p/"
-    client = create_app([small_recording], AccessRules(TOKEN, prefix="/p/")).server.test_client()
-    where = client.get(f"/p/?token={TOKEN}", headers=LOCAL).headers["Location"]
-    assert where == "/p/graph?file=small&graph=1"
+    for files, where in (
+        ([lives], "/p/"),
+        ([small_recording, lives], "/p/"),
+        ([small_recording], "/p/graph?file=small&graph=1"),
+    ):
+        access = AccessRules(prefix="/p/")
+        client = create_app(files, access).server.test_client()
+        answer = client.get(f"/p/?code={access.admission.new_code()}", headers=LOCAL)
+        assert answer.headers["Location"] == where
 
 
-@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "ünïcode"])
-def test_wrong_token_is_refused(stranger: FlaskClient, token: str) -> None:
-    answer = stranger.get("/", query_string={"token": token}, headers=LOCAL)
+@pytest.mark.parametrize("code", ["", "wrong", "ünïcode", "\ud800"])
+def test_wrong_code_is_refused(stranger: FlaskClient, code: str) -> None:
+    query = urllib.parse.urlencode({"code": code}, errors="surrogatepass")
+    answer = stranger.get(f"/?{query}", headers=LOCAL)
     assert answer.status_code == 403
+    assert "none of the running gviz" in answer.text
     assert "Set-Cookie" not in answer.headers
 
 
-def test_cookie_of_another_start_is_refused(client: FlaskClient, small_recording: Path) -> None:
-    other = create_app([small_recording], AccessRules("another-token")).server.test_client()
-    other.set_cookie(AccessRules(TOKEN).cookie, TOKEN)
+def test_code_admits_one_browser_and_says_so_to_others(
+    stranger: FlaskClient, access: AccessRules
+) -> None:
+    link = f"/?code={access.admission.new_code()}"
+    assert stranger.head(link, headers=LOCAL).status_code == 403, "nobody has opened it"
+    prefetch = LOCAL | {"Sec-Purpose": "prefetch;prerender"}
+    assert stranger.get(link, headers=prefetch).status_code == 403
+    assert stranger.get(link, headers=LOCAL).status_code == 302
+    assert stranger.get(link, headers=LOCAL).status_code == 302, "who is admitted is led on"
+    other = stranger.application.test_client()
+    answer = other.get(link, headers=LOCAL)
+    assert answer.status_code == 403
+    assert "was used already" in answer.text
+    assert "gviz view --link" in answer.text
     assert other.get("/", headers=LOCAL).status_code == 403
 
 
-def test_redirect_stays_on_this_host(stranger: FlaskClient) -> None:
+def test_cookie_is_of_the_servers_own_path(small_recording: Path) -> None:
+    access = AccessRules(prefix="/random/")
+    client = create_app([small_recording], access).server.test_client()
+    answer = client.get(f"/random/?code={access.admission.new_code()}", headers=LOCAL)
+    assert "Path=/random/" in answer.headers["Set-Cookie"]
+
+
+def test_cookie_of_another_start_is_refused(client: FlaskClient, small_recording: Path) -> None:
+    other = create_app([small_recording], AccessRules()).server.test_client()
+    cookie = client.get_cookie("gviz_session")
+    assert cookie is not None
+    other.set_cookie("gviz_session", cookie.value)
+    assert other.get("/", headers=LOCAL).status_code == 403
+
+
+def test_cookie_of_the_same_name_of_another_service_changes_nothing(client: FlaskClient) -> None:
+    cookie = client.get_cookie("gviz_session")
+    assert cookie is not None
+    for both in (f"gviz_session=x; gviz_session={cookie.value}", f"gviz_session={cookie.value}"):
+        stranger = client.application.test_client(use_cookies=False)
+        assert stranger.get("/", headers=LOCAL | {"Cookie": both}).status_code == 200
+
+
+def test_redirect_stays_on_this_host(stranger: FlaskClient, access: AccessRules) -> None:
     answer = stranger.get(
         "/",
-        query_string={"token": TOKEN},
+        query_string={"code": access.admission.new_code()},
         headers=LOCAL,
         environ_overrides={"PATH_INFO": "//evil.example/x"},
     )
@@ -133,15 +184,15 @@ def test_redirect_stays_on_this_host(stranger: FlaskClient) -> None:
     ],
 )
 def test_host_header_names_this_server(client: FlaskClient, host: str, status: int) -> None:
-    for name in ("localhost", "127.0.0.1", "::1"):
-        client.set_cookie(AccessRules(TOKEN).cookie, TOKEN, domain=name)
-    cookie = f"{AccessRules(TOKEN).cookie}={TOKEN}"
-    answer = client.get("/", headers={"Host": host, "Cookie": cookie})
+    cookie = client.get_cookie("gviz_session")
+    assert cookie is not None
+    sender = client.application.test_client(use_cookies=False)
+    answer = sender.get("/", headers={"Host": host, "Cookie": f"gviz_session={cookie.value}"})
     assert answer.status_code == status
 
 
 def test_any_address_answers_for_literal_addresses_but_not_for_names() -> None:
-    access = AccessRules(TOKEN, any_address=True)
+    access = AccessRules(any_address=True)
     assert access.accepts_host("192.0.2.7:8765")
     assert access.accepts_host("[2001:db8::1]:8765")
     assert not access.accepts_host("rebound.example:8765")

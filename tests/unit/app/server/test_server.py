@@ -21,11 +21,10 @@ from typing import Any
 import pytest
 from recordings import fork_join_shape, write_recording
 
+from gviz.app.server.listening import DEFAULT_PORT, bind
 from gviz.app.server.server import (
-    DEFAULT_PORT,
     Options,
     RunningServer,
-    bind,
     build_access,
     clean_prefix,
     has_display,
@@ -171,12 +170,6 @@ def test_server_closed_before_it_runs_returns_at_once(small_recording: Path) -> 
     server.run()
 
 
-def test_each_start_has_its_own_token(small_recording: Path) -> None:
-    tokens = {build_access(Options(), "/").token for _ in range(3)}
-    assert len(tokens) == 3
-    assert all(len(t) >= 43 for t in tokens)
-
-
 def start(*arguments: str | Path) -> tuple[subprocess.Popen[str], str]:
     """Start gviz as a user does and return the process and the address it prints."""
     process = subprocess.Popen(
@@ -227,7 +220,7 @@ def test_view_serves_until_it_is_ended_and_leaves_nothing(
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(url) as answer:
             page = answer.read().decode()
-        assert "/proxy/x/assets/styles/page.css" in page
+        assert re.search(r"/proxy/x/[\w-]{22}/assets/styles/page.css", page)
         assert send(opener, url, "mine.gviz", small_recording.read_bytes())
         (folder,) = tmp_path.glob("gviz-*")
         assert [p.name for p in folder.iterdir()] == ["1.gviz"]
@@ -250,20 +243,6 @@ def send(opener: urllib.request.OpenerDirector, url: str, name: str, content: by
     with opener.open(request) as answer:
         found: str = json.load(answer)["address"]
     return found
-
-
-def test_request_larger_than_any_piece_is_not_taken_in(small_recording: Path) -> None:
-    process, url = start("view", small_recording, "--port", "0", "--no-browser")
-    address = urllib.parse.urlsplit(url)
-    try:
-        with socket.create_connection(("localhost", address.port or 0), timeout=30) as client:
-            head = "POST /payload/upload?name=a.gviz&size=1 HTTP/1.1\r\nHost: localhost\r\n"
-            client.sendall(f"{head}Content-Length: {1 << 40}\r\n\r\n".encode() + bytes(1000))
-            answer = client.recv(1 << 16).decode()
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
-    assert answer.startswith("HTTP/1.1 413 ")
 
 
 def test_view_of_a_bad_file_is_one_sentence_and_exit_1(gviz: Any, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from admitted import admitted_client
 from flask.testing import FlaskClient
 from recordings import (
     fork_join_shape,
@@ -38,8 +39,8 @@ def library(path: Path, small_recording: Path) -> Library:
 
 @pytest.fixture
 def client(library: Library) -> FlaskClient:
-    client = build_app(library, AccessRules("t")).server.test_client()
-    client.get("/?token=t", headers=LOCAL)
+    access = AccessRules()
+    client = admitted_client(build_app(library, access).server, access)
     return client
 
 

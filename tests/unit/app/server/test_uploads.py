@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from admitted import admit
 from flask.testing import FlaskClient
 from places import TESTS
 from werkzeug.test import TestResponse
@@ -54,14 +55,18 @@ def library(small_recording: Path) -> Any:
 
 
 @pytest.fixture
-def stranger(library: Library) -> FlaskClient:
-    return build_app(library, AccessRules("t"), MOST).server.test_client()
+def access() -> AccessRules:
+    return AccessRules()
 
 
 @pytest.fixture
-def client(stranger: FlaskClient) -> FlaskClient:
-    stranger.get("/?token=t", headers=LOCAL)
-    return stranger
+def stranger(library: Library, access: AccessRules) -> FlaskClient:
+    return build_app(library, access, MOST).server.test_client()
+
+
+@pytest.fixture
+def client(stranger: FlaskClient, access: AccessRules) -> FlaskClient:
+    return admit(stranger, access)
 
 
 def post(client: FlaskClient, body: bytes, headers: dict[str, str] = LOCAL, **query: Any) -> Any:
@@ -199,11 +204,13 @@ def test_two_uploads_at_once_do_not_mix(
 # -- who may -----------------------------------------------------------------------------
 
 
-def test_upload_needs_the_token(stranger: FlaskClient, library: Library) -> None:
+def test_upload_needs_a_session(
+    stranger: FlaskClient, library: Library, access: AccessRules
+) -> None:
     answer = post(stranger, b"x", name="a.gviz", size=1)
     assert answer.status_code == 403
-    assert "token" in answer.text
-    answer = post(stranger, b"x", name="a.gviz", size=1, token="t")
+    assert "not admitted" in answer.text
+    answer = post(stranger, b"x", name="a.gviz", size=1, code=access.admission.new_code())
     assert answer.status_code == 403
     assert not stored(library)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from admitted import admitted_client
 from app_recordings import write_imported_recording
 from app_tree import by_id, links, texts, walk
 from flask.testing import FlaskClient
@@ -341,8 +342,8 @@ def test_page_of_one_graph_alone_offers_no_baseline(tmp_path: Path) -> None:
 @pytest.fixture
 def client(library: Library) -> FlaskClient:
     paths = [f.path for f in library.files()]
-    client = create_app(paths, AccessRules("t")).server.test_client()
-    client.get("/?token=t", headers=LOCAL)
+    access = AccessRules()
+    client = admitted_client(create_app(paths, access).server, access)
     return client
 
 
@@ -486,8 +487,8 @@ def test_comparison_is_made_anew_when_either_file_changes(changing: Library, fil
 
 @pytest.mark.parametrize("kind", ["dag", "table"])
 def test_route_refuses_a_baseline_of_another_version(changing: Library, kind: str) -> None:
-    client = build_app(changing, AccessRules("t")).server.test_client()
-    client.get("/?token=t", headers=LOCAL)
+    access = AccessRules()
+    client = admitted_client(build_app(changing, access).server, access)
     versioned_key = changing.file("before").versioned_key
     path = f"/payload/{kind}/after/1?baseline={versioned_key}&baseline_graph=1"
     assert client.get(path, headers=LOCAL).status_code == 200
