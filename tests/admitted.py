@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask
 from flask.testing import FlaskClient
 
-from gviz.app.server.security import AccessRules
+from gviz.app.server.access.security import AccessRules
 
 LOCAL = {"Host": "localhost"}
 

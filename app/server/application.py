@@ -32,6 +32,7 @@ from gviz.app.pages import (
     show_report,
     show_trend,
 )
+from gviz.app.server.access import AccessRules, content_security_policy, protect
 from gviz.app.server.address_page import Page, landing_address, render_page
 from gviz.app.server.compare_routes import add_compared_routes
 from gviz.app.server.compression import add_compression
@@ -40,7 +41,6 @@ from gviz.app.server.ranks_routes import add_rank_routes
 from gviz.app.server.refusals import add_refusals
 from gviz.app.server.routes import add_payload_routes
 from gviz.app.server.scripts import Scripts, add_script_route
-from gviz.app.server.security import AccessRules, content_security_policy, protect
 from gviz.app.server.share_routes import add_share_route
 from gviz.app.server.state import add_state_route, shown_files
 from gviz.app.server.uploads import MOST_BYTES, add_upload_route

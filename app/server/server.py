@@ -22,12 +22,21 @@ from waitress.server import create_server
 
 from gviz.app.components import Addresses
 from gviz.app.files import Library
+from gviz.app.server.access import (
+    CLEANUP_SECONDS,
+    CODE,
+    DEFAULT_PORT,
+    LOOPBACK_HOSTS,
+    MOST_CONNECTIONS,
+    AccessRules,
+    LinkGiver,
+    bind,
+    bind_file,
+    guard,
+    is_loopback,
+)
 from gviz.app.server.allocator import give_memory_back
-from gviz.app.server.connections import CLEANUP_SECONDS, MOST_CONNECTIONS, guard
-from gviz.app.server.links import LinkGiver
-from gviz.app.server.listening import DEFAULT_PORT, bind, bind_file, is_loopback
 from gviz.app.server.read_ahead import ReadAhead
-from gviz.app.server.security import CODE, LOOPBACK_HOSTS, AccessRules
 from gviz.app.server.uploads import MOST_BYTES
 from gviz.errors import UsageError
 

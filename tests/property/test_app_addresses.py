@@ -16,8 +16,8 @@ from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app
-from gviz.app.server.security import AccessRules
 from gviz.app.views.timeline import side_arrays, timeline_window
 
 LOCAL = {"Host": "localhost"}

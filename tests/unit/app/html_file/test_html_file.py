@@ -42,8 +42,8 @@ from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_states, fold_states, level_folds, list_openings
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.picks import node_list
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
-from gviz.app.server.security import AccessRules
 from gviz.app.views.baseline.baseline import compare
 from gviz.app.views.dag.folding import fold_level
 from gviz.app.views.dag.visible_levels import open_id

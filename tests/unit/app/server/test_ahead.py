@@ -21,10 +21,10 @@ from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.files.open_recording import GoneError
 from gviz.app.server import ahead, ahead_thread
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.ahead import Ahead, first_sources
 from gviz.app.server.application import build_app
 from gviz.app.server.read_ahead import ReadAhead
-from gviz.app.server.security import AccessRules
 from gviz.app.views import payload
 from gviz.app.views.run_view import run_files
 from gviz.model.tree import graph_level

@@ -12,9 +12,9 @@ from flask.testing import FlaskClient
 
 from gviz.app.components.shell import early_page
 from gviz.app.components.web_modules import join_modules
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
 from gviz.app.server.scripts import Scripts
-from gviz.app.server.security import AccessRules
 
 LOCAL = {"Host": "localhost"}
 PAGE = "/graph?file=small&graph=1"

@@ -10,8 +10,8 @@ import pytest
 from admitted import LOCAL, admitted_client
 from flask.testing import FlaskClient
 
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
-from gviz.app.server.security import AccessRules
 
 _WRONG: tuple[Any, ...] = (None, 0, -1, 1e308, "", "x" * 300, [], {}, [[]], {"path": 1}, True)
 

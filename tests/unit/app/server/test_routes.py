@@ -10,8 +10,8 @@ from admitted import admitted_client
 from flask.testing import FlaskClient
 
 from gviz.app.pages import Reports
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
-from gviz.app.server.security import AccessRules
 from gviz.app.views.breakdown import breakdown_payload
 from gviz.app.views.payload import dag_payload
 from gviz.app.views.wire import unpack

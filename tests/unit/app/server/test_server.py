@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from recordings import fork_join_shape, write_recording
 
-from gviz.app.server.listening import DEFAULT_PORT, bind
+from gviz.app.server.access.listening import DEFAULT_PORT, bind
 from gviz.app.server.server import (
     Options,
     RunningServer,

@@ -5,20 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from admitted import admitted_client
 from flask.testing import FlaskClient
 from places import ROOT
 from saved_file import SavedFile
 
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
-from gviz.app.server.security import AccessRules
 
 LOCAL = {"Host": "localhost"}
 BUNDLED = ROOT / "assets" / "recordings"
 
 
 def client_of(*files: Path) -> FlaskClient:
-    client = create_app(files, AccessRules("t")).server.test_client()
-    client.get("/?token=t", headers=LOCAL)
+    access = AccessRules()
+    client = admitted_client(create_app(files, access).server, access)
     return client
 
 

@@ -18,8 +18,8 @@ from recordings import (
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app
-from gviz.app.server.security import AccessRules
 from gviz.app.server.state import shown_files
 from gviz.app.views.graph_data import graph_identity, graph_view
 

@@ -20,8 +20,8 @@ from werkzeug.test import TestResponse
 
 from gviz.app.files.library import Library
 from gviz.app.server import uploads
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app
-from gviz.app.server.security import AccessRules
 from gviz.app.server.uploads import PIECE_BYTES, shown_name
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording

@@ -29,8 +29,8 @@ from gviz.app.components.addresses import Addresses, Baseline, Query, parse_base
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.pages.graph import graph_payload
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app, create_app
-from gviz.app.server.security import AccessRules
 from gviz.app.server.state import shown_files
 from gviz.app.views.baseline.baseline import compare, find_baseline, offered
 from gviz.app.views.baseline.baseline_overlay import VERDICT_WORDS, VERDICTS, Verdict

@@ -11,8 +11,8 @@ from admitted import admit
 from flask.testing import FlaskClient
 from places import ROOT
 
+from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
-from gviz.app.server.security import AccessRules
 
 LOCAL = {"Host": "localhost:8765"}
 GATED = [

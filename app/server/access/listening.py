@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gviz.app.server.security import LOOPBACK_HOSTS
+from gviz.app.server.access.security import LOOPBACK_HOSTS
 from gviz.errors import UsageError
 
 DEFAULT_PORT = 8765

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from gviz.app.server.links import Link, LinkGiver, fetch_links, runtime_folder
-from gviz.app.server.listening import bind_file, connect_file
+from gviz.app.server.access.links import Link, LinkGiver, fetch_links, runtime_folder
+from gviz.app.server.access.listening import bind_file, connect_file
 from gviz.cli.command_line import main
 from gviz.errors import GvizError, UsageError
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gviz.app.server.listening import bind_file, connect_file
+from gviz.app.server.access.listening import bind_file, connect_file
 from gviz.errors import GvizError
 from gviz.system import create_file, say
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.app.server.admission import CODE_SECONDS, OLD, UNKNOWN, USED, Admission, CodeError
+from gviz.app.server.access.admission import CODE_SECONDS, OLD, UNKNOWN, USED, Admission, CodeError
 
 
 class _Clock:

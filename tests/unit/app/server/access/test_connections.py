@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gviz.app.server import connections
-from gviz.app.server.connections import MOST_CONNECTIONS, MOST_STRANGERS
+from gviz.app.server.access import connections
+from gviz.app.server.access.connections import MOST_CONNECTIONS, MOST_STRANGERS
 from gviz.app.server.server import Options, RunningServer
 
 #: A server that does not end a connection in the tests' time never does.

@@ -1,11 +1,11 @@
 """Access to the recordings: session, Host, Origin, and the headers that bind the browser.
 
-Login nodes are shared: every user of the machine can reach a loopback port, and every web
-page in the owner's browser can send requests to it. So a browser is admitted by a one-time code
-(gviz.app.server.admission), a request must name a host this server answers for (DNS rebinding),
-and a POST must come from its own pages (cross-site request forgery). Browsers send the cookies of
-a host to all its ports: the application stands below a path of random letters, which no other
-service on the machine knows, and the cookie is for that path alone.
+Login nodes are shared: every user of the machine can reach a loopback port, and every web page in
+the owner's browser can send requests to it. So a browser is admitted by a one-time code
+(gviz.app.server.access.admission), a request must name a host this server answers for (DNS
+rebinding), and a POST must come from its own pages (cross-site request forgery). Browsers send
+the cookies of a host to all its ports: the application stands below a path of random letters,
+which no other service on the machine knows, and the cookie is for that path alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from flask import Flask, Response, request
 from werkzeug.http import parse_cookie
 
-from gviz.app.server.admission import Admission, CodeError
+from gviz.app.server.access.admission import Admission, CodeError
 
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 

@@ -43,6 +43,10 @@ class _Forbidden(Error):  # type: ignore[misc]
 class _Request(HTTPRequestParser):  # type: ignore[misc]
     """A request that is read; without a session its body is not."""
 
+    # As in the class above, which has no types.
+    error: Error | None = None
+    completed: bool = False
+
     def __init__(self, adj: Adjustments, connection: Connection) -> None:
         super().__init__(adj)
         self._connection = connection
@@ -89,12 +93,12 @@ class Connection(HTTPChannel):  # type: ignore[misc]
 
     @property
     def is_waiting(self) -> bool:
-        """Whether nothing is being answered."""
+        """Return whether nothing is being answered."""
         return not self.requests and not self.total_outbufs_len
 
     @property
     def deadline(self) -> float:
-        """When the connection is closed unless it goes on, by ``time.monotonic``."""
+        """The moment at which the connection is closed unless it goes on, by ``time.monotonic``."""
         if self.request is not None and self.request.headers_finished:
             return self._since + BODY_SECONDS
         if self.request is not None or not self.is_admitted:

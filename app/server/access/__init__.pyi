@@ -1,0 +1,14 @@
+from gviz.app.server.access.connections import CLEANUP_SECONDS as CLEANUP_SECONDS
+from gviz.app.server.access.connections import MOST_CONNECTIONS as MOST_CONNECTIONS
+from gviz.app.server.access.connections import guard as guard
+from gviz.app.server.access.links import LinkGiver as LinkGiver
+from gviz.app.server.access.links import fetch_links as fetch_links
+from gviz.app.server.access.listening import DEFAULT_PORT as DEFAULT_PORT
+from gviz.app.server.access.listening import bind as bind
+from gviz.app.server.access.listening import bind_file as bind_file
+from gviz.app.server.access.listening import is_loopback as is_loopback
+from gviz.app.server.access.security import CODE as CODE
+from gviz.app.server.access.security import LOOPBACK_HOSTS as LOOPBACK_HOSTS
+from gviz.app.server.access.security import AccessRules as AccessRules
+from gviz.app.server.access.security import content_security_policy as content_security_policy
+from gviz.app.server.access.security import protect as protect
