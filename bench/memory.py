@@ -2,7 +2,7 @@
 
 "read" is fetching arguments and finding who is given what, "edges" telling edges apart, both once
 a graph on the server; "sent" what that adds to the payload, compressed. "painted" and frames are
-those of bench/viewer.py, of a page without data and with them (``edges=data``); "select" is from
+those of bench/page.py, of a page without data and with them (``edges=data``); "select" is from
 a selection to the second frame after it, in which all buffers of the node are drawn.
 Run: python -P bench/memory.py [--repeat R]   (needs Chromium: GVIZ_CHROMIUM or on the path)
 """

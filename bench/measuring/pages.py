@@ -31,7 +31,7 @@ _PAINTED = """async (id) => {
   return performance.now();
 }"""
 _AT_REST = """async () => {
-  while (!document.querySelector("#nodes [data-row]")) {
+  while (!document.querySelector(":is(#nodes, #kernels):not([hidden]) [data-row]")) {
     await new Promise((done) => setTimeout(done, 20));
   }
   // No long task for a while: the table and its values are in.
@@ -86,6 +86,41 @@ _DETAILED = """async (id) => {
 }"""
 
 
+#: A row of whichever table is shown.
+_ROW = ":is(#nodes, #kernels):not([hidden]) [data-row]"
+_USABLE = """async ([view, row]) => {
+  for (;;) {
+    const canvas = document.querySelector(`#${view} canvas`);
+    if (canvas?.gvizState?.().ready && document.querySelector(row)) break;
+    await new Promise((done) => setTimeout(done, 4));
+  }
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  return performance.now();
+}"""
+#: Folds a graph that is not folded, and returns what that took; null: it cannot be folded.
+_FOLD = """async () => {
+  const choice = document.querySelector("select#folding");
+  const canvas = document.querySelector("#dag canvas");
+  const ways = Array.from(choice?.options ?? []).filter((o) => o.value !== "none" && !o.disabled);
+  if (!ways.length) return null;
+  const fold = async (value) => {
+    const start = performance.now();
+    choice.value = value;
+    choice.dispatchEvent(new Event("change", { bubbles: true }));
+    for (;;) {
+      const { ready, foldCount } = canvas.gvizState();
+      if (ready && (value === "none") === (foldCount === 0)) break;
+      if (performance.now() - start > 60000) return null;
+      await new Promise((done) => setTimeout(done, 1));
+    }
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+    return performance.now() - start;
+  };
+  if (choice.value !== "none") await fold("none");
+  return fold(ways[0].value);
+}"""
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One visit of a page: milliseconds to its first picture, processor time until then (s)."""
@@ -135,6 +170,24 @@ def visit(context: BrowserContext, server: Server, path: str, view: str) -> tupl
 def _browser_cpu_s() -> float:
     mine = psutil.Process().children(recursive=True)
     return sum(cpu_of(p.pid) for p in mine if "chrom" in p.name())
+
+
+def wait_usable(page: Page, view: str) -> float:
+    """Wait until a view is drawn and a table has rows; return when that was (ms)."""
+    return float(page.evaluate(_USABLE, [view, _ROW]))
+
+
+def time_fold(page: Page) -> float | None:
+    """Return the time (ms) from the choice of folds to the frame that has them; None: no folds."""
+    found = page.evaluate(_FOLD)
+    return None if found is None else float(found)
+
+
+def tab_bytes() -> int:
+    """Return the memory that the largest of the browser's tabs has for itself."""
+    mine = psutil.Process().children(recursive=True)
+    tabs = [p for p in mine if "--type=renderer" in p.cmdline()]
+    return max((p.memory_full_info().uss for p in tabs), default=0)
 
 
 def wait_at_rest(page: Page) -> None:

@@ -61,11 +61,11 @@ def cpu_of(process_id: int) -> float:
 
 
 @contextmanager
-def serve(command: Sequence[str]) -> Iterator[Server]:
+def serve(command: Sequence[str], python: str = sys.executable) -> Iterator[Server]:
     """Run a Python program that prints its address on stderr, until the block ends."""
     environment = {k: v for k, v in os.environ.items() if "DISPLAY" not in k}
     process = subprocess.Popen(
-        [sys.executable, "-P", *command], stderr=subprocess.PIPE, text=True, env=environment
+        [python, "-P", *command], stderr=subprocess.PIPE, text=True, env=environment
     )
     try:
         assert process.stderr is not None

@@ -1,23 +1,29 @@
-"""The viewer in headless Chromium: first picture, frames, clicks, beside their goals.
+"""The graph's page in headless Chromium, served and saved: first use, frames, clicks, folds.
 
-Every page is gviz's own, served by `gviz view` in a process of its own; "empty page" is a Dash
-page of one empty box. "cold" is the first request to a fresh server by a browser with an empty
-cache: the server reads the recording in it. "warm" is the same page again. Both are from
-navigation to the first frame with data of the view named (DAG or timeline); "later" is what that
-is more than the empty page of the same repetition. Frames are the times between animation frames
-while the wheel zooms or the mouse drags, 60 steps each, at rest (the table filled); "click" is
-from the release of the mouse over a node to the frame in which the inspector tells of it, half a
-second after the one before, "first click" the same for the first of a page; "detail" from the
-last step of a zoom to every span of the view drawn, 120 ms of rest included. "cpu" is the
-processor time of server and browser until the first picture of the cold visit: other work on the
-machine changes it less. Software rendering: a real screen is faster.
-Run: python -P bench/viewer.py [--repeat R] [--only TEXT]
+Figures stand beside their goals; with --against those of another tree too, measured in turn with
+this one's in the same run. Every page is gviz's own, served by `gviz view` in a process of its own;
+"empty page" is a Dash page of one empty box. "cold" is the first request to a fresh server by a
+browser with an empty cache: the server reads the recording in it. "warm" is the same page again.
+Both are from navigation to the first frame with data of the view named (DAG or timeline); "later"
+is what that is more than the empty page of the same repetition; "usable" from navigation until
+view and table are there, of the warm page and of the saved file of the same graph. Frames are the
+times between animation frames while the wheel zooms or the mouse drags, 60 steps each, at rest
+(the table filled); "click" is from the release of the mouse over a node to the frame in which the
+inspector tells of it, half a second after the one before, "first click" the same for the first of a
+page; "fold" from the choice of folds to the frame that has them; "detail" from the last step of a
+zoom to every span of the view drawn, 120 ms of rest included. "cpu" is the processor time of server
+and browser until the first picture of the cold visit: other work on the machine changes it less.
+"tab" is the memory of the browser's process for the page at rest, "written" the time of
+`gviz export --html`, "writing cpu" its processor time, "peak" its memory.
+Software rendering: a real screen is faster.
+Run: python -P bench/page.py [--repeat R] [--only TEXT] [--against TREE]
 (needs Chromium: GVIZ_CHROMIUM or on the path)
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -29,18 +35,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from measuring.eager_iteration import lengthen_eager_iteration
 from measuring.pages import (
+    VIEWPORT,
     Visit,
     new_user,
     open_chromium,
+    tab_bytes,
     time_clicks,
     time_detail,
+    time_fold,
     time_pan,
     time_zoom,
     visit,
     wait_at_rest,
+    wait_usable,
 )
 from measuring.processes import serve, view_command
 from measuring.report import Figure, Report
+from measuring.trees import Tree, save_page, trees_of
 from playwright.sync_api import Browser, Page
 from recordings import (
     FIRST_NODE_ID,
@@ -54,19 +65,26 @@ from recordings import (
 EMPTY = str(Path(__file__).resolve().parent / "measuring" / "empty_page.py")
 #: Clicks on nodes a page; the first is reported apart.
 CLICKS = 6
+BUNDLED = Path(__file__).resolve().parent.parent / "assets" / "recordings"
+STEP_NODES = (300, 600, 900, 1_200, 1_500, 1_800)
+#: A served page is usable after at most so much of what its saved file takes.
+SERVED_OVER_SAVED = 1.35
 
 
 @dataclass(frozen=True, slots=True)
 class Goals:
     """The most that figures should be (ms): pictures and frames more than those of an empty page.
 
-    None: not a goal.
+    ``written_s`` and ``peak_mb`` are of the saved file. None: not a goal.
     """
 
     later: float | None = None
     frames_more: float | None = None
     frames: float | None = None
     click: float | None = None
+    fold: float | None = None
+    written_s: float | None = None
+    peak_mb: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,8 @@ class Case:
         Id of the element whose picture counts.
     nodes
         Nodes to click at.
+    is_saved
+        Whether the saved file is measured too.
     """
 
     name: str
@@ -91,6 +111,7 @@ class Case:
     query: str = ""
     view: str = "dag"
     nodes: Sequence[int] = ()
+    is_saved: bool = False
 
 
 def graph(shape: Shape) -> Callable[[Path], object]:
@@ -114,18 +135,27 @@ def loop(path: Path) -> None:
     write_loop_recording(path, iterations=500_000)
 
 
+def training_step(path: Path) -> None:
+    """Copy the bundled recording of 2,307 nodes."""
+    shutil.copy(BUNDLED / "training_step.gviz", path)
+
+
 def cases() -> Iterator[Case]:
     """Yield the pages, as the goals name them."""
+    step = Goals(frames_more=5, click=60, fold=120, written_s=5)
+    yield Case("training step, 2,307 nodes", training_step, step, nodes=STEP_NODES, is_saved=True)
     goals = {
-        1_000: Goals(later=200, frames_more=5, click=100),
-        5_000: Goals(later=300, frames_more=5, click=100),
-        20_000: Goals(later=500, frames_more=12, click=100),
-        100_000: Goals(later=1_200, frames=40, click=150),
+        1_000: Goals(later=200, frames_more=5, click=60, fold=120),
+        5_000: Goals(later=300, frames_more=5, click=60, fold=120),
+        20_000: Goals(later=500, frames_more=12, click=60, fold=120),
+        100_000: Goals(later=1_200, frames=40, click=60, written_s=30, peak_mb=1_000),
     }
     for count, layers in ((1_000, 67), (5_000, 333), (20_000, 1_333), (100_000, 6_666)):
         nodes = _spread(count)
         shape = transformer_shape(layers)
-        yield Case(f"DAG, {count:,} nodes", graph(shape), goals[count], nodes=nodes)
+        is_saved = count in (1_000, 100_000)
+        name = f"DAG, {count:,} nodes"
+        yield Case(name, graph(shape), goals[count], nodes=nodes, is_saved=is_saved)
     shape = irregular_shape(100_000)
     yield Case("DAG, 100,000 irregular", graph(shape), Goals(), nodes=_spread(100_000))
     million = Goals(later=800, frames=40)
@@ -158,25 +188,52 @@ def measure_empty(browser: Browser) -> Empty:
         return Empty(cold, warm, time_zoom(page, "empty"), time_pan(page, "empty"))
 
 
-def measure(browser: Browser, case: Case, path: Path) -> dict[str, float]:
-    """Return the figures of a page, once (ms, s)."""
-    with serve(view_command(path)) as server, new_user(browser, server) as context:
+def measure(browser: Browser, case: Case, path: Path, tree: Tree) -> dict[str, float]:
+    """Return the figures of a served page, once (ms, MB)."""
+    command = view_command(path)
+    with serve(command, tree.python) as server, new_user(browser, server) as context:
         address = f"graph?file={path.stem}&graph=1{case.query}"
         cold, page = visit(context, server, address, case.view)
         page.close()
         warm, page = visit(context, server, address, case.view)
-        wait_at_rest(page)
         found = {
             "cold": cold.painted_ms,
             "warm": warm.painted_ms,
+            "usable": wait_usable(page, case.view),
             "server cpu": 1e3 * cold.server_cpu_s,
             "browser cpu": 1e3 * cold.browser_cpu_s,
-            "zoom": time_zoom(page, case.view),
-            "pan": time_pan(page, case.view),
         }
-        if case.view == "timeline":
-            found["detail"] = time_detail(page, case.view)
-        return found | _clicks(page, case)
+        return found | _moves(page, case) | _clicks(page, case) | _fold(page, case)
+
+
+def measure_saved(browser: Browser, case: Case, path: Path, tree: Tree) -> dict[str, float]:
+    """Return the figures of writing and opening the saved file, once (s, ms, MB)."""
+    output = path.with_suffix(".html")
+    written = save_page(tree, path, output)
+    context = browser.new_context(viewport=VIEWPORT, offline=True)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(output.as_uri(), wait_until="commit")
+    found = {
+        "written": written.wall_s,
+        "writing cpu": written.cpu_s,
+        "peak": written.peak_mb,
+        "file": written.size_mb,
+        "saved usable": wait_usable(page, case.view),
+    }
+    folded = time_fold(page)
+    context.close()
+    return found if folded is None else found | {"saved fold": folded}
+
+
+def _moves(page: Page, case: Case) -> dict[str, float]:
+    """Return the frames of a page at rest, and its memory."""
+    wait_at_rest(page)
+    found = {
+        "tab": tab_bytes() / 1e6,
+        "zoom": time_zoom(page, case.view),
+        "pan": time_pan(page, case.view),
+    }
+    return found | ({"detail": time_detail(page, "timeline")} if case.view == "timeline" else {})
 
 
 def _clicks(page: Page, case: Case) -> dict[str, float]:
@@ -184,8 +241,16 @@ def _clicks(page: Page, case: Case) -> dict[str, float]:
         return {}
     page.locator("#dag canvas").press("f")
     page.wait_for_timeout(400)
-    first, *rest = time_clicks(page, case.nodes)
+    times = time_clicks(page, case.nodes)
+    if len(times) < 2:  # folded: most nodes are in no place of their own
+        return {}
+    first, *rest = times
     return {"first click": first, "click": sorted(rest)[len(rest) // 2]}
+
+
+def _fold(page: Page, case: Case) -> dict[str, float]:
+    found = time_fold(page) if case.view == "dag" else None
+    return {} if found is None else {"fold": found}
 
 
 def figures(
@@ -193,6 +258,28 @@ def figures(
 ) -> dict[str, Figure]:
     """Return the figures of a page over repetitions, with their goals."""
     goals = case.goals
+    found = _pictures(goals, runs, empty)
+    if "saved usable" in runs[0]:
+        ratio = [run["usable"] / run["saved usable"] for run in runs]
+        found["served/saved"] = Figure(ratio, SERVED_OVER_SAVED)
+    limits = {
+        "usable": None, "saved usable": None, "first click": None, "click": goals.click,
+        "fold": goals.fold, "saved fold": goals.fold, "detail": None, "written": goals.written_s,
+        "writing cpu": None,
+        "peak": goals.peak_mb, "file": None, "tab": None, "server cpu": None, "browser cpu": None,
+    }  # fmt: skip
+    units = {"written": " s", "writing cpu": " s", "peak": " MB", "file": " MB", "tab": " MB"}
+    for name, goal in limits.items():
+        values = [run[name] for run in runs if name in run]
+        if values:
+            found[name + units.get(name, "")] = Figure(values, goal)
+    return found
+
+
+def _pictures(
+    goals: Goals, runs: Sequence[dict[str, float]], empty: Sequence[Empty]
+) -> dict[str, Figure]:
+    """Return first pictures and frames, beside those of an empty page."""
     before = {
         "cold": [e.cold.painted_ms for e in empty],
         "warm": [e.warm.painted_ms for e in empty],
@@ -207,11 +294,6 @@ def figures(
         still = Figure([getattr(e, f"{name}_p95_ms") for e in empty]).value
         most = goals.frames if goals.frames_more is None else still + goals.frames_more
         found[f"{name} p95"] = Figure([run[name] for run in runs], most)
-    for name, goal in (("first click", None), ("click", goals.click), ("detail", None)):
-        if name in runs[0]:
-            found[name] = Figure([run[name] for run in runs], goal)
-    for name in ("server cpu", "browser cpu"):
-        found[name] = Figure([run[name] for run in runs])
     return found
 
 
@@ -232,9 +314,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", default="", help="only pages whose name contains this")
+    parser.add_argument("--against", type=Path, metavar="TREE", help="measure this tree as well")
     arguments = parser.parse_args()
     chosen = [case for case in cases() if arguments.only in case.name]
-    runs: dict[str, list[dict[str, float]]] = {case.name: [] for case in chosen}
+    trees = trees_of(arguments.against)
+    runs: dict[tuple[str, str], list[dict[str, float]]] = {}
     empty: list[Empty] = []
     with tempfile.TemporaryDirectory() as folder, open_chromium() as browser:
         paths = {case.name: Path(folder) / f"{i}.gviz" for i, case in enumerate(chosen)}
@@ -243,11 +327,17 @@ def main() -> None:
         for _ in range(arguments.repeat):
             empty.append(measure_empty(browser))
             for case in chosen:
-                runs[case.name].append(measure(browser, case, paths[case.name]))
-        report = Report("viewer", {"chromium": browser.version, "repeat": arguments.repeat})
+                for tree in trees:
+                    path = paths[case.name]
+                    found = measure(browser, case, path, tree)
+                    found |= measure_saved(browser, case, path, tree) if case.is_saved else {}
+                    runs.setdefault((case.name, tree.name), []).append(found)
+        report = Report("page", {"chromium": browser.version, "repeat": arguments.repeat})
     report.rows["empty page"] = empty_figures(empty)
     for case in chosen:
-        report.rows[case.name] = figures(case, runs[case.name], empty)
+        for tree in trees:
+            name = f"{case.name}, {tree.name}" if tree.name else case.name
+            report.rows[name] = figures(case, runs[case.name, tree.name], empty)
     report.print()
 
 
