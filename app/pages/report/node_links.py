@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from dash import dcc, html
@@ -54,7 +54,7 @@ class NodeLinks:
             case NodeLink():
                 return self.node(link.node)
             case NodesLink():
-                return self.gap(link) if link.between else self.nodes(link.nodes, link.count)
+                return self.gap(link) if link.between else self.nodes(link)
             case EdgeLink():
                 return self.edge(link.dependency, link.dependent)
             case AlikeLink():
@@ -69,13 +69,11 @@ class NodeLinks:
         name = html.Span(kernel_label(ref.name), className="gv-node-name", title=ref.name)
         return self._link([str(ref.node_id), " ", name], [ref])
 
-    def nodes(self, refs: Iterable[NodeRef], count: int | None = None) -> Component:
-        """Return a link to several nodes, each once; ``count``: how many they are a part of."""
-        found = list(dict.fromkeys(refs))
-        linked = self._fit(self._indices_of(found))
-        whole = max(len(found), count or 0)
-        text = counted(whole, "node")
-        if len(linked) < whole:
+    def nodes(self, link: NodesLink) -> Component:
+        """Return a link to several nodes: to all, or as many as an address has room for."""
+        linked = self._fit(link.places or self._indices_of(link.nodes))
+        text = counted(link.count, "node")
+        if len(linked) < link.count:
             text = f"{integer(len(linked))} of {text}"
         return dcc.Link(text, href=self._address(linked), title=_MEANING)
 

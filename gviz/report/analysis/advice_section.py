@@ -67,7 +67,7 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
     subject = ""
     if named:
         subject = "the run" if found.graph_id is None else f"graph {found.graph_id}"
-    about = nodes(found.nodes, found.node_count)
+    about = nodes(found.nodes, found.node_count, found.places)
     caveats = [rule.assumes] if rule is not None else []
     caveats += [text] if (text := caveat_text(evidence)) else []
     contradicted = contradictions_text(evidence) if found.gain_per == "launch" else ""

@@ -51,11 +51,15 @@ class NodesLink:
         How many they are a part of.
     between
         Whether it is about what lies between the two of them in time: a gap.
+    places
+        All of them by their places in the graph's tree; empty: those named are all, or the places
+        are not known.
     """
 
     nodes: tuple[NodeRef, ...]
     count: int
     between: bool = False
+    places: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -182,16 +186,20 @@ def gap_between(before: NodeRef, after: NodeRef) -> NodesLink:
     return NodesLink(ends, len(ends), between=len(ends) > 1)
 
 
-def nodes(refs: Iterable[NodeRef], count: int | None = None) -> NodesLink | str:
+def nodes(
+    refs: Iterable[NodeRef], count: int | None = None, places: tuple[int, ...] = ()
+) -> NodesLink | str:
     """Return a reference to nodes, each once; empty where there are none.
 
     Parameters
     ----------
     count
         How many they are a part of; None: these are all.
+    places
+        All of them, by their places in the graph's tree.
     """
     found = tuple(dict.fromkeys(refs))
-    return NodesLink(found, max(len(found), count or 0)) if found else ""
+    return NodesLink(found, max(len(found), count or 0), places=places) if found else ""
 
 
 def joined(parts: Iterable[Content], separator: str = ", ") -> Line:

@@ -302,3 +302,12 @@ def test_link_opens_a_few_bodies_only(tmp_path: Path, monkeypatch: pytest.Monkey
     assert inside
     monkeypatch.setattr(node_links, "MOST_OPENED", 0)
     assert selected(to_nodes.alike(AlikeLink("kind", "KERNEL")))[0] == everywhere[: inside[0]]
+
+
+def test_finding_about_hundreds_of_nodes_selects_all_of_them() -> None:
+    library = Library([ASSETS / "training_step.gviz"])
+    body = shown(library)
+    assert "358 nodes" in texts(body)
+    found = max(selected(body), key=len)
+    assert len(found) > 1_000
+    assert len([ids for ids in selected(body) if len(ids) == 358]) == 1
