@@ -24,6 +24,8 @@ _STYLES = (
     "styles/canvas.css",
     "styles/table.css",
     "styles/breakdown.css",
+    "styles/report.css",
+    "styles/compare.css",
     "styles/file.css",
 )
 

@@ -18,7 +18,15 @@ from gviz.app.html_file.launches import Chosen, offer
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_states, level_folds, level_layouts
 from gviz.app.inspector import node_list, render_inspector, render_memory_facts
-from gviz.app.pages import first_colour, graph_content, graph_head, has_breakdown, render_graph
+from gviz.app.pages import (
+    change_summary,
+    change_verdicts,
+    first_colour,
+    graph_content,
+    graph_head,
+    has_breakdown,
+    render_graph,
+)
 from gviz.app.views import (
     Compared,
     GraphView,
@@ -33,6 +41,7 @@ from gviz.app.views import (
     unpack,
     verdict_values,
 )
+from gviz.comparison import RequestedPair, RunDiff, compare_graph
 from gviz.model import Keep, TimedLevel, keeper, read_timed_level, read_timed_tree
 from gviz.recording import Recording, rows
 
@@ -110,9 +119,12 @@ def graph_blobs(
     parts = Parts(apart=True)
     measurements = source.recording.fetch_measurements(view.run.run_id)
     head = graph_head(view, source.graphs, measurements, baseline=_against(compared))
-    page = render_graph(view, head, offer(view, chosen), against is not None)
+    run = _change(source, view, compared)
+    verdicts = [] if run is None else change_verdicts(run)
+    page = render_graph(view, head, offer(view, chosen), against is not None, verdicts)
     memory = parts.add(render_memory_facts(source.library, source.file, view))
-    nothing = parts.add(_inspector(source, view, (), against))
+    changed = [] if run is None else [change_summary(run)]
+    nothing = parts.add(html.Div([*changed, _inspector(source, view, (), against)]))
     pool = Pool()
     states = _views(source.recording, view, against, chosen, pool, progress)
     progress(f"{view.graph.name}: the verdict on it")
@@ -134,6 +146,17 @@ def graph_blobs(
     yield f"arrays-{graph_id}", pool.data
     yield f"table-{graph_id}", table_payload(view, against)
     yield from _facts(source, view, against, progress)
+
+
+def _change(source: Source, view: GraphView, compared: Compared) -> RunDiff | None:
+    """Return what became of a graph that is launched; None without a baseline, and of a body."""
+    baseline = compared.baseline
+    if baseline is None or view.graph.parent_graph_id is not None:
+        return None
+    before = source.library.file(baseline.file).recording
+    pair = RequestedPair(baseline.graph_id, view.graph.graph_id)
+    run, _ = compare_graph(before, source.recording, pair)
+    return run
 
 
 def _against(compared: Compared) -> list[Component]:

@@ -3,6 +3,8 @@ from gviz.app.pages.compare.comparison import Comparisons as Comparisons
 from gviz.app.pages.compare.comparison import compare_sides as compare_sides
 from gviz.app.pages.compare.content import compared_content as compared_content
 from gviz.app.pages.compare.inspector import compared_inspector as compared_inspector
+from gviz.app.pages.compare.summary import change_summary as change_summary
+from gviz.app.pages.compare.summary import change_verdicts as change_verdicts
 from gviz.app.pages.compare.table_rows import TABLES as TABLES
 from gviz.app.pages.compare.table_rows import table_payload as table_payload
 from gviz.app.pages.compare.timeline import both_timelines as both_timelines

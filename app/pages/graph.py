@@ -97,7 +97,11 @@ class OfferedLaunches:
 
 
 def render_graph(
-    view: GraphView, head: Component, launches: OfferedLaunches, against: bool
+    view: GraphView,
+    head: Component,
+    launches: OfferedLaunches,
+    against: bool,
+    change: Sequence[Component] = (),
 ) -> Component:
     """Return the page of one graph level below the application's header.
 
@@ -111,6 +115,8 @@ def render_graph(
         Those that can be chosen.
     against
         Whether there is a baseline.
+    change
+        What became of it, in words.
     """
     timeline = (
         html.Div(id="timeline", className=_CANVAS)
@@ -124,6 +130,7 @@ def render_graph(
             # What is selected, in a sentence: assets/web/core/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
             head,
+            *change,
             *_breakdown(view),
             panes(_dag(view, against), beside, _table(view)),
         ],

@@ -48,7 +48,7 @@ def graph_head(
             _report(report),
             *baseline,
             _graph_choice(view, graphs),
-            *(_share() if can_share else []),
+            *(share_button() if can_share else []),
         ],
         className="gv-graph-ways",
     )
@@ -66,7 +66,7 @@ def _report(address: str | None) -> Component | None:
     )
 
 
-def _share() -> list[Component]:
+def share_button() -> list[Component]:
     """Return the button that saves the page as a file; assets/web/page/share.js does it."""
     return [
         html.Button(

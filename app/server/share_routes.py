@@ -85,9 +85,10 @@ def _launch(view: GraphView, state: str) -> list[str]:
 
 def _baseline(library: Library, folder: Path, key: str, view: GraphView, state: str) -> list[str]:
     query = parse_query(state)
-    if query.baseline_file is None or query.baseline_file == key:
+    before = query.before_file or query.baseline_file
+    if before is None or before == key:
         return []
-    return ["--baseline", str(_named(folder, library.file(query.baseline_file)))]
+    return ["--baseline", str(_named(folder, library.file(before)))]
 
 
 def _reason(reported: str) -> str:

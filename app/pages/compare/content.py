@@ -62,11 +62,12 @@ def _content(
         found = comparisons.find(versioned)
     if found is None:
         return {"waiting": _WAITING}
+    after = found.trees[1].graph
     fixed = {"a": sides.before, "b": sides.after, "graph": query.graphs and sides.graphs}
     return {
         **_page(render_compared(found, choices), f"{sides.before} → {sides.after}"),
         "compares": True,
-        "id": found.trees[1].graph.graph_id,
+        "id": after.graph_id,
         "note": "",
         "colour": "change" if is_timed(found) else "kind",
         "layout": "",
@@ -79,7 +80,8 @@ def _content(
         "sources": {
             kind: addresses.compared(kind, versioned)
             for kind in ("dag", "timeline", "table", "inspector")
-        },
+        }
+        | {"saved": addresses.graph_payload("saved", versioned.after, after.graph_id)},
     }
 
 

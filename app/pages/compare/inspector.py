@@ -8,17 +8,17 @@ import numpy as np
 from dash import dcc
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, DocumentPage, Sides, facts
+from gviz.app.components import Addresses, Sides, facts
 from gviz.app.components import elements as html
 from gviz.app.inspector import difference_table, pair_remarks, section
 from gviz.app.pages.compare.comparison import Comparison
-from gviz.app.pages.compare.drawings import draw_launch
 from gviz.app.pages.compare.node_place import NodePlace, open_path, place_of
 from gviz.app.pages.compare.page_levels import SIDES
+from gviz.app.pages.compare.summary import change_summary
 from gviz.comparison import TimeChange
 from gviz.cuda import node_type_name
 from gviz.families import joined_labels, kernel_label
-from gviz.report import change_document, change_verdict
+from gviz.report import change_verdict
 from gviz.text import counted, duration, signed_duration, signed_percent
 
 _WIDE = "gv-facts gv-facts-wide"
@@ -39,17 +39,10 @@ def compared_inspector(
     """
     places = [place for key in dict.fromkeys(selected) if (place := place_of(found, key))]
     if not places:
-        return _summary(found)
+        return change_summary(found.run)
     if len(places) > 1:
         return _several(places)
     return _one(found, sides, places[0], addresses)
-
-
-def _summary(found: Comparison) -> Component:
-    """Return the sections of the comparison's document."""
-    page = DocumentPage(draw=draw_launch)
-    sections = [page.section(part) for part in change_document(found.run).sections]
-    return html.Div(sections, className="gv-compare-summary")
 
 
 # -- one node ------------------------------------------------------------------------------

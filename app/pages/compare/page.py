@@ -8,11 +8,12 @@ import dash_mantine_components as dmc
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import DocumentPage, aria, pane, panes, select
+from gviz.app.components import aria, pane, panes, select
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES, PageLevel
+from gviz.app.pages.compare.summary import change_verdicts
 from gviz.app.pages.compare.tables import table_pane
-from gviz.report import change_document
+from gviz.app.pages.head import share_button
 
 #: The scripts of the page put canvases into elements of this class.
 _CANVAS = "gviz-canvas-box"
@@ -22,15 +23,13 @@ _COLOURS = (("change", "Change"), ("ratio", "Relative change"), ("kind", "Kind")
 
 def render_compared(found: Comparison, choices: Sequence[Component]) -> Component:
     """Return the page of two graphs; ``choices`` are of its head."""
-    document = change_document(found.run)
-    page = DocumentPage()
     return html.Div(
         className="gv-graph-page gv-compare",
         children=[
             # What is selected, in a sentence: assets/web/core/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
-            _head(choices),
-            *(page.verdict(verdict) for verdict in document.verdicts),
+            _head([*choices, *share_button()]),
+            *change_verdicts(found.run),
             panes(_dag(found), _timeline(), table_pane(found)),
         ],
     )

@@ -8,7 +8,7 @@ import pytest
 from admitted import admitted_client
 from flask.testing import FlaskClient
 from places import ROOT
-from saved_file import SavedFile
+from saved_file import SavedFile, part_text
 
 from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
@@ -47,9 +47,16 @@ def test_file_has_the_state_the_launch_and_the_verdict(
 
 def test_file_has_the_baseline_that_the_page_is_compared_with(tmp_path: Path) -> None:
     steps = [BUNDLED / f"token_step_{i}.gviz" for i in (1, 2)]
-    state = "file=token_step_2&graph=1&baseline=token_step_1&baseline_graph=1"
+    state = "a=token_step_1&b=token_step_2&graph=1"
     found = saved(client_of(*steps), "/payload/saved/token_step_2/1", state, tmp_path)
-    assert found.json("graph-1")["baseline"] == "token_step_1"
+    graph = found.json("graph-1")
+    assert graph["baseline"] == "token_step_1"
+    # It begins with the sentence, and the waterfall stands in the inspector.
+    page = " ".join(part_text(graph["parts"], graph["page"]).split())
+    assert "2 kernels became 1, 5.56 µs" in page
+    assert page.index("2 kernels became 1") < page.index("Graph ")
+    inspector = part_text(graph["parts"], graph["nothing"])
+    assert inspector.strip().startswith("Where the launch's time changed")
 
 
 def test_what_cannot_be_saved_is_a_sentence(small_recording: Path) -> None:
