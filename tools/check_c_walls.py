@@ -19,7 +19,7 @@ LAYERS = (
     ("state",),
     ("spool",),
     ("calls",),
-    ("graph", "window"),
+    ("graph", "told", "window"),
     ("life",),
     ("launch",),
     ("events",),

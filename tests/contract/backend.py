@@ -45,6 +45,8 @@ class Backend:
     name: str
     environment: Mapping[str, str]
     folder: Path
+    #: gviz.profile's ``collector``, unless a test has its own.
+    measured_by: str | None = None
     _done: dict[str, Outcome] = field(default_factory=dict)
 
     @property
@@ -78,8 +80,8 @@ class Backend:
             Arguments of gviz.profile.
         """
         settings = dict(sorted((environment or {}).items()))
-        if measured_by is not None:
-            options["collector"] = measured_by
+        if measured := measured_by or self.measured_by:
+            options["collector"] = measured
         key = json.dumps([program, collector, settings, options])
         if key not in self._done:
             arguments = [str(_PROGRAMS.with_name(script)), program, collector]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +55,11 @@ class Programs:
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     """The driver and the programs, compiled."""
-    folder = tmp_path_factory.mktemp("gate")
+    return build_programs(tmp_path_factory.mktemp("gate"), compiler() or "cc")
+
+
+def build_programs(folder: Path, cc: str) -> Programs:
+    """Compile the driver and the programs."""
     flags = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}"]
     shared = ["-shared", "-fPIC"]
     driver = ["-fvisibility=hidden", "-Wl,-Bsymbolic", "-Wl,-soname,libcuda.so.1", "-ldl"]
@@ -68,7 +73,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     }
     for target, (source, *options) in build.items():
         output = ["-o", str(folder / target)]
-        command = [compiler() or "cc", *flags, str(SOURCES / source), *output, *options]
+        command = [cc, *flags, str(SOURCES / source), *output, *options]
         subprocess.run(command, check=True)
     return Programs(folder)
 
@@ -146,6 +151,41 @@ def test_closings_cost_full_queues_no_launches(programs: Programs, gate: Path) -
     hold_ns, percent = run_until_held_briefly(programs, gate, "full queues")
     assert 0 < hold_ns <= LONGEST_HOLD_NS
     assert percent >= LEAST_PERCENT
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The programs and the gate for aarch64, and how one is run behind it."""
+    cc, emulator = shutil.which("aarch64-linux-gnu-gcc"), shutil.which("qemu-aarch64")
+    if cc is None or emulator is None:
+        pytest.skip("needs aarch64-linux-gnu-gcc and qemu-aarch64")
+    folder = tmp_path_factory.mktemp("aarch64")
+    build_programs(folder, cc)
+    gate = folder / "_gate.so"
+    flags = ["-std=c11", "-O2", "-fvisibility=hidden", "-fPIC", "-shared", f"-I{CSRC}"]
+    sources = sorted(map(str, (CSRC / "gate").glob("*.c")))
+    subprocess.run([cc, *flags, *sources, "-ldl", "-lpthread", "-o", str(gate)], check=True)
+    variables = [f"LD_LIBRARY_PATH={folder}", f"LD_PRELOAD={gate}"]
+    options = [option for variable in variables for option in ("-E", variable)]
+    return folder, [emulator, "-L", "/usr/aarch64-linux-gnu", *options, str(folder / "program")]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "program",
+    ["convention", "lookups", "jumps", "short threads", "threads that end inside", "overrun"],
+)
+def test_program_behind_the_gate_on_aarch64(foreign: tuple[Path, list[str]], program: str) -> None:
+    folder, command = foreign
+    done = subprocess.run(
+        [*command, program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_exit_waits_for_the_closer(programs: Programs, gate: Path) -> None:

@@ -12,7 +12,10 @@ int subscription_start(CUpti_CallbackFunc on_callback) {
         subscriber = NULL;
         return cupti_failed("cuptiSubscribe", result);
     }
-    atomic_store(&was_subscribed, true);
+    uint32_t version = 0; /* of CUPTI; nothing else that tells of calls has one */
+    cupti.cuptiGetVersion(&version);
+    if (version)
+        atomic_store(&was_subscribed, true);
     atomic_store(&operations_watched, 0);
     atomic_store(&frees_watched, false);
     return 0;

@@ -10,6 +10,7 @@
 #include "launch/launch.h"
 #include "life/life.h"
 #include "spool/spool.h"
+#include "told/told.h"
 #include "window/window.h"
 
 #include <errno.h>
@@ -68,11 +69,9 @@ static const struct context_listener listener = {context_met, timing_forget};
 
 /* -- start and stop --------------------------------------------------------------------- */
 
-/* `again`: in the same recording, after CUPTI was left. */
-static int attach_cupti(bool again) {
-    char why[400];
-    if (cupti_load(cupti_path, why, sizeof why) != 0)
-        return error_keep("%s", why);
+/* With CUPTI's functions in place, or the gate's. `again`: in the same recording, after CUPTI was
+ * left. */
+static int attach_calls(bool again) {
     calls_find();
     if (!again)
         walk_reset();
@@ -92,7 +91,8 @@ static int attach_cupti(bool again) {
     int driver = 0;
     cupti.cuptiGetVersion(&version);
     cuda.DriverGetVersion(&driver);
-    counter("cupti_version", version, "number", "measured: cuptiGetVersion");
+    if (version)
+        counter("cupti_version", version, "number", "measured: cuptiGetVersion");
     counter("driver_version", driver, "number", "measured: cuDriverGetVersion");
     counter("attached_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
     pause_take_signal(false);
@@ -101,6 +101,24 @@ static int attach_cupti(bool again) {
     if (context_at(0)) /* attached late */
         flush_start();
     return 0;
+}
+
+static int attach_cupti(bool again) {
+    char why[400];
+    if (cupti_load(cupti_path, why, sizeof why) != 0)
+        return error_keep("%s", why);
+    return attach_calls(again);
+}
+
+/* Without CUPTI in the process, where the gate tells of the driver's calls: everything but the times
+ * of nodes. */
+static int attach_told(void) {
+    static const char said[] = "topology\nrequested; the gate tells of the driver's calls";
+    options.policy = POLICY_FIRST;
+    options.policy_count = options.eager_operations = 0;
+    told_take_over();
+    spool_append_one(RECORD_COLLECTOR, said, sizeof said - 1);
+    return attach_calls(false);
 }
 
 static void start_watching(const char *why, bool fresh) {
@@ -116,6 +134,8 @@ static int attach_locked(bool again) {
     contexts_listen(&listener);
     if (again)
         return attach_cupti(true);
+    if (watch_without_times() && told_available())
+        return attach_told();
     if (watch_wanted()) {
         start_watching("requested", true);
         return 0;
@@ -316,7 +336,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
  * the spool stays open. Returns 1 if CUPTI was gviz's, or would have been. */
 GVIZ_EXPORT int gviz_leave(const char *profiler, double seconds) {
     pthread_mutex_lock(&control_lock);
-    bool has_cupti = recording() && !watching();
+    bool has_cupti = recording() && !watching() && !told_in_place();
     int left = injection_wanted || has_cupti;
     if (has_cupti)
         leave(profiler, seconds);

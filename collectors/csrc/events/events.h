@@ -10,6 +10,7 @@ enum collector { COLLECTOR_AUTO = 0, COLLECTOR_CUPTI = 1, COLLECTOR_EVENTS = 2,
                  COLLECTOR_TOPOLOGY = 3 };
 
 bool watch_wanted(void);     /* events or topology were requested */
+bool watch_without_times(void); /* topology was requested */
 bool watch_may_follow(void); /* after a CUPTI that failed */
 GVIZ_EXPORT void gviz_want_collector(int which);
 void watch_start(const char *why, bool fresh);

@@ -50,6 +50,8 @@ bool watching(void) {
 
 bool watch_wanted(void) { return wanted >= COLLECTOR_EVENTS; }
 
+bool watch_without_times(void) { return wanted == COLLECTOR_TOPOLOGY; }
+
 bool watch_may_follow(void) { return wanted == COLLECTOR_AUTO; }
 
 struct watch *watch_find(int id) {

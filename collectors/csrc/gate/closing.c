@@ -213,4 +213,7 @@ EXPORT const struct gate_api gviz_gate = {
     .is_inside = mark_is_inside,
     .read_counts = counts_read,
     .read_holes = holes_read,
+    .name_of = telling_name,
+    .listen = telling_listen,
+    .tell = telling_tell,
 };

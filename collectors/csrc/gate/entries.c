@@ -72,6 +72,7 @@ static void read_driver(const struct object *driver) {
         void *real = object_symbol(driver, e->name);
         if (!real)
             continue;
+        e->id = (uint32_t)(e - __start_gate_entries) + 1;
         atomic_store(&e->hooks, hooks_of(e->name));
         atomic_store(&e->real, real);
         put(e);
@@ -106,6 +107,7 @@ static struct entry *take_spare(void *real, const char *name) {
     struct entry *named = entry_named(name), *entry = &spares[i];
     entry->name = named ? named->name : "a function of the driver that has no name here";
     entry->stub = spare_stubs + SPARE_BYTES * (size_t)i;
+    entry->id = named ? (uint32_t)(named - __start_gate_entries) + 1 : 0;
     atomic_store(&entry->hooks, hooks_of(entry->name));
     atomic_store(&entry->real, real);
     return entry;
@@ -141,7 +143,7 @@ void entry_let_pass(struct entry *entry) {
     if ((hooks && (hooks->before || hooks->after)) || !atomic_load_explicit(&has_barrier, memory_order_relaxed))
         return;
     lock();
-    if (atomic_load(&phase) == PHASE_OPEN) {
+    if (atomic_load(&phase) == PHASE_OPEN && !telling_is_on(entry->id)) {
         entry->own_at = own_mark_at();
         atomic_store(&entry->fast, atomic_load(&entry->real));
     }
@@ -151,18 +153,23 @@ void entry_let_pass(struct entry *entry) {
 #endif
 }
 
-static void stop(struct entry *first, const struct entry *end) {
-    for (struct entry *entry = first; entry < end; entry++)
-        if (atomic_load_explicit(&entry->fast, memory_order_relaxed))
-            atomic_store(&entry->fast, NULL);
+/* `id`: of the function, or 0 for all. */
+static void stop(uint32_t id) {
+    struct entry *const ranges[][2] = {{__start_gate_entries, __stop_gate_entries},
+                                       {spares, spares + atomic_load(&spares_taken)}};
+    lock();
+    for (size_t i = 0; i < 2; i++)
+        for (struct entry *entry = ranges[i][0]; entry < ranges[i][1]; entry++)
+            if ((id == 0 || entry->id == id) && atomic_load_explicit(&entry->fast, memory_order_relaxed))
+                atomic_store(&entry->fast, NULL);
+    atomic_flag_clear(&letting);
 }
+
+void entries_stop_one(uint32_t id) { stop(id); }
 
 /* A stub marks, then reads whether it may pass, with no barrier between. After this one its mark is
  * seen, or it saw that it may not. */
 bool entries_stop(void) {
-    lock();
-    stop(__start_gate_entries, __stop_gate_entries);
-    stop(spares, spares + atomic_load(&spares_taken));
-    atomic_flag_clear(&letting);
+    stop(0);
     return !atomic_load(&has_barrier) || barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }

@@ -40,6 +40,17 @@ struct gate_hole {
     uint64_t count;
 };
 
+/* A call of the driver by the program. Functions have numbers from 1. */
+struct gate_call {
+    uint32_t id;
+    const char *name;
+    const uintptr_t *words;  /* its first arguments: 6 on x86-64, 8 on aarch64 */
+    const uintptr_t *stack;  /* those after */
+    uintptr_t *result;       /* NULL: not made yet */
+    uint64_t *data;          /* two words of the listener's, 0 before the call */
+};
+typedef void (*gate_listener)(const struct gate_call *call);
+
 struct gate_api {
     size_t size; /* of this structure: a later one has more at its end */
     /* Keep threads out, wait until nobody is inside, no work of a stream is in flight and no capture
@@ -52,6 +63,10 @@ struct gate_api {
     void (*read_counts)(struct gate_counts *counts);
     /* Fill in at most `limit` holes; return how many there are. */
     size_t (*read_holes)(struct gate_hole *holes, size_t limit);
+    const char *(*name_of)(uint32_t id); /* NULL: there is none of that number */
+    /* Who is told of calls, within the call and on its thread; NULL: nobody. */
+    void (*listen)(gate_listener listener);
+    void (*tell)(uint32_t id, bool on);
 };
 
 #endif

@@ -151,6 +151,7 @@ void *call_enter(struct call *call) {
         atomic_fetch_add(&tallies.without_mark, 1);
     if (hooks && hooks->before)
         hooks->before(call);
+    telling_before(call);
     return real;
 }
 
@@ -158,6 +159,7 @@ uintptr_t call_leave(struct call *call) {
     const struct hooks *hooks = atomic_load_explicit(&call->entry->hooks, memory_order_relaxed);
     if (hooks && hooks->after)
         hooks->after(call);
+    telling_after(call);
     struct mark *mark = own;
     if (mark && mark->stack == call->stack)
         atomic_store_explicit(&mark->inside, false, memory_order_release);

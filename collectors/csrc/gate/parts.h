@@ -19,7 +19,7 @@
 #define MARK_CALLS 8
 #define MARK_STACK 16
 #define MARK_ENTRY 24
-#define CALL_BYTES 224
+#define CALL_BYTES 256
 #define CALL_VECTORS 64
 #define CALL_ENTRY 192
 #define CALL_RESULT 200
@@ -39,6 +39,7 @@ struct entry {
      * as while the gate is not open. */
     _Atomic(void *) fast;
     ptrdiff_t own_at; /* where the thread's mark stands, from the thread's pointer */
+    uint32_t id;      /* of the name; 0: it has none here */
 };
 
 /* One call, on the stack of its stub. */
@@ -49,12 +50,14 @@ struct call {
     uintptr_t result;
     uintptr_t caller; /* the return address */
     uintptr_t stack;  /* the caller's stack pointer: where its stack arguments are */
+    uint64_t data[2]; /* the listener's */
+    bool told;
 };
 
 _Static_assert(sizeof(struct entry) == ENTRY_BYTES, "ENTRY_BYTES");
 _Static_assert(offsetof(struct entry, fast) == ENTRY_FAST, "ENTRY_FAST");
 _Static_assert(offsetof(struct entry, own_at) == ENTRY_OWN_AT, "ENTRY_OWN_AT");
-_Static_assert(sizeof(struct call) == CALL_BYTES, "CALL_BYTES");
+_Static_assert(sizeof(struct call) <= CALL_BYTES && CALL_BYTES % 16 == 0, "CALL_BYTES");
 _Static_assert(offsetof(struct call, vectors) == CALL_VECTORS, "CALL_VECTORS");
 _Static_assert(offsetof(struct call, entry) == CALL_ENTRY, "CALL_ENTRY");
 _Static_assert(offsetof(struct call, result) == CALL_RESULT, "CALL_RESULT");
@@ -111,6 +114,7 @@ void entry_let_pass(struct entry *entry);
 /* Have all stubs ask call_enter, when the gate is not open any more. Returns false where it cannot be
  * known who did not. */
 bool entries_stop(void);
+void entries_stop_one(uint32_t id);
 void entries_start(void);
 const struct hooks *hooks_of(const char *name);
 
@@ -172,6 +176,15 @@ void quiet_stream_ends(struct call *call);
 void quiet_capture_begins(struct call *call);
 void quiet_capture_begun(struct call *call);
 void quiet_capture_ended(struct call *call);
+
+/* ---- telling.c: who is told of calls ---------------------------------------------------------- */
+
+void telling_before(struct call *call);
+void telling_after(struct call *call);
+bool telling_is_on(uint32_t id);
+const char *telling_name(uint32_t id);
+void telling_listen(gate_listener listener);
+void telling_tell(uint32_t id, bool on);
 
 /* ---- counts.c -------------------------------------------------------------------------------- */
 

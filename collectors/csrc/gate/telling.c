@@ -1,0 +1,47 @@
+/* Telling: calls of the driver are handed to a listener before and after, on the program's thread. */
+#include "gate/parts.h"
+
+#define IDS 2048 /* more than names.c has */
+
+static _Atomic(gate_listener) listener;
+static atomic_bool told[IDS];
+
+const char *telling_name(uint32_t id) {
+    size_t count = (size_t)(__stop_gate_entries - __start_gate_entries);
+    return id >= 1 && id <= count ? __start_gate_entries[id - 1].name : NULL;
+}
+
+void telling_listen(gate_listener to) { atomic_store(&listener, to); }
+
+void telling_tell(uint32_t id, bool on) {
+    if (!telling_name(id))
+        return;
+    atomic_store(&told[id], on);
+    if (on)
+        entries_stop_one(id);
+}
+
+bool telling_is_on(uint32_t id) { return id && atomic_load_explicit(&told[id], memory_order_relaxed); }
+
+static void tell(struct call *call, uintptr_t *result) {
+    gate_listener to = atomic_load_explicit(&listener, memory_order_acquire);
+    if (!to)
+        return;
+    const struct entry *entry = call->entry;
+    struct gate_call seen = {entry->id, entry->name, call->words, (const uintptr_t *)call->stack, result,
+                             call->data};
+    to(&seen);
+}
+
+void telling_before(struct call *call) {
+    call->told = telling_is_on(call->entry->id);
+    call->data[0] = call->data[1] = 0;
+    if (call->told)
+        tell(call, NULL);
+}
+
+/* Only of calls whose beginning was told. */
+void telling_after(struct call *call) {
+    if (call->told)
+        tell(call, &call->result);
+}

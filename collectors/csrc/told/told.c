@@ -1,0 +1,355 @@
+/* CUPTI's functions, as far as the gate can stand in for them. */
+#include "calls/calls.h"
+#include "told/parts.h"
+
+#include "gate/gate.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define OK 0
+#define INVALID 1 /* CUPTI_ERROR_INVALID_PARAMETER */
+#define NO_RECORDS 12 /* CUPTI_ERROR_MAX_LIMIT_REACHED */
+#define NOT_TOLD 15 /* CUPTI_ERROR_NOT_INITIALIZED */
+#define RESOURCES 32
+#define MAX_LEVELS 16 /* of child graphs in each other that the walk follows */
+
+/* What a call makes or ends; where it leaves or takes the handle. */
+enum effect { NONE, MAKES_CONTEXT, ENDS_CONTEXT, ENDS_STREAM, MAKES_GRAPH, ENDS_GRAPH, MAKES_NODE,
+              MAKES_EXEC, ENDS_CAPTURE };
+
+static const struct {
+    const char *name; /* as it begins; forms of a name have the same arguments here */
+    enum effect effect;
+} effects[] = {
+    {"cuCtxCreate", MAKES_CONTEXT},
+    {"cuDevicePrimaryCtxRetain", MAKES_CONTEXT},
+    {"cuCtxDestroy", ENDS_CONTEXT},
+    {"cuStreamDestroy", ENDS_STREAM},
+    {"cuGraphCreate", MAKES_GRAPH},
+    {"cuGraphClone", MAKES_GRAPH},
+    {"cuStreamEndCapture", ENDS_CAPTURE},
+    {"cuGraphDestroyNode", NONE},
+    {"cuGraphDestroy", ENDS_GRAPH},
+    {"cuGraphAddDependencies", NONE},
+    {"cuGraphAdd", MAKES_NODE},
+    {"cuGraphInstantiate", MAKES_EXEC},
+};
+
+static const struct gate_api *gate;
+static _Atomic(CUpti_CallbackFunc) subscriber;
+static atomic_uchar wanted[CALL_ID_LIMIT], resources_wanted[RESOURCES];
+static uint8_t effect_of[CALL_ID_LIMIT];
+static _Atomic uint32_t last_correlation;
+static __thread bool within; /* a callback's own calls are not told */
+
+/* -- callbacks ---------------------------------------------------------------------------------- */
+
+static void notify(uint32_t resource, CUcontext context, void *handle, const CUpti_GraphData *graph) {
+    CUpti_CallbackFunc to = atomic_load(&subscriber);
+    if (!to || !atomic_load(&resources_wanted[resource]))
+        return;
+    CUpti_ResourceData data = {context, handle, (void *)graph};
+    to(NULL, DOMAIN_RESOURCE, resource, &data);
+}
+
+static void *at(uintptr_t address) { return address ? *(void **)address : NULL; }
+
+static void graph_made(CUgraph graph, CUcontext context) {
+    if (!graph)
+        return;
+    ids_graph_changes(graph);
+    notify(RESOURCE_GRAPH_CREATED, context, NULL, &(CUpti_GraphData){.graph = graph});
+}
+
+static void node_made(CUgraph graph, CUgraphNode node, CUcontext context, int level);
+
+/* The driver's copy of a child graph comes with its node. */
+static void child_made(CUgraphNode node, CUcontext context, int level) {
+    CUgraph child = NULL;
+    size_t count = 0;
+    if (level > MAX_LEVELS || cuda.GraphChildGraphNodeGetGraph(node, &child) != 0 ||
+        cuda.GraphGetNodes(child, NULL, &count) != 0)
+        return;
+    CUgraphNode *nodes = calloc(count + 1, sizeof *nodes);
+    if (nodes && cuda.GraphGetNodes(child, nodes, &count) == 0) {
+        graph_made(child, context);
+        for (size_t i = 0; i < count; i++)
+            node_made(child, nodes[i], context, level + 1);
+    }
+    free(nodes);
+}
+
+static void node_made(CUgraph graph, CUgraphNode node, CUcontext context, int level) {
+    CUpti_GraphData data = {.graph = graph, .node = node};
+    if (!graph || !node || !ids_node_made(graph, node) || cuda.GraphNodeGetType(node, &data.node_type) != 0)
+        return;
+    notify(RESOURCE_GRAPHNODE_CREATED, context, NULL, &data);
+    if (data.node_type == NODE_GRAPH)
+        child_made(node, context, level);
+}
+
+static void begins(const struct gate_call *call, CUcontext context) {
+    void *first = (void *)call->words[0];
+    switch (effect_of[call->id]) {
+    case ENDS_CONTEXT:
+        notify(RESOURCE_CONTEXT_DESTROY_STARTING, first, NULL, NULL);
+        break;
+    case ENDS_STREAM:
+        notify(RESOURCE_STREAM_DESTROY_STARTING, context, first, NULL);
+        break;
+    case ENDS_GRAPH:
+        notify(RESOURCE_GRAPH_DESTROY_STARTING, context, NULL, &(CUpti_GraphData){.graph = first});
+        break;
+    default:
+        break;
+    }
+}
+
+static void succeeded(const struct gate_call *call, CUcontext context) {
+    const uintptr_t *words = call->words;
+    switch (effect_of[call->id]) {
+    case MAKES_CONTEXT:
+        notify(RESOURCE_CONTEXT_CREATED, at(words[0]), NULL, NULL);
+        break;
+    case MAKES_GRAPH:
+        graph_made(at(words[0]), context);
+        break;
+    case ENDS_GRAPH:
+        ids_graph_changes((CUgraph)words[0]);
+        break;
+    case MAKES_NODE:
+        node_made((CUgraph)words[1], at(words[0]), context, 0);
+        break;
+    case MAKES_EXEC:
+        notify(RESOURCE_GRAPHEXEC_CREATED, context, NULL,
+               &(CUpti_GraphData){.graph = (CUgraph)words[1], .graph_exec = at(words[0])});
+        break;
+    default:
+        break;
+    }
+}
+
+/* A stream's operation became a node where the stream is capturing: the last one there. */
+static void captured(uint32_t id, const void *params, CUcontext context) {
+    bool has_stream;
+    CUstream stream = call_stream(id, params, &has_stream);
+    int status = 0;
+    CUgraph graph = NULL;
+    const CUgraphNode *nodes = NULL;
+    const EdgeData *edges = NULL;
+    size_t count = 0;
+    CUresult result = 1;
+    if (!has_stream || !captures_known())
+        return;
+    if (cuda.StreamGetCaptureInfo)
+        result = cuda.StreamGetCaptureInfo(stream, &status, NULL, &graph, &nodes, &edges, &count);
+    else if (cuda.StreamGetCaptureInfoOld)
+        result = cuda.StreamGetCaptureInfoOld(stream, &status, NULL, &graph, &nodes, &count);
+    if (result == 0 && status == 1 /* CU_STREAM_CAPTURE_STATUS_ACTIVE */)
+        for (size_t i = 0; i < count; i++)
+            node_made(graph, nodes[i], context, 0);
+}
+
+/* -- parameters ------------------------------------------------------------------------------------- */
+
+/* cuLaunchKernel_params. Those of other calls that anyone looks at are words. */
+struct launch_params {
+    uintptr_t function;
+    uint32_t shape[7]; /* grid, block, shared memory */
+    uintptr_t stream, parameters, extra;
+};
+
+static uintptr_t argument(const struct gate_call *call, size_t i) {
+#if defined(__x86_64__)
+    size_t registers = 6;
+#else
+    size_t registers = 8;
+#endif
+    return i < registers ? call->words[i] : call->stack[i - registers];
+}
+
+static const void *params_of(const struct gate_call *call, struct launch_params *room) {
+    bool plain = strncmp(call->name, "cuLaunchKernel", 14) == 0 && call->name[14] != 'E';
+    if (!plain && strncmp(call->name, "cuLaunchCooperativeKernel", 25) != 0)
+        return call->words;
+    room->function = call->words[0];
+    for (size_t i = 0; i < 7; i++)
+        room->shape[i] = (uint32_t)argument(call, i + 1);
+    room->stream = argument(call, 8);
+    room->parameters = argument(call, 9);
+    room->extra = plain ? argument(call, 10) : 0;
+    return room;
+}
+
+/* -- what the gate tells -------------------------------------------------------------------------------- */
+
+static void tell(const struct gate_call *call) {
+    CUpti_CallbackFunc to = atomic_load(&subscriber);
+    struct launch_params room;
+    CUcontext context = NULL;
+    if (!to || call->id >= CALL_ID_LIMIT)
+        return;
+    cuda.CtxGetCurrent(&context);
+    if (!call->result)
+        call->data[1] = atomic_fetch_add(&last_correlation, 1) + 1;
+    CUpti_CallbackData data = {
+        .site = call->result != NULL, .function_name = call->name,
+        .params = params_of(call, &room), .return_value = call->result, .context = context,
+        .correlation_data = &call->data[0], .correlation_id = (uint32_t)call->data[1]};
+    if (call->result && (int)*call->result == 0) {
+        succeeded(call, context);
+        if (calls[call->id].kind == CALL_OPERATION)
+            captured(call->id, data.params, context);
+    }
+    if (atomic_load(&wanted[call->id]))
+        to(NULL, DOMAIN_DRIVER_API, call->id, &data);
+    if (!call->result)
+        begins(call, context);
+}
+
+static void on_call(const struct gate_call *call) {
+    if (within)
+        return;
+    within = true;
+    tell(call);
+    within = false;
+}
+
+/* -- in place of CUPTI's functions ------------------------------------------------------------------------ */
+
+static CUptiResult version(uint32_t *number) { return *number = 0, OK; }
+
+/* As CUPTI's: CLOCK_REALTIME. */
+static CUptiResult timestamp(uint64_t *time) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *time = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    return OK;
+}
+
+static CUptiResult result_text(CUptiResult result, const char **text) {
+    *text = result == INVALID ? "not known without CUPTI" : "not told without CUPTI";
+    return OK;
+}
+
+static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc function, void *unused) {
+    (void)unused;
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
+        effect_of[id] = NONE;
+        atomic_store(&wanted[id], 0);
+        const char *name = gate->name_of(id);
+        for (size_t i = 0; name && i < sizeof effects / sizeof *effects; i++)
+            if (strncmp(name, effects[i].name, strlen(effects[i].name)) == 0) {
+                effect_of[id] = (uint8_t)effects[i].effect;
+                break;
+            }
+    }
+    ids_reset();
+    atomic_store(&subscriber, function);
+    gate->listen(on_call);
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
+        gate->tell(id, effect_of[id] != NONE);
+    *handle = (CUpti_SubscriberHandle)&subscriber;
+    return OK;
+}
+
+static CUptiResult unsubscribe(CUpti_SubscriberHandle handle) {
+    (void)handle;
+    atomic_store(&subscriber, NULL);
+    gate->listen(NULL);
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
+        gate->tell(id, false);
+    return OK;
+}
+
+static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle handle, int domain, uint32_t id) {
+    (void)handle;
+    if (domain == DOMAIN_RESOURCE && id < RESOURCES)
+        atomic_store(&resources_wanted[id], (unsigned char)on);
+    if (domain != DOMAIN_DRIVER_API || id >= CALL_ID_LIMIT)
+        return OK;
+    atomic_store(&wanted[id], (unsigned char)on);
+    gate->tell(id, on || effect_of[id] != NONE);
+    return OK;
+}
+
+/* Of the runtime's calls nothing is told. */
+static CUptiResult enable_domain(uint32_t on, CUpti_SubscriberHandle handle, int domain) {
+    (void)on;
+    (void)handle;
+    (void)domain;
+    return OK;
+}
+
+static CUptiResult callback_name(int domain, uint32_t id, const char **name) {
+    *name = domain == DOMAIN_DRIVER_API ? gate->name_of(id) : NULL;
+    return *name ? OK : INVALID;
+}
+
+static CUptiResult register_buffers(CUpti_BuffersRequested requested, CUpti_BuffersCompleted completed) {
+    (void)requested;
+    (void)completed;
+    return OK;
+}
+
+static CUptiResult enable_activity(int kind) { return (void)kind, NOT_TOLD; }
+static CUptiResult disable_activity(int kind) { return (void)kind, OK; }
+static CUptiResult flush_activity(uint32_t flags) { return (void)flags, OK; }
+
+static CUptiResult next_record(uint8_t *buffer, size_t valid, uint8_t **record) {
+    (void)buffer;
+    (void)valid;
+    *record = NULL;
+    return NO_RECORDS;
+}
+
+static CUptiResult dropped_records(CUcontext context, uint32_t stream, size_t *count) {
+    (void)context;
+    (void)stream;
+    return *count = 0, OK;
+}
+
+static CUptiResult stream_id(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id) {
+    unsigned long long found = 0;
+    (void)context;
+    if (!cuda.StreamGetId ||
+        cuda.StreamGetId(!stream && per_thread ? CU_STREAM_PER_THREAD : stream, &found) != 0)
+        return INVALID;
+    *id = (uint32_t)found;
+    return OK;
+}
+
+/* -- */
+
+bool told_available(void) {
+    gate = dlsym(RTLD_DEFAULT, "gviz_gate");
+    return gate && gate->size >= sizeof *gate;
+}
+
+void told_take_over(void) {
+    cupti = (struct cupti_functions){
+        .cuptiGetVersion = version,
+        .cuptiGetTimestamp = timestamp,
+        .cuptiGetResultString = result_text,
+        .cuptiSubscribe = subscribe,
+        .cuptiUnsubscribe = unsubscribe,
+        .cuptiEnableCallback = enable_callback,
+        .cuptiEnableDomain = enable_domain,
+        .cuptiGetCallbackName = callback_name,
+        .cuptiActivityRegisterCallbacks = register_buffers,
+        .cuptiActivityEnable = enable_activity,
+        .cuptiActivityDisable = disable_activity,
+        .cuptiActivityFlushAll = flush_activity,
+        .cuptiActivityGetNextRecord = next_record,
+        .cuptiActivityGetNumDroppedRecords = dropped_records,
+        .cuptiGetGraphId = ids_graph,
+        .cuptiGetGraphExecId = ids_exec,
+        .cuptiGetGraphNodeId = ids_node,
+        .cuptiGetStreamIdEx = stream_id,
+    };
+}
+
+bool told_in_place(void) { return cupti.cuptiSubscribe == subscribe; }
