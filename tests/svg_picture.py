@@ -52,9 +52,13 @@ class Picture:
 
 
 def save_view(page: Page, view: str, kind: str, folder: Path) -> Path:
-    """Have a view save itself by its button; return the file, named as suggested."""
+    """Have a view save itself by the menu, or its own button; return the file."""
     with page.expect_download() as download:
-        page.locator(f"#{view}").get_by_role("button", name=f"as {kind}").click()
+        if page.locator("#share-menu").count():
+            page.locator("#share-menu summary").click()
+            page.locator(f"#share-menu [data-save='{view} {kind.lower()}']").click()
+        else:
+            page.locator(f"#{view}").get_by_role("button", name=f"as {kind}").click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path

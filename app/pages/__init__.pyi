@@ -18,10 +18,10 @@ from gviz.app.pages.graph import gpu_time as gpu_time
 from gviz.app.pages.graph import graph_content as graph_content
 from gviz.app.pages.graph import graph_payload as graph_payload
 from gviz.app.pages.graph import graph_sources as graph_sources
-from gviz.app.pages.graph import has_breakdown as has_breakdown
 from gviz.app.pages.graph import is_first_folded as is_first_folded
 from gviz.app.pages.graph import render_graph as render_graph
 from gviz.app.pages.head import graph_head as graph_head
+from gviz.app.pages.head import has_breakdown as has_breakdown
 from gviz.app.pages.launch_costs import render_launch_costs as render_launch_costs
 from gviz.app.pages.ranks.comparison import RankComparisons as RankComparisons
 from gviz.app.pages.ranks.comparison import compared_ranks as compared_ranks

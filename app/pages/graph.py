@@ -29,7 +29,7 @@ from gviz.app.components import (
 from gviz.app.files import Library
 from gviz.app.inspector import edges_note
 from gviz.app.pages.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
-from gviz.app.pages.head import graph_head, no_times
+from gviz.app.pages.head import graph_head, has_breakdown, no_times
 from gviz.app.views import (
     KERNEL_COLUMNS,
     SENT_WHOLE,
@@ -37,7 +37,6 @@ from gviz.app.views import (
     GraphView,
     ShownLaunch,
     baseline_choice,
-    csv_button,
     filter_clear,
     find_baseline,
     fold_level,
@@ -162,11 +161,6 @@ def _breakdown(view: GraphView) -> list[Component]:
     return [html.P(words, className="gv-muted gv-no-breakdown")]
 
 
-def has_breakdown(view: GraphView) -> bool:
-    """Return whether a graph is launched, so that there is something to break down."""
-    return view.graph.parent_graph_id is None and not is_failed(view.root)
-
-
 def first_colour(view: GraphView, against: bool = False) -> str:
     """Return what nodes are coloured by at first; ``against``: there is a baseline."""
     if against:
@@ -246,7 +240,7 @@ def _table(view: GraphView) -> Component:
         ],
         **aria(label="Rows of the table"),
     )
-    save, clear = csv_button("save-csv"), filter_clear("filter-clear")
+    clear = filter_clear("filter-clear")
     search = dmc.TextInput(
         id="search",
         placeholder="Search nodes  ( / )",
@@ -261,7 +255,7 @@ def _table(view: GraphView) -> Component:
         ],
         className="gv-grid",
     )
-    return pane("Nodes", body, note, count, grouped, save, clear, search, name="table")
+    return pane("Nodes", body, note, count, grouped, clear, search, name="table")
 
 
 def graph_content(

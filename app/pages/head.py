@@ -44,15 +44,39 @@ def graph_head(
         className="gv-graph-title",
     )
     ways = html.Div(
-        [
-            _report(report),
-            *baseline,
-            _graph_choice(view, graphs),
-            *(share_button() if can_share else []),
-        ],
+        [_report(report), *baseline, _graph_choice(view, graphs), *_share(view, can_share)],
         className="gv-graph-ways",
     )
-    return html.Div([about, ways], className="gv-graph-head")
+    return html.Div([about, ways], className="gv-graph-head gv-graph-row")
+
+
+def _share(view: GraphView, can_share: bool) -> list[Component]:
+    """Return the menu of what can be saved, and what is said of it: assets/web/page/page.js."""
+    pictures = [("dag", "Graph", "s", "S")] if view.nodes else []
+    if view.recorded_launches or view.stream_launches:
+        pictures.append(("timeline", "Timeline", "s", "S"))
+    items = [
+        html.Button(
+            f"{name} as {kind}",
+            type="button",
+            title=f"What is in view ({key}, when it is focused)",
+            **{"data-save": f"{place} {kind.lower()}"},
+        )
+        for place, name, small, large in pictures
+        for kind, key in (("PNG", small), ("SVG", large))
+    ]
+    page = [_share_page()] if can_share else []
+    table = html.Button("Table as CSV", id="save-csv", type="button", title="The rows shown")
+    menu = html.Details(
+        [
+            html.Summary("Share"),
+            html.Div([*page, *items, table], className="gv-how-body gv-menu-body"),
+        ],
+        id="share-menu",
+        className="gv-how gv-menu",
+    )
+    note = html.Span(id="share-note", className="gv-share-note gv-ellipsis", role="status")
+    return [menu, note] if can_share else [menu]
 
 
 def _report(address: str | None) -> Component | None:
@@ -81,9 +105,20 @@ def share_button() -> list[Component]:
     ]
 
 
+def _share_page() -> Component:
+    """Return the item that saves the page as a file; assets/web/page/share.js does it."""
+    return html.Button(
+        "This page as HTML",
+        type="button",
+        id="share",
+        title="This graph with what is shown of it, verdict and findings as one file, which a "
+        "browser opens without gviz",
+    )
+
+
 def graph_facts(view: GraphView) -> Component:
     """Return what a graph level amounts to, on one line."""
-    times, levels = view.launch_times, view.tree.levels
+    levels = view.tree.levels
     nested = len(view.tree.nodes) - levels[0].end
     inside = (
         f"Nodes in {counted(len(levels) - 1, 'body', 'bodies')}: of child graphs and conditional "
@@ -106,25 +141,27 @@ def graph_facts(view: GraphView) -> Component:
                 integer(view.launch_count),
                 f"{counted(recorded, 'launch', 'launches')} recorded with node times",
             ),
-            *(
-                [
-                    (
-                        "Launch GPU time",
-                        launch_text(times),
-                        f"Median of {counted(times.count, 'launch', 'launches')}; {times.method}",
-                    )
-                ]
-                if times.median_ns is not None
-                else []
-            ),
-            *(
-                [("Node time", duration(view.node_time_ns), NODE_TIME_METHOD)]
-                if view.node_time_ns is not None
-                else []
-            ),
+            # Where there is a verdict it begins with the time of a launch.
+            *([] if has_breakdown(view) and view.is_timed else time_facts(view)),
         ],
         className="gv-facts gv-facts-line",
     )
+
+
+def has_breakdown(view: GraphView) -> bool:
+    """Return whether a graph is launched, so that there is something to break down."""
+    return view.graph.parent_graph_id is None and not is_failed(view.root)
+
+
+def time_facts(view: GraphView) -> list[tuple[str, str, str]]:
+    """Return what a launch takes, and its nodes."""
+    times, found = view.launch_times, []
+    if times.median_ns is not None:
+        how = f"Median of {counted(times.count, 'launch', 'launches')}; {times.method}"
+        found.append(("Launch GPU time", launch_text(times), how))
+    if view.node_time_ns is not None:
+        found.append(("Node time", duration(view.node_time_ns), NODE_TIME_METHOD))
+    return found
 
 
 def how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> Component:
@@ -141,7 +178,10 @@ def how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> C
         f"Launch GPU time: {view.launch_times.method}.",
         *([] if view.inflation is None else [f"{sentence(view.inflation.to_text())}."]),
     ]
-    lines = [(measurement_name(m), measurement_text(m), m.method) for m in measurements]
+    lines = [
+        *time_facts(view),
+        *((measurement_name(m), measurement_text(m), m.method) for m in measurements),
+    ]
     return html.Details(
         className="gv-how",
         children=[

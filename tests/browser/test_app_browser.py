@@ -118,6 +118,7 @@ def test_shared_file_begins_with_what_is_shown(
     graph_page.click_node("dag", NODE)
     graph_page.expect_selected(NODE)
     with page.expect_download() as download:
+        page.locator("#share-menu summary").click()
         page.locator("#share").click()
     assert download.value.suggested_filename == "fork-join-3x4.html"
     expect(page.locator("#share-note")).to_have_text("Saved as fork-join-3x4.html")

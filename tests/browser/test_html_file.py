@@ -320,6 +320,7 @@ def test_table_is_sorted_searched_and_saved(opened: OpenFile, small: Path, tmp_p
     assert opened.state("dag")["selected"] == opened.shown_rows()[:1]
     assert len(opened.shown_rows()) == 9
     with page.expect_download() as download:
+        page.locator("#share-menu summary").click()
         page.locator("#save-csv").click()
     assert download.value.suggested_filename == "fork-join-3x4.csv"
     lines = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))

@@ -142,6 +142,8 @@ export class Frame {
     add("+", "Zoom in (+)", () => this.view.zoomBy(1.5));
     add("−", "Zoom out (−)", () => this.view.zoomBy(1 / 1.5));
     add("Fit", "Show everything (f)", () => this.view.fit(true));
+    // Where there is a menu for that, it has the room.
+    if (document.getElementById("share-menu")) return bar;
     add("PNG", "Save what is in view as PNG (s)", () => picture.save(this, "png"));
     add("SVG", "Save what is in view as SVG (S)", () => picture.save(this, "svg"));
     return bar;

@@ -11,6 +11,7 @@ import { Breakdown } from "../breakdown/breakdown.js";
 import * as bus from "../core/bus.js";
 import { byId, closest } from "../core/dom.js";
 import { element, make } from "../core/parts.js";
+import * as picture from "../core/picture.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import * as choices from "./choices.js";
@@ -456,14 +457,24 @@ export class GraphPage {
     this.element.addEventListener("click", (event) => {
       const { id } = /** @type {Element} */ (event.target);
       if (id === "filter-clear") this.group.filter(null);
-      if (id === "save-csv") (this.state.table === "nodes" ? this.table : this.other?.table)?.saveCsv();
-      if (id === "share") share(this.store, this.query());
+      this.save(/** @type {HTMLElement} */ (event.target));
       const following = closest(event, "button[data-follow]");
       if (following) this.follow(following.dataset.follow ?? "");
       const opening = closest(event, "button[data-open]");
       if (opening) this.openBodies(opening.dataset.open?.split(",") ?? [], opening.dataset.level ?? "0");
     }, { signal });
     return listening;
+  }
+
+  /** Save what an item of the menu names. @param {HTMLElement} item */
+  save({ id, dataset }) {
+    const [view, kind] = (dataset.save ?? "").split(" ");
+    const frame = this.frames[/** @type {"dag"} */ (view)];
+    if (frame) picture.save(frame, /** @type {"png"|"svg"} */ (kind));
+    else if (id === "share") share(this.store, this.query());
+    else if (id === "save-csv") (this.state.table === "nodes" ? this.table : this.other?.table)?.saveCsv();
+    else return;
+    document.getElementById("share-menu")?.removeAttribute("open");
   }
 
   /** A key in the search: to the next hit, to the one before, or the end of it. @param {KeyboardEvent} event */

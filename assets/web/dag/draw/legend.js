@@ -95,7 +95,8 @@ function categories(strip, style, overlay, room) {
     const last = overlay.isRest(at);
     const text = last ? `${rest} more` : wordsOf(overlay, all[at].text);
     const cut = canvas.fitText(strip.ctx, text, SIZE, MOST_NAME, 400);
-    if (strip.x + 40 + canvas.textWidth(strip.ctx, cut, SIZE) > room) {
+    // With room for how many more there are.
+    if (strip.x + (rest > 1 ? 72 : 40) + canvas.textWidth(strip.ctx, cut, SIZE) > room) {
       strip.text(`+${rest}`);
       return;
     }

@@ -1,0 +1,86 @@
+"""Places on the graph page: no control under another, one row for the head."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import gviz.assets
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+    from playwright.sync_api import Route
+
+pytestmark = pytest.mark.browser
+
+RECORDING = Path(gviz.assets.__file__).parent / "recordings" / "training_step.gviz"
+GRAPH = "graph?file=training_step&graph=1"
+#: Controls of a head that lie over another one of it, or leave it.
+CLASHES = """() => {
+  const found = [];
+  for (const head of document.querySelectorAll(".gv-graph-row, .gv-pane-head")) {
+    const kinds = "h1, h2, summary, a, select, button, .gv-segments, .gv-check, .gv-search";
+    const parts = [...head.querySelectorAll(kinds)]
+      .filter((x) => x.checkVisibility() && !x.closest(".gv-how-body"));
+    const around = head.getBoundingClientRect();
+    const boxes = parts.map((x) => [x.id || x.textContent.slice(0, 20), x.getBoundingClientRect()]);
+    for (const [name, box] of boxes) {
+      const isOut = box.top < around.top - 1 || box.bottom > around.bottom + 1;
+      if (isOut || box.right > around.right + 1) found.push(name);
+    }
+    boxes.forEach(([name, a], n) => boxes.slice(n + 1).forEach(([other, b]) => {
+      if (a.left < b.right - 1 && b.left < a.right - 1) found.push(`${name} and ${other}`);
+    }));
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve) -> Site:
+    return serve(RECORDING)
+
+
+def box(graph_page: GraphPage, selector: str) -> dict[str, Any]:
+    """Return where a part stands."""
+    found = graph_page.page.locator(selector).bounding_box()
+    assert found is not None
+    return dict(found)
+
+
+@pytest.mark.parametrize("width", [1280, 1024])
+def test_controls_have_room_beside_each_other(
+    graph_page: GraphPage, site: Site, width: int
+) -> None:
+    page = graph_page.page
+    page.set_viewport_size({"width": width, "height": 768})
+    graph_page.open(site, GRAPH)
+    graph_page.choose("launch", "all 14, stacked")
+    graph_page.drawn("timeline")
+    assert page.locator("#order").is_visible()
+    assert page.evaluate(CLASHES) == []
+    assert box(graph_page, ".gv-graph-row")["height"] <= 44
+    for name in ("How measured", "Share"):
+        page.locator("summary", has_text=name).click()
+        body = box(graph_page, "details[open] > .gv-how-body")
+        assert body["x"] >= 0
+        assert body["x"] + body["width"] <= width
+        page.keyboard.press("Escape")
+
+
+def test_verdict_moves_nothing_when_it_comes(graph_page: GraphPage, site: Site) -> None:
+    page = graph_page.page
+    held: list[Route] = []
+    for kind in ("verdict", "breakdown"):
+        page.route(f"**/payload/{kind}/**", lambda route: held.append(route))
+    graph_page.open(site, GRAPH)
+    graph_page.wait_until(lambda: len(held) == 2, "verdict and breakdown requested")
+    before = box(graph_page, "#dag")
+    for route in held:
+        route.continue_()
+    page.unroute_all()
+    page.locator(".gv-said").first.wait_for()
+    page.locator(".gv-block").first.wait_for()
+    assert box(graph_page, "#dag") == before
