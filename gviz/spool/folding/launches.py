@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gviz.cuda import NodeType
 from gviz.recording import rows
-from gviz.runs import Activities, Rows, Spans, blank_activities, blank_rows
+from gviz.runs import Activities, Rows, Spans, blank_activities, blank_rows, integers
 from gviz.spool.folding.bodies import BodyOwners
 from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH
@@ -86,33 +86,26 @@ def fold_launches(
 
 def _calls(stream: LaunchStream) -> tuple[Rows, IntArray]:
     """Return the launches whose spans are rows, in order of their calls, and their executables."""
-    times = stream.row_times
-    values = np.array(
-        [
-            (
-                r.exec_id, r.correlation, r.start_ns, r.end_ns, r.thread_id, r.stream_id, r.flags,
-                times.get(r.token, UNKNOWN) if r.token else UNKNOWN,
-            )
-            for r in stream.rows
-        ],
-        np.int64,
-    ).reshape(-1, 8)  # fmt: skip
-    exec_id, correlation, start, end, thread, stream_id, flags, event = values[
-        np.argsort(values[:, 2], kind="stable")
-    ].T
+    calls = stream.rows.to_array()
+    calls = calls.take(np.argsort(calls["start_ns"], kind="stable"))
+    stream_id = calls["stream_id"].astype(np.int64)
     launches = blank_rows(
         rows.Launch,
-        len(values),
+        len(calls),
         side="graph",
-        host_start_ns=start,
-        host_end_ns=end,
-        thread_id=thread,
+        host_start_ns=calls["start_ns"],
+        host_end_ns=calls["end_ns"],
+        thread_id=calls["thread_id"],
         stream_id=np.where(stream_id == NO_STREAM, UNKNOWN, stream_id),
-        correlation_id=correlation,
-        node_level=(flags & LAUNCH_NODE_LEVEL) != 0,
-        event_duration_ns=event,
+        correlation_id=calls["correlation"],
+        node_level=(calls["flags"] & LAUNCH_NODE_LEVEL) != 0,
+        # No events were around a launch whose token is 0.
+        event_duration_ns=integers(
+            stream.row_times.get(token, UNKNOWN) if token else UNKNOWN
+            for token in calls["token"].tolist()
+        ),
     )
-    return launches, exec_id.copy()
+    return launches, calls["exec_id"].astype(np.int64)
 
 
 def _impossible(spans: Spans, graph_of: IntArray, graphs: Graphs) -> IntArray:

@@ -34,7 +34,6 @@ from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_dev
 from gviz.spool.folding.stacks import fold_stacks
 from gviz.spool.records import (
     SPOOL_SUFFIX,
-    NvtxRangeRecord,
     SpoolReader,
     WindowReason,
     WindowRecord,
@@ -391,8 +390,8 @@ class _Fold:
             (parent for parent, _, _ in paths.values()),
             ((domain or None, text) for _, domain, text in paths.values()),
         )
-        ranges = np.array(contents.nvtx_ranges, np.int64).reshape(-1, len(NvtxRangeRecord._fields))
-        columns = dict(zip(NvtxRangeRecord._fields, ranges.T, strict=True))
+        ranges = contents.nvtx_ranges.to_array()
+        columns = {name: ranges[name].astype(np.int64) for name in ranges.dtype.names or ()}
         self.builder.add_ranges(**columns)
         frames, locations = fold_stacks(contents.stacks, _last_moment(contents))
         self.builder.add_columns(rows.StackFrame, frames)

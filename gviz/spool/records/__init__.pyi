@@ -2,10 +2,7 @@ from gviz.spool.records import format as format
 from gviz.spool.records import table as table
 from gviz.spool.records.activity import decode_buffer as decode_buffer
 from gviz.spool.records.activity import join as join
-from gviz.spool.records.call_records import CallRecord as CallRecord
-from gviz.spool.records.call_records import LaunchRecord as LaunchRecord
 from gviz.spool.records.call_records import LifeRecord as LifeRecord
-from gviz.spool.records.call_records import NvtxRangeRecord as NvtxRangeRecord
 from gviz.spool.records.enums import STACK_REASONS as STACK_REASONS
 from gviz.spool.records.enums import PeriodReason as PeriodReason
 from gviz.spool.records.enums import WindowReason as WindowReason
@@ -42,6 +39,7 @@ from gviz.spool.records.life import LIFE_TAKERS as LIFE_TAKERS
 from gviz.spool.records.life import LifeContents as LifeContents
 from gviz.spool.records.memory_records import GraphMemoryRecord as GraphMemoryRecord
 from gviz.spool.records.nesting import NESTING_TAKERS as NESTING_TAKERS
+from gviz.spool.records.packed import PackedRecords as PackedRecords
 from gviz.spool.records.payload import AutogradRecord as AutogradRecord
 from gviz.spool.records.payload import check_sizes as check_sizes
 from gviz.spool.records.payload import check_time as check_time

@@ -19,7 +19,6 @@ from gviz.spool.records import (
     NESTING_TAKERS,
     AutogradRecord,
     CalibrationRecord,
-    CallRecord,
     CreatedRecord,
     DeviceRecord,
     FunctionRecord,
@@ -28,8 +27,8 @@ from gviz.spool.records import (
     LifeContents,
     LifeRecord,
     NodeTimesRecord,
-    NvtxRangeRecord,
     OriginRecord,
+    PackedRecords,
     PeriodRecord,
     Record,
     RecordType,
@@ -76,7 +75,7 @@ class Contents:
     strings: dict[int, str] = field(default_factory=dict)
     functions: dict[int, FunctionRecord] = field(default_factory=dict)
     call_names: dict[int, str] = field(default_factory=dict)
-    calls: list[CallRecord] = field(default_factory=list)
+    calls: PackedRecords = field(default_factory=lambda: PackedRecords(table.CALL))
     lives: list[LifeRecord] = field(default_factory=list)
     walks: list[GraphWalk] = field(default_factory=list)
     created: dict[int, CreatedRecord] = field(default_factory=dict)
@@ -85,7 +84,7 @@ class Contents:
     #: By the number that stands for a stack together with an operation of autograd.
     autograd: dict[int, AutogradRecord] = field(default_factory=dict)
     nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
-    nvtx_ranges: list[NvtxRangeRecord] = field(default_factory=list)
+    nvtx_ranges: PackedRecords = field(default_factory=lambda: PackedRecords(table.NVTX_RANGE))
     dots: list[int] = field(default_factory=list)
     graph_memory: list[GraphMemoryRecord] = field(default_factory=list)
     freed: dict[int, int] = field(default_factory=dict)  # address to the call that freed it
@@ -132,7 +131,7 @@ class Contents:
             # A range is recorded after those around it.
             if parent and (parent not in paths or parent >= path):
                 paths[path] = (0, domain, text)
-        self.nvtx_ranges = [found for found in self.nvtx_ranges if found.path_id in paths]
+        self.nvtx_ranges.choose(np.isin(self.nvtx_ranges.to_array()["path_id"], list(paths)))
         for node, created in self.created.items():
             if created.nvtx_path not in paths:
                 self.created[node] = created._replace(nvtx_path=0)
@@ -259,7 +258,7 @@ def _string(c: Contents, p: bytes) -> None:
 def _call(c: Contents, p: bytes) -> None:
     call = table.CALL.unpack(p)
     check_time(call.start_ns, call.end_ns)
-    c.calls.append(call)
+    c.calls.add(p)
 
 
 def _life(c: Contents, p: bytes) -> None:
@@ -355,7 +354,7 @@ def _nvtx_range(c: Contents, p: bytes) -> None:
     if len(c.nvtx_ranges) < MOST_NVTX_RANGES:
         found = table.NVTX_RANGE.unpack(p)
         check_time(found.start_ns, found.end_ns)
-        c.nvtx_ranges.append(found)
+        c.nvtx_ranges.add(p)
     else:
         c.nvtx_ranges_left_out += 1
 

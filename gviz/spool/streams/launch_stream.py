@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gviz.spool.records import LaunchRecord, table
+from gviz.spool.records import PackedRecords, table
 from gviz.spool.records import format as f
 from gviz.spool.streams.launch_bins import LaunchBins
 from gviz.spool.streams.retention import Retention, RowChoice
@@ -45,7 +45,7 @@ class LaunchStream:
     Attributes
     ----------
     rows
-        Launches whose spans are rows, in order of arrival; failed calls have none.
+        LAUNCH records of launches whose spans are rows; failed calls have none.
     row_times
         By token, GPU time between events of these (ns).
     plain
@@ -65,7 +65,7 @@ class LaunchStream:
 
     def __init__(self, limits: Retention, timed_nodes: Callable[[int], int]) -> None:
         self.limits = limits
-        self.rows: list[LaunchRecord] = []
+        self.rows = PackedRecords(table.LAUNCH)
         self.row_times: dict[int, int] = {}
         self.plain = np.zeros(0, LAUNCH)
         self.bins = LaunchBins()
@@ -146,13 +146,12 @@ class LaunchStream:
         row = self._choice.choose(exec_id, recorded)
         room = max(0, self.limits.row_launches - len(self))
         self._plain_count += int((~row[:room]).sum())
-        for call in calls[row].tolist():
-            record = LaunchRecord(*call)
-            self.rows.append(record)
-            if record.token:
-                self._row_tokens.add(record.token)
-                if record.token in self._early:
-                    self.row_times[record.token] = self._early.pop(record.token)
+        self.rows.extend(calls[row])
+        tokens = calls["token"][row]
+        for token in tokens[tokens != 0].tolist():
+            self._row_tokens.add(token)
+            if token in self._early:
+                self.row_times[token] = self._early.pop(token)
         self._take_columns(calls[~row], recorded[~row])
 
     def _widen(self, exec_id: IntArray, start_ns: IntArray) -> None:
@@ -237,8 +236,8 @@ class LaunchStream:
         Ascending. A place is a number for :meth:`widen`, or -1 - index in :attr:`rows`.
         """
         if self._keys is None:
-            pairs = np.array([(r.exec_id, r.correlation) for r in self.rows], np.int64)
-            rows = pairs.reshape(-1, 2)[:, 0] << 32 | pairs.reshape(-1, 2)[:, 1]
+            own = self.rows.to_array()
+            rows = own["exec_id"].astype(np.int64) << 32 | own["correlation"]
             open_ = self._open_launches()
             keys = open_["exec_id"] << 32 | open_["correlation"]
             places = np.concatenate((-1 - np.arange(len(rows)), np.arange(len(keys))))

@@ -204,7 +204,8 @@ def test_spans_are_the_records_of_their_launch(folded: Folded) -> None:
     records = folded.activities()
     (walk,) = folded.contents.walks
     of_graph = records[records["exec_id"] == walk.exec_id]
-    correlations = {launch.correlation for launch in folded.contents.launch_stream.rows}
+    launches = folded.contents.launch_stream.rows.to_array()
+    correlations = set(launches["correlation"].tolist())
     assert set(of_graph["correlation_id"].tolist()) <= correlations
     assert len(folded.recording.fetch_graph_spans(1)) == len(of_graph)
     for launch in folded.recording.fetch_launches(1):
@@ -270,7 +271,7 @@ def test_stream_operations_are_the_records_outside_graphs(folded: Folded) -> Non
     outside = records[records["node_id"] == UNKNOWN]
     operations = folded.recording.fetch_run_stream_operations(1)
     assert [op.start_ns for op in operations] == outside["start_ns"].tolist()
-    calls = {call.correlation: call for call in folded.contents.calls}
+    calls = {call["correlation"]: call for call in folded.contents.calls.to_array()}
     with_call = 0
     for operation in operations:
         call = calls.get(operation.correlation_id)
@@ -278,8 +279,9 @@ def test_stream_operations_are_the_records_outside_graphs(folded: Folded) -> Non
             assert operation.host_start_ns is None
             continue
         with_call += 1
-        assert (operation.host_start_ns, operation.host_end_ns) == (call.start_ns, call.end_ns)
-        assert call.start_ns < operation.start_ns
+        times = call[["start_ns", "end_ns"]].tolist()
+        assert (operation.host_start_ns, operation.host_end_ns) == times
+        assert call["start_ns"] < operation.start_ns
     assert with_call > 0.9 * len(operations)
 
 
