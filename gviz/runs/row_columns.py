@@ -39,7 +39,7 @@ def row_dtype(row: type) -> np.dtype[np.void]:
     )
 
 
-def blank_rows(row: type, count: int, **columns: Any) -> Rows:
+def blank_rows(row: type, count: int, /, **columns: Any) -> Rows:
     """Return ``count`` rows with these columns; the others have their default, or are not known."""
     found = np.empty(count, row_dtype(row))
     for field in dataclasses.fields(row):

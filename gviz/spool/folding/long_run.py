@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.recording import encode, rows
-from gviz.runs import Rows, blank_rows, text_where
+from gviz.runs import Rows, blank_rows, integers, text_where
 from gviz.spool.folding.graphs import Graphs
 from gviz.spool.streams import MEASURES, Contents, LaunchStream
 from gviz.stats import UNKNOWN, DurationSketch, IntArray
@@ -49,21 +49,23 @@ def plain_launches(stream: LaunchStream, graphs: Graphs, ordinals: IntArray) -> 
         )
 
 
-def bin_rows(stream: LaunchStream, graphs: Graphs) -> Iterator[rows.LaunchBin]:
-    """Yield the launches without a row, counted in intervals of time."""
-    for bin_ in stream.bins.bins():
-        yield rows.LaunchBin(
-            graph_exec_id=graphs.execs[bin_.key.exec_id].graph_exec_id,
-            measure=MEASURES[bin_.key.measure],
-            node_level=bin_.key.node_level,
-            start_ns=bin_.start_ns,
-            count=int(bin_.histogram.count.sum()),
-            total_ns=bin_.total_ns,
-            min_ns=bin_.least_ns,
-            max_ns=bin_.most_ns,
-            bucket=encode(bin_.histogram.bucket, differences=True),
-            bucket_count=encode(bin_.histogram.count),
-        )
+def launch_bins(stream: LaunchStream, graphs: Graphs) -> Rows:
+    """Return the launches without a row, counted in intervals of time (rows.LaunchBin)."""
+    bins = list(stream.bins.bins())
+    return blank_rows(
+        rows.LaunchBin,
+        len(bins),
+        graph_exec_id=integers(graphs.execs[one.key.exec_id].graph_exec_id for one in bins),
+        measure=[MEASURES[one.key.measure] for one in bins],
+        node_level=integers(one.key.node_level for one in bins),
+        start_ns=integers(one.start_ns for one in bins),
+        count=integers(int(one.histogram.count.sum()) for one in bins),
+        total_ns=integers(one.total_ns for one in bins),
+        min_ns=integers(one.least_ns for one in bins),
+        max_ns=integers(one.most_ns for one in bins),
+        bucket=[encode(one.histogram.bucket, differences=True) for one in bins],
+        bucket_count=[encode(one.histogram.count) for one in bins],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.folding.launch_cost import launch_costs
 from gviz.spool.folding.launches import FoldedLaunches, fold_launches
 from gviz.spool.folding.life import fold_life
-from gviz.spool.folding.long_run import bin_rows, counted_by_graph, plain_launches, remarks
+from gviz.spool.folding.long_run import counted_by_graph, launch_bins, plain_launches, remarks
 from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_devices
@@ -136,7 +136,7 @@ class _Fold:
         for piece in plain_launches(stream, graphs, launches.plain_ordinals):
             self.builder.add_launches(piece)
         self.builder.add_operations(operations, _works(graphs))
-        self.builder.add(*bin_rows(stream, graphs))
+        self.builder.add_columns(rows.LaunchBin, launch_bins(stream, graphs))
         self.builder.add(*launch_costs(launches, stream, graphs))
         self._write_alternations()
         self._write_spans(launches, graphs)
