@@ -7,6 +7,7 @@
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
 # make gpu-test-all   every GPU test; PART=1 to PART=8: an eighth, 9 minutes at most
 # make bench          the benchmarks that need no GPU: an hour;  make format;  make docs;  make clean
+# make pictures       the pictures of README and docs/ anew, in Chromium: a minute
 #
 # One change: .venv/bin/pytest FILE, a second.
 #
@@ -37,7 +38,7 @@ SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycac
 
 .PHONY: help demo test test-all test-rest test-wheel check check-lint check-format \
     check-spelling check-sizes check-walls check-c check-modules check-web check-wheel check-installed \
-    bench gpu-test gpu-test-all format docs clean
+    bench gpu-test gpu-test-all format docs pictures clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -126,6 +127,11 @@ format: $(VENV)/.gviz-check
 
 docs: $(VENV)/.gviz
 	$(VENV)/bin/python -P tools/make_docs.py
+
+# The pictures of README and docs/, of the bundled recordings.
+pictures: $(VENV)/.gviz-test
+	@tools/install_chromium.sh
+	$(VENV)/bin/python -P tools/take_pictures.py
 
 clean:
 	rm -rf build dist tools/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
