@@ -157,7 +157,8 @@ def _breakdown(view: GraphView) -> list[Component]:
         return [breakdown_box(is_timed=view.is_timed)]
     if view.graph.parent_graph_id is None:
         return []
-    words = f"A body has no launch of its own: the breakdown of {view.root.name} holds its nodes."
+    around = view.titles[view.root.graph_id]
+    words = f"A body has no launch of its own: the breakdown of {around} holds its nodes."
     return [html.P(words, className="gv-muted gv-no-breakdown")]
 
 
@@ -279,7 +280,7 @@ def graph_content(
     place = parts.add(page)
     return {
         "id": view.graph.graph_id,
-        "name": view.graph.name,
+        "name": view.title,
         "note": "",
         "parts": parts.list,
         "page": place,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from dash import dcc, html
 from dash.development.base_component import Component
@@ -35,7 +36,7 @@ def graph_head(
     """
     about = html.Div(
         [
-            html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
+            html.H1(view.title, className="gv-ellipsis", title=view.title),
             state_badge(view.run) if view.run.state != "completed" else None,
             graph_facts(view),
             how_measured(view, measurements),
@@ -218,18 +219,22 @@ def _graph_choice(view: GraphView, graphs: Sequence[rows.Graph]) -> Component | 
     if len(graphs) < 2:
         return None
     return select(
-        "graph-choice", "Graph", graph_options(graphs), str(view.graph.graph_id), width=230
+        "graph-choice",
+        "Graph",
+        graph_options(graphs, view.titles),
+        str(view.graph.graph_id),
+        width=230,
     )
 
 
-def graph_options(graphs: Sequence[rows.Graph]) -> list[dict[str, str]]:
-    """Return the options of a choice of graphs; those of one name with their numbers."""
-    names = {g.graph_id: g.name for g in graphs}
-    doubled = {n for n in names.values() if list(names.values()).count(n) > 1}
+def graph_options(graphs: Sequence[rows.Graph], titles: Mapping[int, str]) -> list[dict[str, str]]:
+    """Return the options of a choice of graphs; bodies of one name with their numbers."""
+    names = {g.graph_id: titles.get(g.graph_id, g.name) for g in graphs}
+    count = Counter(names.values())
     return [
         {
-            "value": str(g.graph_id),
-            "label": f"{g.name} (graph {g.graph_id})" if g.name in doubled else g.name,
+            "value": str(graph_id),
+            "label": f"{name} (graph {graph_id})" if count[name] > 1 else name,
         }
-        for g in graphs
+        for graph_id, name in names.items()
     ]

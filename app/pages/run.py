@@ -123,7 +123,7 @@ def _graph_row(view: RunView, line: GraphLine, addresses: Addresses) -> Componen
         (duration(line.instantiate_ns), None),
         (duration(line.upload_ns), None),
     ]
-    name = html.Td(dcc.Link(line.graph.name, href=href, className="gv-graph-link"))
+    name = html.Td(dcc.Link(line.title, href=href, className="gv-graph-link"))
     report = html.Td(report_link(view.file, line, addresses))
     return html.Tr([name, report, *(html.Td(t, title=m, className="gv-number") for t, m in cells)])
 

@@ -226,7 +226,7 @@ def _compare_button(view: RunView) -> Component | None:
         "Compare",
         type="button",
         className="gv-button gv-compare-pick",
-        title=f"Compare {view.main_graph.graph.name} with a graph of another run",
+        title=f"Compare {view.main_graph.title} with a graph of another run",
         **{"data-file": view.file, "data-graph": str(view.main_graph.graph.graph_id)},
         **aria(pressed="false"),
     )
@@ -253,7 +253,7 @@ def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
         ),
     ]
     if main is not None and main.times.median_ns is not None:
-        method = f"GPU time of {main.graph.name}, median; {main.times.method}"
+        method = f"GPU time of {main.title}, median; {main.times.method}"
         found.append(("Launch", launch_text(main.times), method))
     found = [fact for fact in found if fact[1] != MISSING]
     if run.rank is not None:
@@ -318,10 +318,10 @@ def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Compone
     return html.Li(
         [
             dcc.Link(
-                line.graph.name,
+                line.title,
                 href=href,
                 className="gv-graph-link gv-ellipsis",
-                title=line.graph.name,
+                title=line.title,
             ),
             html.Span(values, className="gv-graph-values"),
         ]
@@ -331,7 +331,7 @@ def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Compone
 def report_link(file: str, line: GraphLine, addresses: Addresses) -> Component:
     """Return the link to a graph's report."""
     return dcc.Link(
-        ["Report", html.Span(f" on {line.graph.name}", className="gv-unseen")],
+        ["Report", html.Span(f" on {line.title}", className="gv-unseen")],
         href=addresses.report(file, line.graph.graph_id),
     )
 

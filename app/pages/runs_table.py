@@ -180,7 +180,7 @@ def _row(view: RunView, line: GraphLine, addresses: Addresses) -> dict[str, Any]
     known = [step for step in steps if step is not None]
     return {
         "id": f"{view.file}/{line.graph.graph_id}",
-        "graph": line.graph.name,
+        "graph": line.title,
         "graph_href": addresses.graph(view.file, line.graph.graph_id),
         "report": "Report",
         "report_href": addresses.report(view.file, line.graph.graph_id),

@@ -33,6 +33,7 @@ from gviz.app.pages import (
 )
 from gviz.app.views import RunView, file_views, find_only_graph, graph_view, run_files
 from gviz.errors import GvizError, RecordingError
+from gviz.model import graph_title
 
 Page = tuple[Component, list[Component], str]
 
@@ -126,14 +127,15 @@ def _graph_page(library: Library, addresses: Addresses, query: Query, search: st
     with library.file(file).at() as opened:
         graph = graph_view(library, file, graph_id)
         source = addresses.page_payload(opened.versioned_key, graph_id, query)
+        titles = graph.titles
     page: Component = GraphPage("graph-page", source, _beginning(search))
     steps = trail(
         ("Runs", addresses.runs()),
         (graph.run.name, addresses.run(file, graph.run.run_id)),
-        *((g.name, addresses.graph(file, g.graph_id)) for g in graph.ancestors),
-        (graph.graph.name, None),
+        *((titles[g.graph_id], addresses.graph(file, g.graph_id)) for g in graph.ancestors),
+        (titles[graph_id], None),
     )
-    return page, steps, f"{graph.graph.name} – gviz"
+    return page, steps, f"{titles[graph_id]} – gviz"
 
 
 def _beginning(search: str | None) -> dict[str, object]:
@@ -146,13 +148,14 @@ def _report_page(library: Library, addresses: Addresses, file: str, graph_id: in
         graph = opened.recording.fetch_graph(graph_id)
         run = next(r for r in opened.recording.fetch_runs() if r.run_id == graph.run_id)
         page = render_report(library, file, run, graph, addresses)
+        title = graph_title(opened.recording, graph)
     steps = trail(
         ("Runs", addresses.runs()),
         (run.name, addresses.run(file, run.run_id)),
-        (graph.name, addresses.graph(file, graph_id)),
+        (title, addresses.graph(file, graph_id)),
         ("Report", None),
     )
-    return page, steps, f"Report: {graph.name} – gviz"
+    return page, steps, f"Report: {title} – gviz"
 
 
 def _find_run(views: list[RunView], file: str, run_id: int) -> RunView:

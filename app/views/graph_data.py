@@ -17,6 +17,7 @@ from gviz.model import (
     LaunchTimes,
     NestedTimes,
     TimedTree,
+    graph_titles,
     inflation,
     launch_times,
     read_nested_times,
@@ -89,6 +90,7 @@ class GraphView:
     _read_statistics: Callable[[int], rows.NodeStatistics | None]
     _read_nested: Callable[[], NestedTimes]
     _read_families: Callable[[], FamilyColours]
+    _titles: Callable[[], Mapping[int, str]]
     _read_stack: Callable[[int], Sequence[rows.Location]]
     launch_count: int
     recorded_launches: Sequence[ShownLaunch]
@@ -109,6 +111,16 @@ class GraphView:
     def stack(self, stack_id: int) -> Sequence[rows.Location]:
         """Return the Python frames of a stack, innermost first: read when they are requested."""
         return self._read_stack(stack_id)
+
+    @property
+    def titles(self) -> Mapping[int, str]:
+        """The titles of the run's graphs, by graph_id."""
+        return self._titles()
+
+    @property
+    def title(self) -> str:
+        """Its name, and what tells it from graphs of the same name."""
+        return self.titles.get(self.graph.graph_id, self.graph.name)
 
     @property
     def families(self) -> FamilyColours:
@@ -161,6 +173,14 @@ def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     # The same that the payloads are made of: looked up each time, so that it stays as long.
     tree = read_timed_tree(recording, graph_id, opened.keep)
     return opened.derive(("graph", graph_id), lambda: build_graph_view(opened, tree))
+
+
+def read_titles(opened: OpenRecording, run_id: int) -> Mapping[int, str]:
+    """Return the titles of a run's graphs by graph_id, read once for each version of a file."""
+    recording = opened.recording
+    return opened.derive(
+        ("titles", run_id), lambda: graph_titles(recording, recording.fetch_graphs(run_id))
+    )
 
 
 def graph_identity(run: rows.Run, graph: rows.Graph) -> str:
@@ -229,6 +249,7 @@ def build_graph_view(opened: OpenRecording, tree: TimedTree) -> GraphView:
         # No reference to what the view is kept in.
         _read_statistics=lambda node: read_node_statistics(opened.recording, tree, node),
         _read_nested=lambda: read_nested_times(opened.recording, tree, opened.keep),
+        _titles=lambda: read_titles(opened, graph.run_id),
         _read_families=lambda: read_family_colours(opened.recording, tree, opened.keep),
         _read_stack=lambda stack_id: opened.recording.fetch_stack(stack_id),
         launch_count=recording.count_launches(root.graph_id)[0],

@@ -14,6 +14,7 @@ from gviz.model import (
     LaunchTimes,
     failed_captures,
     graph_life,
+    graph_titles,
     is_failed,
     launch_times,
     read_total_ns,
@@ -27,6 +28,8 @@ class GraphLine:
 
     Attributes
     ----------
+    title
+        Its name, and what tells it from graphs of the same name.
     node_count
         Nodes of every level.
     launch_count, recorded_count
@@ -40,6 +43,7 @@ class GraphLine:
     """
 
     graph: rows.Graph
+    title: str
     node_count: int
     edge_count: int | None
     exec_count: int
@@ -191,17 +195,25 @@ def _graph_lines(recording: Recording, run_id: int) -> list[GraphLine]:
     graphs = recording.fetch_graphs(run_id)
     top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
     updates = recording.fetch_graph_updates(run_id)
-    bodies = Bodies(graphs)
+    bodies, titles = Bodies(graphs), graph_titles(recording, graphs)
     return [
         _graph_line(
-            recording, g, [g, *bodies.nested(g.graph_id)], graph_life(recording, g, updates)
+            recording,
+            g,
+            titles[g.graph_id],
+            [g, *bodies.nested(g.graph_id)],
+            graph_life(recording, g, updates),
         )
         for g in top
     ]
 
 
 def _graph_line(
-    recording: Recording, graph: rows.Graph, levels: Sequence[rows.Graph], life: GraphLife
+    recording: Recording,
+    graph: rows.Graph,
+    title: str,
+    levels: Sequence[rows.Graph],
+    life: GraphLife,
 ) -> GraphLine:
     launches, recorded = recording.count_launches(graph.graph_id)
     execs = recording.fetch_graph_execs(graph.graph_id)
@@ -210,6 +222,7 @@ def _graph_line(
     topology = graph.topology_id
     return GraphLine(
         graph=graph,
+        title=title,
         node_count=sum(recording.count_rows(rows.Node, {"graph_id": x.graph_id}) for x in levels),
         edge_count=None if topology is None else recording.fetch_topology(topology).edge_count,
         exec_count=len(execs),

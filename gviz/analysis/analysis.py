@@ -40,6 +40,7 @@ from gviz.analysis.soundness import caveats_of
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError, no_such_graph
+from gviz.model import graph_title
 from gviz.stats import NotComputed, figure, to_document
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class GraphAnalysis:
 
     graph_id: int = figure("stated", "the graph")
     name: str = figure("stated", "its name")
+    title: str = figure("stated", "that, and what tells it from graphs of the same name")
     node_count: int = figure("measured", "nodes, those of bodies included")
     launch_count: int = figure("measured", "launches seen")
     timed_launch_count: int = figure("measured", "launches with node times that are looked at")
@@ -191,6 +193,7 @@ def _analyze_graph(
     return GraphAnalysis(
         graph_id=row.graph_id,
         name=row.name,
+        title=graph_title(subject.recording, row),
         node_count=len(subject.graph),
         launch_count=count,
         timed_launch_count=len(subject.timed_launches),

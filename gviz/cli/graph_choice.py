@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from gviz.errors import RecordingError
@@ -21,7 +21,7 @@ def find_graph(recording: Recording, wanted: str) -> int:
     RecordingError
         If there is none, or several.
     """
-    graphs = _matches(recording.fetch_graphs(), wanted)
+    graphs = _matches(recording, wanted)
     found = [graph.graph_id for graph in graphs]
     if len(found) == 1:
         return found[0]
@@ -35,14 +35,22 @@ def find_graph(recording: Recording, wanted: str) -> int:
 
 def is_graph(recording: Recording, wanted: str) -> bool:
     """Return whether there is a graph that :func:`find_graph` would take, or several."""
-    return bool(_matches(recording.fetch_graphs(), wanted))
+    return bool(_matches(recording, wanted))
 
 
-def _matches(graphs: Sequence[rows.Graph], wanted: str) -> list[rows.Graph]:
+def _matches(recording: Recording, wanted: str) -> list[rows.Graph]:
+    from gviz.model import graph_titles
+
+    graphs = recording.fetch_graphs()
+    found = _named(graphs, wanted, {graph.graph_id: graph.name for graph in graphs})
+    return found or _named(graphs, wanted, graph_titles(recording, graphs))
+
+
+def _named(graphs: Sequence[rows.Graph], wanted: str, names: Mapping[int, str]) -> list[rows.Graph]:
     return (
         [graph for graph in graphs if _is_number(wanted) and graph.graph_id == int(wanted)]
-        or [graph for graph in graphs if graph.name == wanted]
-        or [graph for graph in graphs if fnmatchcase(graph.name, wanted)]
+        or [graph for graph in graphs if names[graph.graph_id] == wanted]
+        or [graph for graph in graphs if fnmatchcase(names[graph.graph_id], wanted)]
     )
 
 

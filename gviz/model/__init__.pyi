@@ -48,6 +48,8 @@ from gviz.model.open_ranges import enclosing as enclosing
 from gviz.model.stream_comparison import SideTimes as SideTimes
 from gviz.model.stream_comparison import StreamComparison as StreamComparison
 from gviz.model.stream_comparison import read_sides as read_sides
+from gviz.model.titles import graph_title as graph_title
+from gviz.model.titles import graph_titles as graph_titles
 from gviz.model.tree.bodies import Bodies as Bodies
 from gviz.model.tree.bodies import in_nested_order as in_nested_order
 from gviz.model.tree.bodies import read_bodies as read_bodies

@@ -100,6 +100,7 @@ class GraphSummary:
 
     graph_id: int
     name: str
+    title: str
     origin: str
     node_count: int
     edge_count: int | None
@@ -243,7 +244,7 @@ def _summarize_graph(
     allocations: Sequence[rows.Allocation],
     slowest: int,
 ) -> GraphSummary:
-    from gviz.model import inflation, read_statistics
+    from gviz.model import graph_title, inflation, read_statistics
 
     graph, levels = tree.graph, [level.graph for level in tree.levels]
     statistics = read_statistics(recording, tree, _STATISTICS)
@@ -253,6 +254,7 @@ def _summarize_graph(
     return GraphSummary(
         graph_id=graph.graph_id,
         name=graph.name,
+        title=graph_title(recording, graph),
         origin=graph.origin,
         node_count=len(tree),
         edge_count=_count_edges(recording, levels),

@@ -12,6 +12,7 @@ from gviz.app.files import Library, sentence_of
 from gviz.app.pages.report.drawings import draw
 from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.reports import Report, Reports
+from gviz.model import graph_title
 from gviz.recording import rows
 from gviz.report import Drawing, run_document
 from gviz.text import counted
@@ -25,13 +26,15 @@ def render_report(
 ) -> Component:
     """Return the page of a report, which follows when it is made (:func:`show_report`)."""
     opened = library.file(file)
+    with opened.at():
+        title = graph_title(opened.recording, graph)
     graph_page = dcc.Link("See the graph", href=addresses.graph(file, graph.graph_id))
     return html.Div(
         className="gv-sheet gv-report",
         children=[
             html.Div(
                 [
-                    html.H1(["Report: ", graph.name]),
+                    html.H1(["Report: ", title]),
                     state_badge(run) if run.state != "completed" else None,
                     graph_page,
                 ],

@@ -20,6 +20,7 @@ from gviz.model import (
     TimedTree,
     TreeEdges,
     TreeLevel,
+    graph_title,
     read_launch_spans,
     read_level,
     read_timed_tree,
@@ -66,7 +67,7 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
     names = []
     for graph_id in graph_ids:
         tree = read_timed_tree(recording, graph_id, columns=_NODE)
-        edges, name = read_tree_edges(recording, tree), tree.graph.name
+        edges, name = read_tree_edges(recording, tree), graph_title(recording, tree.graph)
         names.append(name)
         colours = colours_of_nodes(recording, tree, theme)
         for level in tree.levels:
@@ -104,7 +105,7 @@ def draw_launch(
     lane = read_level(recording, tree).lanes_of(spans)
     colours = ValueColours(ColourScale.of(spans.duration_ns.astype(np.float64)), theme)
     pen = Pen(INKS[theme])
-    title = f"{graph.name}, launch #{launch.ordinal}"
+    title = f"{graph_title(recording, graph)}, launch #{launch.ordinal}"
     _draw_head(pen, _MARGIN, title, "duration", colours)
     top = _MARGIN + _HEAD
     whole = max(1, int(spans.end_ns.max(initial=1)))

@@ -51,7 +51,7 @@ def run_document(run: RunAnalysis, title: str) -> Document:
     details: list[Section] = []
     for graph in run.graphs:
         parts = tuple(_graph_sections(graph, run))
-        heading = f"Graph {graph.graph_id}: {graph.name}"
+        heading = f"Graph {graph.graph_id}: {graph.title}"
         details += [Section(f"graph-{graph.graph_id}", heading, parts)] if named else parts
     sections = (advice_section(run), *details, *_run_sections(run))
     return Document(title, tuple(verdicts), sections)

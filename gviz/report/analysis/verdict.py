@@ -39,7 +39,7 @@ NO_FINDING = "No rule found a gain above noise."
 def verdict_of(graph: GraphAnalysis) -> Verdict:
     """Return three sentences about a graph, and what in its records makes them doubtful."""
     return Verdict(
-        f"graph {graph.graph_id}: {graph.name}",
+        f"graph {graph.graph_id}: {graph.title}",
         (_against_eager(graph.stream_comparison), _where_time_goes(graph), best_finding(graph)),
         graph.doubts,
     )

@@ -44,7 +44,7 @@ def graph_section(graph: GraphSummary) -> Section:
     """Return what a recording has of a graph."""
     return section(
         f"graph-{graph.graph_id}",
-        f"Graph {graph.graph_id}: {graph.name} ({graph.origin})",
+        f"Graph {graph.graph_id}: {graph.title} ({graph.origin})",
         _size(graph),
         _exchangeable(graph.exchangeable_count),
         *_life(graph),
