@@ -1,11 +1,14 @@
-"""The gate without CUPTI: programs plain and with the gate preloaded, in turns.
+"""Watching without CUPTI: programs plain, behind the gate, and recorded, in turns.
 
+Sides: plain; the gate preloaded, with nobody listening; `gviz run --collector topology` behind it,
+without CUPTI; `gviz run` with CUPTI, past its windows.
 First calls of the driver by the gate's stub and bare, in turns in one process: what a stub costs.
 Measured: a launch that is waited for, the launch call, queued launches, how many launches queue,
 launches of three threads beside 200 closings. Results and exit codes must be equal. Needs a GPU;
 frameworks that are not there are left out. Results are written after each process.
 
-Run: python -P bench/gpu_gate.py [--times 3] [--only torch,static,...] [OUTPUT.json]
+Run: python -P bench/gpu_gate.py [--times 2] [--only torch,static,...] [--sides gate,told,cupti]
+[OUTPUT.json]; a process takes 5 to 20 s.
 """
 
 from __future__ import annotations
@@ -64,13 +67,25 @@ def command(name: str, static: Path | None) -> list[str] | None:
     return [sys.executable, "-P", str(SOURCES / "program.py"), kind, str(nodes)]
 
 
-def run(program: list[str], gate: Path | None) -> dict[str, Any]:
-    """Run a program, behind the gate or not; return its figures and exit code."""
-    environment = dict(os.environ)
-    if gate is not None:
-        environment["LD_PRELOAD"] = ":".join(
-            filter(None, [os.environ.get("LD_PRELOAD"), str(gate)])
-        )
+def start(side: str, program: list[str], gate: Path, folder: Path) -> dict[str, Any]:
+    """Run a program on a side; return its figures and exit code."""
+    record = [sys.executable, "-m", "gviz", "run", "--overwrite", "-o", str(folder / "x.gviz")]
+    script = program[program.index("-P") + 1 :] if "-P" in program else ["--", *program]
+    match side:
+        case "gate":
+            preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(gate)]))
+            return run(program, {"LD_PRELOAD": preload})
+        case "told":
+            return run([*record, "--collector", "topology", *script], {"GVIZ_GATE": "1"})
+        case "cupti":
+            return run([*record, *script], {})
+        case _:
+            return run(program, {})
+
+
+def run(program: list[str], variables: dict[str, str]) -> dict[str, Any]:
+    """Run a program; return its figures and exit code."""
+    environment = {**os.environ, **variables}
     try:
         done = subprocess.run(
             program, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
@@ -91,23 +106,26 @@ def medians(runs: list[dict[str, Any]]) -> dict[str, float]:
     return {name: statistics.median(found[name] for found in runs) for name in names}
 
 
-def compare(name: str, plain: list[dict[str, Any]], gated: list[dict[str, Any]]) -> None:
-    """Print the figures of both, and what differs that must not."""
-    print(f"{name}: plain, behind the gate, ratio; plain's spread")
-    before, after = medians(plain), medians(gated)
-    for figure in before.keys() & after.keys():
-        spread = [found[figure] for found in plain]
-        ratio = after[figure] / before[figure] if before[figure] else float("nan")
-        line = f"{before[figure]:10.2f} {after[figure]:10.2f} {ratio:7.3f}"
-        print(f"  {figure:34} {line}   {min(spread):.2f} to {max(spread):.2f}")
-    for key in ("status", "result"):
-        ends = {json.dumps(found.get(key)) for found in plain + gated}
-        print(f"  {key}: {'equal' if len(ends) == 1 else 'DIFFERS: ' + ', '.join(sorted(ends))}")
-    for found in [f for f in (*plain, *gated) if "stderr" in f][:1]:
-        print(f"  {found['stderr']}")
-    for key in ("answers", "gate", "holes"):
-        if key in gated[-1]:
-            print(f"  {key}: {gated[-1][key]}")
+def compare(name: str, sides: dict[str, list[dict[str, Any]]]) -> None:
+    """Print the figures of plain and each other side, and what differs that must not."""
+    plain = sides["plain"]
+    for side, runs in [(s, r) for s, r in sides.items() if s != "plain"]:
+        print(f"{name}: plain, {side}, ratio; plain's spread")
+        before, after = medians(plain), medians(runs)
+        for figure in [f for f in before if f in after]:
+            spread = [found[figure] for found in plain]
+            ratio = after[figure] / before[figure] if before[figure] else float("nan")
+            line = f"{before[figure]:10.2f} {after[figure]:10.2f} {ratio:7.3f}"
+            print(f"  {figure:34} {line}   {min(spread):.2f} to {max(spread):.2f}")
+        for key in ("status", "result"):
+            ends = {json.dumps(found.get(key)) for found in plain + runs}
+            print(
+                f"  {key}: {'equal' if len(ends) == 1 else 'DIFFERS: ' + ', '.join(sorted(ends))}"
+            )
+        for found in [f for f in runs if "stderr" in f][:1]:
+            print(f"  {found['stderr']}")
+        for key in [k for k in ("answers", "gate", "holes") if k in runs[-1]]:
+            print(f"  {key}: {runs[-1][key]}")
     sys.stdout.flush()
 
 
@@ -115,7 +133,8 @@ def main() -> int:
     """Run everything in turns; print and write the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("output", nargs="?", type=Path)
-    parser.add_argument("--times", type=int, default=3, help="processes of each kind")
+    parser.add_argument("--times", type=int, default=2, help="processes of each kind")
+    parser.add_argument("--sides", default="gate,told", help="beside plain: gate, told, cupti")
     parser.add_argument("--only", default=None, help="programs, by comma: torch, static, ...")
     arguments = parser.parse_args()
     gate = native.gate_path()
@@ -125,7 +144,7 @@ def main() -> int:
     results: dict[str, Any] = {}
     for nodes in CALLED_NODES:
         program = [sys.executable, "-P", str(SOURCES / "calls.py"), str(nodes)]
-        results[f"calls, {nodes} nodes"] = found = run(program, gate)
+        results[f"calls, {nodes} nodes"] = found = start("gate", program, gate, SOURCES)
         print(f"calls, {nodes} nodes, us")
         for figure, value in sorted(found.items()):
             print(f"  {figure:34} {value}")
@@ -135,15 +154,16 @@ def main() -> int:
             program = command(title, static)
             if program is None or (only is not None and title.partition(",")[0] not in only):
                 continue
-            plain: list[dict[str, Any]] = []
-            gated: list[dict[str, Any]] = []
-            results[title] = {"plain": plain, "gated": gated}
+            sides: dict[str, list[dict[str, Any]]] = {
+                side: [] for side in ("plain", *arguments.sides.split(","))
+            }
+            results[title] = sides
             for _ in range(arguments.times):
-                plain.append(run(program, None))
-                gated.append(run(program, gate))
-                if arguments.output:
-                    arguments.output.write_text(json.dumps(results, indent=0) + "\n")
-            compare(title, plain, gated)
+                for side, runs in sides.items():
+                    runs.append(start(side, program, gate, Path(name)))
+                    if arguments.output:
+                        arguments.output.write_text(json.dumps(results, indent=0) + "\n")
+            compare(title, sides)
     return 0
 
 
