@@ -12,7 +12,6 @@ from gviz.cuda import (
     NodeType,
     conditional_type_name,
 )
-from gviz.errors import SpoolError
 from gviz.recording import rows
 from gviz.runs import Activities, NodeKeys, Rows, RunBuilder, blank_rows, integers
 from gviz.spool.folding.nodes import NodeColumns
@@ -155,7 +154,9 @@ class GraphFolder:
             by_exec.setdefault(walk.exec_id, {}).setdefault(walk.graph_id, walk)
         known: dict[tuple[int, str], int] = {}
         for exec_id, found in by_exec.items():
-            walks = list(found.values())
+            walks = self._sound(list(found.values()))
+            if not walks:
+                continue
             levels = self._levels(walks)
             key = (walks[0].graph_id, "/".join(str(t.topology) for t in levels))
             if key not in known:  # else the same template, instantiated again
@@ -166,8 +167,18 @@ class GraphFolder:
             self.graphs.execs[exec_id] = self._exec(exec_id, known[key])
         return self.graphs
 
+    def _sound(self, walks: list[GraphWalk]) -> list[GraphWalk]:
+        """Return the levels that lie in no more levels than there can be, nor in themselves.
+
+        Only a damaged spool has others; they are left out, and counted.
+        """
+        parents = {walk.graph_id: walk.parent_graph_id for walk in walks if walk.parent_graph_id}
+        sound = [walk for walk in walks if _ends(parents, walk.graph_id)]
+        if len(sound) < len(walks):
+            self._contents.unreadable["graph"] += len(walks) - len(sound)
+        return sound
+
     def _levels(self, walks: list[GraphWalk]) -> list[FoldedGraph]:
-        _check_nesting(walks)
         first = max(self.graphs.levels, default=0) + 1
         ids = {walk.graph_id: first + i for i, walk in enumerate(walks)}
         numbering = Numbering(walks)
@@ -294,20 +305,13 @@ class GraphFolder:
         self.graphs.add(FoldedGraph(row, nodes, no_edges, no_numbers))
 
 
-def _check_nesting(walks: list[GraphWalk]) -> None:
-    """Raise SpoolError if a level lies in itself, or in more levels than there can be."""
-    parents = {walk.graph_id: walk.parent_graph_id for walk in walks if walk.parent_graph_id}
-    for graph_id in parents:
-        at = graph_id
-        for _ in range(_MOST_NESTED):
-            if at not in parents:
-                break
-            at = parents[at]
-        else:
-            raise SpoolError(
-                f"the spool is damaged: graph {graph_id} contains itself, or lies in more than "
-                f"{_MOST_NESTED} others; record again"
-            )
+def _ends(parents: dict[int, int], graph_id: int) -> bool:
+    """Return whether the way from a graph to the graphs around it has an end."""
+    for _ in range(_MOST_NESTED):
+        if graph_id not in parents:
+            return True
+        graph_id = parents[graph_id]
+    return False
 
 
 def _is_conditional(parent: GraphWalk, body: GraphWalk) -> bool:

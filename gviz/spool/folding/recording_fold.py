@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from gviz.spool.records import (
     word_of,
 )
 from gviz.spool.streams import Contents
+from gviz.text import counted
 
 #: Counters that stand in the run's row, not among its measurements.
 _OF_THE_RUN = ("attached_ns", "ended_ns", "driver_version", "cupti_version")
@@ -245,6 +247,8 @@ class _Fold:
             float(launches.impossible + self.contents.activity_stream.impossible), "number",
             "derived: launches whose node times contradict the graph's dependencies, left out",
         )  # fmt: skip
+        if self.contents.unreadable:
+            self.notes.append(("warning", _unreadable_sentence(self.contents.unreadable)))
         if self.contents.unknown_records:
             self.notes.append(
                 (
@@ -420,6 +424,13 @@ def _integer(value: float | None) -> int | None:
 
 def _text(value: float | None) -> str | None:
     return None if value is None else str(int(value))
+
+
+def _unreadable_sentence(unreadable: Counter[str]) -> str:
+    """Return what of a damaged spool could not be read: "1 launch and 3 node times"."""
+    parts = [counted(count, kind) for kind, count in sorted(unreadable.items())]
+    listed = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    return f"the spool was damaged: {listed} unreadable, left out"
 
 
 def _state(contents: Contents) -> str:

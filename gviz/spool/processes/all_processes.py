@@ -98,6 +98,11 @@ class ProcessSpool:
         host = self.contents.metadata.get("host", socket.gethostname())
         return not self.contents.ended and host == socket.gethostname() and self.owner.is_running()
 
+    @property
+    def has_records(self) -> bool:
+        """Return whether anything was read of it, were it damaged."""
+        return bool(self.contents.metadata or self.contents.unreadable)
+
     def is_of_use(self) -> bool:
         """Return whether it has more than a launcher's start, which used no GPU itself."""
         used = self.contents.devices or self.contents.walks or self.contents.launch_stream.bounds

@@ -50,7 +50,7 @@ def fold_left_over(path: str | Path) -> Path:
     if job.is_recorded and output.exists():
         job.add_to(output)
         return output
-    found = [p for p in job.processes if p.contents.metadata or p.failure is not None]
+    found = [p for p in job.processes if p.has_records or p.failure is not None]
     for process in (p for p in job.growing() if p in found):
         raise StillRunningError(
             spool,

@@ -19,6 +19,10 @@ SPOOL_SUFFIX = "-spool"
 NO_STREAM = 0xFFFFFFFF
 #: Text of the NVTX range by which the hooks find out whether NVTX reaches us; not recorded.
 PROBE_TEXT = "gviz probe"
+#: Stands among record types for a part of a segment that cannot be read.
+DAMAGED = 0
+#: Above all numbers of record types, also those of later versions of gviz.
+TYPES_END = 0x10000
 
 
 def spool_of(recording: Path) -> Path:

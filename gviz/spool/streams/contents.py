@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from gviz.cuda import NodeType, not_timed_reason
-from gviz.errors import SpoolError
 from gviz.model import AlternatingReadings
-from gviz.recording import LATEST_NS
+from gviz.recording import LATEST_NS, MOST_BYTES
 from gviz.spool.records import (
     EVENT_TAKERS,
     LIFE_TAKERS,
@@ -96,6 +96,8 @@ class Contents:
     refusals: dict[int, str] = field(default_factory=dict)
     life: LifeContents = field(default_factory=LifeContents)
     unknown_records: int = 0
+    #: What could not be read and is left out, by kind of record; also "node time" and "part".
+    unreadable: Counter[str] = field(default_factory=Counter)
     nvtx_ranges_left_out: int = 0
     launch_stream: LaunchStream = field(init=False)
     activity_stream: ActivityStream = field(init=False)
@@ -118,6 +120,10 @@ class Contents:
     def finish(self) -> None:
         """Say that no record follows: what waited for more is settled."""
         self._forget_unknown_paths()
+        for walk in self.walks:
+            once = {node.node_id: node for node in reversed(walk.nodes)}
+            if len(once) < len(walk.nodes):
+                walk.nodes[:] = reversed(once.values())
         self.activity_stream.settle(last=True)
         self.launch_stream.finish()
 
@@ -170,24 +176,18 @@ class Contents:
         return versions[-1] if versions else None
 
     def add(self, record: Record) -> None:
-        """Take one record in. A record of an unknown type is counted, not refused.
-
-        Raises
-        ------
-        SpoolError
-            If the payload is not what its type says.
-        """
+        """Take one record in; of one that is damaged or of an unknown type only the count."""
+        if record.type == f.DAMAGED:
+            self.unreadable["part"] += 1
+            return
         take = _TAKERS.get(record.type)
         if take is None:
             self.unknown_records += 1
             return
         try:
             take(self, record.payload)
-        except (ValueError, TypeError, IndexError, struct.error) as error:
-            raise SpoolError(
-                f"the spool is damaged: a {RecordType(record.type).name} record of "
-                f"{len(record.payload)} bytes cannot be read ({error}); record again"
-            ) from error
+        except (ValueError, TypeError, LookupError, ArithmeticError, struct.error):
+            self.unreadable[RecordType(record.type).name.lower().replace("_", " ")] += 1
 
 
 def _meta(c: Contents, p: bytes) -> None:
@@ -239,12 +239,14 @@ def _period(c: Contents, p: bytes) -> None:
 
 def _buffer(c: Contents, p: bytes) -> None:
     records = decode_buffer(p)
-    if len(records):
-        check_time(int(records["start_ns"].min()), int(records["start_ns"].max()))
-        check_time(int(records["end_ns"].min()), int(records["end_ns"].max()))
-        kind = records["type"]
-        moved = records["bytes"][(kind == NodeType.MEMCPY) | (kind == NodeType.MEMSET)]
-        check_sizes(int(moved.min(initial=0)), int(moved.max(initial=0)))
+    kind = records["type"]
+    moves = (kind == NodeType.MEMCPY) | (kind == NodeType.MEMSET)
+    sound = ~moves | ((records["bytes"] >= 0) & (records["bytes"] <= MOST_BYTES))
+    for name in ("start_ns", "end_ns"):
+        sound &= (records[name] >= 0) & (records[name] <= LATEST_NS)
+    if not sound.all():
+        c.unreadable["node time"] += int((~sound).sum())
+        records = records[sound]
     if c.unwanted_execs:
         records = records[~np.isin(records["exec_id"], sorted(c.unwanted_execs))]
     c.activity_stream.add(records)
@@ -305,6 +307,8 @@ def _node(c: Contents, p: bytes) -> None:
         arguments.append(argument._replace(value=p[at : at + argument.size]))
         at += argument.padded
     check_sizes(node.bytes, *(argument.allocation_bytes for argument in arguments))
+    if any(argument.allocation >> 63 for argument in arguments):
+        raise ValueError("an argument has an address that no process has")
     if node.graph_id in c.walk_of:
         c.walk_of[node.graph_id].nodes.append(node._replace(arguments=tuple(arguments)))
 
@@ -315,6 +319,10 @@ def _edges(c: Contents, p: bytes) -> None:
     columns = ("from_id", "to_id", "type", "from_port", "to_port")
     if record.graph_id in c.walk_of:
         edges = np.stack([raw[name].astype(np.int64) for name in columns], axis=1)
+        _, first = np.unique(edges, axis=0, return_index=True)
+        if len(first) < len(edges):
+            c.unreadable["edge"] += len(edges) - len(first)
+            edges = edges[np.sort(first)]
         c.walk_of[record.graph_id].edges = edges
 
 

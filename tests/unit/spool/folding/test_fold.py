@@ -79,11 +79,11 @@ def test_existing_recording_is_not_replaced(spool: Path) -> None:
     assert spool.exists()
 
 
-def test_damaged_spool_is_kept_and_leaves_no_recording(tmp_path: Path) -> None:
+def test_damaged_spool_gives_a_recording_that_says_so(tmp_path: Path) -> None:
     spool = write_spool(tmp_path / "run.gviz-spool", [(RecordType.LAUNCH, b"short")])
-    with pytest.raises(SpoolError, match="a LAUNCH record of 5 bytes"):
-        fold_left_over(spool)
-    assert [path.name for path in tmp_path.iterdir()] == ["run.gviz-spool"]
+    with Recording(fold_left_over(spool)) as recording:
+        notes = [note.text for note in recording.fetch_notes(1)]
+    assert "the spool was damaged: 1 launch unreadable, left out" in notes
 
 
 def spool_of(tmp_path: Path, process_id: int, host: str, *, ended: bool) -> Path:

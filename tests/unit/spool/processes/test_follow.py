@@ -130,11 +130,11 @@ def test_process_that_is_reported_ends_although_the_spool_is_open(
 def test_process_says_why_it_cannot_write_in_one_sentence(
     writer: SpoolWriter, tmp_path: Path
 ) -> None:
-    writer.append(RecordType.LAUNCH, b"short")
+    (tmp_path / "run.gviz").write_text("precious")
     process = start(writer.directory, tmp_path / "run.gviz", watched=os.getpid())
     _, stderr = process.communicate("end\n", _TIMEOUT_S)
     assert process.returncode == 1
-    assert stderr.startswith("gviz: the spool is damaged")
+    assert stderr.startswith(f"gviz: {tmp_path / 'run.gviz'} exists")
     assert len(stderr.splitlines()) == 1
     assert writer.directory.exists()
 

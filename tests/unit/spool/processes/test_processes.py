@@ -171,9 +171,14 @@ class TestRecording:
         assert not output.exists()
         assert not job.exists()
 
-    def test_damaged_spool_among_others_is_noted_and_kept(self, job: Path, output: Path) -> None:
+    def test_spool_of_another_format_among_others_is_noted_and_kept(
+        self, job: Path, output: Path
+    ) -> None:
         write(job, A)
-        write(job / "30-1", C, ended=False).append(RecordType.LAUNCH, b"short")
+        other = write(job / "30-1", C, ended=False).path
+        data = bytearray(other.read_bytes())
+        data[8:12] = (99).to_bytes(4, "little")  # the format's version
+        other.write_bytes(data)
         assert read(job).write(output)
         assert names(output) == ["train"]
         with Recording(output) as recording:

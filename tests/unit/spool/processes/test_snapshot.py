@@ -127,7 +127,7 @@ def test_empty_spool_has_no_snapshot_and_ends_when_nobody_attends(
 
 def test_damaged_spool_is_a_sentence(program: LiveProgram, output: Path) -> None:
     with (program.spool / "000000.segment").open("r+b") as file:
-        file.write(b"GARBAGE!")
+        file.write(b"GARBAGE!" * 100)
     answer = Snapshots(program.spool, output).take()
     assert not answer.written
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from spool_writing import FoldRecords, buffer, graph_records, launch_record, work, write_spool
 
-from gviz.errors import RecordingError, SpoolError
+from gviz.errors import RecordingError
 from gviz.spool.folding.recording_fold import fold, read_contents
 from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
@@ -97,11 +97,15 @@ def autograd(*reported: object) -> tuple[int, bytes]:
     ],
     ids=lambda record: f"{RecordType(record[0]).name} {record[1][:24]!r}",
 )
-def test_record_that_cannot_be_is_a_spool_error(tmp_path: Path, record: tuple[int, bytes]) -> None:
-    spool = write_spool(tmp_path / "x.gviz-spool", [record])
-    name = RecordType(record[0]).name
-    with pytest.raises(SpoolError, match=f"the spool is damaged: a {name} record"):
-        read_contents(spool)
+def test_record_that_cannot_be_is_left_out_and_counted(
+    fold_records: FoldRecords, record: tuple[int, bytes]
+) -> None:
+    name = RecordType(record[0]).name.lower().replace("_", " ")
+    kind = "node time" if record[0] == RecordType.BUFFER else name
+    recording = fold_records([*graph_records(3, 5, [KERNEL]), record, launch_record(5, 1, 1_000)])
+    assert len(recording.fetch_graphs()) == 1
+    (note,) = [note for note in recording.fetch_notes(1) if "unreadable" in note.text]
+    assert note.text == f"the spool was damaged: 1 {kind} unreadable, left out"
 
 
 @pytest.mark.parametrize("text", [b'"\\ud800"', b'"\\uD800"', b'"\xed\xa0\x80"', b'"\xff"'])
@@ -166,17 +170,26 @@ CHILD_GRAPH = 4
     [{7: 7}, {7: 8, 8: 7}, {3: 3}, {3: 7, 7: 3}, {7 + at: 6 + at for at in range(1, 2_000)}],
     ids=["itself", "two", "the top", "the top and one", "too deep"],
 )
-def test_levels_that_contain_themselves_are_a_spool_error(
-    tmp_path: Path, parents: dict[int, int]
+def test_levels_that_contain_themselves_are_left_out(
+    fold_records: FoldRecords, parents: dict[int, int]
 ) -> None:
     records = graph_records(3, 5, [CHILD_GRAPH], parent=(parents.get(3, 0), 0))
     for level, parent in parents.items():
         if level != 3:
             records += graph_records(level, 5, [CHILD_GRAPH], parent=(parent, 0))
-    spool = write_spool(tmp_path / "x.gviz-spool", records)
-    contents = read_contents(spool)
-    with pytest.raises(SpoolError, match=r"graph \d+ contains itself, or lies in more than"):
-        fold(contents, spool, tmp_path / "x.gviz")
+    recording = fold_records([*records, *graph_records(9000, 6, [KERNEL])])
+    assert 9000 in {graph.cuda_graph_id for graph in recording.fetch_graphs()}
+    assert any("graph" in n.text and "unreadable" in n.text for n in recording.fetch_notes(1))
+
+
+def test_node_and_edge_that_are_there_twice_are_one(fold_records: FoldRecords) -> None:
+    records = graph_records(3, 5, [KERNEL, KERNEL], [(0, 1), (0, 1)])
+    node = next(record for record in records if record[0] == RecordType.NODE)
+    recording = fold_records([*records, node])
+    (graph,) = recording.fetch_graphs()
+    assert len(recording.fetch_nodes(graph.graph_id)) == 2
+    (note,) = [note for note in recording.fetch_notes(1) if "unreadable" in note.text]
+    assert note.text == "the spool was damaged: 1 edge unreadable, left out"
 
 
 def test_update_times_whose_sum_is_out_of_range_are_refused(tmp_path: Path) -> None:

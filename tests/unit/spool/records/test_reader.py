@@ -67,18 +67,46 @@ def test_newer_format_is_an_error_that_names_both_versions(tmp_path: Path) -> No
         texts(SpoolReader(tmp_path))
 
 
-def test_length_past_the_committed_end_is_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(4, 1 << 20), (4, (1 << 32) - 1), (4, 0), (4, 24), (0, 0), (0, 1 << 30)],
+    ids=["too long", "as long as can be", "empty", "longer by one", "no type", "impossible type"],
+)
+def test_damaged_header_costs_its_record_and_no_other(
+    tmp_path: Path, place: int, value: int
+) -> None:
+    writer = SpoolWriter(tmp_path / "spool")
+    for text in (b"first", b"a second, damaged", b"third...", b"fourth", b"fifth"):
+        writer.append(1, text)
+    data = bytearray(writer.path.read_bytes())
+    place += table.SEGMENT_HEADER.size + 16
+    data[place : place + 4] = value.to_bytes(4, "little")
+    writer.path.write_bytes(data)
+    found = list(SpoolReader(tmp_path / "spool").records())
+    assert [r.payload for r in found if r.type != f.DAMAGED][:1] == [b"first"]
+    assert [r.payload for r in found][-2:] == [b"fourth", b"fifth"]
+
+
+def test_damaged_header_of_the_last_record_ends_the_segment(tmp_path: Path) -> None:
     writer = SpoolWriter(tmp_path / "spool")
     writer.append(1, b"first")
     writer.append(1, b"second")
     data = bytearray(writer.path.read_bytes())
-    place = table.SEGMENT_HEADER.size + 16 + 4  # the second record's length
-    data[place : place + 4] = (1 << 20).to_bytes(4, "little")
+    data[table.SEGMENT_HEADER.size + 20 : table.SEGMENT_HEADER.size + 24] = b"\xff" * 4
     writer.path.write_bytes(data)
-    records = SpoolReader(tmp_path / "spool").records()
-    assert next(records).payload == b"first"
-    with pytest.raises(SpoolError, match=f"damaged at byte {table.SEGMENT_HEADER.size + 16}"):
-        next(records)
+    reader = SpoolReader(tmp_path / "spool")
+    assert list(reader.records()) == [Record(1, b"first"), Record(f.DAMAGED, b"")]
+    writer.append(1, b"later")
+    assert list(reader.records()) == [Record(1, b"later")]
+
+
+def test_damaged_mark_of_a_segment_costs_no_record(tmp_path: Path) -> None:
+    writer = SpoolWriter(tmp_path / "spool")
+    writer.append(1, b"first")
+    data = bytearray(writer.path.read_bytes())
+    data[0] ^= 1
+    writer.path.write_bytes(data)
+    assert texts(SpoolReader(tmp_path / "spool")) == [b"", b"first"]
 
 
 def test_record_that_a_crash_left_uncommitted_is_not_read(tmp_path: Path) -> None:
