@@ -1,5 +1,5 @@
 /**
- * Where on a page a link was followed: Back leads there again, in view and with the focus.
+ * The places of pages where links were followed: Back leads there again, in view and with the focus.
  *
  * The place is kept in the state of the entry of the browser's history that is left. Parts of a page
  * come later than the page, and charts grow: until its user moves, the link is held where it was.

@@ -1,5 +1,5 @@
 /**
- * What a search finds: the nodes that keep their colour while the others fade, how long they take together,
+ * The hits of a search: the nodes that keep their colour while the others fade, how long they take together,
  * and walking through them.
  */
 import * as announce from "../core/announce.js";

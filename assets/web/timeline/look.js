@@ -1,5 +1,5 @@
 /**
- * Which part of the time is looked at: leading there and back again, and saying which it is.
+ * The part of the time in view: leading there and back again, and saying which it is.
  *
  * @typedef {[number, number]|"between"} Times  from and to (ns); "between": around what lies between
  *   the two selected nodes, which is a gap of their path
