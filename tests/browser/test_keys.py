@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
+from playwright.sync_api import expect
 from recordings import FIRST_NODE_ID, fork_join_shape
 
 if TYPE_CHECKING:
@@ -52,6 +53,46 @@ def test_help_shows_the_keys_and_closes(graph_page: GraphPage, site: Site) -> No
     page.get_by_label("Show the keys").click()
     dialog.get_by_role("button", name="Close").click()
     assert not dialog.is_visible()
+
+
+def command(graph_page: GraphPage, text: str) -> None:
+    """Run the first command that has these words."""
+    graph_page.page.keyboard.press("Control+k")
+    graph_page.page.keyboard.type(text)
+    graph_page.page.keyboard.press("Enter")
+
+
+def test_commands_do_what_the_page_does_by_keyboard_alone(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    page = graph_page.page
+    spoken = page.locator("#said")
+    command(graph_page, "layout lanes")
+    graph_page.drawn("dag", layout="lanes")
+    expect(spoken).to_have_text("Layout: Lanes.")
+    command(graph_page, "colour median duration")
+    graph_page.drawn("dag", colour="duration")
+    command(graph_page, "graph: along the critical path")
+    (node,) = graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "a node selected")
+    assert node in DAG
+    command(graph_page, "room timeline")
+    assert not page.locator("#dag").is_visible()
+    command(graph_page, "room timeline")
+    command(graph_page, "search the nodes")
+    page.keyboard.type("branch0")
+    expect(spoken).to_contain_text("hits, ")
+    with page.expect_download() as download:
+        command(graph_page, "timeline as png")
+    assert download.value.suggested_filename.endswith("-timeline.png")
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Commands")
+    page.keyboard.type("kernel name")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    palette.get_by_role("option", name="Rows of the table: By kernel name").click()
+    assert page.locator("#kernels").is_visible()
+    assert not palette.is_visible()
 
 
 def test_question_mark_can_be_searched_for(graph_page: GraphPage, site: Site) -> None:

@@ -32,6 +32,16 @@ export const oneOf = (names, requested = "") => (names.includes(requested) ? req
 export const offered = (id) =>
   Array.from(choiceOf(id)?.options ?? []).filter((option) => !option.disabled).map((option) => option.value);
 
+/** A choice that was made, in words. @param {string} id @param {string} name of its group @param {string} value */
+export function wordsOf(id, name, value) {
+  const select = choiceOf(id);
+  const group = document.getElementById(id || name);
+  const label = group?.getAttribute("aria-label") ?? "";
+  const chosen = select?.selectedOptions ? select.selectedOptions[0]?.text
+    : document.querySelector(`#${name} input[value="${value}"]`)?.closest("label")?.textContent;
+  return label && chosen ? `${label}: ${chosen}.` : "";
+}
+
 /** Have the controls say what the state is. @param {State} state */
 export function show(state) {
   const values = {

@@ -8,15 +8,19 @@
  *   another graph of the recording, or another baseline, was chosen; a choice leads to another page
  */
 import { Breakdown } from "../breakdown/breakdown.js";
+import * as announce from "../core/announce.js";
 import * as bus from "../core/bus.js";
 import { byId, closest } from "../core/dom.js";
+import { counted } from "../core/format.js";
 import { element, make } from "../core/parts.js";
 import * as picture from "../core/picture.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import * as choices from "./choices.js";
+import * as commands from "./commands.js";
 import { Finder } from "./finder.js";
 import { Inspector, notShown } from "./inspector.js";
+import { Palette } from "./palette.js";
 import { Panes, PANES } from "./panes.js";
 import * as selectionNote from "./selection_note.js";
 import { share } from "./share.js";
@@ -56,6 +60,7 @@ export class GraphPage {
     this.group = bus.group(bus.PAGE);
     this.finder = new Finder(this.group);
     this.panes = new Panes(this.element, (room) => this.give(room));
+    this.palette = new Palette(() => this.commands());
     const requested = address.parse(query);
     this.state = this.begin(requested);
     /** The layout that is requested; "": that which the view chooses. */
@@ -230,6 +235,7 @@ export class GraphPage {
       this.settle();
     }
     if (!open) return;
+    announce.say(`${counted(open.length, "fold or body", "folds and bodies")} open.`);
     this.state.open = this.store.open(this.state.fold, this.state.open, open);
     this.update();
   }
@@ -466,6 +472,14 @@ export class GraphPage {
     return listening;
   }
 
+  /** All that the palette offers. */
+  commands() {
+    return [
+      ...commands.ofKeys(), ...commands.ofHead(this.element), ...commands.ofChoices(this.element),
+      ...commands.ofBlocks(this.breakdown?.forms.whole, (nodes) => this.group.select(nodes)),
+    ];
+  }
+
   /** Save what an item of the menu names. @param {HTMLElement} item */
   save({ id, dataset }) {
     const [view, kind] = (dataset.save ?? "").split(" ");
@@ -491,6 +505,7 @@ export class GraphPage {
     const choice = choices.CHOICES[id] ?? choices.CHOICES[name];
     if (!choice) return;
     this.steps += 1;
+    announce.say(choices.wordsOf(id, name, value));
     this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
     if (choice === "layout") this.asked = value;
     if (choices.TIMES.has(choice)) this.state.time = null;
@@ -569,6 +584,7 @@ export class GraphPage {
     for (const end of this.ends) end();
     this.listening.abort();
     this.panes.close();
+    this.palette.close();
     this.breakdown?.destroy();
     this.table?.destroy();
     this.other?.table.destroy();
