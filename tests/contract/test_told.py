@@ -80,10 +80,20 @@ def test_run_behind_the_gate_loads_no_cupti(fake: Backend, tmp_path: Path) -> No
         (graph,) = recording.fetch_graphs()
         launches = recording.fetch_launches(graph.graph_id)
         (run,) = recording.fetch_runs()
+        measured = {m.name: m.value for m in recording.fetch_measurements(run.run_id)}
     assert (run.collector, run.collector_reason) == (
         "topology",
         "requested; the gate tells of the driver's calls",
     )
+    # Nothing closes it yet: nobody is held.
+    assert {name: value for name, value in measured.items() if name.startswith("gate_")} == {
+        "gate_closings": 0,
+        "gate_closings_given_up": 0,
+        "gate_calls_held": 0,
+        "gate_longest_hold_ns": 0,
+        "gate_closings_overrun": 0,
+        "gate_waits_polled": 0,
+    }
     assert [launch.event_duration_ns is not None for launch in launches] == [True] * 5
     assert not any(launch.node_level for launch in launches)
 
@@ -103,3 +113,18 @@ def test_recording_goes_on_where_another_profiler_takes_cupti(
     with Recording(tmp_path / "x.gviz") as recording:
         (graph,) = recording.fetch_graphs()
         assert len(recording.fetch_launches(graph.graph_id)) == 4
+
+
+def test_closings_of_the_gate_stand_in_the_recording(backend: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}from contract.closing import Gate\n"
+        "gate = Gate()\n"
+        "with gviz.profile('x.gviz', collector='topology'):\n"
+        "    launch(chain(), 1)\n"
+        "    assert gate.close_within(10) == 'ran'\n"
+    )
+    done = run_script(backend, tmp_path, text)
+    assert (done.returncode, done.stderr) == (0, "")
+    with Recording(tmp_path / "x.gviz") as recording:
+        measured = {m.name: m.value for m in recording.fetch_measurements(1)}
+    assert measured["gate_closings"] == 1

@@ -309,6 +309,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
             activity_counters();
         memory_counters();
         own_time_counters();
+        told_counters();
         if (state == STATE_RECORDING && !watching()) {
             activity_stop();
             subscription_stop();

@@ -12,5 +12,7 @@
 bool told_available(void); /* the gate is in this process */
 void told_take_over(void);
 bool told_in_place(void); /* of CUPTI's functions */
+/* Write what the gate did, where there is one. */
+void told_counters(void);
 
 #endif
