@@ -73,21 +73,24 @@ class Parts:
         """Return texts, and places of parts."""
         if children is None:
             return []
-        if isinstance(children, Component):
-            return [self.add(children)]
-        # Not Sequence: looking for that takes longer than all else here.
+        # Before components, whose class is abstract: asking for that takes longer than all else.
+        if isinstance(children, str):
+            return [children]
         if isinstance(children, (list, tuple)):
             return [found for child in children for found in self._children(child)]
+        if isinstance(children, Component):
+            return [self.add(children)]
         return [str(children)]
 
     def _attributes(self, component: Component) -> dict[str, Any]:
         # A third of the time of to_plotly_json, of hundreds of thousands of components. Sorted:
         # Dash has them in an order that differs from run to run, and equal files stay equal.
-        found = {
-            _HTML_NAMES.get(k, k): v
-            for k, v in sorted(vars(component).items())
-            if k not in _NO_ATTRIBUTES and v is not None
-        }
+        given = [
+            x for x in vars(component).items() if x[1] is not None and x[0] not in _NO_ATTRIBUTES
+        ]
+        if not given:
+            return {}
+        found = {_HTML_NAMES.get(name, name): value for name, value in sorted(given)}
         if self._apart and "data-copy" in found:
             self.copied.append(found["data-copy"])
             found["data-copy"] = ""

@@ -8,7 +8,6 @@ scripts: no name in a recording can end an element.
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import html
 from collections.abc import Iterable, Iterator
@@ -16,6 +15,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from gviz.app.components import join_modules, read_source
+from gviz.app.html_file.packed import pack
 
 #: The module that imports all of a file.
 _ENTRY = "file/main.js"
@@ -57,7 +57,7 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
     version
         Of gviz.
     blobs
-        Names and bytes of the data; a name is letters, digits and dashes.
+        Names and bytes of the data, compressed or not; a name is letters, digits and dashes.
     """
     style = "\n".join(_read(name) for name in _STYLES)
     early, script = _read("early/theme.js"), join_modules(_web(), _ENTRY)
@@ -71,7 +71,7 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
         early=early,
     )
     for name, data in blobs:
-        text = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+        text = base64.b64encode(pack(data)).decode()
         yield f'<script type="application/gzip" id="blob-{name}">{text}</script>\n'
     yield f"<script>{script}</script>\n</body>\n</html>\n"
 

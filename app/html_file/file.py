@@ -12,13 +12,14 @@ from gviz import __version__
 from gviz.app.components import Parts
 from gviz.app.files import Library
 from gviz.app.html_file.document import document
+from gviz.app.html_file.fact_makers import FactMakers
 from gviz.app.html_file.frame import render_frame
-from gviz.app.html_file.graph_data import Progress, Source, graph_blobs, read_view
+from gviz.app.html_file.graph_data import Progress, graph_blobs
 from gviz.app.html_file.launches import Chosen, LaunchChoice, check_launches, choose
+from gviz.app.html_file.source import Source, open_source
 from gviz.app.views import Compared, GraphView
 from gviz.errors import RecordingError, cannot_write
-from gviz.model import Bodies
-from gviz.recording import check_output, rows
+from gviz.recording import check_output
 from gviz.system import create_file, mode_for
 
 
@@ -54,6 +55,7 @@ def write_html(
     baseline: Path | None = None,
     state: str = "",
     overwrite: bool = False,
+    processes: int | None = None,
     progress: Progress = lambda text: None,
 ) -> WrittenPage:
     """Write graphs as one HTML file that opens without a server.
@@ -72,6 +74,8 @@ def write_html(
         What the page shows at first, as the query of the address of a graph's page has it.
     overwrite
         Replace an existing file.
+    processes
+        So many help at most, where there are enough nodes; None: one for each processor but one.
     progress
         Called with what is being done.
 
@@ -83,35 +87,23 @@ def write_html(
     """
     check_output(output, overwrite=overwrite)
     library = Library([recording] if baseline is None else [recording, baseline])
-    opened, *others = library.files()
+    opened = library.files()[0]
     try:
         # One version throughout, also where the file is replaced meanwhile.
         with opened.at():
-            graphs = _with_bodies(opened.recording.fetch_graphs(), graph_ids)
-            source = Source(library, opened.key, graphs, others[0].key if others else None)
-            views = [read_view(source, graph.graph_id) for graph in graphs]
+            source = open_source(library, graph_ids)
+            graphs = source.graphs
+            views = [source.view(graph.graph_id) for graph in graphs]
             check_launches(opened.recording, views, launches)
             chosen = [choose(view, launches) for view in views]
             compared = _compared(source, views)
-            blobs = _blobs(source, views, compared, chosen, state, progress)
-            size = _write(output, document(f"{graphs[0].name} – gviz", __version__, blobs))
+            with FactMakers(source, graph_ids, processes) as makers:
+                blobs = _blobs(source, views, compared, chosen, state, makers, progress)
+                size = _write(output, document(f"{graphs[0].name} – gviz", __version__, blobs))
     finally:
         library.close()
     nodes = sum(len(view.nodes) for view in views)
     return WrittenPage(output, size, len(graphs), nodes, chosen[0].to_text())
-
-
-def _with_bodies(graphs: Sequence[rows.Graph], wanted: Sequence[int]) -> list[rows.Graph]:
-    """Return graphs by their ids, each followed by what is nested in it."""
-    by_id, bodies = {graph.graph_id: graph for graph in graphs}, Bodies(graphs)
-    found: dict[int, rows.Graph] = {}
-    for graph_id in wanted:
-        if graph_id in by_id:
-            around = (by_id[graph_id], *bodies.nested(graph_id))
-            found |= {graph.graph_id: graph for graph in around if graph.graph_id not in found}
-    if not found:
-        raise RecordingError(f"there is no graph {wanted[0]}; 'gviz info' lists them")
-    return list(found.values())
 
 
 def _compared(source: Source, views: Sequence[GraphView]) -> list[Compared]:
@@ -128,6 +120,7 @@ def _blobs(
     compared: Sequence[Compared],
     chosen: Sequence[Chosen],
     state: str,
+    makers: FactMakers,
     progress: Progress,
 ) -> Iterator[tuple[str, bytes]]:
     parts = Parts()
@@ -136,7 +129,7 @@ def _blobs(
     found = {"parts": parts.list, "frame": frame, "graphs": graphs, "state": state}
     yield "file", json.dumps(found, separators=(",", ":")).encode()
     for view, against, launches in zip(views, compared, chosen, strict=True):
-        yield from graph_blobs(source, view, against, launches, progress)
+        yield from graph_blobs(source, view, against, launches, makers, progress)
 
 
 def _write(output: Path, pieces: Iterator[str]) -> int:

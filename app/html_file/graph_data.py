@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from dash import html
@@ -12,12 +10,14 @@ from dash.development.base_component import Component
 
 from gviz import __version__
 from gviz.analysis import analyze
-from gviz.app.components import Addresses, Launches, Parts
-from gviz.app.files import Library
+from gviz.app.components import Launches, Parts
+from gviz.app.html_file.fact_makers import FactMakers
+from gviz.app.html_file.facts import NODES_A_BLOB, inspect, to_json
 from gviz.app.html_file.launches import Chosen, offer
 from gviz.app.html_file.pool import Pool
+from gviz.app.html_file.source import Source
 from gviz.app.html_file.states import all_states, level_folds, level_layouts
-from gviz.app.inspector import node_list, render_inspector, render_memory_facts
+from gviz.app.inspector import render_memory_facts
 from gviz.app.pages import (
     change_summary,
     change_verdicts,
@@ -32,8 +32,6 @@ from gviz.app.views import (
     GraphView,
     TreeComparison,
     breakdown_payload,
-    find_baseline,
-    graph_view,
     payload,
     read_breakdown,
     table_payload,
@@ -43,79 +41,31 @@ from gviz.app.views import (
 )
 from gviz.comparison import RequestedPair, RunDiff, compare_graph
 from gviz.model import Keep, TimedLevel, keeper, read_timed_level, read_timed_tree
-from gviz.recording import Recording, rows
+from gviz.recording import Recording
 
 _T = TypeVar("_T")
-
-#: Nodes whose facts are in one blob: enough to compress well, few to unpack for one of them.
-NODES_A_BLOB = 400
 
 #: Called with what is being done, often.
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class LinksInFile(Addresses):
-    """Addresses inside a file: of graphs that are in it, and none of others."""
-
-    file: str = ""
-    graph_ids: frozenset[int] = frozenset()
-
-    def graph(
-        self,
-        file: str,
-        graph_id: int,
-        node_ids: object = (),
-        opened: object = (),
-        baseline: object = None,
-    ) -> str:
-        """Return the fragment that opens a graph of the file; empty for another."""
-        return f"#graph={graph_id}" if file == self.file and graph_id in self.graph_ids else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Source of a file's graphs, and their numbers.
-
-    Attributes
-    ----------
-    library, file
-        The open files, and the key of the recording.
-    graphs
-        All that are written.
-    baseline
-        The key of the recording that they are compared with; None: they are not.
-    """
-
-    library: Library
-    file: str
-    graphs: Sequence[rows.Graph]
-    baseline: str | None = None
-
-    @property
-    def recording(self) -> Recording:
-        """The recording."""
-        return self.library.file(self.file).recording
-
-    def compared(self, view: GraphView) -> Compared:
-        """Return what became of the graph of the baseline that corresponds to a level."""
-        return find_baseline(self.library, self.file, view, self.baseline, None)
-
-    def links(self) -> LinksInFile:
-        """Return the addresses of graphs in the file."""
-        return LinksInFile("/", self.file, frozenset(g.graph_id for g in self.graphs))
-
-
 def graph_blobs(
-    source: Source, view: GraphView, compared: Compared, chosen: Chosen, progress: Progress
+    source: Source,
+    view: GraphView,
+    compared: Compared,
+    chosen: Chosen,
+    makers: FactMakers,
+    progress: Progress,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the blobs of a graph level, by name.
 
     ``graph-ID``: JSON, the page and its states; ``arrays-ID``: the arrays they share;
-    ``table-ID``: JSON, the table; ``facts-ID-N``: JSON, inspectors of :data:`NODES_A_BLOB` nodes;
-    ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
+    ``table-ID``: JSON, the table; ``facts-ID-N``: JSON, inspectors of so many nodes as
+    ``nodes_a_blob`` says; ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
     """
     graph_id, against = view.graph.graph_id, compared.comparison
+    # Others make them while this process lays graphs out.
+    makers.begin(view, against)
     parts = Parts(apart=True)
     measurements = source.recording.fetch_measurements(view.run.run_id)
     head = graph_head(view, source.graphs, measurements, baseline=_against(compared))
@@ -124,7 +74,7 @@ def graph_blobs(
     page = render_graph(view, head, offer(view, chosen), against is not None, verdicts)
     memory = parts.add(render_memory_facts(source.library, source.file, view))
     changed = [] if run is None else [change_summary(run)]
-    nothing = parts.add(html.Div([*changed, _inspector(source, view, (), against)]))
+    nothing = parts.add(html.Div([*changed, inspect(source, view, (), against)]))
     pool = Pool()
     states = _views(source.recording, view, against, chosen, pool, progress)
     progress(f"{view.graph.name}: the verdict on it")
@@ -142,10 +92,12 @@ def graph_blobs(
         "headers": pool.headers,
         "strings": pool.strings,
     }
-    yield f"graph-{graph_id}", _json(found)
+    yield f"graph-{graph_id}", to_json(found)
     yield f"arrays-{graph_id}", pool.data
     yield f"table-{graph_id}", table_payload(view, against)
-    yield from _facts(source, view, against, progress)
+    for number, (facts, copies) in enumerate(makers.results()):
+        yield f"facts-{graph_id}-{number}", facts
+        yield f"copy-{graph_id}-{number}", copies
 
 
 def _change(source: Source, view: GraphView, compared: Compared) -> RunDiff | None:
@@ -187,11 +139,6 @@ def _note(
         f"This file holds {content}. The recording has the rest: gviz view {name}. "
         f"Saved by gviz {__version__}."
     )
-
-
-def _json(value: object) -> bytes:
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode()
 
 
 def _views(
@@ -282,31 +229,3 @@ def _memories(
         name: pool.add(payload.level_memory_payload(recording, graph_id, launch, keep))
         for name, launch in shown.items()
     }
-
-
-def _inspector(
-    source: Source, view: GraphView, selected: Sequence[int], against: TreeComparison | None
-) -> Component:
-    return render_inspector(
-        source.library, source.file, view, selected, source.links(), node_list, against
-    )
-
-
-def _facts(
-    source: Source, view: GraphView, against: TreeComparison | None, progress: Progress
-) -> Iterator[tuple[str, bytes]]:
-    """Yield the inspectors of every node, nested ones too."""
-    node_ids = view.tree.key.tolist()
-    for blob, first in enumerate(range(0, len(node_ids), NODES_A_BLOB)):
-        parts = Parts(apart=True)
-        places = []
-        for done, node_id in enumerate(node_ids[first : first + NODES_A_BLOB], start=first):
-            progress(f"{view.graph.name}: {done:,} of {len(node_ids):,} nodes")
-            places.append(parts.add(_inspector(source, view, [node_id], against)))
-        yield f"facts-{view.graph.graph_id}-{blob}", _json({"parts": parts.list, "nodes": places})
-        yield f"copy-{view.graph.graph_id}-{blob}", _json(parts.copied)
-
-
-def read_view(source: Source, graph_id: int) -> GraphView:
-    """Return the view of a graph of the recording."""
-    return graph_view(source.library, source.file, graph_id)
