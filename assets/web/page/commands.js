@@ -79,7 +79,8 @@ export function ofBlocks(blocks, select) {
   return Array.from({ length: blocks.count }, (_, i) => i)
     .filter((i) => blocks.labels[i] && PLACES.includes(blocks.rowKeys[blocks.row[i]]))
     .map((i) => ({
-      name: `${blocks.rowNames[blocks.row[i]]}: ${blocks.pathOf(i).map((at) => blocks.labelOf(at)).join(" › ")}`,
+      // In which phase; what is between them says no more.
+      name: `${blocks.rowNames[blocks.row[i]]}: ${Array.from(new Set([blocks.pathOf(i)[0], i]), (at) => blocks.labelOf(at)).join(" › ")}`,
       run: () => select(blocks.nodesOf(i)),
     }));
 }
