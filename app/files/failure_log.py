@@ -42,13 +42,13 @@ class FailureLog:
         if is_new:
             _LOG.error("a request failed: %s", place, exc_info=error)
         else:
-            self._line(f"a request failed again: {place}")
+            self._line(f"a request failed again: {place}", error)
 
     def malformed(self, error: Exception) -> None:
         """Log, in a line, a request that could not be understood."""
         self._line(f"a request could not be understood: {_place(error)}")
 
-    def _line(self, line: str) -> None:
+    def _line(self, line: str, fault: Exception | None = None) -> None:
         with self._lock:
             now = self._clock()
             if now - self._since >= _PERIOD_S:
@@ -59,7 +59,8 @@ class FailureLog:
             if self._lines > _MOST_LINES:
                 self._left_out += 1
                 return
-        _LOG.error("%s", line)
+        # For who listens to faults, and needs each.
+        _LOG.error("%s", line, extra={"fault": fault})
 
 
 def _place(error: Exception) -> str:

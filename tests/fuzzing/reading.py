@@ -131,8 +131,9 @@ def _faults_of_the_app() -> Iterator[None]:
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            if record.exc_info and record.exc_info[1] is not None:
-                found.append(record.exc_info[1])
+            fault = record.exc_info[1] if record.exc_info else getattr(record, "fault", None)
+            if fault is not None:
+                found.append(fault)
 
     log, listener = logging.getLogger("gviz.app"), Listener()
     log.addHandler(listener)
