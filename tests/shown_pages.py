@@ -22,5 +22,5 @@ def render_page(
         return content, steps, title
     assert query.graph_id is not None
     view = graph_view(library, query.file, query.graph_id)
-    page, _ = render_served_graph(library, query.file, view, query, addresses)
+    page = render_served_graph(library, query.file, view, query, addresses)
     return page, steps, title

@@ -16,8 +16,6 @@ from gviz.app.components.addresses import Order as Order
 from gviz.app.components.addresses import Query as Query
 from gviz.app.components.addresses import RunsView as RunsView
 from gviz.app.components.addresses import Sides as Sides
-from gviz.app.components.addresses import baseline_value as baseline_value
-from gviz.app.components.addresses import parse_baseline as parse_baseline
 from gviz.app.components.addresses import parse_id as parse_id
 from gviz.app.components.addresses import parse_launches as parse_launches
 from gviz.app.components.addresses import parse_order as parse_order

@@ -158,22 +158,11 @@ def parse_sides(fields: Mapping[str, str]) -> Sides | None:
     return Sides(before, after, *graphs)
 
 
-def parse_baseline(file: str | None, graph: str | None) -> Baseline | None:
-    """Return the graph to compare with; None where one of the two is missing or malformed."""
-    graph_id = parse_id(graph)
-    return None if file is None or graph_id is None else Baseline(file, graph_id)
-
-
 def baseline_fields(baseline: Baseline | None) -> dict[str, object]:
     """Return how a query names a baseline."""
     if baseline is None:
         return {}
     return {"baseline": baseline.file, "baseline_graph": baseline.graph_id}
-
-
-def baseline_value(baseline: Baseline) -> str:
-    """Return a baseline as a choice names it: its graph, a colon and its file."""
-    return f"{baseline.graph_id}:{baseline.file}"
 
 
 def parse_launches(text: str | None) -> Launches | None:
@@ -291,12 +280,6 @@ class Addresses:
         given = {name: value for name, value in query.items() if value is not None}
         arguments = urlencode(given, safe="@")
         return self.prefix + path + (f"?{arguments}" if arguments else "")
-
-    def compared_payload(
-        self, kind: str, file: str, graph_id: int, baseline: Baseline | None = None
-    ) -> str:
-        """Return where it fetches those that a baseline changes: dag, table, inspector."""
-        return self.graph_payload(kind, file, graph_id, **baseline_fields(baseline))
 
     def page_payload(self, file: str, graph_id: int, query: Query) -> str:
         """Return where the page of a graph itself is fetched, as its address requests it."""

@@ -111,13 +111,13 @@ def _change(source: Source, view: GraphView, compared: Compared) -> RunDiff | No
     return run
 
 
-def _against(compared: Compared) -> list[Component]:
+def _against(compared: Compared) -> Component | None:
     """Return which graph the page is compared with, or why with none."""
     baseline = compared.baseline
     words = compared.problem
     if baseline is not None:
         words = f"Baseline: {baseline.file}, graph {baseline.graph_id}"
-    return [html.Span(words, className="gv-muted gv-ellipsis")] if words else []
+    return html.Span(words, className="gv-muted gv-ellipsis") if words else None
 
 
 def _note(

@@ -17,7 +17,6 @@ from gviz.app.pages.graph import first_colour as first_colour
 from gviz.app.pages.graph import gpu_time as gpu_time
 from gviz.app.pages.graph import graph_content as graph_content
 from gviz.app.pages.graph import graph_payload as graph_payload
-from gviz.app.pages.graph import graph_sources as graph_sources
 from gviz.app.pages.graph import is_first_folded as is_first_folded
 from gviz.app.pages.graph import render_graph as render_graph
 from gviz.app.pages.head import graph_head as graph_head

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -16,7 +16,6 @@ from dash.development.base_component import Component
 
 from gviz.app.components import (
     Addresses,
-    Baseline,
     Parts,
     Query,
     aria,
@@ -38,7 +37,6 @@ from gviz.app.views import (
     ShownLaunch,
     baseline_choice,
     filter_clear,
-    find_baseline,
     fold_level,
     graph_identity,
     table_columns,
@@ -58,6 +56,18 @@ _MANY_ITERATIONS = 10
 _FOLDED = range(100, 20_001)
 _COVERS_MOST = 0.5
 _CANVAS = "gviz-canvas-box"
+#: Data of a graph's page; what is chosen comes as queries of their addresses.
+_SOURCES = (
+    "timeline",
+    "memory",
+    "facts",
+    "breakdown",
+    "verdict",
+    "saved",
+    "dag",
+    "table",
+    "inspector",
+)
 #: Orders of stacked launches, as the choice shows them.
 _ORDERS = [
     {"value": "ordinal", "label": "by ordinal"},
@@ -314,75 +324,37 @@ def _has_many_spans(view: GraphView) -> bool:
 
 def render_served_graph(
     library: Library, file: str, view: GraphView, query: Query, addresses: Addresses
-) -> tuple[Component, Compared]:
-    """Return the page of one graph level of an open file, and what became of its baseline."""
-    compared = find_baseline(library, file, view, query.baseline_file, query.baseline_graph_id)
+) -> Component:
+    """Return the page of one graph level of an open file."""
     recording = library.file(file).recording
     head = graph_head(
         view,
         in_nested_order(recording.fetch_graphs(view.run.run_id)),
         recording.fetch_measurements(view.run.run_id),
         None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
-        baseline_choice(library, file, view, compared, addresses),
+        baseline_choice(library, file, view, addresses),
         # What grows would be another one by the time it is written.
         can_share=not library.file(file).is_followed,
     )
-    page = render_graph(
-        view, head, offer_launches(view, query), against=compared.baseline is not None
-    )
-    return page, compared
+    return render_graph(view, head, offer_launches(view, query), against=False)
 
 
 def graph_payload(
     library: Library, file: str, view: GraphView, query: Query, addresses: Addresses
 ) -> bytes:
     """Return what the page of a graph is made of, and where its data are, as JSON."""
-    page, compared = render_served_graph(library, file, view, query, addresses)
-    opened, baseline = library.file(file), compared.baseline
-    fixed = {
-        "file": opened.key,
-        "graph": view.graph.graph_id,
-        "baseline": None if baseline is None else baseline.file,
-        "baseline_graph": None if baseline is None else baseline.graph_id,
-    }
-    found = graph_content(view, page, Parts(), compared, fixed)
-    if baseline is None and is_first_folded(opened.recording, view, opened.keep):
+    page = render_served_graph(library, file, view, query, addresses)
+    opened = library.file(file)
+    fixed = {"file": opened.key, "graph": view.graph.graph_id}
+    found = graph_content(view, page, Parts(), Compared(), fixed)
+    if is_first_folded(opened.recording, view, opened.keep):
         found |= {"fold": "repeats", "open": [FIRST_BLOCKS]}
     found["identity"] = graph_identity(view.run, view.graph)
-    found["sources"] = asdict(
-        graph_sources(addresses, opened.versioned_key, view.graph.graph_id, compared.versioned)
-    )
+    found["sources"] = {
+        kind: addresses.graph_payload(kind, opened.versioned_key, view.graph.graph_id)
+        for kind in _SOURCES
+    }
     return json.dumps(found, separators=(",", ":")).encode()
-
-
-@dataclass(frozen=True, slots=True)
-class GraphSources:
-    """Addresses of a graph page's data; what is chosen comes as their queries."""
-
-    timeline: str
-    memory: str
-    facts: str
-    breakdown: str
-    verdict: str
-    saved: str
-    dag: str
-    table: str
-    inspector: str
-
-
-def graph_sources(
-    addresses: Addresses, versioned_key: str, graph_id: int, baseline: Baseline | None
-) -> GraphSources:
-    """Return where the data of a graph's page are."""
-    plain = [
-        addresses.graph_payload(kind, versioned_key, graph_id)
-        for kind in ("timeline", "memory", "facts", "breakdown", "verdict", "saved")
-    ]
-    compared = [
-        addresses.compared_payload(kind, versioned_key, graph_id, baseline)
-        for kind in ("dag", "table", "inspector")
-    ]
-    return GraphSources(*plain, *compared)
 
 
 def offer_launches(view: GraphView, query: Query) -> OfferedLaunches:

@@ -24,15 +24,15 @@ def graph_head(
     graphs: Sequence[rows.Graph],
     measurements: Sequence[rows.Measurement],
     report: str | None = None,
-    baseline: Sequence[Component] = (),
+    baseline: Component | None = None,
     *,
     can_share: bool = False,
 ) -> Component:
     """Return what stands above the panes; ``graph-about`` is renewed while a recording grows.
 
     ``report`` is the address of the graph's report, None: there is no way to it; ``baseline``
-    is what a baseline is chosen by; ``can_share``: a server is there that can write the page as a
-    file.
+    leads to a comparison, or names the graph of one; ``can_share``: a server is there
+    that can write the page as a file.
     """
     about = html.Div(
         [
@@ -45,7 +45,7 @@ def graph_head(
         className="gv-graph-title",
     )
     ways = html.Div(
-        [_report(report), *baseline, _graph_choice(view, graphs), *_share(view, can_share)],
+        [_report(report), baseline, _graph_choice(view, graphs), *_share(view, can_share)],
         className="gv-graph-ways",
     )
     return html.Div([about, ways], className="gv-graph-head gv-graph-row")

@@ -14,7 +14,7 @@ from flask import Flask
 from gviz.app.components import Addresses, Query
 from gviz.app.files import Library, OpenRecording
 from gviz.app.inspector import render_inspector
-from gviz.app.pages import graph_sources, is_first_folded
+from gviz.app.pages import is_first_folded
 from gviz.app.server.ahead_thread import AheadThread
 from gviz.app.views import graph_view, typical_launch
 from gviz.layout import FIRST_BLOCKS
@@ -90,7 +90,7 @@ def first_sources(library: Library, addresses: Addresses, file: str, graph_id: i
         view = graph_view(library, file, graph_id)
         key = opened.versioned_key
     launch, eager = (typical_launch(x) for x in (view.recorded_launches, view.stream_launches))
-    sources = graph_sources(addresses, key, graph_id, None)
+    plain, table = (addresses.graph_payload(kind, key, graph_id) for kind in ("dag", "table"))
     timeline = addresses.graph_payload(
         "timeline",
         key,
@@ -100,7 +100,7 @@ def first_sources(library: Library, addresses: Addresses, file: str, graph_id: i
     )
     with library.file(file).at() as opened:
         is_folded = is_first_folded(opened.recording, view, opened.keep)
-    dag = f"{sources.dag}?fold=repeats&open={FIRST_BLOCKS}" if is_folded else sources.dag
+    dag = f"{plain}?fold=repeats&open={FIRST_BLOCKS}" if is_folded else plain
     drawn = [dag] if view.nodes else []
     drawn += [timeline] if launch is not None or eager is not None else []
-    return [addresses.page_payload(key, graph_id, Query()), *drawn, sources.table]
+    return [addresses.page_payload(key, graph_id, Query()), *drawn, table]

@@ -15,10 +15,9 @@ from gviz.app.components import (
     FOLDINGS,
     PAYLOAD,
     Addresses,
-    Baseline,
     Launches,
     Parts,
-    parse_baseline,
+    Query,
     parse_id,
     parse_launches,
     parse_order,
@@ -29,12 +28,13 @@ from gviz.app.inspector import render_inspector, render_memory_facts
 from gviz.app.pages import Reports, graph_payload
 from gviz.app.server.ahead import prepare_click
 from gviz.app.views import (
-    TreeComparison,
+    GraphView,
     breakdown_payload,
     build_miniature,
-    compared_at,
+    comparison_address,
     draw_miniature,
     draw_reason,
+    find_baseline,
     find_graph,
     graph_identity,
     graph_view,
@@ -68,7 +68,7 @@ def add_payload_routes(
     KIND is page, dag, timeline, memory, facts, table, breakdown, verdict, miniature or inspector.
     ``FILE`` is a key, or
     ``key@version`` (:attr:`OpenRecording.versioned_key`): then the answer is 409 once the file is
-    another one. So is ``baseline=``, of dag, table and inspector. A request of the last posts a
+    another one. A request of the last posts a
     selection: a JSON list of nodes' numbers on the page. The page of a graph that is called
     otherwise than ``identity=`` says is another one's: it answers where that one is.
     """
@@ -85,14 +85,11 @@ def add_payload_routes(
         server.add_url_rule(rule, f"gviz_{kind}", respond, methods=[method])
 
     def dag(opened: OpenRecording, graph_id: int) -> Response:
-        with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
-            return _dag(opened, graph_id, against)
+        return _dag(opened, graph_id)
 
     def table(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
-        with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
-            key = ("table", graph_id, against and against.versioned)
-            found = answer(opened, key, lambda: table_payload(view, against))
+        found = answer(opened, ("table", graph_id), lambda: table_payload(view))
         # Requested once the page is drawn: next comes a click.
         prepare_click(library, opened, graph_id, addresses)
         return found
@@ -100,11 +97,7 @@ def add_payload_routes(
     def inspector(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
         nodes = selection_of(request.get_json(silent=True))
-        with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
-            inspector = render_inspector(
-                library, opened.key, view, nodes, addresses, compared=against
-            )
-        return as_parts(inspector)
+        return as_parts(render_inspector(library, opened.key, view, nodes, addresses))
 
     def verdict(opened: OpenRecording, graph_id: int) -> Response:
         return _verdict(opened, graph_id, reports)
@@ -113,12 +106,23 @@ def add_payload_routes(
         query = parse_query(request.query_string.decode(errors="replace"))
         view = graph_view(library, opened.key, graph_id)
         identity = request.args.get("identity")
-        if identity is not None and identity != graph_identity(view.run, view.graph):
+        if query.baseline_file is not None:
+            found = json.dumps({"moved_to": _comparison(library, opened.key, view, query)}).encode()
+        elif identity is not None and identity != graph_identity(view.run, view.graph):
             moved = find_graph(opened.recording, identity)
             found = json.dumps({"moved_to": addresses.graph(opened.key, moved)}).encode()
         else:
             found = graph_payload(library, opened.key, view, query, addresses)
         return not_kept(found)
+
+    def _comparison(library: Library, file: str, view: GraphView, query: Query) -> str:
+        """Return where a graph is compared with the baseline that an address of its page names."""
+        baseline = find_baseline(
+            library, file, view, query.baseline_file, query.baseline_graph_id
+        ).baseline
+        if baseline is None:
+            return addresses.compare_files(query.baseline_file, file)
+        return comparison_address(file, view, baseline, addresses)
 
     def facts(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
@@ -136,13 +140,13 @@ def add_payload_routes(
     serve("inspector", inspector, "POST")
 
 
-def _dag(opened: OpenRecording, graph_id: int, against: TreeComparison | None) -> Response:
+def _dag(opened: OpenRecording, graph_id: int) -> Response:
     wanted = _dag_request(request.args)
 
     def build() -> bytes:
-        return payload.dag_payload(opened.recording, graph_id, wanted, opened.keep, against)
+        return payload.dag_payload(opened.recording, graph_id, wanted, opened.keep)
 
-    return answer(opened, ("dag", graph_id, wanted, against and against.versioned), build)
+    return answer(opened, ("dag", graph_id, wanted), build)
 
 
 def _timeline(opened: OpenRecording, graph_id: int) -> Response:
@@ -218,10 +222,6 @@ def _dag_request(arguments: Mapping[str, str]) -> payload.DagRequest:
         unfolded=frozenset(arguments.get("open", "").split(",")) - {""},
         data=arguments.get("edges") == "data",
     )
-
-
-def _baseline(arguments: Mapping[str, str]) -> Baseline | None:
-    return parse_baseline(arguments.get("baseline"), arguments.get("baseline_graph"))
 
 
 def selection_of(content: object) -> list[int]:

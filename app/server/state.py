@@ -83,4 +83,4 @@ def _files_of(page: str, query: Query, every: Iterable[str]) -> set[str | None]:
         return {query.before_file, query.after_file}
     if page == "trend":
         return {*(query.files or every)}
-    return {query.file, query.baseline_file if page == "graph" else None}
+    return {query.file}

@@ -1,6 +1,5 @@
 from gviz.app.views import payload as payload
 from gviz.app.views.baseline.baseline import Compared as Compared
-from gviz.app.views.baseline.baseline import compared_at as compared_at
 from gviz.app.views.baseline.baseline import find_baseline as find_baseline
 from gviz.app.views.baseline.baseline_overlay import VERDICT_WORDS as VERDICT_WORDS
 from gviz.app.views.baseline.baseline_overlay import VERDICTS as VERDICTS
@@ -10,6 +9,7 @@ from gviz.app.views.baseline.baseline_overlay import node_times as node_times
 from gviz.app.views.baseline.baseline_overlay import node_verdicts as node_verdicts
 from gviz.app.views.baseline.baseline_overlay import node_words as node_words
 from gviz.app.views.baseline.choice import baseline_choice as baseline_choice
+from gviz.app.views.baseline.choice import comparison_address as comparison_address
 from gviz.app.views.baseline.tree_comparison import TreeComparison as TreeComparison
 from gviz.app.views.breakdown import breakdown_payload as breakdown_payload
 from gviz.app.views.breakdown import read_breakdown as read_breakdown

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.browser
 #: axe computes for seconds.
 OPTIMIZED = True
 GRAPH = "graph?file=small&graph=1"
-#: A graph against another with nodes that it has not.
-AGAINST = "graph?file=small&graph=1&baseline=wider&baseline_graph=1&colour=change"
+#: A graph beside another with nodes that it has not.
+AGAINST = "compare?a=wider&b=small&graph=1:1"
 NODE = FIRST_NODE_ID + 4
 #: Few nodes: axe reads every cell of the table, and rows are alike.
 SHAPE = fork_join_shape(stages=2, width=2, depth=2)
@@ -124,14 +124,12 @@ def test_graph_is_accessible(graph_page: GraphPage, site: Site, path: str) -> No
     "path",
     [
         AGAINST,
-        f"{AGAINST}&layout=lanes&node={NODE}",
-        f"{AGAINST}&colour=ratio&fold=repeats&node={NODE},{NODE + 1}",
-        f"{AGAINST}&table=kernels",
-        "graph?file=small&graph=1&baseline=missing",
+        f"{AGAINST}&layout=lanes&table=nodes&node={NODE}",
+        f"{AGAINST}&colour=ratio&table=edges&node={NODE},{NODE + 1}",
     ],
-    ids=["nothing selected", "selected", "several", "by kernel", "no baseline"],
+    ids=["nothing selected", "selected", "several"],
 )
-def test_graph_with_a_baseline_is_accessible(graph_page: GraphPage, site: Site, path: str) -> None:
+def test_comparison_is_accessible(graph_page: GraphPage, site: Site, path: str) -> None:
     graph_page.page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
     graph_page.open(site, path)
     expect_accessible(graph_page.page)

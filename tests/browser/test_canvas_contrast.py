@@ -157,7 +157,7 @@ def test_every_text_drawn_can_be_read(graph_page: GraphPage, site: Site, scheme:
         if not selected:
             graph_page.click_node("dag", NODE)
             graph_page.expect_selected(NODE)
-    graph_page.open(site, f"{GRAPH}&baseline=before")
+    graph_page.open(site, "compare?a=before&b=small")
     for overlay in OVERLAYS:
         if overlay.signed:
             assert choose_overlay(graph_page, overlay)

@@ -71,6 +71,8 @@ def _content(
         "note": "",
         "colour": "change" if is_timed(found) else "kind",
         "layout": "",
+        "fold": "none",
+        "open": [],
         "tables": tables_of(found),
         "baseline": None,
         "fixed": {name: value for name, value in fixed.items() if value},

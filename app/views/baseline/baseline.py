@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gviz.app.components import Baseline
-from gviz.app.files import ChangedError, Library, OpenRecording, split_version
+from gviz.app.files import ChangedError, Library, OpenRecording
 from gviz.app.views.baseline.tree_comparison import TreeComparison
 from gviz.app.views.graph_data import GraphView
 from gviz.comparison import GraphPair, GraphTraits, pair_graphs, read_graph_traits
@@ -61,11 +60,6 @@ class Compared:
         """The graph that is compared with."""
         return None if self.comparison is None else self.comparison.baseline
 
-    @property
-    def versioned(self) -> Baseline | None:
-        """The same with its file as ``key@version``, as data are requested."""
-        return None if self.comparison is None else self.comparison.versioned
-
 
 def find_baseline(
     library: Library,
@@ -118,28 +112,6 @@ def compare(library: Library, file: str, tree: TimedTree, baseline: Baseline) ->
     shown, other = library.file(file), library.file(baseline.file)
     key = ("comparison", tree.graph.graph_id, baseline, other.version)
     return shown.derive(key, lambda: TreeComparison(shown, tree, other, baseline.graph_id))
-
-
-@contextlib.contextmanager
-def compared_at(
-    library: Library, file: str, graph_id: int, versioned: Baseline | None
-) -> Iterator[TreeComparison | None]:
-    """Yield what became of a baseline, whose version is kept to meanwhile; None of none.
-
-    The file of ``versioned`` may be ``key@version``.
-
-    Raises
-    ------
-    RecordingError
-        If a graph is not open, or has a cycle; ChangedError if the version is not to be had.
-    """
-    if versioned is None:
-        yield None
-        return
-    key, version = split_version(versioned.file)
-    with library.file(key).at(version):
-        tree = _tree(library.file(file), graph_id)
-        yield compare(library, file, tree, Baseline(key, versioned.graph_id))
 
 
 def _tree(opened: OpenRecording, graph_id: int) -> TimedTree:

@@ -46,6 +46,7 @@ class Opening {
     try {
       const made = await fetchPage(this.source, (words) => this.closed || this.wait(words));
       if (this.closed) return;
+      if ("moved_to" in made) return pageHistory.move(made.moved_to);
       if ("chooses" in made) return this.offer(made);
       const store = made.compares ? new ComparedStore(made) : new FetchedStore(made);
       this.page = new Page(this.box, store, this.host(store), query);
@@ -83,7 +84,6 @@ class Opening {
       },
       openGraph: (chosen) => pageHistory.openGraph(graph.fixed, chosen),
       open: pageHistory.go,
-      openBaseline: (chosen) => pageHistory.openBaseline(graph.fixed, chosen),
     };
   }
 
@@ -200,8 +200,7 @@ export function go(search) {
   const query = new URLSearchParams(search);
   const { fixed } = page.graph;
   const own = ["file", "graph", "baseline", "a", "b"].every((name) => (query.get(name) ?? "") === String(fixed[name] ?? ""));
-  const there = query.get("baseline_graph");
-  if (!own || (there !== null && there !== String(fixed.baseline_graph))) return false;
+  if (!own) return false;
   return page.go(search);
 }
 

@@ -15,8 +15,6 @@ import { noUpdate, propsOf } from "./props.js";
 
 /** Parameters whose change is a step of the back button, and their values when absent. */
 const STEPS = { launch: null, stream: null, order: "ordinal", colour: null, layout: null, fold: "none", table: "nodes", edges: "all", panel: "timeline" };
-/** Colours that mean something against a baseline only (gviz.app.views.dag.overlays). */
-const CHANGES = ["change", "ratio"];
 
 /** Parameters that name what a page is about. */
 const NAMED = ["file", "graph", "a", "b"];
@@ -147,31 +145,6 @@ export function remember({ query: text, steps }) {
  * Lead to another graph of the recording: at once, so that no later step overwrites it.
  * @param {Record<string, any>} fixed what the address of the page shown has for certain @param {number} graph
  */
-export function openGraph({ file, baseline }, graph) {
-  const query = new URLSearchParams({ file, graph: String(graph) });
-  // Without its graph: that which corresponds to the new one.
-  if (baseline !== undefined) query.set("baseline", baseline);
-  go(searchOf(query));
-}
-
-/**
- * Lead to this page against another baseline: the rest stays as it is.
- * @param {Record<string, any>} fixed @param {string} chosen a graph and its file, or "none"
- */
-export function openBaseline({ baseline: before }, chosen) {
-  keepSelection();
-  const query = new URLSearchParams(window.location.search);
-  query.delete("baseline");
-  query.delete("baseline_graph");
-  if (chosen === "none") {
-    if (CHANGES.includes(query.get("colour") ?? "")) query.delete("colour");
-  } else {
-    const at = chosen.indexOf(":");
-    query.set("baseline", chosen.slice(at + 1));
-    query.set("baseline_graph", chosen.slice(0, at));
-    if (before === undefined) query.set("colour", CHANGES[0]);
-    const note = document.getElementById("baseline-note");
-    if (note) note.textContent = "Comparing…";
-  }
-  go(searchOf(query));
+export function openGraph({ file }, graph) {
+  go(searchOf(new URLSearchParams({ file, graph: String(graph) })));
 }

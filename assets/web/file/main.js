@@ -26,7 +26,6 @@ const host = {
   openGraph(graph) {
     window.location.hash = `graph=${graph}`;
   },
-  openBaseline() {},
   open() {},
 };
 

@@ -11,7 +11,7 @@ export const CHOICES = {
 };
 
 /** Choices whose options are addresses of other pages. */
-export const WAYS = ["compare-a", "compare-b", "compare-graph-a", "compare-graph-b"];
+export const WAYS = ["baseline", "compare-a", "compare-b", "compare-graph-a", "compare-graph-b"];
 
 /** With other ones there are other times. */
 export const TIMES = new Set(["launch", "stream", "order"]);

@@ -61,7 +61,7 @@ async function explained(answer) {
 /**
  * What the page at an address is made of, once the server has it.
  * @param {string} source @param {(words: string) => void} wait is shown that it takes long
- * @returns {Promise<ServedGraph|ServedChoice>}
+ * @returns {Promise<ServedGraph|ServedChoice|{moved_to: string}>} `moved_to`: where it is instead
  */
 export async function fetchPage(source, wait) {
   const found = await payloads.loadJson(source);

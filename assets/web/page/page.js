@@ -3,9 +3,9 @@
  * who opened it keeps that in an address.
  *
  * @typedef {{touched: () => string|null, write: (query: string, steps: number) => void,
- *   openGraph: (graph: number) => void, openBaseline: (value: string) => void, open: (address: string) => void}} Host
+ *   openGraph: (graph: number) => void, open: (address: string) => void}} Host
  *   who opened the page: what was last touched; the state as a query, and how many choices led to it;
- *   another graph of the recording, or another baseline, was chosen; a choice leads to another page
+ *   another graph of the recording was chosen; a choice leads to another page
  */
 import { Breakdown } from "../breakdown/breakdown.js";
 import * as announce from "../core/announce.js";
@@ -500,7 +500,6 @@ export class GraphPage {
   /** Something was chosen. @param {HTMLInputElement} control */
   choose({ id, name, value, checked }) {
     if (id === "graph-choice") return this.host.openGraph(Number(value));
-    if (id === "baseline") return this.host.openBaseline(value);
     if (choices.WAYS.includes(id)) return this.host.open(value);
     const choice = choices.CHOICES[id] ?? choices.CHOICES[name];
     if (!choice) return;
@@ -552,7 +551,7 @@ export class GraphPage {
       this.table?.destroy();
       this.table = null;
     }
-    for (const id of ["graph-about", "baseline-note"]) {
+    for (const id of ["graph-about"]) {
       const there = fresh.querySelector(`#${id}`);
       if (there) document.getElementById(id)?.replaceChildren(...there.childNodes);
     }

@@ -63,7 +63,7 @@ def test_what_cannot_be_saved_is_a_sentence(small_recording: Path) -> None:
     client = client_of(small_recording)
     answer = client.get("/payload/saved/small/77", headers=LOCAL)
     assert (answer.status_code, answer.mimetype) == (404, "text/plain")
-    query = {"state": "baseline=none&baseline_graph=1"}
+    query = {"state": "a=none&b=small&graph=1"}
     answer = client.get("/payload/saved/small/1", query_string=query, headers=LOCAL)
     assert (answer.status_code, answer.mimetype) == (404, "text/plain")
     assert "no open recording is called 'none'" in answer.text

@@ -25,13 +25,12 @@ from recordings import (
 )
 from shown_pages import render_page
 
-from gviz.app.components.addresses import Addresses, Baseline, Query, parse_baseline, parse_query
+from gviz.app.components.addresses import Addresses, Baseline, Query, parse_query
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.pages.graph import graph_payload
 from gviz.app.server.access.security import AccessRules
-from gviz.app.server.application import build_app, create_app
-from gviz.app.server.state import shown_files
+from gviz.app.server.application import create_app
 from gviz.app.views.baseline.baseline import compare, find_baseline, offered
 from gviz.app.views.baseline.baseline_overlay import VERDICT_WORDS, VERDICTS, Verdict
 from gviz.app.views.baseline.tree_comparison import TreeComparison
@@ -95,13 +94,6 @@ def test_address_names_the_baseline_and_is_read_again() -> None:
     address = ADDRESSES.graph("after", 1, [3], baseline=Baseline("a b&c", 7))
     query = parse_query(address.partition("?")[2])
     assert (query.baseline_file, query.baseline_graph_id) == ("a b&c", 7)
-
-
-@pytest.mark.parametrize("graph", ["x", "", "-1", "1" * 40])
-def test_malformed_graph_of_a_baseline_counts_as_absent(graph: str) -> None:
-    query = parse_query(f"?file=after&graph=1&baseline=before&baseline_graph={graph}")
-    assert (query.baseline_file, query.baseline_graph_id) == ("before", None)
-    assert parse_baseline("before", graph) is None
 
 
 def test_baseline_without_its_graph_is_the_one_that_corresponds(library: Library) -> None:
@@ -303,39 +295,6 @@ def graph_json(library: Library, baseline_graph: int) -> dict[str, Any]:
     return found
 
 
-def test_page_shows_choice_and_state(library: Library) -> None:
-    search = "?file=after&graph=1&baseline=before&baseline_graph=1&colour=ratio"
-    shown = render_page(library, ADDRESSES, "/graph", search)[0]
-    choice = by_id(shown, "baseline")
-    assert choice.value == "1:before"
-    assert [o["value"] for o in choice.data] == ["none", "1:before", "1:other"]
-    versioned_key = library.file("before").versioned_key
-    made = graph_json(library, 1)
-    for kind in ("dag", "table", "inspector"):
-        assert made["sources"][kind].endswith(f"?baseline={versioned_key}&baseline_graph=1")
-    fixed = {"file": "after", "graph": 1, "baseline": "before", "baseline_graph": 1}
-    assert made["fixed"] == fixed
-    fields = [c["field"] for c in made["tables"]["nodes"]["columns"]]
-    assert {"baseline_ns", "change_ns", "change", "verdict", "difference"} <= set(fields)
-
-
-def test_page_without_the_baseline_requested_says_so(library: Library) -> None:
-    search = "?file=after&graph=1&baseline=before&baseline_graph=99&colour=change"
-    shown = render_page(library, ADDRESSES, "/graph", search)[0]
-    assert "before has no graph 99" in texts(shown)
-    disabled = {o["value"] for o in by_id(shown, "colour").data if o["disabled"]}
-    assert {"change", "ratio"} <= disabled
-    made = graph_json(library, 99)
-    assert "baseline" not in made["sources"]["dag"]
-    assert made["fixed"] == {"file": "after", "graph": 1}
-
-
-def test_page_of_one_graph_alone_offers_no_baseline(tmp_path: Path) -> None:
-    alone = Library([write_recording(tmp_path / "alone.gviz", SHAPE, launches=1)])
-    shown = render_page(alone, ADDRESSES, "/graph", "?file=alone&graph=1")[0]
-    assert not [x for x in walk(shown) if getattr(x, "id", None) == "baseline"]
-
-
 # -- routes --------------------------------------------------------------------------------
 
 
@@ -345,33 +304,6 @@ def client(library: Library) -> FlaskClient:
     access = AccessRules()
     client = admitted_client(create_app(paths, access).server, access)
     return client
-
-
-@pytest.mark.parametrize("kind", ["dag", "table"])
-def test_route_answers_against_a_baseline(client: FlaskClient, kind: str) -> None:
-    path = f"/payload/{kind}/after/1"
-    plain = client.get(path, headers=LOCAL)
-    against = client.get(f"{path}?baseline=before&baseline_graph=1", headers=LOCAL)
-    assert against.status_code == 200
-    assert plain.data != against.data
-    malformed = client.get(f"{path}?baseline=before&baseline_graph=x", headers=LOCAL)
-    assert malformed.data == plain.data
-
-
-@pytest.mark.parametrize("kind", ["dag", "table"])
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("baseline=nowhere&baseline_graph=1", "no open recording is called 'nowhere'"),
-        ("baseline=before&baseline_graph=77", "no graph 77"),
-    ],
-)
-def test_route_says_which_baseline_is_not_there(
-    client: FlaskClient, kind: str, query: str, words: str
-) -> None:
-    answer = client.get(f"/payload/{kind}/after/1?{query}", headers=LOCAL)
-    assert answer.status_code == 404
-    assert words in answer.text
 
 
 def test_comparison_is_the_same_in_every_thread(library: Library) -> None:
@@ -457,11 +389,6 @@ def test_bodies_of_large_recordings_are_not_compared(
     assert found.counterpart(1) is None
 
 
-def test_page_of_a_body_finds_its_counterpart(loops: Library) -> None:
-    view = graph_view(loops, "slow", 2)
-    assert find_baseline(loops, "slow", view, "quick", None).baseline == Baseline("quick", 2)
-
-
 # -- files that change ---------------------------------------------------------------------
 
 
@@ -485,22 +412,37 @@ def test_comparison_is_made_anew_when_either_file_changes(changing: Library, fil
     assert counts == ((0, 15) if file == "before" else (30, 0))
 
 
-@pytest.mark.parametrize("kind", ["dag", "table"])
-def test_route_refuses_a_baseline_of_another_version(changing: Library, kind: str) -> None:
-    access = AccessRules()
-    client = admitted_client(build_app(changing, access).server, access)
-    versioned_key = changing.file("before").versioned_key
-    path = f"/payload/{kind}/after/1?baseline={versioned_key}&baseline_graph=1"
-    assert client.get(path, headers=LOCAL).status_code == 200
-    write_recording(changing.file("before").path, SHAPE, launches=4, overwrite=True)
-    answer = client.get(path, headers=LOCAL)
-    assert answer.status_code == 409
-    assert "before.gviz changed" in answer.text
+# -- the way to the comparison -------------------------------------------------------------
 
 
-def test_page_is_reported_when_its_baseline_changes(changing: Library) -> None:
-    search = "?file=after&graph=1&baseline=before&baseline_graph=1"
-    assert set(shown_files(changing, ADDRESSES, "/graph", search)["files"]) == {"before", "after"}
-    changing.file("before").path.unlink()
-    shown = render_page(changing, ADDRESSES, "/graph", search)[0]
-    assert "Not compared: before.gviz is not at" in texts(shown)
+def test_choice_leads_to_the_comparison(library: Library) -> None:
+    page = render_page(library, ADDRESSES, "/graph", "?file=after&graph=1")[0]
+    first, second, *_ = by_id(page, "baseline").data
+    assert first == {"value": "", "label": "none"}
+    assert second["value"] == "/compare?a=before&b=after&graph=1:1"
+
+
+def test_body_is_compared_with_the_graph_that_it_is_in(loops: Library) -> None:
+    file = loops.files()[0].key
+    body = next(
+        g.graph_id
+        for g in loops.file(file).recording.fetch_graphs()
+        if g.parent_graph_id is not None
+    )
+    page = render_page(loops, ADDRESSES, "/graph", f"?file={file}&graph={body}")[0]
+    assert not [x for x in walk(page) if getattr(x, "id", None) == "baseline"]
+
+
+@pytest.mark.parametrize(
+    ("query", "there"),
+    [
+        ("baseline=before&baseline_graph=1", "/compare?a=before&b=after&graph=1:1"),
+        ("baseline=before", "/compare?a=before&b=after&graph=1:1"),
+        ("baseline=nowhere", "/compare?a=nowhere&b=after"),
+    ],
+)
+def test_address_with_a_baseline_is_that_of_the_comparison(
+    client: FlaskClient, query: str, there: str
+) -> None:
+    answer = client.get(f"/payload/page/after/1?{query}", headers=LOCAL)
+    assert json.loads(answer.data) == {"moved_to": there}
