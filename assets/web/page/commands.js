@@ -1,4 +1,4 @@
-/** What the palette offers on a graph's page: its choices, its keys, what it saves, and blocks of the breakdown. */
+/** The palette's commands on a graph's page: its choices, its keys, what it saves, and blocks of the breakdown. */
 /** @import { Blocks } from "../breakdown/blocks.js" */
 /** @import { Command } from "./palette.js" */
 

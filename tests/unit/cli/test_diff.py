@@ -60,7 +60,7 @@ def test_text_fits_the_terminal(recaptures: tuple[Path, Path], tmp_path: Path, w
             text = render_texts(diff_documents(compare_recordings(before, after), None), width)
         lines = text.splitlines()
         assert max(map(len, lines[1:])) <= width  # the first has paths
-        assert len(lines) < 80
+        assert len(lines) < 84
 
 
 def test_bodies_of_one_side_are_listed(gviz: Gviz, tmp_path: Path) -> None:
