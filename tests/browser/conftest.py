@@ -42,7 +42,8 @@ class Site:
 
     def open(self, page: Page, path: str) -> None:
         """Open an address; the session is fetched without the time that a page takes."""
-        page.context.request.get(self.start, max_redirects=0)
+        # A connection of its own: the server closes idle ones, perhaps at this moment.
+        page.context.request.get(self.start, max_redirects=0, headers={"Connection": "close"})
         page.goto(self.address(path))
 
 

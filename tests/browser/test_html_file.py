@@ -207,6 +207,7 @@ def test_it_shows_graph_timeline_table_and_what_it_holds(opened: OpenFile, small
     assert opened.state("timeline")["sides"]["graph"]["count"] == 45
     assert opened.state("timeline")["eager"].startswith("Eager, the same work: ")
     page.locator("#timeline canvas").press("e")
+    eventually(lambda: "stream" in opened.state("timeline")["sides"], "eager work")
     assert opened.state("timeline")["sides"]["stream"]["count"] == 45
     assert page.get_by_role("heading", level=1).inner_text() == "fork-join 3x4"
     assert "This file holds launches #2, #7" in page.locator("#file-note").inner_text()
@@ -268,8 +269,11 @@ def test_several_nodes_are_summed(opened: OpenFile, small: Path) -> None:
     eventually(lambda: "2 nodes selected" in opened.inspected(), "sums")
     assert opened.state("dag")["selected"] == [NODE, OTHER]
     assert "2 of 2" in opened.inspected()
-    opened.page.locator("#nodes tr[data-node]").nth(12).click()
-    opened.page.locator("#nodes tr[data-node]").nth(14).click(modifiers=["Shift"])
+    rows = opened.page.locator("#nodes tr[data-node]")
+    first, last = (rows.nth(at).get_attribute("id") for at in (12, 14))
+    opened.page.locator(f"#{first}").click()
+    eventually(lambda: opened.page.locator(f"#{first}[aria-selected=true]").count(), "a row")
+    opened.page.locator(f"#{last}").click(modifiers=["Shift"])
     eventually(lambda: "3 nodes selected" in opened.inspected(), "a stretch of rows")
 
 

@@ -57,9 +57,13 @@ def test_host_lane_shows_launches_that_are_queued_meanwhile(
     assert side["call_names"] == ["cuGraphLaunch #7", "cuGraphLaunch #8"]
     tracks = graph_page.wait_until(lambda: graph_page.state("timeline")["tracks"], "tracks")
     assert tracks == ["phase", "layer"]
-    x, y = time_spot(page, 0.9 * side["total_ns"])
-    # Above the first lane are the tracks, above these the host's lane.
-    page.mouse.move(x, y - 56)
     tip = page.locator("#timeline .gviz-canvas-tooltip")
-    tip.wait_for(state="visible")
+
+    def point() -> bool:
+        # Above the first lane are the tracks, above these the host's lane; they come one by one.
+        x, y = time_spot(page, 0.9 * side["total_ns"])
+        page.mouse.move(x, y - 56)
+        return tip.is_visible()
+
+    graph_page.wait_until(point, "a call under the pointer")
     assert tip.inner_text().startswith("cuGraphLaunch #8")

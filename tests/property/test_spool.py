@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spool_writing import SpoolWriter, buffer, copy, kernel, memset, peer_copy
 
+from gviz.spool.records import format as f
 from gviz.spool.records.activity import decode_buffer
 from gviz.spool.records.reader import Record, SpoolReader
 from gviz.stats import UNKNOWN
 
 _RECORDS = st.lists(
-    st.tuples(st.integers(0, 2**32 - 1), st.binary(max_size=120), st.booleans()), max_size=30
+    st.tuples(st.integers(1, f.TYPES_END - 1), st.binary(max_size=120), st.booleans()), max_size=30
 )
 _TIMES = st.integers(0, 2**62)
 _U32 = st.integers(0, 2**32 - 1)

@@ -35,6 +35,8 @@ export const offered = (id) =>
 /** A choice that was made, in words. @param {string} id @param {string} name of its group @param {string} value */
 export function wordsOf(id, name, value) {
   const select = choiceOf(id);
+  const box = /** @type {HTMLInputElement|null} */ (document.getElementById(id));
+  if (box?.type === "checkbox") return `${box.closest("label")?.textContent?.trim()}: ${box.checked ? "on" : "off"}.`;
   const group = document.getElementById(id || name);
   const label = group?.getAttribute("aria-label") ?? "";
   const chosen = select?.selectedOptions ? select.selectedOptions[0]?.text

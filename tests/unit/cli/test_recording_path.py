@@ -28,7 +28,7 @@ LINES = {
         "junit": "good --baseline good --junit {bad}",
         "markdown": "good --baseline good --markdown {bad}",
     },
-    "demo": {"config": "--no-browser --config {bad}"},
+    "demo": {"config": "--no-browser --config {bad}", "socket": "--no-browser --socket {bad}"},
     "diff": {"before": "{bad} good", "after": "good {bad}", "more": "good good {bad}"},
     "export": {
         "recording": "{bad}",
@@ -42,7 +42,11 @@ LINES = {
     "skew": {"recording": "{bad}"},
     "trend": {"recordings": "good {bad}"},
     "upgrade": {"recording": "{bad}", "output": "good -o {bad}"},
-    "view": {"file": "--no-browser good {bad}", "config": "--no-browser good --config {bad}"},
+    "view": {
+        "file": "--no-browser good {bad}",
+        "config": "--no-browser good --config {bad}",
+        "socket": "--no-browser good --socket {bad}",
+    },
 }
 #: The same places, in forms that read or write in another way.
 MORE = {

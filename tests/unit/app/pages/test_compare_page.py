@@ -160,7 +160,9 @@ def test_content_names_the_versions_that_are_compared(library: Library) -> None:
     assert found["fixed"] == {"a": BEFORE, "b": AFTER, "graph": "1:1"}
     assert next(iter(found["tables"])) == "names"
     assert set(found["tables"]) == set(TABLES)
-    for source in found["sources"].values():
+    sources = {name: source for name, source in found["sources"].items() if "/compared/" in source}
+    assert set(sources) >= {"dag", "timeline", "table", "inspector"}
+    for source in sources.values():
         assert f"a={BEFORE}@" in source
         assert f"b={AFTER}@" in source
     # Without graphs in the address they are no part of it: another launch may choose others.
