@@ -38,7 +38,7 @@ class Picture:
 PICTURES = {
     "graph": Picture("graph?file=training_step&graph=1"),
     "breakdown": Picture("graph?file=training_step&graph=1", ("b",), scheme="dark"),
-    "folded": Picture("graph?file=decode_step_h200&graph=1&fold=repeats&launch=all"),
+    "folded": Picture("graph?file=decode_step_h200&graph=1&fold=repeats&open=first&launch=all"),
     "compare": Picture("compare?a=decode_step_h200&b=decode_step_h200_fused"),
     "report": Picture("report?file=decode_step_h200&graph=1"),
     "memory": Picture("graph?file=training_step&graph=1&panel=memory&edges=data"),
