@@ -138,35 +138,30 @@ class FoldTree:
 
     def opened(self, unfolded: Collection[str]) -> Iterator[tuple[str, IntArray]]:
         """Yield the id to close it by, and the nodes, of what is open; outer before inner."""
-        waiting = [(fold, True) for fold in reversed(self.folds)]
-        while waiting:
-            fold, is_outermost = waiting.pop()
-            inner: tuple[Fold, ...] = ()
-            if fold.id in unfolded:
-                yield fold.id, fold.nodes
-                inner = fold.children
-            elif is_outermost and FIRST_BLOCKS in unfolded and fold.can_split:
-                first, rest = fold.split()
-                yield FIRST_BLOCKS, first.nodes
-                inner = (*first.children, rest)
-            waiting.extend((one, False) for one in reversed(inner))
+        for closing, fold in self._visible(unfolded):
+            if closing is not None:
+                yield closing, fold.nodes
 
     def closed(self, unfolded: Collection[str]) -> list[Fold]:
         """Return the outermost folds that are not open, in the tree's order."""
-        found: list[Fold] = []
+        return [fold for closing, fold in self._visible(unfolded) if closing is None]
+
+    def _visible(self, unfolded: Collection[str]) -> Iterator[tuple[str | None, Fold]]:
+        """Yield what is open, with the id to close it by, and the outermost folds that are not."""
         waiting = [(fold, True) for fold in reversed(self.folds)]
         while waiting:
             fold, is_outermost = waiting.pop()
             if fold.id in unfolded:
+                yield fold.id, fold
                 inner = fold.children
             elif is_outermost and FIRST_BLOCKS in unfolded and fold.can_split:
                 first, rest = fold.split()
+                yield FIRST_BLOCKS, first
                 inner = (*first.children, rest)
             else:
-                found.append(fold)
+                yield None, fold
                 continue
             waiting.extend((one, False) for one in reversed(inner))
-        return found
 
     def every(self) -> Iterator[Fold]:
         """Yield every fold that can stand as an item, repeats without their first block too."""
