@@ -112,6 +112,10 @@ void ids_graph_changes(CUgraph graph) {
 static void meet_all(CUgraph graph, CUgraphNode *nodes, size_t node_count) {
     pthread_mutex_lock(&lock);
     uint32_t number = number_of(graph);
+    if (!number) { /* without memory there may be no table either */
+        pthread_mutex_unlock(&lock);
+        return;
+    }
     size_t known = 0;
     for (size_t i = 0; i < node_count; i++) {
         struct entry *entry = slot_of(entries, room, nodes[i]);
