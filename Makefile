@@ -129,7 +129,7 @@ docs: $(VENV)/.gviz
 	$(VENV)/bin/python -P tools/make_docs.py
 
 # The pictures of README and docs/, of the bundled recordings.
-pictures: $(VENV)/.gviz-test
+pictures: $(VENV)/.gviz-bench
 	@tools/install_chromium.sh
 	$(VENV)/bin/python -P tools/take_pictures.py
 

@@ -1,24 +1,23 @@
 """take_pictures.py [NAME ...]: the pictures of README and docs/, anew from the bundled recordings.
 
 Each is a page of `gviz view` as Chromium draws it (tools/install_chromium.sh), without a GPU.
-Playwright comes with the extra `test`.
+Chromium and the server are started as the benchmarks start them, with the extra `bench`.
 """
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+
+from measuring.pages import new_user, open_chromium  # noqa: E402
+from measuring.processes import Server, serve  # noqa: E402
+
 RECORDINGS = ROOT / "assets" / "recordings"
 IMAGES = ROOT / "docs" / "images"
 #: Until nothing on a page moves or is waited for any more (ms).
@@ -46,26 +45,12 @@ PICTURES = {
 }
 
 
-@contextmanager
-def served() -> Iterator[str]:
-    """Serve the bundled recordings; yield the address that admits a browser."""
-    files = sorted(map(str, RECORDINGS.glob("*.gviz")))
-    command = [sys.executable, "-P", "-m", "gviz", "view", "--no-browser", *files]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as server:
-        assert server.stdout is not None
-        found = (re.search(r"http://\S+", line) for line in server.stdout)
-        yield next(match[0] for match in found if match)
-        server.terminate()
-
-
-def take(page: Page, base: str, name: str) -> None:
+def take(page: Page, server: Server, name: str) -> None:
     """Write one picture."""
     picture = PICTURES[name]
     page.set_viewport_size({"width": 1440, "height": picture.height})
     page.emulate_media(color_scheme=picture.scheme)  # type: ignore[arg-type]
-    page.goto(base + picture.address)
+    page.goto(server.address(picture.address))
     page.wait_for_timeout(SETTLED_MS)
     for key in picture.keys:
         page.keyboard.press(key)
@@ -78,16 +63,12 @@ def main(names: list[str]) -> int:
     if unknown := set(names) - set(PICTURES):
         print(f"no picture {', '.join(unknown)}; there are {', '.join(PICTURES)}", file=sys.stderr)
         return 2
-    chromium = os.environ.get("GVIZ_CHROMIUM") or shutil.which("chromium-headless-shell")
-    chromium = chromium or "/usr/lib/chromium/chromium-headless-shell"
-    with served() as start, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto(start)
-        base = start.partition("?")[0]
+    files = sorted(map(str, RECORDINGS.glob("*.gviz")))
+    command = ["-m", "gviz", "view", "--no-browser", "--port", "0", *files]
+    with serve(command) as server, open_chromium() as browser, new_user(browser, server) as user:
+        page = user.new_page()
         for name in names or PICTURES:
-            take(page, base, name)
-        browser.close()
+            take(page, server, name)
     return 0
 
 
