@@ -272,10 +272,13 @@ class GraphPage:
         return self.page.locator("#inspector").inner_text()
 
     def selections(self, node: int) -> dict[str, bool]:
-        """Say for each view whether it shows the node as the selected one."""
+        """Say for each view whether it shows the node as the selected one.
+
+        A canvas that has not painted since the page changed says nothing yet.
+        """
         return {
-            "dag": self.state("dag")["selected"] == [node],
-            "timeline": self.state("timeline")["selected"] == [node],
+            "dag": self.state("dag").get("selected") == [node],
+            "timeline": self.state("timeline").get("selected") == [node],
             "table": self.selected_rows() == [node],
             "inspector": f"node {node}" in self.inspected(),
         }
