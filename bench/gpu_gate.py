@@ -5,10 +5,14 @@ without CUPTI; `gviz run` with CUPTI, past its windows.
 First calls of the driver by the gate's stub and bare, in turns in one process: what a stub costs.
 Measured: a launch that is waited for, the launch call, queued launches, how many launches queue,
 launches of three threads beside 200 closings. Results and exit codes must be equal. Needs a GPU;
-frameworks that are not there are left out. Results are written after each process.
+frameworks that are not there are left out. Results are written after each process, and none is
+started once --seconds are over.
 
-Run: python -P bench/gpu_gate.py [--times 2] [--only torch,static,...] [--sides gate,told,cupti]
-[OUTPUT.json]; a process takes 5 to 20 s.
+Part told asks in two minutes whether recording without CUPTI works on this driver: two programs on
+the sides told and cupti, graphs compared node by node, and whether anybody uses CUPTI.
+
+Run: python -P bench/gpu_gate.py [--part all|told|calls] [--times 2] [--only torch,static,...]
+[--sides gate,told,cupti] [--seconds 3600] [OUTPUT.json]; a process takes 5 to 20 s.
 """
 
 from __future__ import annotations
@@ -22,8 +26,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from gate.recordings import compare_recordings
 
 from gviz.collectors import native
 
@@ -32,6 +41,7 @@ SOURCES = Path(__file__).parent / "gate"
 PROGRAMS = {
     "torch": ("torch", 10),
     "torch, 500 nodes": ("torch", 500),
+    "training": ("torch", 20),
     "compile": ("torch", 10),
     "cupy": ("cupy", 10),
     "jax": ("jax", 10),
@@ -41,6 +51,11 @@ PROGRAMS = {
 FIGURES = ("waited p50", "waited p99", "call p50", "queued", "queue depth")
 THREADS = "launches a second, three threads"
 LIMIT_S = 180
+#: What part told runs, the short one first.
+TOLD = ("static", "training")
+#: What must be equal on all sides, and what is shown of the last process of a side.
+EQUAL = ("status", "result")
+SHOWN = ("answers", "gate", "holes", "CUPTI loaded", "cuptiSubscribe answers")
 #: Nodes of the graphs whose launches are made by the stub and bare.
 CALLED_NODES = (10, 500)
 
@@ -69,7 +84,8 @@ def command(name: str, static: Path | None) -> list[str] | None:
 
 def start(side: str, program: list[str], gate: Path, folder: Path) -> dict[str, Any]:
     """Run a program on a side; return its figures and exit code."""
-    record = [sys.executable, "-m", "gviz", "run", "--overwrite", "-o", str(folder / "x.gviz")]
+    record = [sys.executable, "-m", "gviz", "run", "--overwrite"]
+    record += ["-o", str(folder / f"{side}.gviz")]
     script = program[program.index("-P") + 1 :] if "-P" in program else ["--", *program]
     match side:
         case "gate":
@@ -93,10 +109,12 @@ def run(program: list[str], variables: dict[str, str]) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         return {"status": "time limit"}
     found: dict[str, Any] = {"status": done.returncode}
+    if done.stderr:
+        found["stderr"] = done.stderr[-500:]
     try:
         found |= json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
-        found["stderr"] = done.stderr[-500:]
+        found["status"] = f"{done.returncode}, no figures"
     return found
 
 
@@ -117,40 +135,37 @@ def compare(name: str, sides: dict[str, list[dict[str, Any]]]) -> None:
             ratio = after[figure] / before[figure] if before[figure] else float("nan")
             line = f"{before[figure]:10.2f} {after[figure]:10.2f} {ratio:7.3f}"
             print(f"  {figure:34} {line}   {min(spread):.2f} to {max(spread):.2f}")
-        for key in ("status", "result"):
+        for key in EQUAL:
             ends = {json.dumps(found.get(key)) for found in plain + runs}
             print(
                 f"  {key}: {'equal' if len(ends) == 1 else 'DIFFERS: ' + ', '.join(sorted(ends))}"
             )
         for found in [f for f in runs if "stderr" in f][:1]:
             print(f"  {found['stderr']}")
-        for key in [k for k in ("answers", "gate", "holes") if k in runs[-1]]:
+        for key in [k for k in SHOWN if k in runs[-1]]:
             print(f"  {key}: {runs[-1][key]}")
     sys.stdout.flush()
 
 
-def main() -> int:
-    """Run everything in turns; print and write the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("output", nargs="?", type=Path)
-    parser.add_argument("--times", type=int, default=2, help="processes of each kind")
-    parser.add_argument("--sides", default="gate,told", help="beside plain: gate, told, cupti")
-    parser.add_argument("--only", default=None, help="programs, by comma: torch, static, ...")
-    arguments = parser.parse_args()
-    gate = native.gate_path()
-    if gate is None:
-        raise SystemExit("the gate was not built; install gcc and gviz again")
-    only = None if arguments.only is None else set(arguments.only.split(","))
-    results: dict[str, Any] = {}
+def measure_calls(gate: Path, results: dict[str, Any]) -> None:
+    """Measure and print calls by the stub and bare."""
     for nodes in CALLED_NODES:
         program = [sys.executable, "-P", str(SOURCES / "calls.py"), str(nodes)]
         results[f"calls, {nodes} nodes"] = found = start("gate", program, gate, SOURCES)
         print(f"calls, {nodes} nodes, us")
         for figure, value in sorted(found.items()):
             print(f"  {figure:34} {value}")
+
+
+def measure_programs(
+    arguments: argparse.Namespace, gate: Path, results: dict[str, Any], until: float
+) -> None:
+    """Run each program in turns on all sides; compare what they print and what is recorded."""
+    only = None if arguments.only is None else set(arguments.only.split(","))
     with tempfile.TemporaryDirectory() as name:
-        static = build(Path(name))
-        for title in PROGRAMS:
+        folder = Path(name)
+        static = build(folder)
+        for title in TOLD if arguments.part == "told" else PROGRAMS:
             program = command(title, static)
             if program is None or (only is not None and title.partition(",")[0] not in only):
                 continue
@@ -158,12 +173,51 @@ def main() -> int:
                 side: [] for side in ("plain", *arguments.sides.split(","))
             }
             results[title] = sides
-            for _ in range(arguments.times):
-                for side, runs in sides.items():
-                    runs.append(start(side, program, gate, Path(name)))
-                    if arguments.output:
-                        arguments.output.write_text(json.dumps(results, indent=0) + "\n")
-            compare(title, sides)
+            for side in [*sides] * arguments.times:
+                if time.monotonic() > until:
+                    print(f"{title}: out of time before {side}")
+                    break
+                sides[side].append(start(side, program, gate, folder))
+                write(arguments.output, results)
+            if all(sides.values()):
+                compare(title, sides)
+            recorded = [folder / f"{side}.gviz" for side in ("told", "cupti")]
+            if all(path.exists() for path in recorded):
+                results[f"{title}, recorded"] = found = compare_recordings(*recorded)
+                write(arguments.output, results)
+                print(f"{title}, recorded: {json.dumps(found, indent=1)}", flush=True)
+                for path in recorded:
+                    path.unlink()
+
+
+def write(output: Path | None, results: dict[str, Any]) -> None:
+    """Write what there is so far."""
+    if output is not None:
+        output.write_text(json.dumps(results, indent=0) + "\n")
+
+
+def main() -> int:
+    """Run everything in turns; print and write the figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("output", nargs="?", type=Path)
+    parser.add_argument("--part", choices=("all", "told", "calls"), default="all")
+    parser.add_argument("--times", type=int, default=2, help="processes of each kind")
+    parser.add_argument("--sides", help="beside plain: gate, told, cupti")
+    parser.add_argument("--only", default=None, help="programs, by comma: torch, static, ...")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="start none after so long")
+    arguments = parser.parse_args()
+    if arguments.sides is None:
+        arguments.sides = "told,cupti" if arguments.part == "told" else "gate,told"
+    gate = native.gate_path()
+    if gate is None:
+        raise SystemExit("the gate was not built; install gcc and gviz again")
+    until = time.monotonic() + arguments.seconds
+    results: dict[str, Any] = {}
+    if arguments.part != "told":
+        measure_calls(gate, results)
+        write(arguments.output, results)
+    if arguments.part != "calls":
+        measure_programs(arguments, gate, results, until)
     return 0
 
 

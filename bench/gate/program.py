@@ -1,6 +1,7 @@
 """A program of one framework: launches graphs, alone or by three threads, and prints its figures.
 
-Run by bench/gpu_gate.py, plain and behind the gate: program.py torch|compile|jax|cupy NODES
+Run by bench/gpu_gate.py, plain and behind the gate: program.py KIND NODES, where KIND is torch,
+training, compile, jax or cupy.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 WAITED, QUEUED, ROUNDS = 400, 60, 5
@@ -63,6 +65,40 @@ def torch_work(nodes: int, *, compiled: bool) -> Work:
     with torch.cuda.graph(graph):
         y = chain(x)
     return Work(graph.replay, torch.cuda.synchronize, spin, lambda: float(y.sum()))
+
+
+def training_work(layers: int) -> Work:
+    """Return a captured training step: branches on a second stream, backward, an optimizer."""
+    import torch
+
+    torch.manual_seed(0)
+    blocks = [torch.nn.Linear(256, 256, device="cuda") for _ in range(layers)]
+    optimizer = torch.optim.SGD([p for block in blocks for p in block.parameters()], lr=1e-4)
+    x, side = torch.ones(64, 256, device="cuda"), torch.cuda.Stream()
+
+    def step() -> Any:
+        optimizer.zero_grad(set_to_none=False)
+        y = x
+        for block in blocks:
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                beside = torch.tanh(y)
+            y = block(y)
+            torch.cuda.current_stream().wait_stream(side)
+            y = y + beside
+        loss = y.square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    warm = torch.cuda.Stream()
+    with torch.cuda.stream(warm):
+        step()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step()
+    return Work(graph.replay, torch.cuda.synchronize, None, lambda: float(loss))
 
 
 def cupy_work(nodes: int) -> Work:
@@ -222,12 +258,41 @@ def close_beside_threads(works: list[Work], gate: _Gate | None) -> dict[str, Any
     return {"launches a second, three threads": sum(counts) / seconds, "answers": answers}
 
 
+def subscribe_to_cupti() -> int | None:
+    """Return what cuptiSubscribe answers, 0 where nobody is subscribed; None: it is not loaded.
+
+    PyTorch loads libcupti by itself, so that a map of it does not say who uses it.
+    """
+    maps = Path("/proc/self/maps").read_text()
+    paths = {line.split()[-1] for line in maps.splitlines() if "libcupti" in line}
+    if not paths:
+        return None
+    answers = []
+    for path in paths:
+        library, handle = ctypes.CDLL(path), ctypes.c_void_p()
+        callback = ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p)  # none is enabled
+        answers.append(library.cuptiSubscribe(ctypes.byref(handle), callback, None))
+        if answers[-1] == 0:
+            library.cuptiUnsubscribe(handle)
+    return max(answers)
+
+
+def make_work(kind: str, nodes: int) -> Work:
+    """Return the work of a framework."""
+    match kind:
+        case "torch" | "compile":
+            return torch_work(nodes, compiled=kind == "compile")
+        case "training":
+            return training_work(nodes)
+        case "cupy":
+            return cupy_work(nodes)
+        case _:
+            return jax_work(nodes)
+
+
 def main(kind: str, nodes: int) -> int:
     """Measure and print a line of JSON."""
-    if kind in ("torch", "compile"):
-        work = torch_work(nodes, compiled=kind == "compile")
-    else:
-        work = cupy_work(nodes) if kind == "cupy" else jax_work(nodes)
+    work = make_work(kind, nodes)
     for _ in range(30):
         work.launch()
         work.wait()
@@ -245,6 +310,8 @@ def main(kind: str, nodes: int) -> int:
         found["gate"] = held | {"busy_with": counts.busy_with.decode()}
         number = gate.read_holes(ctypes.cast(holes, ctypes.c_void_p), 64)
         found["holes"] = [(h.name.decode(), h.caller.decode(), h.count) for h in holes[:number]]
+    if kind == "training":
+        found["cuptiSubscribe answers"] = subscribe_to_cupti()
     print(json.dumps(found))
     return 0
 

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #define CHECK(call)                                                                          \
@@ -32,6 +34,15 @@ static double micros(Clock::time_point start) {
 static double at(std::vector<double> values, double share) {
     std::sort(values.begin(), values.end());
     return values[static_cast<size_t>(share * (values.size() - 1))];
+}
+
+// Whether any CUPTI is loaded.
+static bool has_cupti() {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.find("libcupti") != std::string::npos)
+            return true;
+    return false;
 }
 
 int main(int, char **arguments) {
@@ -80,7 +91,8 @@ int main(int, char **arguments) {
     CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
     std::printf("{\"waited p50\": %f, \"waited p99\": %f, \"call p50\": %f, \"queued\": %f, "
-                "\"queue depth\": %d, \"result\": %f}\n",
-                at(waited, 0.5), at(waited, 0.99), at(calls, 0.5), each, depth, host[31]);
+                "\"queue depth\": %d, \"result\": %f, \"CUPTI loaded\": %s}\n",
+                at(waited, 0.5), at(waited, 0.99), at(calls, 0.5), each, depth, host[31],
+                has_cupti() ? "true" : "false");
     return 0;
 }
