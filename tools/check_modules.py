@@ -26,9 +26,10 @@ ALLOWED: dict[str, Sequence[str]] = {
     "memory": ("core",),
     "table": ("core",),
     "breakdown": ("core",),
-    "page": ("core", *_VIEWS),
-    "dash": ("core", *_VIEWS, "page"),
-    "file": ("core", *_VIEWS, "page"),
+    "search": ("core", "table", "breakdown"),
+    "page": ("core", *_VIEWS, "search"),
+    "dash": ("core", *_VIEWS, "search", "page"),
+    "file": ("core", *_VIEWS, "search", "page"),
     "early": (),
 }
 MOST_MODULES = 20

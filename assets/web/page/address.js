@@ -18,8 +18,6 @@ const WORDS = /** @type {const} */ (
 const ABSENT = { order: "ordinal", fold: "none", edges: "all", panel: "timeline", level: "0", eager: "closed" };
 /** Characters of an address that servers and proxies let pass, but for where it leads. */
 const MOST_CHARACTERS = 7800;
-/** Of what is searched. */
-export const MOST_SEARCHED = 300;
 const SHARES = /^\d{1,2}(\.\d)?(,\d{1,2}(\.\d)?){0,3}$/;
 const TIME = /^(\d{1,15})-(\d{1,15})$/;
 const BUFFER = /^[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?$/;

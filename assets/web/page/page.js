@@ -13,17 +13,16 @@ import * as bus from "../core/bus.js";
 import { byId, closest } from "../core/dom.js";
 import { counted } from "../core/format.js";
 import { element, make } from "../core/parts.js";
-import * as picture from "../core/picture.js";
+import * as commands from "../search/commands.js";
+import { MOST_SEARCHED, Search } from "../search/field.js";
+import { Palette } from "../search/palette.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import * as choices from "./choices.js";
-import * as commands from "./commands.js";
-import { Finder } from "./finder.js";
 import { Inspector, notShown } from "./inspector.js";
-import { Palette } from "./palette.js";
 import { Panes, PANES } from "./panes.js";
 import * as selectionNote from "./selection_note.js";
-import { share } from "./share.js";
+import { ShareMenu } from "./share.js";
 import { openView } from "./views.js";
 /** @import { Blocks } from "../breakdown/blocks.js" */
 /** @import { Frame, Props } from "../core/frame.js" */
@@ -58,7 +57,14 @@ export class GraphPage {
     box.replaceChildren(this.element);
     document.title = `${store.graph.name} – gviz`;
     this.group = bus.group(bus.PAGE);
-    this.finder = new Finder(this.group);
+    this.search = new Search(this.group, {
+      nodes: () => this.nodes, rows: () => this.table?.rows ?? [],
+      narrowed: (text) => this.find(text), show: (node) => this.bring(node),
+    });
+    this.menu = new ShareMenu({
+      store: () => this.store, query: () => this.query(), frame: (view) => this.frames[/** @type {"dag"} */ (view)],
+      table: () => (this.state.table === "nodes" ? this.table : this.other?.table) ?? null,
+    });
     this.panes = new Panes(this.element, (room) => this.give(room));
     this.palette = new Palette(() => this.commands());
     const requested = address.parse(query);
@@ -115,7 +121,7 @@ export class GraphPage {
       edges: choices.oneOf(["all", "data"], requested.edges),
       buffer: requested.buffer || null,
       time: requested.time ?? null,
-      search: (requested.search ?? "").slice(0, address.MOST_SEARCHED),
+      search: (requested.search ?? "").slice(0, MOST_SEARCHED),
       pane: choices.oneOf(["", ...PANES], requested.pane),
       shares: requested.shares ?? null,
       panel: choices.oneOf(["timeline", "memory"], requested.panel),
@@ -211,8 +217,7 @@ export class GraphPage {
   /** Have the panes, and the field of the search, be as the state says. */
   showRoom() {
     this.panes.show(this.state);
-    const field = /** @type {HTMLInputElement} */ (byId("search"));
-    if (field.value !== this.state.search) field.value = this.state.search;
+    this.search.write(this.state.search);
   }
 
   /** A view changed a property of its own. @param {Partial<Props>} change */
@@ -304,10 +309,10 @@ export class GraphPage {
     }
     const { node } = this.state;
     if (this.known(node).length < node.length) this.group.select(this.known(node));
-    this.finder.search(nodes, this.state.search);
+    this.search.run(this.state.search);
     if (isFirst && this.state.node.length) this.table.show(this.state.node[0]);
     this.showRows();
-    this.count();
+    this.search.count();
   }
 
   /** Rows that are no nodes, of those that search and filter leave, where they are looked at. */
@@ -347,38 +352,25 @@ export class GraphPage {
       `The table could not be loaded: ${message}`));
   }
 
-  /** Search, as far as an address has room for it. @param {string} text */
+  /** A reader searches. @param {string} text */
   find(text) {
-    this.state.search = text.slice(0, address.MOST_SEARCHED);
-    this.showRoom();
-    this.narrow({ search: this.state.search });
+    this.state.search = text;
+    this.narrow({ search: text });
     this.write();
   }
 
-  /** Walk to the next hit of the search, or back. @param {number} by */
-  walk(by) {
-    const hit = this.finder.step(this.table?.rows ?? [], by);
-    if (hit === null) return;
-    this.group.select([hit]);
-    for (const [, frame] of this.views()) frame.show([hit]);
-    this.table?.show(hit);
-    this.count();
+  /** Bring a node into view in every part. @param {number} node */
+  bring(node) {
+    for (const [, frame] of this.views()) frame.show([node]);
+    this.table?.show(node);
   }
 
   /** @param {{search?: string, only?: Set<number>|null}} how */
   narrow(how) {
-    if (how.search !== undefined && this.nodes) this.finder.search(this.nodes, how.search);
+    if (how.search !== undefined) this.search.run(how.search);
     this.table?.change(how);
     this.showRows();
-    this.count();
-  }
-
-  count() {
-    const [shown, all] = [this.table?.rows.length ?? 0, this.nodes?.ids.length ?? 0];
-    byId("row-count").textContent = this.finder.note(this.table?.rows ?? []) || (shown === all ? "" : `${shown} of ${all}`);
-    const clear = byId("filter-clear");
-    clear.hidden = !this.filtered;
-    clear.textContent = this.filtered ? `${this.filtered.length} of ${all} nodes ✕` : "";
+    this.search.count();
   }
 
   // -- selection ----------------------------------------------------------------------
@@ -455,15 +447,9 @@ export class GraphPage {
     const listening = new AbortController();
     const { signal } = listening;
     this.element.addEventListener("change", (event) => this.choose(/** @type {HTMLInputElement} */ (event.target)), { signal });
-    this.element.addEventListener("input", (event) => {
-      const { id, value } = /** @type {HTMLInputElement} */ (event.target);
-      if (id === "search") this.find(value);
-    }, { signal });
-    byId("search").addEventListener("keydown", (event) => this.key(event), { signal });
+    this.search.listen(signal);
+    this.menu.listen(this.element, signal);
     this.element.addEventListener("click", (event) => {
-      const { id } = /** @type {Element} */ (event.target);
-      if (id === "filter-clear") this.group.filter(null);
-      this.save(/** @type {HTMLElement} */ (event.target));
       const following = closest(event, "button[data-follow]");
       if (following) this.follow(following.dataset.follow ?? "");
       const opening = closest(event, "button[data-open]");
@@ -478,23 +464,6 @@ export class GraphPage {
       ...commands.ofKeys(), ...commands.ofHead(this.element), ...commands.ofChoices(this.element),
       ...commands.ofBlocks(this.breakdown?.forms.whole, (nodes) => this.group.select(nodes)),
     ];
-  }
-
-  /** Save what an item of the menu names. @param {HTMLElement} item */
-  save({ id, dataset }) {
-    const [view, kind] = (dataset.save ?? "").split(" ");
-    const frame = this.frames[/** @type {"dag"} */ (view)];
-    if (frame) picture.save(frame, /** @type {"png"|"svg"} */ (kind));
-    else if (id === "share") share(this.store, this.query());
-    else if (id === "save-csv") (this.state.table === "nodes" ? this.table : this.other?.table)?.saveCsv();
-    else return;
-    document.getElementById("share-menu")?.removeAttribute("open");
-  }
-
-  /** A key in the search: to the next hit, to the one before, or the end of it. @param {KeyboardEvent} event */
-  key(event) {
-    if (event.key === "Enter") this.walk(event.shiftKey ? -1 : 1);
-    else if (event.key === "Escape") this.find("");
   }
 
   /** Something was chosen. @param {HTMLInputElement} control */

@@ -1,27 +1,55 @@
-/** The Share button: the page as one HTML file, which begins with what is shown. */
+/**
+ * The Share menu: the page as one HTML file, which begins with what is shown; a view as a picture; the table as CSV.
+ *
+ * @typedef {{store: () => Store, query: () => string, frame: (view: string) => Frame|undefined, table: () => Table|null}} Page
+ *   whose menu it is: its store and its state, as page/address.js has it; a view that is there, and the table shown
+ */
 import * as csv from "../core/csv.js";
 import { byId } from "../core/dom.js";
-import { download } from "../core/picture.js";
+import * as picture from "../core/picture.js";
+/** @import { Frame } from "../core/frame.js" */
+/** @import { Table } from "../table/table.js" */
 /** @import { Store } from "./store.js" */
 
-/**
- * Have the store's server write the file, and the browser save it.
- * @param {Store} store @param {string} query the page's state, as page/address.js has it
- */
-export async function share(store, query) {
-  if (!store.saved) return;
-  const button = /** @type {HTMLButtonElement} */ (byId("share"));
-  const note = byId("share-note");
-  button.disabled = true;
-  note.classList.remove("gv-share-failed");
-  note.textContent = "Writing the file…";
-  const name = `${csv.nameOf(store.graph.name)}.html`;
-  try {
-    download(await store.saved(query), name);
-    note.textContent = `Saved as ${name}`;
-  } catch (error) {
-    note.classList.add("gv-share-failed");
-    note.textContent = `Not saved: ${/** @type {Error} */ (error).message}`;
+export class ShareMenu {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
   }
-  button.disabled = false;
+
+  /** @param {HTMLElement} box what has the menu @param {AbortSignal} signal ends it */
+  listen(box, signal) {
+    box.addEventListener("click", (event) => this.save(/** @type {HTMLElement} */ (event.target)), { signal });
+  }
+
+  /** Save what an item names. @param {HTMLElement} item */
+  save({ id, dataset }) {
+    const [view, kind] = (dataset.save ?? "").split(" ");
+    const frame = this.page.frame(view);
+    if (frame) picture.save(frame, /** @type {"png"|"svg"} */ (kind));
+    else if (id === "share") this.saveFile();
+    else if (id === "save-csv") this.page.table()?.saveCsv();
+    else return;
+    document.getElementById("share-menu")?.removeAttribute("open");
+  }
+
+  /** Have the store's server write the file, and the browser save it. */
+  async saveFile() {
+    const store = this.page.store();
+    if (!store.saved) return;
+    const button = /** @type {HTMLButtonElement} */ (byId("share"));
+    const note = byId("share-note");
+    button.disabled = true;
+    note.classList.remove("gv-share-failed");
+    note.textContent = "Writing the file…";
+    const name = `${csv.nameOf(store.graph.name)}.html`;
+    try {
+      picture.download(await store.saved(this.page.query()), name);
+      note.textContent = `Saved as ${name}`;
+    } catch (error) {
+      note.classList.add("gv-share-failed");
+      note.textContent = `Not saved: ${/** @type {Error} */ (error).message}`;
+    }
+    button.disabled = false;
+  }
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Blocks } from "../../../assets/web/breakdown/blocks.js";
-import { ofBlocks } from "../../../assets/web/page/commands.js";
-import { matching } from "../../../assets/web/page/palette.js";
+import { ofBlocks } from "../../../assets/web/search/commands.js";
+import { matching } from "../../../assets/web/search/palette.js";
 
 const COMMANDS = ["Launch: #7", "Colour: Kernel family", "Graph: along the critical path"].map((name) => ({ name, run: () => {} }));
 

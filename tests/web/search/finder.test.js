@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Group } from "../../../assets/web/core/bus.js";
-import { Finder, wordsOf } from "../../../assets/web/page/finder.js";
+import { Finder, wordsOf } from "../../../assets/web/search/finder.js";
 import { Nodes } from "../../../assets/web/table/nodes.js";
 
 // What is announced waits for a moment, and for an element.
