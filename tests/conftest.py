@@ -27,6 +27,11 @@ REQUIRE_GPU = os.environ.get("GVIZ_REQUIRE_GPU") == "1"
 REQUIRE_BROWSER = os.environ.get("GVIZ_REQUIRE_BROWSER") == "1"
 ROOT = Path(__file__).resolve().parent.parent
 
+# Some containers forbid compiled modules: every worker and every process that a test starts would
+# compile the same thousand anew, a third of the time that gviz takes to start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # How long an example takes says nothing of it: machines are busy. (Not on the machine with a GPU.)
 if find_spec("hypothesis"):
     from hypothesis import settings

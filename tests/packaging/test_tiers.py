@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
 from parts import split_files
 from tiers import FOLDERS
+
+from gviz.recording import reader
 
 ROOT = Path(__file__).resolve().parents[2]
 pytest_plugins = ["pytester"]
@@ -160,3 +163,10 @@ def test_closing_lines_are_summed(tmp_path: Path) -> None:
 def _closing_line(path: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", str(ROOT / "tools" / "closing_line.py"), str(path)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_modules_are_compiled_once_for_all_processes() -> None:
+    compiled = Path(cache_from_source(reader.__file__))
+    compiled.unlink(missing_ok=True)
+    subprocess.run([sys.executable, "-P", "-c", "import gviz.recording.reader"], check=True)
+    assert compiled.exists()
