@@ -1,7 +1,7 @@
 """Watching without CUPTI: programs plain, behind the gate, and recorded, in turns.
 
-Sides: plain; the gate preloaded, with nobody listening; `gviz run --collector topology` behind it,
-without CUPTI; `gviz run` with CUPTI, past its windows.
+Sides: plain; the gate preloaded, with nobody listening; told, `gviz run --collector topology`
+behind it, without CUPTI; copies, `--collector events`; `gviz run` with CUPTI, past its windows.
 First calls of the driver by the gate's stub and bare, in turns in one process: what a stub costs.
 Measured: a launch that is waited for, the launch call, queued launches, how many launches queue,
 launches of three threads beside 200 closings. Results and exit codes must be equal. Needs a GPU;
@@ -9,10 +9,11 @@ frameworks that are not there are left out. Results are written after each proce
 started once --seconds are over.
 
 Part told asks in two minutes whether recording without CUPTI works on this driver: two programs on
-the sides told and cupti, graphs compared node by node, and whether anybody uses CUPTI.
+the sides told, copies and cupti, graphs compared node by node, times by copies with CUPTI's, and
+whether anybody uses CUPTI.
 
 Run: python -P bench/gpu_gate.py [--part all|told|calls] [--times 2] [--only torch,static,...]
-[--sides gate,told,cupti] [--seconds 3600] [OUTPUT.json]; a process takes 5 to 20 s.
+[--sides gate,told,copies,cupti] [--seconds 3600] [OUTPUT.json]; a process takes 5 to 20 s.
 """
 
 from __future__ import annotations
@@ -84,15 +85,16 @@ def command(name: str, static: Path | None) -> list[str] | None:
 
 def start(side: str, program: list[str], gate: Path, folder: Path) -> dict[str, Any]:
     """Run a program on a side; return its figures and exit code."""
-    record = [sys.executable, "-m", "gviz", "run", "--overwrite"]
+    record = [sys.executable, "-P", "-m", "gviz", "run", "--overwrite"]
     record += ["-o", str(folder / f"{side}.gviz")]
     script = program[program.index("-P") + 1 :] if "-P" in program else ["--", *program]
     match side:
         case "gate":
             preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(gate)]))
             return run(program, {"LD_PRELOAD": preload})
-        case "told":
-            return run([*record, "--collector", "topology", *script], {"GVIZ_GATE": "1"})
+        case "told" | "copies":
+            collector = "topology" if side == "told" else "events"
+            return run([*record, "--collector", collector, *script], {"GVIZ_GATE": "1"})
         case "cupti":
             return run([*record, *script], {})
         case _:
@@ -181,13 +183,20 @@ def measure_programs(
                 write(arguments.output, results)
             if all(sides.values()):
                 compare(title, sides)
-            recorded = [folder / f"{side}.gviz" for side in ("told", "cupti")]
-            if all(path.exists() for path in recorded):
-                results[f"{title}, recorded"] = found = compare_recordings(*recorded)
-                write(arguments.output, results)
-                print(f"{title}, recorded: {json.dumps(found, indent=1)}", flush=True)
-                for path in recorded:
-                    path.unlink()
+            compare_recorded(title, folder, results)
+            write(arguments.output, results)
+
+
+def compare_recorded(title: str, folder: Path, results: dict[str, Any]) -> None:
+    """Compare what the sides without CUPTI recorded with what CUPTI did; remove the recordings."""
+    cupti = folder / "cupti.gviz"
+    for side in ("told", "copies"):
+        path = folder / f"{side}.gviz"
+        if path.exists() and cupti.exists():
+            results[f"{title}, recorded by {side}"] = found = compare_recordings(path, cupti)
+            print(f"{title}, recorded by {side}: {json.dumps(found, indent=1)}", flush=True)
+        path.unlink(missing_ok=True)
+    cupti.unlink(missing_ok=True)
 
 
 def write(output: Path | None, results: dict[str, Any]) -> None:
@@ -202,12 +211,12 @@ def main() -> int:
     parser.add_argument("output", nargs="?", type=Path)
     parser.add_argument("--part", choices=("all", "told", "calls"), default="all")
     parser.add_argument("--times", type=int, default=2, help="processes of each kind")
-    parser.add_argument("--sides", help="beside plain: gate, told, cupti")
+    parser.add_argument("--sides", help="beside plain: gate, told, copies, cupti")
     parser.add_argument("--only", default=None, help="programs, by comma: torch, static, ...")
     parser.add_argument("--seconds", type=float, default=3600.0, help="start none after so long")
     arguments = parser.parse_args()
     if arguments.sides is None:
-        arguments.sides = "told,cupti" if arguments.part == "told" else "gate,told"
+        arguments.sides = "told,copies,cupti" if arguments.part == "told" else "gate,told"
     gate = native.gate_path()
     if gate is None:
         raise SystemExit("the gate was not built; install gcc and gviz again")

@@ -98,7 +98,7 @@ def training_work(layers: int) -> Work:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         loss = step()
-    return Work(graph.replay, torch.cuda.synchronize, None, lambda: float(loss))
+    return Work(graph.replay, torch.cuda.synchronize, None, lambda: float(loss.detach()))
 
 
 def cupy_work(nodes: int) -> Work:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -41,6 +42,7 @@ def compare_recordings(told: Path, cupti: Path) -> dict[str, Any]:
             "launches, CUPTI": _launches(theirs),
             "stacks": _known(ours, graphs),
             "stacks, CUPTI": _known(theirs, expected),
+            "node times": _time_differences(ours, graphs, theirs, expected),
             "notes": [n.text for run in ours.fetch_runs() for n in ours.fetch_notes(run.run_id)],
             "measured": {
                 m.name: m.value
@@ -80,6 +82,29 @@ def _edges(recording: Recording, graph: Graph) -> set[tuple[int, ...]]:
     edges = recording.fetch_edges(graph.topology_id)
     columns = (edges.from_node, edges.to_node, edges.type, edges.from_port, edges.to_port)
     return set(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _time_differences(
+    ours: Recording, graphs: list[Graph], theirs: Recording, others: list[Graph]
+) -> dict[str, float]:
+    """Return how medians of node times differ in microseconds; empty where a side has none."""
+    differences = []
+    for graph, other in zip(graphs, others, strict=False):
+        expected = {s.node_id: s.median_ns for s in theirs.fetch_statistics(other.graph_id)}
+        differences += [
+            (s.median_ns - expected[s.node_id]) / 1e3
+            for s in ours.fetch_statistics(graph.graph_id)
+            if s.node_id in expected
+        ]
+    if not differences:
+        return {}
+    absolute = sorted(abs(difference) for difference in differences)
+    return {
+        "nodes": len(differences),
+        "median difference": statistics.median(differences),
+        "median absolute difference": statistics.median(absolute),
+        "95th percentile of it": absolute[int(0.95 * (len(absolute) - 1))],
+    }
 
 
 def _facts(node: Node) -> dict[str, Any]:
