@@ -18,7 +18,7 @@ LAYERS = (
     ("records",),
     ("state",),
     ("spool",),
-    ("calls",),
+    ("calls", "ids"),
     ("graph", "told", "window"),
     ("life",),
     ("launch",),

@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from contract import test_life
+from contract import test_events, test_life
 from contract.backend import Backend
+from contract.recorded import RUN, Record, top_graphs
 from contract.scripts import PREAMBLE, run_script
 from fake.build import Fakes
 
@@ -38,6 +39,41 @@ class TestUpdates(test_life.TestUpdates):
 
 class TestInstantiation(test_life.TestInstantiation):
     """The contract."""
+
+
+class TestCopies(test_events.TestEvents):
+    """The contract of copies, in place of launches that the gate tells of."""
+
+    test_nodes_and_edges_are_those_that_cupti_sees = None  # type: ignore[assignment]
+    test_topology_takes_no_node_times = None  # type: ignore[assignment]
+    test_recording_goes_on_without_cupti = None  # type: ignore[assignment]
+    # The copies themselves are those of the events collector.
+    test_events_stay_off_programmatic_edges = None  # type: ignore[assignment]
+    test_policy_is_followed = None  # type: ignore[assignment]
+    test_large_graphs_are_timed_slice_by_slice = None  # type: ignore[assignment]
+    test_each_node_of_slices_is_timed_as_often_as_requested = None  # type: ignore[assignment]
+
+    @pytest.mark.parametrize("program", test_events.PROGRAMS)
+    @pytest.mark.parametrize("measured_by", ["events"])
+    def test_program_does_what_it_does_without_gviz(
+        self, backend: Backend, program: str, measured_by: str
+    ) -> None:
+        super().test_program_does_what_it_does_without_gviz(backend, program, measured_by)
+
+    def test_run_says_what_measured(self, record: Record) -> None:
+        (run,) = record("watched", measured_by="events").fetch_runs()
+        expected = ("events", "requested; the gate tells of the driver's calls")
+        assert (run.collector, run.collector_reason) == expected
+
+    def test_graph_that_may_change_is_not_copied(self, record: Record) -> None:
+        # Launched three times before its first update: that it will come nobody knows.
+        recording = record("watched_changing", measured_by="events")
+        (graph,) = top_graphs(recording)
+        launches = recording.fetch_launches(graph.graph_id)
+        assert [x.node_method for x in launches][3:] == [None] * 3
+        assert len(launches) == 6
+        notes = [n.text for n in recording.fetch_notes(RUN)]
+        assert any("the program updates its executable" in text for text in notes)
 
 
 def nodes_of(recording: Recording) -> list[list[rows.Node]]:
@@ -96,6 +132,26 @@ def test_run_behind_the_gate_loads_no_cupti(fake: Backend, tmp_path: Path) -> No
     }
     assert [launch.event_duration_ns is not None for launch in launches] == [True] * 5
     assert not any(launch.node_level for launch in launches)
+
+
+def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}graph = chain()\nother = chain()\nlaunch(graph, 40)\n"
+        "cuda.destroy_exec(graph)\nlaunch(other, 3)\n"
+        "assert 'libcupti' not in open('/proc/self/maps').read()\n"
+    )
+    options = ("--collector", "events", "--node-launches", "6", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options, GVIZ_GATE="1")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        first, second = (recording.fetch_launches(g.graph_id) for g in recording.fetch_graphs())
+        notes = recording.fetch_notes(RUN)
+    # The first launch uploads; plain ones follow, timed as a whole.
+    assert [x.node_method for x in first] == [None] + ["events"] * 6 + [None] * 33
+    assert all(x.event_duration_ns for x in first[:15])
+    assert {x.span_count for x in first} == {0, 4}
+    assert [x.node_method for x in second] == [None, "events", "events"]
+    assert notes == []
 
 
 def test_recording_goes_on_where_another_profiler_takes_cupti(

@@ -48,17 +48,22 @@ CUresult check_captured_event(struct event *event) {
     return CUDA_ERROR_CAPTURED_EVENT;
 }
 
+static bool waits_for_legacy(const struct capture *capture) { return !(capture->origin->flags & 1); }
+
 /* The legacy stream would wait for a blocking stream that is being captured. */
+static CUresult legacy_obstacle(const struct stream *stream) {
+    for (size_t i = 0; stream == legacy_stream() && i < capture_count; i++)
+        if (waits_for_legacy(captures[i]))
+            return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    return CUDA_SUCCESS;
+}
+
 CUresult check_legacy_stream(struct stream *stream) {
-    bool refused = false;
-    if (stream != legacy_stream())
-        return CUDA_SUCCESS;
-    for (size_t i = 0; i < capture_count; i++)
-        if (!(captures[i]->origin->flags & 1)) {
+    CUresult result = legacy_obstacle(stream);
+    for (size_t i = 0; result != CUDA_SUCCESS && i < capture_count; i++)
+        if (waits_for_legacy(captures[i]))
             invalidate(captures[i]);
-            refused = true;
-        }
-    return refused ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
+    return result;
 }
 
 /* -- what a capturing stream depends on next ------------------------------------------------------ */
@@ -252,7 +257,7 @@ static CUresult is_capturing(CUstream handle, int *status) {
     struct stream *stream = resolve_stream(handle);
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
-    CUresult result = check_legacy_stream(stream);
+    CUresult result = legacy_obstacle(stream); /* which breaks nothing (H100, driver 580) */
     *status = !stream->capture               ? CAPTURE_NONE
               : stream->capture->invalidated ? CAPTURE_INVALIDATED
                                              : CAPTURE_ACTIVE;

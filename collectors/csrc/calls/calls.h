@@ -55,6 +55,7 @@ int calls_watch_graphs(void);
 void calls_watch_frees(void);
 bool calls_frees_watched(void);
 void calls_watch_launches(bool on);
+void calls_keep_launches(bool on); /* watched whatever the above says */
 
 /* ---- contexts.c: the contexts seen, and CUPTI's numbers of their streams ------------------ */
 

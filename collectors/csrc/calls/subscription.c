@@ -4,6 +4,7 @@
 static CUpti_SubscriberHandle subscriber; /* NULL: none */
 static _Atomic bool was_subscribed;       /* CUPTI slows a process down also when it is left */
 static _Atomic int operations_watched;
+static _Atomic bool launches_kept;
 static _Atomic bool frees_watched;
 
 int subscription_start(CUpti_CallbackFunc on_callback) {
@@ -57,7 +58,9 @@ static void watch(uint8_t kind, bool on) {
             cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
 }
 
-void calls_watch_launches(bool on) { watch(CALL_GRAPH_LAUNCH, on); }
+void calls_watch_launches(bool on) { watch(CALL_GRAPH_LAUNCH, on || atomic_load(&launches_kept)); }
+
+void calls_keep_launches(bool on) { atomic_store(&launches_kept, on); }
 
 /* Counted: a capture and an eager window may both ask for them. Two threads may be in here: each
  * ends with what the count says at its end, so that they end with the same. */

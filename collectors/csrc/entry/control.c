@@ -65,7 +65,12 @@ static void context_met(CUcontext context) {
         flush_start();
 }
 
-static const struct context_listener listener = {context_met, timing_forget};
+static void context_leaves(CUcontext context) {
+    timing_forget(context);
+    watch_context_ends(context);
+}
+
+static const struct context_listener listener = {context_met, context_leaves};
 
 /* -- start and stop --------------------------------------------------------------------- */
 
@@ -110,14 +115,18 @@ static int attach_cupti(bool again) {
     return attach_calls(again);
 }
 
-/* Without CUPTI in the process, where the gate tells of the driver's calls: everything but the times
- * of nodes. */
+/* Without CUPTI in the process, where the gate tells of the driver's calls; node times are those of
+ * copies. */
 static int attach_told(void) {
-    static const char said[] = "topology\nrequested; the gate tells of the driver's calls";
-    options.policy = POLICY_FIRST;
-    options.policy_count = options.eager_operations = 0;
+    static const char why[] = "requested; the gate tells of the driver's calls";
+    bool copies = !watch_without_times() && watch_can_copy();
+    const char *name = copies ? "events\n" : "topology\n";
+    options.eager_operations = 0;
     told_take_over();
-    spool_append_one(RECORD_COLLECTOR, said, sizeof said - 1);
+    if (copies)
+        watch_stand_in();
+    struct slice slices[] = {{name, strlen(name)}, {why, sizeof why - 1}};
+    spool_append(RECORD_COLLECTOR, slices, 2);
     return attach_calls(false);
 }
 
@@ -134,7 +143,7 @@ static int attach_locked(bool again) {
     contexts_listen(&listener);
     if (again)
         return attach_cupti(true);
-    if (watch_without_times() && told_available())
+    if (watch_wanted() && told_available())
         return attach_told();
     if (watch_wanted()) {
         start_watching("requested", true);

@@ -101,7 +101,7 @@ static bool add_event(CUgraph graph, CUgraphNode *out, const CUgraphNode *after,
 static bool surround(struct copy *copy, const struct level *level, size_t i, struct around *around,
                      struct edges *added) {
     struct timed_node *timed = &copy->timed[copy->timed_count++];
-    *timed = (struct timed_node){level->graph_id, (uint32_t)i, level->types[i], NULL, NULL};
+    *timed = (struct timed_node){level->graph_id, level->ids[i], level->types[i], NULL, NULL};
     around->node = level->nodes[i];
     if (!add_event(level->graph, &around->before, NULL, 0, &timed->before) ||
         !add_event(level->graph, &around->after, &around->node, 1, &timed->after))

@@ -19,4 +19,11 @@ void watch_stop(void);
 void watch_abandon(void);
 bool watching(void);
 
+/* Copies of the executables that the gate tells of, in place of some of their launches. */
+bool watch_can_copy(void);
+void watch_stand_in(void);
+void watch_instantiated(CUgraph graph, CUgraphExec exec);
+void watch_destroyed(CUgraphExec exec); /* it is about to be */
+void watch_context_ends(CUcontext context);
+
 #endif

@@ -13,6 +13,7 @@ void level_free(struct level *level) {
     for (size_t i = 0; level->children && i < level->count; i++)
         level_free(level->children[i]);
     free(level->nodes);
+    free(level->ids);
     free(level->types);
     free(level->timeable);
     free(level->children);
@@ -26,10 +27,11 @@ static struct level *level_new(CUgraph graph, uint32_t graph_id, size_t count) {
     size_t room = count ? count : 1;
     *level = (struct level){.graph = graph, .graph_id = graph_id, .count = count,
                             .nodes = calloc(room, sizeof *level->nodes),
+                            .ids = calloc(room, sizeof *level->ids),
                             .types = calloc(room, sizeof *level->types),
                             .timeable = calloc(room, sizeof *level->timeable),
                             .children = calloc(room, sizeof *level->children)};
-    if (level->nodes && level->types && level->timeable && level->children)
+    if (level->nodes && level->ids && level->types && level->timeable && level->children)
         return level;
     level_free(level);
     return NULL;
@@ -70,12 +72,13 @@ static void leave_programmatic_alone(struct level *level) {
     free(data);
 }
 
-/* Read a graph and number it and its child graphs. */
+/* Read a graph and its child graphs. */
 struct level *level_read(CUgraph graph, int depth) {
     size_t count = 0;
-    if (cuda.GraphGetNodes(graph, NULL, &count) != 0)
+    uint32_t graph_id = 0;
+    if (cuda.GraphGetNodes(graph, NULL, &count) != 0 || cupti.cuptiGetGraphId(graph, &graph_id) != 0)
         return NULL;
-    struct level *level = level_new(graph, ids_next(), count);
+    struct level *level = level_new(graph, graph_id, count);
     if (!level)
         return NULL;
     if (cuda.GraphGetNodes(graph, level->nodes, &count) != 0) {
@@ -85,6 +88,9 @@ struct level *level_read(CUgraph graph, int depth) {
     level->edge_count = graph_edges(graph, NULL, NULL, NULL, 0);
     for (size_t i = 0; i < level->count; i++) {
         CUgraph child = NULL;
+        uint64_t id = 0;
+        cupti.cuptiGetGraphNodeId(level->nodes[i], &id);
+        level->ids[i] = (uint32_t)id;
         level->types[i] = -1;
         cuda.GraphNodeGetType(level->nodes[i], &level->types[i]);
         level->timeable[i] = may_be_timed(level->types[i]);
@@ -143,6 +149,7 @@ struct level *level_in_clone(const struct level *original, CUgraph clone, bool c
         level->nodes[i] = partner(original->nodes[i], clone, in_order, i);
         good = cuda.GraphNodeGetType(level->nodes[i], &type) == 0 && type == original->types[i];
         level->types[i] = type;
+        level->ids[i] = original->ids[i];
         level->timeable[i] = original->timeable[i];
         if (good && check && type == NODE_KERNEL)
             good = attributes_equal(original->nodes[i], level->nodes[i]);
@@ -159,15 +166,6 @@ struct level *level_in_clone(const struct level *original, CUgraph clone, bool c
         return level;
     level_free(level);
     return NULL;
-}
-
-void level_learn(const struct level *level) {
-    ids_learn_graph(level->graph, level->graph_id);
-    for (size_t i = 0; i < level->count; i++) {
-        ids_learn_node(level->nodes[i], level->graph_id, (uint32_t)i);
-        if (level->children[i])
-            level_learn(level->children[i]);
-    }
 }
 
 size_t level_nodes(const struct level *level) {

@@ -3,6 +3,7 @@
 #define GVIZ_EVENTS_PARTS_H
 
 #include "events/events.h"
+#include "launch/launch.h"
 #include "records/records.h"
 
 /* ---- watch.c, replay.c: watched graphs ---------------------------------------------------- */
@@ -21,6 +22,7 @@ struct watch {
     bool refused;             /* and if not, the reason is recorded */
     bool counted;             /* among the nodes of all clones */
     bool late;
+    bool for_gate;            /* its launches come from the gate, not from Python */
     struct copy *copy;
     size_t next_slice;
     bool in_flight;           /* the copy was launched and not read since */
@@ -45,17 +47,13 @@ struct watch *watch_find(int id);
 /* Each watch of this recording in turn, from NULL; NULL past the end. */
 struct watch *watch_next(int *at);
 void watch_refuse(struct watch *watch, const char *why);
+void watch_updated(struct watch *watch);
+/* With the watch's lock: give back what copies need. */
+void watch_release(struct watch *watch);
 bool watch_calibrated(struct watch *watch);
+extern const struct launch_maker launch_by_copies;
 /* With the watch's lock and its context: read the copy's events if its launch has finished. */
 void watch_collect(struct watch *watch);
-
-/* ---- ids.c: what stands in for CUPTI where it is not used ------------------------------ */
-
-void ids_take_over(void);
-uint32_t ids_next(void);
-void ids_learn_graph(CUgraph graph, uint32_t graph_id);
-void ids_learn_node(CUgraphNode node, uint32_t graph_id, uint32_t node_id);
-void ids_forget(void);
 
 /* ---- level.c: a graph and its child graphs, as they were when it was handed over --------- */
 
@@ -65,6 +63,7 @@ struct level {
     uint32_t graph_id;
     size_t count, edge_count;
     CUgraphNode *nodes;
+    uint32_t *ids;           /* in the graph */
     int *types;
     bool *timeable;          /* events may stand around it */
     struct level **children; /* of child-graph nodes, else NULL */
@@ -73,7 +72,6 @@ struct level {
 struct level *level_read(CUgraph graph, int depth);
 struct level *level_in_clone(const struct level *original, CUgraph clone, bool check);
 void level_free(struct level *level);
-void level_learn(const struct level *level);
 size_t level_nodes(const struct level *level);
 /* Why no instrumented copy may take this graph's place, or NULL. */
 const char *level_obstacle(const struct level *level, int device);

@@ -1,4 +1,5 @@
 /* Launches of watched graphs: by the executable, or by an instrumented copy in its place. */
+#include "calls/calls.h"
 #include "events/parts.h"
 #include "launch/launch.h"
 #include "spool/spool.h"
@@ -11,6 +12,9 @@
 /* Plain launches of an executable that are timed whatever the rate: its copies are held against
  * them (gviz/spool/folding/event_bias.py). */
 #define COMPARED_LAUNCHES 8
+/* Device memory of a copy: about 1 KB a node on an H100, and it has three for each. */
+#define COPY_BYTES (8u << 20)
+#define NODE_BYTES 3072u
 
 static _Atomic uint32_t next_correlation = FIRST_CORRELATION;
 static __thread struct {
@@ -48,6 +52,12 @@ void watch_collect(struct watch *watch) {
     watch->in_flight = false;
 }
 
+/* It has its times, and those of the plain launches that they are held against. */
+static bool is_done(const struct watch *watch) {
+    return options.policy == POLICY_FIRST && watch->copies && watch->plain_timed > COMPARED_LAUNCHES &&
+           watch->recorded >= options.policy_count * watch->slices;
+}
+
 /* On the flush thread. The `last` time nothing launches any more. */
 void watch_poll(bool last) {
     int at = 0;
@@ -61,11 +71,22 @@ void watch_poll(bool last) {
             watch_collect(watch);
             cuda.CtxPopCurrent(&popped);
         }
+        if (watch->for_gate && !watch->in_flight && is_done(watch))
+            watch_release(watch);
         pthread_mutex_unlock(&watch->lock);
     }
 }
 
 /* -- launching ------------------------------------------------------------------------------------------- */
+
+/* Twice what a copy may take: the driver takes memory in pieces, and the program wants some, too. */
+static bool has_room(const struct watch *watch) {
+    size_t available = 0, total = 0;
+    if (!watch->for_gate || watch->copy || !cuda.MemGetInfo)
+        return true;
+    return cuda.MemGetInfo(&available, &total) != 0 ||
+           available / 2 > COPY_BYTES + watch->node_count * NODE_BYTES;
+}
 
 /* Make the copy of the next slice. With the watch's lock and its context. */
 static bool make_copy(struct watch *watch) {
@@ -100,7 +121,7 @@ static bool make_copy(struct watch *watch) {
 
 static bool due(struct watch *watch, uint32_t earlier) {
     if (options.policy == POLICY_ALL)
-        return true;
+        return !launch_left_plain(earlier);
     if (options.policy == POLICY_EVERY) {
         watch->due = watch->due || earlier % options.policy_count == 0;
         return watch->due;
@@ -116,6 +137,12 @@ static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id
     if (!watch->copies || !due(watch, earlier) || watch->in_flight || earlier == 0 ||
         watch->under_way || stream_id != watch->last_stream || !watch_calibrated(watch))
         return false;
+    if (captures_known())
+        return false;
+    if (!has_room(watch)) {
+        watch_refuse(watch, "the GPU has little free memory, and a copy of the graph would take some");
+        return false;
+    }
     if (!make_copy(watch)) {
         watch_refuse(watch, copy_error()[0] ? copy_error() : "its copy could not be made");
         return false;
@@ -156,6 +183,33 @@ static bool is_compared(const struct watch *watch) {
     return watch->copies && watch->plain_timed <= COMPARED_LAUNCHES;
 }
 
+/* Make the launch by a copy, or announce it. With the watch's context. Outside a period only the
+ * order of launches is seen to. */
+static bool begin(struct watch *watch, CUstream stream, uint64_t stream_id, bool admitted,
+                  struct launch_record *record, bool *compared) {
+    bool copied = false;
+    pthread_mutex_lock(&watch->lock);
+    watch_collect(watch);
+    if (admitted) {
+        uint32_t earlier = watch->launches++;
+        copied = launch_copy(watch, stream, stream_id, earlier, record);
+        *compared = earlier < ALWAYS_TIMED_LAUNCHES || is_compared(watch);
+    }
+    if (!copied && watch->in_flight && stream_id != watch->last_stream)
+        cuda.StreamWaitEvent(stream, watch->copy->end, 0);
+    watch->last_stream = stream_id;
+    watch->under_way += !copied;
+    pthread_mutex_unlock(&watch->lock);
+    return copied;
+}
+
+static void end(struct watch *watch, bool timed) {
+    pthread_mutex_lock(&watch->lock);
+    watch->under_way--;
+    watch->plain_timed += timed;
+    pthread_mutex_unlock(&watch->lock);
+}
+
 /* Called just before a launch; with 1 the launch has been made, with 0 it is the caller's. */
 GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
     memset(&slot, 0, sizeof slot);
@@ -168,40 +222,21 @@ GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
         cuda.CtxPopCurrent(&popped);
         return 0;
     }
-    bool admitted = pause_admits(&slot.last);
-    pthread_mutex_lock(&watch->lock);
-    watch_collect(watch);
-    if (!admitted) { /* outside a period: only the order of launches is seen to */
-        if (watch->in_flight && stream_id != watch->last_stream)
-            cuda.StreamWaitEvent(stream, watch->copy->end, 0);
-        watch->last_stream = stream_id;
-        watch->under_way++;
-        pthread_mutex_unlock(&watch->lock);
-        slot.watch = watch;
-        slot.unrecorded = true;
-        cuda.CtxPopCurrent(&popped);
-        return 0;
-    }
-    uint32_t earlier = watch->launches++;
+    bool admitted = pause_admits(&slot.last), compared = false;
     struct launch_record record = {
         .exec_id = watch->exec_id, .correlation = atomic_fetch_add(&next_correlation, 1),
         .thread_id = this_thread()->thread_id, .stream_id = (uint32_t)stream_id,
         .flags = watch->late ? LAUNCH_LATE : 0};
-    bool copied = launch_copy(watch, stream, stream_id, earlier, &record);
-    if (!copied && watch->in_flight && stream_id != watch->last_stream)
-        cuda.StreamWaitEvent(stream, watch->copy->end, 0);
-    watch->last_stream = stream_id;
-    watch->under_way += !copied;
-    pthread_mutex_unlock(&watch->lock);
+    bool copied = begin(watch, stream, stream_id, admitted, &record, &compared);
     if (copied) {
         spool_append_one(RECORD_LAUNCH, &record, sizeof record);
         if (slot.last)
             pause_after_last();
     } else {
-        if (earlier < ALWAYS_TIMED_LAUNCHES || is_compared(watch) || timing_wanted(now_ns()))
+        if (admitted && (compared || timing_wanted(now_ns())))
             slot.event_pair = timing_begin(watch->context, stream, &record.token);
-        watch->plain_timed += slot.event_pair != NULL;
         slot.watch = watch;
+        slot.unrecorded = !admitted;
         slot.stream = stream;
         record.flags |= slot.event_pair ? LAUNCH_EVENTS : 0;
         record.start_ns = now_ns();
@@ -219,9 +254,7 @@ GVIZ_EXPORT void gviz_launch_end(int result) {
         return;
     uint64_t end_ns = now_ns();
     slot.watch = NULL;
-    pthread_mutex_lock(&watch->lock);
-    watch->under_way--;
-    pthread_mutex_unlock(&watch->lock);
+    end(watch, slot.event_pair != NULL);
     if (slot.unrecorded)
         return;
     if (slot.event_pair && cuda.CtxPushCurrent(watch->context) == 0) {
@@ -234,6 +267,32 @@ GVIZ_EXPORT void gviz_launch_end(int result) {
     if (slot.last)
         pause_after_last();
 }
+
+/* -- launches that the gate tells of ------------------------------------------------------------------ */
+
+static enum launch_by told_begins(int id, CUstream stream, bool admitted, bool updated,
+                                  struct launch_record *record, bool *compared) {
+    struct watch *watch = watch_find(id);
+    CUcontext popped;
+    uint64_t stream_id;
+    if (!watch || cuda.CtxPushCurrent(watch->context) != 0)
+        return BY_PROGRAM;
+    bool known = identify(stream, &stream_id), copied = false;
+    if (known && updated)
+        watch_updated(watch);
+    if (known)
+        copied = begin(watch, stream, stream_id, admitted, record, compared);
+    cuda.CtxPopCurrent(&popped);
+    return !known ? BY_PROGRAM : copied ? BY_COPY : BY_PROGRAM_ANNOUNCED;
+}
+
+static void told_ends(int id, bool timed) {
+    struct watch *watch = watch_find(id);
+    if (watch)
+        end(watch, timed);
+}
+
+const struct launch_maker launch_by_copies = {told_begins, told_ends};
 
 /* Launch an executable whose launches nobody else makes; returns the CUresult. */
 GVIZ_EXPORT int gviz_launch(int id, CUgraphExec exec, CUstream stream) {

@@ -14,6 +14,7 @@
 #include "calls/calls.h"
 #include "events/parts.h"
 #include "graph/graph.h"
+#include "ids/ids.h"
 #include "life/life.h"
 #include "spool/spool.h"
 #include "window/window.h"
@@ -40,6 +41,7 @@ static uint32_t slice_limit = 2000; /* nodes with events at once */
 static _Atomic uint64_t copied_nodes;
 struct watch_counts watch_counts;
 static _Atomic int calibration_attempts;
+static _Atomic bool standing_in;
 
 /* -- small things -------------------------------------------------------------------------------- */
 
@@ -95,7 +97,14 @@ void watch_refuse(struct watch *watch, const char *why) {
     spool_append(RECORD_REFUSED, slices, 2);
 }
 
-static bool can_copy(void) {
+void watch_updated(struct watch *watch) {
+    pthread_mutex_lock(&watch->lock);
+    if (watch->copies)
+        watch_refuse(watch, "the program updates its executable, which copies do not follow");
+    pthread_mutex_unlock(&watch->lock);
+}
+
+bool watch_can_copy(void) {
     return cuda.GraphClone && cuda.GraphDestroy && cuda.GraphNodeFindInClone &&
            cuda.GraphAddEventRecordNode && cuda.GraphInstantiate && cuda.GraphExecDestroy &&
            cuda.GraphExecGetFlags && cuda.GraphLaunch && cuda.StreamGetId &&
@@ -106,12 +115,17 @@ static bool can_copy(void) {
 
 /* -- handing a graph over ---------------------------------------------------------------------------- */
 
-static void walk(const struct level *level, uint32_t exec_id) {
+/* Read a graph and write what it is made of. Numbers of its nodes hold no longer than that: handles
+ * are used again, and who uses them is not seen. */
+static struct level *read_handed(CUgraph graph, uint32_t exec_id) {
     pthread_mutex_lock(&walk_lock);
-    level_learn(level);
-    walk_graph(level->graph, exec_id);
+    ids_forget();
+    struct level *level = level_read(graph, 0);
+    if (level)
+        walk_graph(graph, exec_id);
     ids_forget();
     pthread_mutex_unlock(&walk_lock);
+    return level;
 }
 
 static size_t count_timeable(const struct level *level) {
@@ -125,7 +139,7 @@ static size_t count_timeable(const struct level *level) {
 }
 
 static const char *obstacle(const struct watch *watch, const struct level *level) {
-    if (!can_copy())
+    if (!watch_can_copy())
         return "the driver lacks functions that copying a graph needs; CUDA 12.3 has them";
     if (watch->node_count > MAX_NODES_OF_A_COPY)
         return "it has more than 20,000 nodes, and copying it would hold up the program";
@@ -187,13 +201,13 @@ GVIZ_EXPORT int gviz_watch_graph(CUgraph graph, const char *why_not) {
     struct watch *watch = watching() && graph ? make() : NULL;
     if (!watch)
         return 0;
-    struct level *level = level_read(graph, 0);
+    watch->exec_id = ids_next_exec();
+    struct level *level = read_handed(graph, watch->exec_id);
     if (!level) {
         free(watch);
         return 0;
     }
     watch->graph_id = level->graph_id;
-    watch->exec_id = ids_next();
     watch->node_count = level_nodes(level);
     watch->copies = true;
     if (atomic_load(&collector) != COLLECTOR_EVENTS)
@@ -202,7 +216,6 @@ GVIZ_EXPORT int gviz_watch_graph(CUgraph graph, const char *why_not) {
         watch_refuse(watch, why_not);
     else
         prepare(watch, level);
-    walk(watch->level ? watch->level : level, watch->exec_id);
     level_free(level);
     return add(watch);
 }
@@ -238,6 +251,8 @@ GVIZ_EXPORT int gviz_watch_late(CUgraphExec exec) {
     return add(watch);
 }
 
+static bool wants_copies(void) { return options.policy_count || options.policy == POLICY_ALL; }
+
 bool watch_calibrated(struct watch *watch) {
     if (calibrate_known(watch->device))
         return true;
@@ -250,10 +265,7 @@ bool watch_calibrated(struct watch *watch) {
 
 /* The watched graph was instantiated as this executable. Nothing runs on the GPU right after a
  * capture, as a rule, so this is the moment to calibrate. */
-GVIZ_EXPORT void gviz_watch_exec(int id, CUgraphExec exec) {
-    struct watch *watch = watch_find(id);
-    if (!watch)
-        return;
+static void instantiated(struct watch *watch, CUgraphExec exec) {
     pthread_mutex_lock(&watch->lock);
     watch->exec = exec;
     if (watch->copies && cuda.GraphExecGetFlags(exec, &watch->flags) != 0)
@@ -261,9 +273,15 @@ GVIZ_EXPORT void gviz_watch_exec(int id, CUgraphExec exec) {
     if (watch->flags & INSTANTIATE_DEVICE_LAUNCH)
         watch_refuse(watch, "it is instantiated for launches from the device");
     watch->flags &= ~(uint64_t)INSTANTIATE_UPLOAD; /* needs a stream; the launch uploads */
-    if (watch->copies && options.policy_count + (options.policy == POLICY_ALL))
+    if (watch->copies && wants_copies())
         watch_calibrated(watch);
     pthread_mutex_unlock(&watch->lock);
+}
+
+GVIZ_EXPORT void gviz_watch_exec(int id, CUgraphExec exec) {
+    struct watch *watch = watch_find(id);
+    if (watch)
+        instantiated(watch, exec);
 }
 
 GVIZ_EXPORT void gviz_watch_refuse(int id, const char *why) {
@@ -287,8 +305,9 @@ GVIZ_EXPORT int gviz_watch_ids(int id, uint32_t *graph_id, uint32_t *exec_id) {
 
 /* -- forgetting a graph ----------------------------------------------------------------------------------- */
 
-static void release(struct watch *watch) {
+void watch_release(struct watch *watch) {
     CUcontext popped;
+    watch->copies = false;
     if (cuda.CtxPushCurrent(watch->context) != 0)
         return;
     int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
@@ -321,14 +340,59 @@ GVIZ_EXPORT void gviz_unwatch(int id) {
         cuda.CtxPopCurrent(&popped);
     }
     if (!busy) /* else at the end, once its events have been read */
-        release(watch);
+        watch_release(watch);
     pthread_mutex_unlock(&watch->lock);
+}
+
+/* -- executables that the gate tells of ------------------------------------------------------------------- */
+
+/* Its graph is still as it was instantiated. */
+void watch_instantiated(CUgraph graph, CUgraphExec exec) {
+    if (!atomic_load(&standing_in) || !wants_copies() || !executable_is_wanted(exec))
+        return;
+    uint64_t begin_ns = now_ns();
+    struct level *level = level_read(graph, 0);
+    struct watch *watch = level ? make() : NULL;
+    if (watch) {
+        watch->for_gate = watch->copies = true;
+        watch->graph_id = level->graph_id;
+        watch->exec_id = executable_id(exec);
+        watch->node_count = level_nodes(level);
+        prepare(watch, level);
+        atomic_fetch_add(&watch_counts.made_ns, now_ns() - begin_ns);
+        instantiated(watch, exec);
+        executable_watch(exec, add(watch));
+    }
+    level_free(level);
+}
+
+void watch_destroyed(CUgraphExec exec) {
+    int id = atomic_load(&standing_in) ? executable_watch_of(exec) : 0;
+    if (id)
+        gviz_unwatch(id);
+}
+
+/* What copies have in it goes with it. */
+void watch_context_ends(CUcontext context) {
+    int at = 0;
+    for (struct watch *watch; (watch = watch_next(&at));) {
+        pthread_mutex_lock(&watch->lock);
+        if (watch->context == context) {
+            if (watch->in_flight)
+                watch_collect(watch);
+            atomic_fetch_add(&watch_counts.unread, watch->in_flight);
+            watch->in_flight = false;
+            watch_release(watch);
+        }
+        pthread_mutex_unlock(&watch->lock);
+    }
 }
 
 /* After fork(): what is watched, and a lock somebody held, are the parent's. */
 void watch_abandon(void) {
     pthread_mutex_init(&table_lock, NULL);
     table_first = table_count;
+    atomic_store(&standing_in, false);
 }
 
 /* -- start and stop ------------------------------------------------------------------------------------------ */
@@ -347,11 +411,30 @@ GVIZ_EXPORT int gviz_collector(void) {
 /* For tests: graphs of more nodes are timed slice by slice. */
 GVIZ_EXPORT void gviz_limit_slice(uint32_t nodes) { slice_limit = nodes ? nodes : 1; }
 
+static void counts_reset(void) {
+    atomic_store(&calibration_attempts, 0);
+    atomic_store(&copied_nodes, 0);
+    atomic_store(&watch_counts.launches, 0);
+    atomic_store(&watch_counts.unread, 0);
+    atomic_store(&watch_counts.made, 0);
+    atomic_store(&watch_counts.made_ns, 0);
+}
+
+/* With the control lock, before the gate tells of anything. */
+void watch_stand_in(void) {
+    counts_reset();
+    ids_are_own();
+    launch_listen(&launch_by_copies);
+    calls_keep_launches(true); /* also outside periods: what follows a copy must wait for it */
+    atomic_store_explicit(&standing_in, true, memory_order_release);
+}
+
 /* With the control lock, the driver's functions loaded. `fresh`: nothing was recorded before. */
 void watch_start(const char *why, bool fresh) {
-    int which = wanted == COLLECTOR_TOPOLOGY || !can_copy() ? COLLECTOR_TOPOLOGY
+    int which = wanted == COLLECTOR_TOPOLOGY || !watch_can_copy() ? COLLECTOR_TOPOLOGY
                                                             : COLLECTOR_EVENTS;
     ids_take_over();
+    ids_are_own();
     if (fresh) {
         walk_reset();
         executables_reset();
@@ -362,12 +445,7 @@ void watch_start(const char *why, bool fresh) {
         counter("driver_version", driver, "number", "measured: cuDriverGetVersion");
         counter("attached_ns", (double)now_ns(), "ns", "measured: CLOCK_REALTIME");
     }
-    atomic_store(&calibration_attempts, 0);
-    atomic_store(&copied_nodes, 0);
-    atomic_store(&watch_counts.launches, 0);
-    atomic_store(&watch_counts.unread, 0);
-    atomic_store(&watch_counts.made, 0);
-    atomic_store(&watch_counts.made_ns, 0);
+    counts_reset();
     const char *name = which == COLLECTOR_EVENTS ? "events" : "topology";
     struct slice slices[] = {{name, strlen(name)}, {"\n", 1}, {why, strlen(why)}};
     spool_append(RECORD_COLLECTOR, slices, 3);
@@ -382,8 +460,11 @@ void watch_start(const char *why, bool fresh) {
 /* After the last poll. What is still in flight is left to the driver: its events may not be
  * destroyed under it. */
 void watch_stop(void) {
-    if (atomic_exchange(&collector, COLLECTOR_AUTO) < COLLECTOR_EVENTS)
+    bool stood_in = atomic_exchange(&standing_in, false);
+    if (atomic_exchange(&collector, COLLECTOR_AUTO) < COLLECTOR_EVENTS && !stood_in)
         return;
+    launch_listen(NULL);
+    calls_keep_launches(false);
     uint64_t lost = atomic_load(&watch_counts.unread);
     int at = 0;
     for (struct watch *watch; (watch = watch_next(&at));) {
@@ -391,7 +472,7 @@ void watch_stop(void) {
         watch->copies = false;
         lost += watch->in_flight;
         if (!watch->in_flight)
-            release(watch);
+            watch_release(watch);
         pthread_mutex_unlock(&watch->lock);
     }
     table_first = table_count;

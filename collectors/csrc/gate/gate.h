@@ -48,6 +48,7 @@ struct gate_call {
     const uintptr_t *stack;  /* those after */
     uintptr_t *result;       /* NULL: not made yet */
     uint64_t *data;          /* two words of the listener's, 0 before the call */
+    bool *made;              /* set before the call: the listener has made it, and it succeeded */
 };
 typedef void (*gate_listener)(const struct gate_call *call);
 

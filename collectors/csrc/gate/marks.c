@@ -151,8 +151,7 @@ void *call_enter(struct call *call) {
         atomic_fetch_add(&tallies.without_mark, 1);
     if (hooks && hooks->before)
         hooks->before(call);
-    telling_before(call);
-    return real;
+    return telling_before(call, real);
 }
 
 uintptr_t call_leave(struct call *call) {

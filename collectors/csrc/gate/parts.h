@@ -52,6 +52,7 @@ struct call {
     uintptr_t stack;  /* the caller's stack pointer: where its stack arguments are */
     uint64_t data[2]; /* the listener's */
     bool told;
+    bool made; /* by the listener */
 };
 
 _Static_assert(sizeof(struct entry) == ENTRY_BYTES, "ENTRY_BYTES");
@@ -179,7 +180,7 @@ void quiet_capture_ended(struct call *call);
 
 /* ---- telling.c: who is told of calls ---------------------------------------------------------- */
 
-void telling_before(struct call *call);
+void *telling_before(struct call *call, void *real); /* returns what is to be called */
 void telling_after(struct call *call);
 bool telling_is_on(uint32_t id);
 const char *telling_name(uint32_t id);

@@ -23,21 +23,25 @@ void telling_tell(uint32_t id, bool on) {
 
 bool telling_is_on(uint32_t id) { return id && atomic_load_explicit(&told[id], memory_order_relaxed); }
 
+static int made_already(void) { return 0; }
+
 static void tell(struct call *call, uintptr_t *result) {
     gate_listener to = atomic_load_explicit(&listener, memory_order_acquire);
     if (!to)
         return;
     const struct entry *entry = call->entry;
     struct gate_call seen = {entry->id, entry->name, call->words, (const uintptr_t *)call->stack, result,
-                             call->data};
+                             call->data, &call->made};
     to(&seen);
 }
 
-void telling_before(struct call *call) {
+void *telling_before(struct call *call, void *real) {
     call->told = telling_is_on(call->entry->id);
+    call->made = false;
     call->data[0] = call->data[1] = 0;
     if (call->told)
         tell(call, NULL);
+    return call->made ? (void *)made_already : real;
 }
 
 /* Only of calls whose beginning was told. */

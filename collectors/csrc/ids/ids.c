@@ -4,11 +4,13 @@
  * Handles are used again. A graph's number is forgotten when the graph is destroyed; a node's holds
  * its graph's, so that one left over from another graph is known for that.
  */
+#include "ids/ids.h"
+#include "records/records.h"
 #include "state/state.h"
-#include "told/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define INVALID 1 /* CUPTI_ERROR_INVALID_PARAMETER */
 
@@ -24,12 +26,20 @@ static size_t count, room;
 static uint32_t last_graph;
 static _Atomic uint32_t last_exec;
 
-void ids_reset(void) {
+void ids_forget(void) {
     pthread_mutex_lock(&lock);
     free(entries);
     entries = NULL;
     count = room = 0;
     pthread_mutex_unlock(&lock);
+}
+
+void ids_are_own(void) {
+    pthread_mutex_lock(&lock);
+    last_graph = last_graph < OWN_IDS ? OWN_IDS : last_graph;
+    pthread_mutex_unlock(&lock);
+    uint32_t none = 0;
+    atomic_compare_exchange_strong(&last_exec, &none, OWN_IDS);
 }
 
 /* -- with the lock held ------------------------------------------------------------------------ */
@@ -129,7 +139,11 @@ static void meet_all(CUgraph graph, CUgraphNode *nodes, size_t node_count) {
     pthread_mutex_unlock(&lock);
 }
 
-CUptiResult ids_graph(CUgraph graph, uint32_t *id) {
+uint32_t ids_next_exec(void) { return atomic_fetch_add(&last_exec, 1) + 1; }
+
+/* -- in place of CUPTI's functions --------------------------------------------------------------- */
+
+static CUptiResult graph_id(CUgraph graph, uint32_t *id) {
     size_t node_count = 0;
     if (!graph || cuda.GraphGetNodes(graph, NULL, &node_count) != 0)
         return INVALID;
@@ -145,7 +159,7 @@ CUptiResult ids_graph(CUgraph graph, uint32_t *id) {
     return *id ? 0 : INVALID;
 }
 
-CUptiResult ids_node(CUgraphNode node, uint64_t *id) {
+static CUptiResult node_id(CUgraphNode node, uint64_t *id) {
     pthread_mutex_lock(&lock);
     struct entry *entry = room && node ? slot_of(entries, room, node) : NULL;
     bool known = entry && entry->handle && entry->id >> 32;
@@ -155,7 +169,22 @@ CUptiResult ids_node(CUgraphNode node, uint64_t *id) {
     return known ? 0 : INVALID;
 }
 
-CUptiResult ids_exec(CUgraphExec exec, uint32_t *id) {
-    *id = exec ? atomic_fetch_add(&last_exec, 1) + 1 : 0;
+static CUptiResult exec_id(CUgraphExec exec, uint32_t *id) {
+    *id = exec ? ids_next_exec() : 0;
     return exec ? 0 : INVALID;
+}
+
+/* cuptiGetTimestamp gives CLOCK_REALTIME (CUPTI 13.0). */
+static CUptiResult timestamp(uint64_t *time) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *time = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    return 0;
+}
+
+void ids_take_over(void) {
+    cupti.cuptiGetGraphId = graph_id;
+    cupti.cuptiGetGraphNodeId = node_id;
+    cupti.cuptiGetGraphExecId = exec_id;
+    cupti.cuptiGetTimestamp = timestamp;
 }

@@ -22,23 +22,31 @@ static __thread struct {
     uint32_t flags;
     bool wanted;
     bool last; /* of its period */
+    int watch;              /* told of the launch's beginning, 0: none */
+    uint64_t copied_ns;     /* when the call returned that a copy made, 0: none did */
     uint64_t free_before;   /* device memory, before the first launch; 0: not queried */
 } slot;
 
-void launch_forget_call(void) { slot.start_ns = 0; }
+static _Atomic(const struct launch_maker *) maker;
 
-/* Whether a launch, given how many came before it, is one of those left plain. */
-static bool is_plain(uint32_t earlier) {
+void launch_listen(const struct launch_maker *listener) { atomic_store(&maker, listener); }
+
+void launch_forget_call(void) {
+    slot.start_ns = 0;
+    slot.watch = 0;
+}
+
+bool launch_left_plain(uint32_t earlier) {
     return options.policy == POLICY_ALL && earlier >= PLAIN_FROM &&
            earlier < PLAIN_FROM + PLAIN_LAUNCHES;
 }
 
 static bool wants_nodes(const struct executable *exec) {
-    if (exec->unwanted)
+    if (exec->unwanted || !activity_can_open())
         return false;
     switch (options.policy) {
     case POLICY_ALL:
-        return !is_plain(exec->launches);
+        return !launch_left_plain(exec->launches);
     case POLICY_EVERY:
         return exec->launches % options.policy_count == 0;
     default:
@@ -53,7 +61,8 @@ struct entered {
     uint32_t exec_id;
     uint32_t launches; /* before this one, in this period */
     uint32_t recorded; /* of those, with node times wanted */
-    bool late, wanted;
+    bool late, wanted, updated;
+    int watch;
 };
 
 static struct entered exec_enter(CUgraphExec handle, bool admitted) {
@@ -65,7 +74,8 @@ static struct entered exec_enter(CUgraphExec handle, bool admitted) {
     }
     if (exec) {
         bool wanted = admitted && wants_nodes(exec);
-        entered = (struct entered){exec->exec_id, exec->launches, exec->recorded, exec->late, wanted};
+        entered = (struct entered){exec->exec_id, exec->launches, exec->recorded, exec->late, wanted,
+                                   exec->updated, exec->watch};
         exec->launches++;
         exec->recorded += wanted;
     }
@@ -76,8 +86,35 @@ static struct entered exec_enter(CUgraphExec handle, bool admitted) {
 /* Whether a launch is timed as a whole whatever it costs: the first of an executable, plain and
  * recorded, so that both have a time, whichever launches the policy records. */
 static bool always_timed(const struct entered *entered) {
-    return entered->launches < ALWAYS_TIMED_LAUNCHES || is_plain(entered->launches) ||
+    return entered->launches < ALWAYS_TIMED_LAUNCHES || launch_left_plain(entered->launches) ||
            (entered->wanted && entered->recorded < ALWAYS_TIMED_LAUNCHES);
+}
+
+/* Say to the maker of copies that a launch begins; returns whether it has made it. */
+static bool made_by_copy(const struct entered *entered, const CUpti_CallbackData *data,
+                         CUstream stream, bool admitted, bool *compared) {
+    const struct launch_maker *to = atomic_load(&maker);
+    struct launch_record record = {.exec_id = entered->exec_id, .correlation = data->correlation_id};
+    enum launch_by by = BY_PROGRAM;
+    if (to && entered->watch)
+        by = to->begins(entered->watch, stream, admitted, entered->updated, &record, compared);
+    slot.watch = by == BY_PROGRAM_ANNOUNCED ? entered->watch : 0;
+    if (by != BY_COPY)
+        return false;
+    slot.start_ns = record.start_ns;
+    slot.copied_ns = record.end_ns;
+    slot.flags |= record.flags;
+    this_thread()->call_made = true;
+    return true;
+}
+
+/* Not recorded: only the order of launches is seen to. */
+static void launch_outside_period(const CUpti_CallbackData *data, CUgraphExec handle, CUstream stream) {
+    struct executable *exec = executable_hold(handle);
+    struct entered entered = {.watch = exec ? exec->watch : 0, .updated = exec && exec->updated};
+    bool compared;
+    executable_release();
+    made_by_copy(&entered, data, stream, false, &compared);
 }
 
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
@@ -98,6 +135,7 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     if (!admitted) {
         window_launch(false, data->context, stream); /* to close it */
         if (!activity_is_open()) { /* else it is recorded by CUPTI in any case */
+            launch_outside_period(data, (CUgraphExec)params[0], stream);
             pause_launch_ended();
             return;
         }
@@ -105,17 +143,20 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     struct entered entered = exec_enter((CUgraphExec)params[0], admitted);
     slot.wanted = entered.wanted;
     slot.exec_id = entered.exec_id;
-    bool timed = always_timed(&entered) || timing_wanted(time);
-    if (is_plain(entered.launches))
+    slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
+    slot.flags = entered.late ? LAUNCH_LATE : 0;
+    bool compared = false;
+    if (made_by_copy(&entered, data, stream, admitted, &compared))
+        return;
+    bool timed = always_timed(&entered) || compared || timing_wanted(time);
+    if (launch_left_plain(entered.launches))
         window_close_soon();
     /* Checked only where an event could end up in a capture that gviz did not see begin: it costs
      * as much as the rest of this function. */
     timed = timed && !stream_is_capturing(stream);
     if (admitted)
         window_launch(slot.wanted, data->context, stream);
-    slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
-    bool open = activity_is_open();
-    slot.flags = (open ? LAUNCH_NODE_LEVEL : 0) | (entered.late ? LAUNCH_LATE : 0);
+    slot.flags |= activity_is_open() ? LAUNCH_NODE_LEVEL : 0;
     slot.start_ns = time;
     if (entered.launches == 0 && !entered.late && timed)
         slot.free_before = memory_free(); /* before the first event: it takes host time */
@@ -128,8 +169,13 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     uint64_t end_ns = now_ns();
     this_thread()->call_has_stream = false;
+    const struct launch_maker *to = atomic_load(&maker);
+    if (slot.watch && to)
+        to->ends(slot.watch, slot.event_pair != NULL);
+    slot.watch = 0;
     if (slot.flags & LAUNCH_CAPTURED || !slot.start_ns)
         return;
+    end_ns = slot.copied_ns ? slot.copied_ns : end_ns;
     int result = data->return_value ? *(int *)data->return_value : 0;
     bool has_stream;
     CUstream stream = call_stream(cbid, data->params, &has_stream);

@@ -12,7 +12,22 @@
 
 void launch_forget_call(void); /* of this thread: its end was not seen */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
+/* Under "all": whether a launch, given how many came before it, takes no node times. */
+bool launch_left_plain(uint32_t earlier);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
+
+enum launch_by { BY_PROGRAM, BY_PROGRAM_ANNOUNCED, BY_COPY };
+struct launch_record;
+/* Who may make launches of watched executables in the program's place. */
+struct launch_maker {
+    /* A launch begins, `admitted` to be recorded, of an executable that was `updated`. Made by a copy,
+     * the record has times and flags; announced, ends() follows. `compared`: it is to be timed as a
+     * whole. */
+    enum launch_by (*begins)(int watch, CUstream stream, bool admitted, bool updated,
+                             struct launch_record *record, bool *compared);
+    void (*ends)(int watch, bool timed);
+};
+void launch_listen(const struct launch_maker *maker); /* NULL: nobody */
 
 /* ---- timing.c: whole-launch GPU time, by events ------------------------------------------- */
 

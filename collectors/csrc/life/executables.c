@@ -78,6 +78,38 @@ void executable_unwanted(CUgraphExec handle) {
     pthread_mutex_unlock(&lock);
 }
 
+void executable_updated(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    if (known)
+        known->updated = true;
+    pthread_mutex_unlock(&lock);
+}
+
+bool executable_is_wanted(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    bool wanted = known && !known->unwanted;
+    pthread_mutex_unlock(&lock);
+    return wanted;
+}
+
+void executable_watch(CUgraphExec handle, int watch) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    if (known)
+        known->watch = watch;
+    pthread_mutex_unlock(&lock);
+}
+
+int executable_watch_of(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    int watch = known ? known->watch : 0;
+    pthread_mutex_unlock(&lock);
+    return watch;
+}
+
 uint32_t executable_id(CUgraphExec handle) {
     pthread_mutex_lock(&lock);
     struct executable *known = find(handle);

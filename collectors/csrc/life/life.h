@@ -32,11 +32,16 @@ struct executable {
     uint32_t period;
     bool late;     /* instantiated before gviz attached */
     bool unwanted; /* its graph's name does not match the requested pattern */
+    bool updated;  /* after its instantiation */
+    int watch;     /* of the copies that may be launched in its place, 0: none */
 };
 
 void executables_reset(void);
 void executable_created(CUgraphExec exec, uint32_t exec_id);
 uint32_t executable_id(CUgraphExec exec);
+void executable_watch(CUgraphExec exec, int watch);
+int executable_watch_of(CUgraphExec exec);
+bool executable_is_wanted(CUgraphExec exec); /* its nodes are to be timed */
 /* Its entry, made if need be; NULL without memory. The table is locked until the release. */
 struct executable *executable_hold(CUgraphExec exec);
 void executable_release(void);

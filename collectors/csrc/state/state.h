@@ -58,6 +58,7 @@ struct thread_state {
     CUstream call_stream;     /* stream of the driver call under way */
     bool call_has_stream;
     bool created_node;        /* the call under way created a graph node */
+    bool call_made;           /* gviz made the call under way, which is not to be made again */
     uint32_t nvtx_path;
     uint32_t nvtx_depth;
 };

@@ -1,5 +1,6 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
 #include "calls/calls.h"
+#include "events/events.h"
 #include "subscriber/subscriber.h"
 #include "graph/graph.h"
 #include "launch/launch.h"
@@ -58,6 +59,13 @@ static void add_node(const CUpti_CallbackData *data) {
         bodies_add_exit(data, strstr(name, "_v") ? 5 : 4);
 }
 
+/* An instantiation has returned, and what is said of it is recorded. */
+static void exec_made(const CUpti_CallbackData *data) {
+    void *const *params = data->params;
+    if (data->return_value && *(int *)data->return_value == 0 && params[0])
+        watch_instantiated(params[1], *(CUgraphExec *)params[0]);
+}
+
 static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     if (data->site == 0 && calls[cbid].kind != CALL_OTHER)
         context_notice(data->context);
@@ -78,6 +86,16 @@ static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
         graph_memory_free(data, cbid);
         break;
     case CALL_OTHER:
+        break;
+    case CALL_EXEC_DESTROY:
+        if (data->site == 0)
+            watch_destroyed(((const CUgraphExec *)data->params)[0]);
+        life_call(cbid, data);
+        break;
+    case CALL_INSTANTIATE:
+        life_call(cbid, data);
+        if (data->site != 0)
+            exec_made(data);
         break;
     default:
         life_call(cbid, data);

@@ -1,6 +1,6 @@
 /* What the gate did in this process, for the recording. */
 #include "spool/spool.h"
-#include "told/parts.h"
+#include "told/told.h"
 
 #include "gate/gate.h"
 

@@ -4,15 +4,13 @@
 
 #include "told/told.h"
 
-/* ---- ids.c: numbers of graphs, nodes and executables ---------------------------------------- */
+/* ---- streams.c: numbers of streams ---------------------------------------------------------- */
 
-void ids_reset(void);
-CUptiResult ids_graph(CUgraph graph, uint32_t *id);
-CUptiResult ids_node(CUgraphNode node, uint64_t *id);
-CUptiResult ids_exec(CUgraphExec exec, uint32_t *id);
-/* A node has been made in a graph; returns false where it is known already. */
-bool ids_node_made(CUgraph graph, CUgraphNode node);
-/* A handle comes to mean a new graph, or none any more. */
-void ids_graph_changes(CUgraph graph);
+void streams_reset(void);
+void stream_made(CUstream stream);
+void stream_ends(CUstream stream); /* or, of a context, the one without a handle */
+/* In place of cuptiGetStreamIdEx. A stream that is being captured has a number only if it was met
+ * before. */
+CUptiResult stream_number(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id);
 
 #endif

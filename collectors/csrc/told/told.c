@@ -1,5 +1,7 @@
 /* CUPTI's functions, as far as the gate can stand in for them. */
 #include "calls/calls.h"
+#include "ids/ids.h"
+#include "state/state.h"
 #include "told/parts.h"
 
 #include "gate/gate.h"
@@ -7,7 +9,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define OK 0
 #define INVALID 1 /* CUPTI_ERROR_INVALID_PARAMETER */
@@ -17,8 +18,8 @@
 #define MAX_LEVELS 16 /* of child graphs in each other that the walk follows */
 
 /* What a call makes or ends; where it leaves or takes the handle. */
-enum effect { NONE, MAKES_CONTEXT, ENDS_CONTEXT, ENDS_STREAM, MAKES_GRAPH, ENDS_GRAPH, MAKES_NODE,
-              MAKES_EXEC, ENDS_CAPTURE };
+enum effect { NONE, MAKES_CONTEXT, ENDS_CONTEXT, MAKES_STREAM, ENDS_STREAM, MAKES_GRAPH, ENDS_GRAPH,
+              MAKES_NODE, MAKES_EXEC, BEGINS_CAPTURE, ENDS_CAPTURE };
 
 static const struct {
     const char *name; /* as it begins; forms of a name have the same arguments here */
@@ -27,7 +28,10 @@ static const struct {
     {"cuCtxCreate", MAKES_CONTEXT},
     {"cuDevicePrimaryCtxRetain", MAKES_CONTEXT},
     {"cuCtxDestroy", ENDS_CONTEXT},
+    {"cuStreamCreate", MAKES_STREAM},
+    {"cuGreenCtxStreamCreate", MAKES_STREAM},
     {"cuStreamDestroy", ENDS_STREAM},
+    {"cuStreamBeginCapture", BEGINS_CAPTURE},
     {"cuGraphCreate", MAKES_GRAPH},
     {"cuGraphClone", MAKES_GRAPH},
     {"cuStreamEndCapture", ENDS_CAPTURE},
@@ -42,7 +46,8 @@ static const struct gate_api *gate;
 static _Atomic(CUpti_CallbackFunc) subscriber;
 static atomic_uchar wanted[CALL_ID_LIMIT], resources_wanted[RESOURCES];
 static uint8_t effect_of[CALL_ID_LIMIT];
-static _Atomic uint32_t last_correlation;
+/* Of launches by copies the fold knows that they are ours by their numbers. */
+static _Atomic uint32_t last_correlation = 0x80000000u;
 static __thread bool within; /* a callback's own calls are not told */
 
 /* -- callbacks ---------------------------------------------------------------------------------- */
@@ -93,11 +98,17 @@ static void node_made(CUgraph graph, CUgraphNode node, CUcontext context, int le
 
 static void begins(const struct gate_call *call, CUcontext context) {
     void *first = (void *)call->words[0];
+    uint32_t id;
     switch (effect_of[call->id]) {
+    case BEGINS_CAPTURE: /* for when it is captured */
+        stream_number(context, first, calls[call->id].per_thread, &id);
+        break;
     case ENDS_CONTEXT:
+        stream_ends(first);
         notify(RESOURCE_CONTEXT_DESTROY_STARTING, first, NULL, NULL);
         break;
     case ENDS_STREAM:
+        stream_ends(first);
         notify(RESOURCE_STREAM_DESTROY_STARTING, context, first, NULL);
         break;
     case ENDS_GRAPH:
@@ -113,6 +124,9 @@ static void succeeded(const struct gate_call *call, CUcontext context) {
     switch (effect_of[call->id]) {
     case MAKES_CONTEXT:
         notify(RESOURCE_CONTEXT_CREATED, at(words[0]), NULL, NULL);
+        break;
+    case MAKES_STREAM:
+        stream_made(at(words[0]));
         break;
     case MAKES_GRAPH:
         graph_made(at(words[0]), context);
@@ -206,6 +220,9 @@ static void tell(const struct gate_call *call) {
     }
     if (atomic_load(&wanted[call->id]))
         to(NULL, DOMAIN_DRIVER_API, call->id, &data);
+    if (!call->result && this_thread()->call_made)
+        *call->made = true;
+    this_thread()->call_made = false;
     if (!call->result)
         begins(call, context);
 }
@@ -221,14 +238,6 @@ static void on_call(const struct gate_call *call) {
 /* -- in place of CUPTI's functions ------------------------------------------------------------------------ */
 
 static CUptiResult version(uint32_t *number) { return *number = 0, OK; }
-
-/* As CUPTI's: CLOCK_REALTIME. */
-static CUptiResult timestamp(uint64_t *time) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    *time = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-    return OK;
-}
 
 static CUptiResult result_text(CUptiResult result, const char **text) {
     *text = result == INVALID ? "not known without CUPTI" : "not told without CUPTI";
@@ -247,7 +256,8 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
                 break;
             }
     }
-    ids_reset();
+    ids_forget();
+    streams_reset();
     atomic_store(&subscriber, function);
     gate->listen(on_call);
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
@@ -312,16 +322,6 @@ static CUptiResult dropped_records(CUcontext context, uint32_t stream, size_t *c
     return *count = 0, OK;
 }
 
-static CUptiResult stream_id(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id) {
-    unsigned long long found = 0;
-    (void)context;
-    if (!cuda.StreamGetId ||
-        cuda.StreamGetId(!stream && per_thread ? CU_STREAM_PER_THREAD : stream, &found) != 0)
-        return INVALID;
-    *id = (uint32_t)found;
-    return OK;
-}
-
 /* -- */
 
 bool told_available(void) {
@@ -332,7 +332,6 @@ bool told_available(void) {
 void told_take_over(void) {
     cupti = (struct cupti_functions){
         .cuptiGetVersion = version,
-        .cuptiGetTimestamp = timestamp,
         .cuptiGetResultString = result_text,
         .cuptiSubscribe = subscribe,
         .cuptiUnsubscribe = unsubscribe,
@@ -345,11 +344,9 @@ void told_take_over(void) {
         .cuptiActivityFlushAll = flush_activity,
         .cuptiActivityGetNextRecord = next_record,
         .cuptiActivityGetNumDroppedRecords = dropped_records,
-        .cuptiGetGraphId = ids_graph,
-        .cuptiGetGraphExecId = ids_exec,
-        .cuptiGetGraphNodeId = ids_node,
-        .cuptiGetStreamIdEx = stream_id,
+        .cuptiGetStreamIdEx = stream_number,
     };
+    ids_take_over();
 }
 
 bool told_in_place(void) { return cupti.cuptiSubscribe == subscribe; }

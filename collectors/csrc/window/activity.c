@@ -124,6 +124,8 @@ static void buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer
 
 bool activity_is_open(void) { return atomic_load_explicit(&is_open, memory_order_relaxed); }
 
+bool activity_can_open(void) { return kind_count > 0; }
+
 int activity_open(enum window_reason reason) {
     for (int i = 0; i < kind_count; i++) {
         CUptiResult result = cupti.cuptiActivityEnable(kinds[i]);
@@ -152,6 +154,8 @@ int activity_start(bool again) {
     uint32_t version = 0;
     cupti.cuptiGetVersion(&version);
     kind_count = (int)(sizeof kinds / sizeof *kinds) - (version < VERSION_OF_HOST_NODES);
+    if (!version)
+        kind_count = 0;
     if (!again) {
         atomic_store(&record_count, 0);
         atomic_store(&dropped_count, 0);

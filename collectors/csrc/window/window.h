@@ -33,6 +33,7 @@ void activity_stop(void);
 /* After activity_stop: have CUPTI hand back every buffer, for another profiler brings its own. */
 void activity_give_back(void);
 bool activity_is_open(void);
+bool activity_can_open(void); /* there is a CUPTI that times nodes */
 void activity_counters(void);
 
 /* ---- window.c: when node times are taken -------------------------------------------- */

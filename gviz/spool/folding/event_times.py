@@ -34,6 +34,7 @@ _UNTIMEABLE = {
 #: The bias of early nodes holds until the launch call returns, but no longer than this. Measured
 #: on an H100 (driver 580): for 600 to 6,000 nodes it ended 130 to 165 µs after the call began.
 EARLY_NS = 160_000
+_CREATION_UNSEEN = "the creation of nodes is not seen without CUPTI"
 _NEVER = (NodeType.EMPTY, NodeType.WAIT_EVENT, NodeType.EVENT_RECORD, NodeType.MEM_ALLOC,
           NodeType.MEM_FREE)  # fmt: skip
 
@@ -48,6 +49,9 @@ def fit_to_events(contents: Contents, graphs: Graphs) -> None:
         following = 1 + max(int(_numbers(member.nodes).max(initial=-1)) for member in family)
         for member in family:
             missing = _fit_nodes(member, refusal)
+            if not contents.created:
+                has_no_stack = member.nodes["stack_reason"].astype(bool)
+                member.nodes["stack_reason"][has_no_stack] = _CREATION_UNSEEN
             exec_node_id = member.nodes["exec_node_id"]
             if member is level:
                 exec_node_id[missing] = member.nodes["node_id"][missing]
@@ -73,8 +77,6 @@ def _fit_nodes(level: FoldedGraph, refusal: str | None) -> npt.NDArray[np.intp]:
     is_timed = np.array([reason is None for reason in reasons], bool)
     nodes["not_timed_reason"] = reasons
     nodes["exec_node_id"][~is_timed] = UNKNOWN
-    has_no_stack = nodes["stack_reason"].astype(bool)
-    nodes["stack_reason"][has_no_stack] = "the creation of nodes is not seen without CUPTI"
     return np.flatnonzero(is_timed & (nodes["exec_node_id"] == UNKNOWN))
 
 
