@@ -54,7 +54,7 @@ class Client:
             page = json.loads(_unpacked(self.get(f"payload/compared/page{search}")))
             if "waiting" not in page:
                 return page, self._post(f"payload/compared/inspector{search}", b"[]")
-            time.sleep(0.7)  # assets/web/page/fetched.js
+            time.sleep(0.7)  # assets/web/stores/fetched.js
 
     def _callback(
         self,

@@ -28,8 +28,9 @@ ALLOWED: dict[str, Sequence[str]] = {
     "breakdown": ("core",),
     "search": ("core", "table", "breakdown"),
     "page": ("core", *_VIEWS, "search"),
-    "dash": ("core", *_VIEWS, "search", "page"),
-    "file": ("core", *_VIEWS, "search", "page"),
+    "stores": ("core", *_VIEWS, "page"),
+    "dash": ("core", *_VIEWS, "search", "page", "stores"),
+    "file": ("core", *_VIEWS, "search", "page", "stores"),
     "early": (),
 }
 MOST_MODULES = 20

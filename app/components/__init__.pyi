@@ -10,7 +10,6 @@ from gviz.app.components.addresses import RUNS as RUNS
 from gviz.app.components.addresses import TIME_BETWEEN as TIME_BETWEEN
 from gviz.app.components.addresses import TREND as TREND
 from gviz.app.components.addresses import Addresses as Addresses
-from gviz.app.components.addresses import Baseline as Baseline
 from gviz.app.components.addresses import Launches as Launches
 from gviz.app.components.addresses import Order as Order
 from gviz.app.components.addresses import Query as Query
@@ -31,7 +30,6 @@ from gviz.app.components.charts import Series as Series
 from gviz.app.components.charts import chart as chart
 from gviz.app.components.choices import INSIDE as INSIDE
 from gviz.app.components.choices import select as select
-from gviz.app.components.dag_options import AGAINST_BASELINE as AGAINST_BASELINE
 from gviz.app.components.dag_options import FOLDINGS as FOLDINGS
 from gviz.app.components.dag_options import LAYOUTS as LAYOUTS
 from gviz.app.components.dag_options import OVERLAYS as OVERLAYS

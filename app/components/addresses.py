@@ -31,22 +31,6 @@ RunsView = Literal["cards", "table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
-    """The graph that another is compared with.
-
-    Attributes
-    ----------
-    file
-        Key of the file; in addresses of data ``key@version``.
-    graph_id
-        The graph.
-    """
-
-    file: str
-    graph_id: int
-
-
-@dataclass(frozen=True, slots=True)
 class Sides:
     """The two sides that the Compare page compares.
 
@@ -158,13 +142,6 @@ def parse_sides(fields: Mapping[str, str]) -> Sides | None:
     return Sides(before, after, *graphs)
 
 
-def baseline_fields(baseline: Baseline | None) -> dict[str, object]:
-    """Return how a query names a baseline."""
-    if baseline is None:
-        return {}
-    return {"baseline": baseline.file, "baseline_graph": baseline.graph_id}
-
-
 def parse_launches(text: str | None) -> Launches | None:
     """Return which launches at once ``launch=`` requests; None: one launch, or no value known."""
     return next((name for name in get_args(Launches) if name == text), None)
@@ -264,15 +241,14 @@ class Addresses:
         graph_id: int,
         node_ids: Iterable[int] = (),
         opened: Iterable[str] = (),
-        baseline: Baseline | None = None,
     ) -> str:
-        """Return the address of a graph's page: nodes selected, bodies open, against a baseline.
+        """Return the address of a graph's page: nodes selected, bodies open.
 
         Of more nodes than an address has room for (:func:`write_ids`) it has the first.
         """
         given = {"node": write_ids(list(node_ids))[0], "open": ",".join(opened)}
         more: dict[str, object] = {k: v for k, v in given.items() if v}
-        return self._page(GRAPH, file=file, graph=graph_id, **more, **baseline_fields(baseline))
+        return self._page(GRAPH, file=file, graph=graph_id, **more)
 
     def graph_payload(self, kind: str, file: str, graph_id: int, **query: object) -> str:
         """Return where a graph's page fetches data of a kind (:mod:`gviz.app.server.routes`)."""

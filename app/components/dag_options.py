@@ -27,7 +27,7 @@ class Overlay:
     missing
         What nodes without a value are called.
     signed
-        Values lie on both sides of zero: changes against a baseline.
+        Values lie on both sides of zero: changes from one graph to another.
     """
 
     name: str
@@ -55,7 +55,5 @@ OVERLAYS = (
     Overlay("ratio", "Relative change", "change_log2", "log2", "not timed in both", True),
 )
 OVERLAY_NAMES = frozenset(o.name for o in OVERLAYS)
-#: Overlays that mean nothing without a baseline.
-AGAINST_BASELINE = frozenset(o.name for o in OVERLAYS if o.signed)
 #: Overlays that mean nothing without node times.
 TIMED = frozenset({"duration", "p95", "launch", "share", "slack"})

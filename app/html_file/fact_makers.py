@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
@@ -21,10 +21,9 @@ from types import TracebackType
 from typing import IO
 
 from gviz.app.files import Library
-from gviz.app.html_file.facts import FactBlobs, blob_count, make_facts
+from gviz.app.html_file.facts import FactBlobs, Inspected, blob_count, inspected, make_facts
 from gviz.app.html_file.packed import Packed
 from gviz.app.html_file.source import Source, open_source
-from gviz.app.views import GraphView, TreeComparison
 from gviz.errors import RecordingError
 from gviz.system import own_command, own_environment
 
@@ -43,21 +42,18 @@ class FactMakers:
     ----------
     source
         Of the graphs.
-    graph_ids
-        As it was opened with.
     most
         Processes at most; None: one for each processor but that of this process.
     """
 
-    def __init__(self, source: Source, graph_ids: Sequence[int], most: int | None = None) -> None:
+    def __init__(self, source: Source, most: int | None = None) -> None:
         spare = len(os.sched_getaffinity(0)) - 1
         self._most = min(spare, _MOST_PROCESSES) if most is None else most
         self._source = source
-        self._graph_ids = list(graph_ids)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
         self._futures: list[Future[FactBlobs]] = []
-        self._work: tuple[GraphView, TreeComparison | None] | None = None
+        self._work: Inspected | None = None
 
     def __enter__(self) -> FactMakers:
         return self
@@ -80,25 +76,31 @@ class FactMakers:
                 with contextlib.suppress(OSError):  # what was not sent yet is not wanted
                     stream.close()
 
-    def begin(self, view: GraphView, against: TreeComparison | None) -> None:
+    def begin(self, work: Inspected) -> None:
         """Have the facts of a level made."""
-        self._work = view, against
-        count = blob_count(view)
+        self._work = work
+        count = blob_count(work)
         self._futures = [Future() for _ in range(count)]
         for number, future in enumerate(self._futures):
-            self._tasks.put((view.graph.graph_id, number, future))
+            self._tasks.put((work.graph_id, number, future))
         for _ in range(len(self._processes), min(self._most, count // _LEAST_BLOBS)):
             process = self._start()
             self._processes.append(process)
             threading.Thread(target=self._ask, args=(process,), daemon=True).start()
 
-    def results(self) -> Iterator[FactBlobs]:
-        """Yield the facts of the level, blob by blob, and forget them."""
+    def blobs(self) -> Iterator[tuple[str, bytes]]:
+        """Yield ``facts-ID-N`` and ``copy-ID-N`` of the level, one after another."""
         assert self._work is not None
+        for number, (facts, copies) in enumerate(self._results(self._work)):
+            yield f"facts-{self._work.graph_id}-{number}", facts
+            yield f"copy-{self._work.graph_id}-{number}", copies
+
+    def _results(self, work: Inspected) -> Iterator[FactBlobs]:
+        """Yield the facts of the level, blob by blob, and forget them."""
         for at in range(len(self._futures)):
             while not self._futures[at].done() and (taken := self._take()) is not None:
                 _, number, future = taken
-                future.set_result(make_facts(self._source, *self._work, number))
+                future.set_result(make_facts(work, number))
             yield self._futures[at].result()
             self._futures[at] = Future()
 
@@ -118,8 +120,10 @@ class FactMakers:
 
     def _ask(self, process: subprocess.Popen[bytes]) -> None:
         """Have a process make one blob after another, until there will be no more."""
-        files = [[str(f.path), f.version] for f in self._source.library.files()]
-        requests: list[tuple[object, object]] = [(files, self._graph_ids)]
+        source = self._source
+        files = [[str(f.path), f.version] for f in source.library.files()]
+        ids = [graph.graph_id for graph in source.graphs]
+        requests: list[tuple[object, ...]] = [(files, ids, list(source.partners.items()))]
         while (task := self._tasks.get()) is not None:
             graph_id, number, future = task
             requests.append((graph_id, number))
@@ -149,27 +153,22 @@ def _receive(stream: IO[bytes] | None) -> FactBlobs:
 
 def answer(given: IO[bytes], made: IO[bytes]) -> None:
     """Make blobs as they are requested, until nothing more is."""
-    files, graph_ids = json.loads(given.readline())
+    files, graph_ids, partners = json.loads(given.readline())
     library = Library([Path(path) for path, _ in files])
     opened = library.files()
     try:
-        with opened[0].at(files[0][1]):
-            source = open_source(library, graph_ids)
-            read = cache(lambda graph_id: _read(source, graph_id))
+        with opened[0].at(files[0][1]), opened[-1].at(files[-1][1]):
+            source = open_source(library, graph_ids, dict(partners))
+            read = cache(lambda graph_id: inspected(source, graph_id))
             for line in given:
                 graph_id, number = json.loads(line)
-                found = make_facts(source, *read(graph_id), number)
+                found = make_facts(read(graph_id), number)
                 _send(made, *map(len, found))
                 for data in found:
                     made.write(data)
                 made.flush()
     finally:
         library.close()
-
-
-def _read(source: Source, graph_id: int) -> tuple[GraphView, TreeComparison | None]:
-    view = source.view(graph_id)
-    return view, source.compared(view).comparison
 
 
 if __name__ == "__main__":

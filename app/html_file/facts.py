@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
 from dash.development.base_component import Component
 
-from gviz.app.components import Parts
+from gviz.app.components import Parts, Sides
 from gviz.app.html_file.packed import Packed, pack
-from gviz.app.html_file.source import Source
+from gviz.app.html_file.source import NO_LINKS, Source
 from gviz.app.inspector import node_list, render_inspector
-from gviz.app.views import GraphView, TreeComparison
+from gviz.app.pages import Comparison, compared_inspector
+from gviz.app.views import GraphView
 
 #: Nodes whose facts are in one blob: enough to compress well, few to unpack for one of them.
 NODES_A_BLOB = 400
@@ -19,28 +22,94 @@ NODES_A_BLOB = 400
 FactBlobs = tuple[Packed, Packed]
 
 
-def inspect(
-    source: Source, view: GraphView, selected: Sequence[int], against: TreeComparison | None
-) -> Component:
-    """Return the inspector of a selection as a file has it."""
-    return render_inspector(
-        source.library, source.file, view, selected, source.links(), node_list, against
-    )
+@dataclass(frozen=True, slots=True)
+class InspectedGraph:
+    """One level of a graph."""
+
+    source: Source
+    view: GraphView
+
+    @property
+    def graph_id(self) -> int:
+        """The level."""
+        return self.view.graph.graph_id
+
+    @property
+    def node_count(self) -> int:
+        """Its nodes, nested ones not among them."""
+        return len(self.view.nodes)
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The nodes' numbers on the page, nested ones too, ascending."""
+        numbers: list[int] = self.view.tree.key.tolist()
+        return numbers
+
+    def inspect(self, selected: Sequence[int]) -> Component:
+        """Return the inspector of a selection as a file has it."""
+        source = self.source
+        return render_inspector(
+            source.library, source.file, self.view, selected, source.links(), node_list
+        )
 
 
-def blob_count(view: GraphView) -> int:
-    """Return how many blobs the facts of all nodes are, nested ones too."""
-    return -(-len(view.tree.key) // NODES_A_BLOB)
+@dataclass(frozen=True, slots=True)
+class InspectedPair:
+    """A graph and its counterpart, compared; ``sides`` are their files' keys."""
+
+    found: Comparison
+    sides: Sides
+
+    @property
+    def graph_id(self) -> int:
+        """The graph after."""
+        return self.found.trees[1].graph.graph_id
+
+    @property
+    def node_count(self) -> int:
+        """The nodes of both, partners once, nested ones too."""
+        return len(self.numbers)
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The nodes' numbers on the page, nested ones too, ascending."""
+        keys = self.found.keys
+        numbers: list[int] = np.union1d(keys.before, keys.after).tolist()
+        return numbers
+
+    def inspect(self, selected: Sequence[int]) -> Component:
+        """Return the inspector of a selection as a file has it."""
+        return compared_inspector(self.found, self.sides, selected, NO_LINKS)
 
 
-def make_facts(
-    source: Source, view: GraphView, against: TreeComparison | None, number: int
-) -> FactBlobs:
+#: What the facts of a file are about.
+Inspected = InspectedGraph | InspectedPair
+
+
+def inspected(source: Source, graph_id: int) -> Inspected:
+    """Return a graph of a file: with its counterpart, where it is compared.
+
+    Raises
+    ------
+    RecordingError
+        If two graphs cannot be compared.
+    """
+    if graph_id in source.partners:
+        return InspectedPair(source.comparison(graph_id), source.sides(graph_id))
+    return InspectedGraph(source, source.view(graph_id))
+
+
+def blob_count(of: Inspected) -> int:
+    """Return how many blobs the facts of all nodes are."""
+    return -(-len(of.numbers) // NODES_A_BLOB)
+
+
+def make_facts(of: Inspected, number: int) -> FactBlobs:
     """Return one blob of facts."""
     first = number * NODES_A_BLOB
     parts = Parts(apart=True)
-    node_ids = view.tree.key[first : first + NODES_A_BLOB].tolist()
-    places = [parts.add(inspect(source, view, [node_id], against)) for node_id in node_ids]
+    shown = of.numbers[first : first + NODES_A_BLOB]
+    places = [parts.add(of.inspect([node])) for node in shown]
     return pack(to_json({"parts": parts.list, "nodes": places})), pack(to_json(parts.copied))
 
 

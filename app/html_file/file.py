@@ -11,13 +11,15 @@ from pathlib import Path
 from gviz import __version__
 from gviz.app.components import Parts
 from gviz.app.files import Library
+from gviz.app.html_file.comparison_data import comparison_blobs
 from gviz.app.html_file.document import document
 from gviz.app.html_file.fact_makers import FactMakers
+from gviz.app.html_file.facts import Inspected, InspectedGraph, inspected
 from gviz.app.html_file.frame import render_frame
-from gviz.app.html_file.graph_data import Progress, graph_blobs
-from gviz.app.html_file.launches import Chosen, LaunchChoice, check_launches, choose
-from gviz.app.html_file.source import Source, open_source
-from gviz.app.views import Compared, GraphView
+from gviz.app.html_file.graph_data import graph_blobs
+from gviz.app.html_file.launches import LaunchChoice, check_launches, choose
+from gviz.app.html_file.notes import MEDIAN_LAUNCHES, Progress
+from gviz.app.html_file.source import Source, find_partners, open_source
 from gviz.errors import RecordingError, cannot_write
 from gviz.recording import check_output
 from gviz.system import create_file, mode_for
@@ -53,6 +55,7 @@ def write_html(
     launches: Sequence[LaunchChoice] = (),
     *,
     baseline: Path | None = None,
+    baseline_graph: int | None = None,
     state: str = "",
     overwrite: bool = False,
     processes: int | None = None,
@@ -67,9 +70,13 @@ def write_html(
     graph_ids
         Graphs, at least one; the bodies in them come with them.
     launches
-        Those that the timeline shows; none: one of typical length. The median is always there.
+        Those that the timeline shows; none: one of typical length. The median is always there, and
+        of graphs that are compared nothing else.
     baseline
         A recording whose graphs they are compared with, each with the one that corresponds to it.
+        A graph that none corresponds to is shown alone.
+    baseline_graph
+        The graph of the baseline that the only graph is compared with; None: what corresponds.
     state
         What the page shows at first, as the query of the address of a graph's page has it.
     overwrite
@@ -86,50 +93,62 @@ def write_html(
         corresponds to any, or the file cannot be written.
     """
     check_output(output, overwrite=overwrite)
-    library = Library([recording] if baseline is None else [recording, baseline])
-    opened = library.files()[0]
+    library = Library(_files(recording, baseline))
+    opened, before = library.files()[0], library.files()[-1]
     try:
-        # One version throughout, also where the file is replaced meanwhile.
-        with opened.at():
-            source = open_source(library, graph_ids)
-            graphs = source.graphs
-            views = [source.view(graph.graph_id) for graph in graphs]
+        # One version of each throughout, also where a file is replaced meanwhile.
+        with opened.at(), before.at():
+            partners = {}
+            if baseline is not None:
+                partners = find_partners(before, opened, graph_ids, baseline_graph)
+            source = open_source(library, graph_ids, partners)
+            written = [inspected(source, graph.graph_id) for graph in source.graphs]
+            views = [found.view for found in written if isinstance(found, InspectedGraph)]
             check_launches(opened.recording, views, launches)
-            chosen = [choose(view, launches) for view in views]
-            compared = _compared(source, views)
-            with FactMakers(source, graph_ids, processes) as makers:
-                blobs = _blobs(source, views, compared, chosen, state, makers, progress)
-                size = _write(output, document(f"{graphs[0].name} – gviz", __version__, blobs))
+            with FactMakers(source, processes) as makers:
+                blobs = _blobs(source, written, launches, state, makers, progress)
+                title = f"{source.graphs[0].name} – gviz"
+                size = _write(output, document(title, __version__, blobs))
     finally:
         library.close()
-    nodes = sum(len(view.nodes) for view in views)
-    return WrittenPage(output, size, len(graphs), nodes, chosen[0].to_text())
+    nodes = sum(found.node_count for found in written)
+    return WrittenPage(output, size, len(written), nodes, _launch_words(written[0], launches))
 
 
-def _compared(source: Source, views: Sequence[GraphView]) -> list[Compared]:
-    """Return what became of the baseline in each graph; RecordingError if it has none of them."""
-    found = [source.compared(view) for view in views]
-    if source.baseline is not None and all(c.comparison is None for c in found):
-        raise RecordingError(f"{found[0].problem} 'gviz info' lists its graphs.")
-    return found
+def _launch_words(first: Inspected, launches: Sequence[LaunchChoice]) -> str:
+    """Return which launches of a graph a file has."""
+    if isinstance(first, InspectedGraph):
+        return choose(first.view, launches).to_text()
+    return MEDIAN_LAUNCHES
+
+
+def _files(recording: Path, baseline: Path | None) -> list[Path]:
+    """Return the files to open; a baseline may be another graph of the same one."""
+    same = baseline is None or baseline.resolve() == recording.resolve()
+    return [recording] if baseline is None or same else [recording, baseline]
 
 
 def _blobs(
     source: Source,
-    views: Sequence[GraphView],
-    compared: Sequence[Compared],
-    chosen: Sequence[Chosen],
+    written: Sequence[Inspected],
+    launches: Sequence[LaunchChoice],
     state: str,
     makers: FactMakers,
     progress: Progress,
 ) -> Iterator[tuple[str, bytes]]:
     parts = Parts()
-    frame = parts.add(render_frame(views[0].run.name))
-    graphs = [{"id": view.graph.graph_id, "name": view.graph.name} for view in views]
+    run_id = source.graphs[0].run_id
+    run = next(run for run in source.recording.fetch_runs() if run.run_id == run_id)
+    frame = parts.add(render_frame(run.name))
+    graphs = [{"id": graph.graph_id, "name": graph.name} for graph in source.graphs]
     found = {"parts": parts.list, "frame": frame, "graphs": graphs, "state": state}
     yield "file", json.dumps(found, separators=(",", ":")).encode()
-    for view, against, launches in zip(views, compared, chosen, strict=True):
-        yield from graph_blobs(source, view, against, launches, makers, progress)
+    for one in written:
+        if isinstance(one, InspectedGraph):
+            chosen = choose(one.view, launches)
+            yield from graph_blobs(source, one, chosen, makers, progress)
+        else:
+            yield from comparison_blobs(source, one, makers, progress)
 
 
 def _write(output: Path, pieces: Iterator[str]) -> int:

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from dash import html
-from dash.development.base_component import Component
-
-from gviz import __version__
 from gviz.analysis import analyze
 from gviz.app.components import Launches, Parts
 from gviz.app.html_file.fact_makers import FactMakers
-from gviz.app.html_file.facts import NODES_A_BLOB, inspect, to_json
+from gviz.app.html_file.facts import NODES_A_BLOB, InspectedGraph, to_json
 from gviz.app.html_file.launches import Chosen, offer
+from gviz.app.html_file.notes import Progress, file_note, opening_words
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.source import Source
 from gviz.app.html_file.states import all_states, level_folds, level_layouts
 from gviz.app.inspector import render_memory_facts
-from gviz.app.pages import (
-    change_summary,
-    change_verdicts,
-    first_colour,
-    graph_content,
-    graph_head,
-    has_breakdown,
-    render_graph,
-)
+from gviz.app.pages import graph_content, graph_head, has_breakdown, render_graph
 from gviz.app.views import (
-    Compared,
     GraphView,
-    TreeComparison,
     breakdown_payload,
     payload,
     read_breakdown,
@@ -39,23 +26,12 @@ from gviz.app.views import (
     unpack,
     verdict_values,
 )
-from gviz.comparison import RequestedPair, RunDiff, compare_graph
 from gviz.model import Keep, TimedLevel, keeper, read_timed_level, read_timed_tree
 from gviz.recording import Recording
 
-_T = TypeVar("_T")
-
-#: Called with what is being done, often.
-Progress = Callable[[str], None]
-
 
 def graph_blobs(
-    source: Source,
-    view: GraphView,
-    compared: Compared,
-    chosen: Chosen,
-    makers: FactMakers,
-    progress: Progress,
+    source: Source, graph: InspectedGraph, chosen: Chosen, makers: FactMakers, progress: Progress
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the blobs of a graph level, by name.
 
@@ -63,27 +39,23 @@ def graph_blobs(
     ``table-ID``: JSON, the table; ``facts-ID-N``: JSON, inspectors of so many nodes as
     ``nodes_a_blob`` says; ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
     """
-    graph_id, against = view.graph.graph_id, compared.comparison
+    view, graph_id = graph.view, graph.graph_id
     # Others make them while this process lays graphs out.
-    makers.begin(view, against)
+    makers.begin(graph)
     parts = Parts(apart=True)
     measurements = source.recording.fetch_measurements(view.run.run_id)
-    head = graph_head(view, source.graphs, measurements, baseline=_against(compared))
-    run = _change(source, view, compared)
-    verdicts = [] if run is None else change_verdicts(run)
-    page = render_graph(view, head, offer(view, chosen), against is not None, verdicts)
+    head = graph_head(view, source.graphs, measurements)
+    page = render_graph(view, head, offer(view, chosen))
     memory = parts.add(render_memory_facts(source.library, source.file, view))
-    changed = [] if run is None else [change_summary(run)]
-    nothing = parts.add(html.Div([*changed, inspect(source, view, (), against)]))
+    nothing = parts.add(graph.inspect(()))
     pool = Pool()
-    states = _views(source.recording, view, against, chosen, pool, progress)
+    states = _views(source.recording, view, chosen, pool, progress)
     progress(f"{view.graph.name}: the verdict on it")
     verdict = _verdict(source.recording, view, pool)
     together = [f["together"] for f in states["folds"].values() if f["folds"]]
     found = {
-        **graph_content(view, page, parts, compared, {"graph": graph_id}),
-        "colour": first_colour(view, against is not None),
-        "note": _note(source, view, against, chosen, together),
+        **graph_content(view, page, parts, {"graph": graph_id}),
+        "note": _note(source, view, chosen, together),
         "nothing": nothing,
         "memory_facts": memory,
         "nodes_a_blob": NODES_A_BLOB,
@@ -94,57 +66,24 @@ def graph_blobs(
     }
     yield f"graph-{graph_id}", to_json(found)
     yield f"arrays-{graph_id}", pool.data
-    yield f"table-{graph_id}", table_payload(view, against)
-    for number, (facts, copies) in enumerate(makers.results()):
-        yield f"facts-{graph_id}-{number}", facts
-        yield f"copy-{graph_id}-{number}", copies
+    yield f"table-{graph_id}", table_payload(view)
+    yield from makers.blobs()
 
 
-def _change(source: Source, view: GraphView, compared: Compared) -> RunDiff | None:
-    """Return what became of a graph that is launched; None without a baseline, and of a body."""
-    baseline = compared.baseline
-    if baseline is None or view.graph.parent_graph_id is not None:
-        return None
-    before = source.library.file(baseline.file).recording
-    pair = RequestedPair(baseline.graph_id, view.graph.graph_id)
-    run, _ = compare_graph(before, source.recording, pair)
-    return run
-
-
-def _against(compared: Compared) -> Component | None:
-    """Return which graph the page is compared with, or why with none."""
-    baseline = compared.baseline
-    words = compared.problem
-    if baseline is not None:
-        words = f"Baseline: {baseline.file}, graph {baseline.graph_id}"
-    return html.Span(words, className="gv-muted gv-ellipsis") if words else None
-
-
-def _note(
-    source: Source,
-    view: GraphView,
-    against: TreeComparison | None,
-    chosen: Chosen,
-    together: Sequence[bool],
-) -> str:
+def _note(source: Source, view: GraphView, chosen: Chosen, together: Sequence[bool]) -> str:
     """Return where the file comes from, and what it cannot show."""
-    name = source.library.file(source.file).path.name
     content = chosen.to_text() + (", one eager iteration" if view.stream_launches else "")
-    if against is not None:
-        content += f", against {against.baseline.file}"
     if together:
-        way = "what is of one depth together" if any(together) else "one fold or body at a time"
-        content += f", and opens {way}"
-    return (
-        f"This file holds {content}. The recording has the rest: gviz view {name}. "
-        f"Saved by gviz {__version__}."
-    )
+        content += f", and opens {opening_words(together)}"
+    if source.partners:
+        before = source.library.files()[-1].key
+        content += f"; {before} has no graph like this one"
+    return file_note(content, source.library.file(source.file).path.name)
 
 
 def _views(
     recording: Recording,
     view: GraphView,
-    against: TreeComparison | None,
     chosen: Chosen,
     pool: Pool,
     progress: Progress,
@@ -160,7 +99,7 @@ def _views(
     launches = [launch.launch_id for launch in chosen.single]
 
     def draw(request: payload.DagRequest) -> bytes:
-        return payload.dag_payload(recording, graph_id, request, keep, against)
+        return payload.dag_payload(recording, graph_id, request, keep)
 
     header, plain = unpack(draw(payload.DagRequest()))
     carried = draw(payload.DagRequest(data=True))

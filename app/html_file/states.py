@@ -145,7 +145,7 @@ def all_states(
 
     Always with what edges carry: the page leaves it out where it is not wanted.
 
-    The key is ``layout|launch|folding|place of the open set``; see assets/web/page/embedded.js.
+    The key is ``layout|launch|folding|place of the open set``; see assets/web/stores/embedded.js.
     """
     shown: Sequence[int | None] = launches or (None,)
     for layout in layouts:

@@ -1,5 +1,3 @@
-from gviz.app.inspector.baseline_inspector import difference_table as difference_table
-from gviz.app.inspector.baseline_inspector import pair_remarks as pair_remarks
 from gviz.app.inspector.inspector import render_inspector as render_inspector
 from gviz.app.inspector.life import edges_note as edges_note
 from gviz.app.inspector.life import refusals as refusals

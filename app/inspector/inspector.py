@@ -13,7 +13,6 @@ from dash.development.base_component import Component
 from gviz.app.components import Addresses, facts, sentence
 from gviz.app.components import elements as html
 from gviz.app.files import Library
-from gviz.app.inspector.baseline_inspector import Against
 from gviz.app.inspector.life import edges_note, why_no_edges
 from gviz.app.inspector.node_facts import (
     allocation_facts,
@@ -30,7 +29,6 @@ from gviz.app.inspector.node_times import body_facts, eager_facts, histogram, ti
 from gviz.app.inspector.picks import pick_buttons, section
 from gviz.app.views import (
     GraphView,
-    TreeComparison,
     body_view,
     eager_durations,
     eager_ranges,
@@ -64,24 +62,22 @@ def render_inspector(
     selected: Sequence[int],
     addresses: Addresses,
     picks: Picks | None = None,
-    compared: TreeComparison | None = None,
 ) -> Component:
     """Return the inspector's facts about a selection.
 
     ``selected`` are numbers of nodes on the page, see
     :class:`gviz.model.tree.graph_tree.GraphTree`; unknown ones are ignored. ``picks`` makes what
     other nodes, by these numbers, are chosen by; None:
-    :func:`gviz.app.inspector.picks.pick_buttons`. ``compared``: what became of a baseline.
+    :func:`gviz.app.inspector.picks.pick_buttons`.
     """
     picks = picks or partial(pick_buttons, view.tree)
-    against = None if compared is None else Against(view, compared, addresses)
     found = (view.tree.index_of(key) for key in dict.fromkeys(selected))
     nodes = [node for node in found if node is not None]
     if not nodes:
-        return _nothing_selected(view, picks, against)
+        return _nothing_selected(view, picks)
     if len(nodes) > 1:
-        return _several(view, nodes, picks, against)
-    return _one(library, file, view, nodes[0], addresses, picks, against)
+        return _several(view, nodes, picks)
+    return _one(library, file, view, nodes[0], addresses, picks)
 
 
 def _one(
@@ -91,7 +87,6 @@ def _one(
     index: int,
     addresses: Addresses,
     of_page: Picks,
-    against: Against | None,
 ) -> Component:
     recording = library.file(file).recording
     view = body_view(library, file, page, int(page.tree.level[index]))
@@ -116,10 +111,9 @@ def _one(
     as_json = node_json(view, node, nvtx, arguments, parameters, stack)
     return html.Div(
         [
-            _heading(node, function, as_json, _place(file, view, addresses, against)),
+            _heading(node, function, as_json, _place(file, view, addresses)),
             _not_drawn(page.tree, index),
-            _bodies(file, view, index, addresses, against),
-            None if against is None else against.node(index),
+            _bodies(file, view, index, addresses),
             *_times(library, file, view, node),
             section("Launch" if function else "Operation", facts(what)) if what else None,
             section("Python", stack_view(stack, node.stack_reason)),
@@ -180,13 +174,11 @@ def _eager_call(called_in: Sequence[str], nvtx: str | None) -> Component | None:
     return section("Eager call in", html.P(ranges, title=meaning))
 
 
-def _place(
-    file: str, view: GraphView, addresses: Addresses, against: Against | None
-) -> Component | None:
+def _place(file: str, view: GraphView, addresses: Addresses) -> Component | None:
     """Return which body a node is in; None in the level shown."""
     if not view.at:
         return None
-    href = _body_address(file, view, view.at, addresses, against)
+    href = addresses.graph(file, view.tree.levels[view.at].graph.graph_id)
     link = dcc.Link(view.tree.path_of(view.at), href=href)
     return html.Span(["in ", link], className="gv-muted gv-ellipsis")
 
@@ -243,18 +235,7 @@ def _whole_name(name: str) -> Component:
     return html.Details([html.Summary("Whole name"), text], className="gv-whole")
 
 
-def _body_address(
-    file: str, view: GraphView, at: int, addresses: Addresses, against: Against | None
-) -> str:
-    """Return the address of a body's page, against its counterpart where it has one."""
-    graph_id = view.tree.levels[at].graph.graph_id
-    there = None if against is None else against.counterpart(at)
-    return addresses.graph(file, graph_id, baseline=there)
-
-
-def _bodies(
-    file: str, view: GraphView, index: int, addresses: Addresses, against: Against | None
-) -> Component | None:
+def _bodies(file: str, view: GraphView, index: int, addresses: Addresses) -> Component | None:
     """Return the bodies of a node, with what is in them and how often they ran."""
     tree = view.tree
     found = tree.bodies(index)
@@ -264,7 +245,7 @@ def _bodies(
     for at in found:
         level = tree.levels[at]
         words = [counted(level.end - level.first, "node"), iteration_words(tree, view.nested, at)]
-        href = _body_address(file, view, at, addresses, against)
+        href = addresses.graph(file, level.graph.graph_id)
         link = dcc.Link(level.graph.name, href=href)
         line = " · ".join(word for word in words if word)
         lines.append(html.Li([link, html.Span(f" {line}", className="gv-muted")]))
@@ -345,9 +326,7 @@ def _neighbour_section(
     )
 
 
-def _several(
-    view: GraphView, nodes: Sequence[int], picks: Picks, against: Against | None
-) -> Component:
+def _several(view: GraphView, nodes: Sequence[int], picks: Picks) -> Component:
     tree, times = view.tree, view.tree.times
     types = np.unique(tree.nodes.integers("type")[nodes], return_counts=True)
     kinds = sorted(zip(*(found.tolist() for found in types), strict=True), key=lambda t: -t[1])
@@ -377,7 +356,6 @@ def _several(
                             "Derived: node time over the launch's GPU time",
                         ),
                         ("Timed", f"{len(timed)} of {len(outer)}", "Nodes with spans"),
-                        *(() if against is None else against.sums(outer.tolist())),
                         *((node_type_name(kind), str(count), None) for kind, count in kinds),
                     ]
                 ),
@@ -398,7 +376,7 @@ def _is_within(tree: GraphTree, node: int, chosen: set[int]) -> bool:
     return False
 
 
-def _nothing_selected(view: GraphView, picks: Picks, against: Against | None) -> Component:
+def _nothing_selected(view: GraphView, picks: Picks) -> Component:
     slowest = _slowest(view, np.arange(len(view.tree.nodes)))
     hint = "Click a node in the graph, the timeline or the table."
     return html.Div(
@@ -407,7 +385,6 @@ def _nothing_selected(view: GraphView, picks: Picks, against: Against | None) ->
                 [html.H2("No node selected"), html.P(hint, className="gv-muted")],
                 className="gv-inspector-head",
             ),
-            None if against is None else against.graph(),
             section("Slowest nodes, by median", picks(slowest)) if slowest else None,
             section("Most time, by kernel name", _totals(view)) if slowest else None,
         ]

@@ -6,26 +6,25 @@ import dash_mantine_components as dmc
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import AGAINST_BASELINE, INSIDE, LAYOUTS, OVERLAYS, TIMED, aria, select
+from gviz.app.components import INSIDE, LAYOUTS, OVERLAYS, TIMED, aria, select
 from gviz.app.views import GraphView
 
 #: What nodes need to have a colour of an overlay.
 _COLUMN = {"nvtx": "nvtx_path_id", "occupancy": "occupancy_fraction", "device": "device_id"}
 
 
-def colour_choice(view: GraphView, colour: str, against: bool = False) -> Component:
-    """Return the choice of what nodes are coloured by; ``against``: there is a baseline."""
+def colour_choice(view: GraphView, colour: str) -> Component:
+    """Return the choice of what nodes are coloured by."""
     options = [
-        {"value": o.name, "label": o.label, "disabled": is_empty(view, o.name, against)}
+        {"value": o.name, "label": o.label, "disabled": is_empty(view, o.name)}
         for o in OVERLAYS
+        if not o.signed
     ]
     return select("colour", "Colour", options, colour, width=150, named=False)
 
 
-def is_empty(view: GraphView, overlay: str, against: bool = False) -> bool:
-    """Return whether an overlay would show nothing of this graph, with or without a baseline."""
-    if overlay in AGAINST_BASELINE:
-        return not against
+def is_empty(view: GraphView, overlay: str) -> bool:
+    """Return whether an overlay would show nothing of this graph."""
     if overlay in TIMED:
         return not view.is_timed
     column = _COLUMN.get(overlay)

@@ -27,15 +27,14 @@ from gviz.app.components import (
 )
 from gviz.app.files import Library
 from gviz.app.inspector import edges_note
+from gviz.app.pages.compare import counterpart_choice
 from gviz.app.pages.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
 from gviz.app.pages.head import graph_head, has_breakdown, no_times
 from gviz.app.views import (
     KERNEL_COLUMNS,
     SENT_WHOLE,
-    Compared,
     GraphView,
     ShownLaunch,
-    baseline_choice,
     filter_clear,
     fold_level,
     graph_identity,
@@ -109,8 +108,6 @@ def render_graph(
     view: GraphView,
     head: Component,
     launches: OfferedLaunches,
-    against: bool,
-    change: Sequence[Component] = (),
 ) -> Component:
     """Return the page of one graph level below the application's header.
 
@@ -122,10 +119,6 @@ def render_graph(
         What stands above the panes.
     launches
         Those that can be chosen.
-    against
-        Whether there is a baseline.
-    change
-        What became of it, in words.
     """
     timeline = (
         html.Div(id="timeline", className=_CANVAS)
@@ -139,9 +132,8 @@ def render_graph(
             # What is selected, in a sentence: assets/web/core/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
             head,
-            *change,
             *_breakdown(view),
-            panes(_dag(view, against), beside, _table(view)),
+            panes(_dag(view), beside, _table(view)),
         ],
     )
 
@@ -172,14 +164,12 @@ def _breakdown(view: GraphView) -> list[Component]:
     return [html.P(words, className="gv-muted gv-no-breakdown")]
 
 
-def first_colour(view: GraphView, against: bool = False) -> str:
-    """Return what nodes are coloured by at first; ``against``: there is a baseline."""
-    if against:
-        return "change"
+def _first_colour(view: GraphView) -> str:
+    """Return what nodes are coloured by at first."""
     return "family" if view.is_timed else "kind"
 
 
-def _dag(view: GraphView, against: bool) -> Component:
+def _dag(view: GraphView) -> Component:
     if not view.nodes:
         nothing = html.P("This graph has no nodes.", className="gv-empty")
         return pane("Graph", nothing, None, name="graph")
@@ -190,7 +180,7 @@ def _dag(view: GraphView, against: bool) -> Component:
         data_choice(view),
         fold_choice(view),
         layout_choice(view),
-        colour_choice(view, first_colour(view, against), against),
+        colour_choice(view, _first_colour(view)),
     )
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
@@ -270,7 +260,7 @@ def _table(view: GraphView) -> Component:
 
 
 def graph_content(
-    view: GraphView, page: Component, parts: Parts, compared: Compared, fixed: Mapping[str, object]
+    view: GraphView, page: Component, parts: Parts, fixed: Mapping[str, object]
 ) -> dict[str, Any]:
     """Return what the browser's page of a graph is made of, alike for a server and for a file.
 
@@ -280,12 +270,9 @@ def graph_content(
         The level, and its page.
     parts
         Where the page's parts go.
-    compared
-        What became of the baseline.
     fixed
         Fields of the page's address that no choice on it changes.
     """
-    baseline = compared.baseline
     launch = typical_launch(view.recorded_launches)
     place = parts.add(page)
     return {
@@ -294,18 +281,14 @@ def graph_content(
         "note": "",
         "parts": parts.list,
         "page": place,
-        "colour": first_colour(view),
+        "colour": _first_colour(view),
         "layout": "",
         "fold": "none",
         "open": [],
         "tables": {
-            "nodes": {
-                "columns": table_columns(view, None if baseline is None else baseline.file),
-                "label": "Nodes",
-            },
+            "nodes": {"columns": table_columns(view), "label": "Nodes"},
             "kernels": {"columns": KERNEL_COLUMNS, "label": "Kernel names", "opens": True},
         },
-        "baseline": None if baseline is None else baseline.file,
         "fixed": {name: value for name, value in fixed.items() if value is not None},
         "has_breakdown": has_breakdown(view),
         "launch": "" if launch is None else str(launch.launch_id),
@@ -332,11 +315,11 @@ def render_served_graph(
         in_nested_order(recording.fetch_graphs(view.run.run_id)),
         recording.fetch_measurements(view.run.run_id),
         None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
-        baseline_choice(library, file, view, addresses),
+        counterpart_choice(library, file, view, addresses),
         # What grows would be another one by the time it is written.
         can_share=not library.file(file).is_followed,
     )
-    return render_graph(view, head, offer_launches(view, query), against=False)
+    return render_graph(view, head, offer_launches(view, query))
 
 
 def graph_payload(
@@ -346,7 +329,7 @@ def graph_payload(
     page = render_served_graph(library, file, view, query, addresses)
     opened = library.file(file)
     fixed = {"file": opened.key, "graph": view.graph.graph_id}
-    found = graph_content(view, page, Parts(), Compared(), fixed)
+    found = graph_content(view, page, Parts(), fixed)
     if is_first_folded(opened.recording, view, opened.keep):
         found |= {"fold": "repeats", "open": [FIRST_BLOCKS]}
     found["identity"] = graph_identity(view.run, view.graph)

@@ -18,21 +18,25 @@ from gviz.recording import rows
 from gviz.report import launch_text
 from gviz.text import counted, duration, integer
 
+#: A view that can be saved as a picture: its id, and what it is called.
+Picture = tuple[str, str]
+GRAPH_PICTURE: Picture = ("dag", "Graph")
+TIMELINE_PICTURE: Picture = ("timeline", "Timeline")
+
 
 def graph_head(
     view: GraphView,
     graphs: Sequence[rows.Graph],
     measurements: Sequence[rows.Measurement],
     report: str | None = None,
-    baseline: Component | None = None,
+    other: Component | None = None,
     *,
     can_share: bool = False,
 ) -> Component:
     """Return what stands above the panes; ``graph-about`` is renewed while a recording grows.
 
-    ``report`` is the address of the graph's report, None: there is no way to it; ``baseline``
-    leads to a comparison, or names the graph of one; ``can_share``: a server is there
-    that can write the page as a file.
+    ``report`` is the address of the graph's report, None: there is no way to it; ``other``
+    leads to a comparison; ``can_share``: a server is there that can write the page as a file.
     """
     about = html.Div(
         [
@@ -45,17 +49,28 @@ def graph_head(
         className="gv-graph-title",
     )
     ways = html.Div(
-        [_report(report), baseline, _graph_choice(view, graphs), *_share(view, can_share)],
+        [
+            _report(report),
+            other,
+            _graph_choice(view, graphs),
+            *share_menu(_pictures(view), can_share),
+        ],
         className="gv-graph-ways",
     )
     return html.Div([about, ways], className="gv-graph-head gv-graph-row")
 
 
-def _share(view: GraphView, can_share: bool) -> list[Component]:
-    """Return the menu of what can be saved, and what is said of it: assets/web/page/page.js."""
-    pictures = [("dag", "Graph", "s", "S")] if view.nodes else []
-    if view.recorded_launches or view.stream_launches:
-        pictures.append(("timeline", "Timeline", "s", "S"))
+def _pictures(view: GraphView) -> list[Picture]:
+    """Return the views of a graph's page that can be saved as pictures."""
+    graph = [GRAPH_PICTURE] if view.nodes else []
+    return [*graph, *([TIMELINE_PICTURE] if view.recorded_launches or view.stream_launches else [])]
+
+
+def share_menu(pictures: Sequence[Picture], can_share: bool) -> list[Component]:
+    """Return the menu of what can be saved, and what is said of it: assets/web/page/page.js.
+
+    ``can_share``: a server is there that can write the page as a file.
+    """
     items = [
         html.Button(
             f"{name} as {kind}",
@@ -63,8 +78,8 @@ def _share(view: GraphView, can_share: bool) -> list[Component]:
             title=f"What is in view ({key}, when it is focused)",
             **{"data-save": f"{place} {kind.lower()}"},
         )
-        for place, name, small, large in pictures
-        for kind, key in (("PNG", small), ("SVG", large))
+        for place, name in pictures
+        for kind, key in (("PNG", "s"), ("SVG", "S"))
     ]
     page = [_share_page()] if can_share else []
     table = html.Button("Table as CSV", id="save-csv", type="button", title="The rows shown")
@@ -91,29 +106,13 @@ def _report(address: str | None) -> Component | None:
     )
 
 
-def share_button() -> list[Component]:
-    """Return the button that saves the page as a file; assets/web/page/share.js does it."""
-    return [
-        html.Button(
-            "Share",
-            type="button",
-            id="share",
-            className="gv-button",
-            title="Save this graph with what is shown of it, verdict and findings as one HTML "
-            "file, which a browser opens without gviz",
-        ),
-        html.Span(id="share-note", className="gv-share-note", role="status"),
-    ]
-
-
 def _share_page() -> Component:
     """Return the item that saves the page as a file; assets/web/page/share.js does it."""
     return html.Button(
         "This page as HTML",
         type="button",
         id="share",
-        title="This graph with what is shown of it, verdict and findings as one file, which a "
-        "browser opens without gviz",
+        title="What this page shows as one file, which a browser opens without gviz",
     )
 
 

@@ -20,7 +20,7 @@ from gviz.app.pages import (
     compare_sides,
     compared_content,
     compared_inspector,
-    table_payload,
+    compared_table,
     union_dag,
 )
 from gviz.app.server.routes import answer, answer_once, as_parts, not_kept, selection_of
@@ -94,7 +94,7 @@ def _subject(library: Library) -> Iterator[_Subject]:
 def _table(subject: _Subject) -> Response:
     name = request.args.get("rows", "")
     rows = name if name in TABLES else "names"
-    return subject.answer(("table", rows), lambda: table_payload(subject.found, rows))
+    return subject.answer(("table", rows), lambda: compared_table(subject.found, rows))
 
 
 def _timeline(subject: _Subject) -> Response:

@@ -17,7 +17,6 @@ from gviz.app.components import (
     Addresses,
     Launches,
     Parts,
-    Query,
     parse_id,
     parse_launches,
     parse_order,
@@ -25,16 +24,13 @@ from gviz.app.components import (
 )
 from gviz.app.files import Library, OpenRecording, split_version
 from gviz.app.inspector import render_inspector, render_memory_facts
-from gviz.app.pages import Reports, graph_payload
+from gviz.app.pages import Reports, address_against, graph_payload
 from gviz.app.server.ahead import prepare_click
 from gviz.app.views import (
-    GraphView,
     breakdown_payload,
     build_miniature,
-    comparison_address,
     draw_miniature,
     draw_reason,
-    find_baseline,
     find_graph,
     graph_identity,
     graph_view,
@@ -107,22 +103,15 @@ def add_payload_routes(
         view = graph_view(library, opened.key, graph_id)
         identity = request.args.get("identity")
         if query.baseline_file is not None:
-            found = json.dumps({"moved_to": _comparison(library, opened.key, view, query)}).encode()
+            baseline = query.baseline_file, query.baseline_graph_id
+            there = address_against(library, opened.key, view, baseline, addresses)
+            found = json.dumps({"moved_to": there}).encode()
         elif identity is not None and identity != graph_identity(view.run, view.graph):
             moved = find_graph(opened.recording, identity)
             found = json.dumps({"moved_to": addresses.graph(opened.key, moved)}).encode()
         else:
             found = graph_payload(library, opened.key, view, query, addresses)
         return not_kept(found)
-
-    def _comparison(library: Library, file: str, view: GraphView, query: Query) -> str:
-        """Return where a graph is compared with the baseline that an address of its page names."""
-        baseline = find_baseline(
-            library, file, view, query.baseline_file, query.baseline_graph_id
-        ).baseline
-        if baseline is None:
-            return addresses.compare_files(query.baseline_file, file)
-        return comparison_address(file, view, baseline, addresses)
 
     def facts(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)

@@ -51,7 +51,7 @@ def _write(library: Library, opened: OpenRecording, view: GraphView, state: str)
         command = own_command(
             "gviz", "export", "--html", str(path), "--graph", str(view.graph.graph_id),
             "--state", state, "-o", str(output), *_launch(view, state),
-            *_baseline(library, folder, opened.key, view, state),
+            *_baseline(library, folder, state),
         )  # fmt: skip
         with _ONE_AT_A_TIME:
             done = subprocess.run(
@@ -69,7 +69,8 @@ def _write(library: Library, opened: OpenRecording, view: GraphView, state: str)
 def _named(folder: Path, opened: OpenRecording) -> Path:
     """Return a path to a recording that ends in the name that pages show of it."""
     inside = folder / f"{opened.key}.gviz"
-    inside.symlink_to(opened.recording.path.resolve())
+    if not inside.is_symlink():  # two graphs of one file
+        inside.symlink_to(opened.recording.path.resolve())
     return inside
 
 
@@ -83,12 +84,15 @@ def _launch(view: GraphView, state: str) -> list[str]:
     return ["--launch", str(found[0])] if found else []
 
 
-def _baseline(library: Library, folder: Path, key: str, view: GraphView, state: str) -> list[str]:
+def _baseline(library: Library, folder: Path, state: str) -> list[str]:
+    """Return the graph that a state compares with, as arguments; none: it compares nothing."""
     query = parse_query(state)
-    before = query.before_file or query.baseline_file
-    if before is None or before == key:
+    if query.before_file is None:
         return []
-    return ["--baseline", str(_named(folder, library.file(before)))]
+    arguments = ["--baseline", str(_named(folder, library.file(query.before_file)))]
+    if query.graphs is not None:
+        arguments += ["--baseline-graph", str(query.graphs[0])]
+    return arguments
 
 
 def _reason(reported: str) -> str:

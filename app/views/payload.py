@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.components import Launches, Order
-from gviz.app.views.baseline import TreeComparison, baseline_arrays, baseline_header
 from gviz.app.views.dag import (
     FOLD_TYPE,
     Folded,
@@ -104,7 +103,6 @@ def dag_payload(
     graph_id: int,
     request: DagRequest | None = None,
     keep: Keep = build_anew,
-    against: TreeComparison | None = None,
 ) -> bytes:
     """Return the DAG of one graph level: nodes with times, places, edges with routes.
 
@@ -118,8 +116,7 @@ def dag_payload(
     :func:`gviz.app.views.dag.visible_levels.join_levels` and
     :func:`gviz.app.views.dag.body_facts.parent_arrays`; folded, one value an item instead of a
     node and those of :func:`gviz.app.views.dag.folding.fold_arrays`; with data those of
-    :func:`gviz.app.views.dag.data_overlay.data_arrays`; with a baseline those of
-    :func:`gviz.app.views.baseline.baseline_overlay.baseline_arrays`.
+    :func:`gviz.app.views.dag.data_overlay.data_arrays`.
 
     Parameters
     ----------
@@ -129,8 +126,6 @@ def dag_payload(
         How it is to be shown; None: all nodes as suits the graph.
     keep
         Remembers what was read, for the next folds or layout.
-    against
-        What became of a baseline, where there is one.
 
     Raises
     ------
@@ -146,7 +141,7 @@ def dag_payload(
     shapes = [_shape(level, ran) for level in levels]
     families = read_family_colours(recording, tree, keep)
     parts = [
-        _level_arrays(level, shape, ran, families, strings, against, request.folding)
+        _level_arrays(level, shape, ran, families, strings)
         for level, shape in zip(levels, shapes, strict=True)
     ]
     arrays = join_levels(levels, parts, strings) | parent_arrays(visible_parents(levels), strings)
@@ -156,7 +151,7 @@ def dag_payload(
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
         "family_slots": {strings.add(x): slot for x, slot in families.slot_of.items()},
-        **_dag_header(tree, levels, request, against, launch),
+        **_dag_header(tree, levels, request, launch),
         "strings": strings.to_list(),
         "labels": labels_of(strings.to_list(), [arrays["name"]]),
         "overlays": describe_overlays(painted(arrays, levels)),
@@ -179,7 +174,6 @@ def _dag_header(
     tree: TimedTree,
     levels: Sequence[OpenLevel],
     request: DagRequest,
-    against: TreeComparison | None,
     launch: rows.Launch | None,
 ) -> dict[str, Any]:
     folds = [level.view for level in levels if level.view is not None]
@@ -195,7 +189,6 @@ def _dag_header(
         "launch_requested": request.launch_id is not None,
         "launch_ordinal": None if launch is None else launch.ordinal,
         "folding": request.folding,
-        "baseline": against and baseline_header(against.baseline.file, against.top),
         "scale": duration_scale(levels[0].level.median_ns),
         "folded": sum(f is not None for view in folds for f in view.graph.folds),
         "fold_count": sum(1 for view in folds for _ in view.tree.walk()),
@@ -231,8 +224,6 @@ def _level_arrays(
     ran: LaunchIntervals | None,
     families: FamilyColours,
     strings: Strings,
-    against: TreeComparison | None,
-    folding: str | None,
 ) -> Arrays:
     nodes = level.level
     arrays = {**_own_arrays(nodes, strings), **overlay_arrays(nodes, strings)}
@@ -240,14 +231,8 @@ def _level_arrays(
     arrays["family"] = names[families.code[nodes.part]]
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns[nodes.part].astype(np.float32)
-    if against is not None:
-        arrays |= baseline_arrays(against.level(nodes.at), len(nodes.nodes), strings)
     if level.view is not None:
-        folds = level.view.tree
-        changes = None
-        if against is not None:
-            changes = against.fold_verdicts(nodes.at, folding or "", folds)
-        arrays = fold_arrays(arrays, nodes, level.view, strings, changes)
+        arrays = fold_arrays(arrays, nodes, level.view, strings)
     return arrays | {"lane": shape.chain.astype(np.uint32)}
 
 

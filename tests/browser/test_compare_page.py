@@ -110,6 +110,25 @@ def test_one_selection_for_dag_launches_table_and_inspector(
     )
 
 
+def test_graph_leads_to_its_comparison_and_back(graph_page: GraphPage, site: Site) -> None:
+    page = graph_page.page
+    graph_page.open(site, f"graph?file=decode_step_fused&graph=1&node={REPLACED}")
+    assert not page.locator("#colour option[value=ratio]").count()
+    graph_page.choose("baseline", page.locator("#baseline option").nth(1).inner_text())
+    expect(page).to_have_url(
+        re.compile(r"compare\?a=decode_step_again&b=decode_step_fused&graph=1:1")
+    )
+    verdict_says(page, "4 kernels became 1")
+    graph_page.wait()
+    assert graph_page.state("dag")["changes"][str(REPLACED)]["arrow"] == "▼"
+    assert "48 removed" in (page.locator("#dag-legend").text_content() or "")
+    page.go_back()
+    graph_page.wait()
+    graph_page.expect_selected(REPLACED)
+    site.open(page, "graph?file=decode_step_fused&graph=1&baseline=decode_step_again")
+    expect(page).to_have_url(re.compile(r"compare\?a=decode_step_again&b=decode_step_fused"))
+
+
 def test_tables_change_are_narrowed_and_saved(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
     graph_page.open(site, COMPARE)
@@ -122,7 +141,8 @@ def test_tables_change_are_narrowed_and_saved(graph_page: GraphPage, site: Site)
     expect(rows.first).to_be_visible()
     expect(page).to_have_url(re.compile("table=edges"))
     with page.expect_download() as saved:
-        page.get_by_role("button", name="CSV").click()
+        page.locator("#share-menu summary").click()
+        page.locator("#save-csv").click()
     lines = Path(saved.value.path()).read_text("utf-8-sig").strip().splitlines()
     assert lines[0].replace('"', "") == "what,from_node,from,to_node,to"
     assert len(lines) == 81

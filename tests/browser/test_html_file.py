@@ -122,19 +122,28 @@ def test_file_against_a_baseline(opened: OpenFile, tmp_path: Path) -> None:
     slow = (*LONG.works[:8], replace(LONG.works[8], duration_ns=90_000), *LONG.works[9:])
     before = write_recording(tmp_path / "before.gviz", LONG, launches=12, seed=1)
     after = write_recording(tmp_path / "a.gviz", Shape("after", slow), launches=12, seed=2)
-    opened.open(write_html(after, tmp_path / "a.html", [1], baseline=before).path)
+    opened.open(write_html(after, tmp_path / "a.html", [1], baseline=before).path, "table=nodes")
     node = FIRST_NODE_ID + 8
+    page = opened.page
+    # As the served page: the sentence, the waterfall, and both graphs as one.
+    assert "The launch became slower by more than noise" in page.locator(".gv-verdict").inner_text()
+    assert page.locator("#inspector .gv-bridge-bar").count() > 2
     assert opened.state()["overlay"] == "change"
     assert opened.state()["changes"][str(node)]["verdict"] == "slower"
+    assert opened.state()["union"]["edges"]["removed"] == 0
+    assert set(opened.state("timeline")["sides"]) == {"graph", "stream"}
     # Sorted by change.
     assert opened.shown_rows()[0] == node
-    assert "slower" in opened.page.locator("#nodes tr[data-node]").first.inner_text()
-    rows = opened.page.locator("#nodes tr[data-node]")
+    rows = page.locator("#nodes tr[data-node]")
     rows.first.click()
-    eventually(lambda: "slower, by more than noise" in opened.inspected(), "the change in words")
+    eventually(lambda: re.search(r"Verdict\s+slower", opened.inspected()), "the change in words")
     rows.nth(1).click(modifiers=["Control"])
     eventually(lambda: "2 nodes selected" in opened.inspected(), "both selected")
-    assert re.search(r"Against before\s+\+\d", opened.inspected())
+    assert re.search(r"Change of both\s+\+\d", opened.inspected())
+    page.locator("#layout").get_by_text("Lanes").click()
+    eventually(lambda: opened.state()["layout"] == "lanes", "the other layout")
+    page.locator("#table-view").select_option("edges")
+    eventually(lambda: "table=edges" in page.url, "the address")
     assert violations(opened.page) == []
     opened.page.locator("#theme-switch").click()
     assert violations(opened.page) == []

@@ -53,6 +53,15 @@ class Comparison:
         found = self.pair.levels[at]
         return replace(found.comparison, times=found.nodes.changes)
 
+    def item_count(self, at: int) -> int:
+        """Return how many nodes a level of the page has, those of both sides once."""
+        level = self.page.levels[at]
+        if level.alone:
+            own = self.trees[level.side].levels[level.place]
+            return own.end - own.first
+        comparison = self.pair.levels[at].comparison
+        return len(comparison.second) + len(comparison.removed)
+
 
 class Comparisons:
     """Makes comparisons in the background, each kept with the file after."""

@@ -18,7 +18,7 @@ from gviz.app.pages.compare.choice import (
     offer_graphs,
     offer_pairs,
 )
-from gviz.app.pages.compare.comparison import Comparisons
+from gviz.app.pages.compare.comparison import Comparison, Comparisons
 from gviz.app.pages.compare.page import render_choice, render_compared
 from gviz.app.pages.compare.tables import is_timed, tables_of
 
@@ -28,7 +28,7 @@ _WAITING = "Comparing… Graphs of 20,000 nodes take ten seconds."
 def compared_content(
     comparisons: Comparisons, library: Library, query: Query, addresses: Addresses
 ) -> bytes:
-    """Return what the page is made of, as JSON that assets/web/page/compared.js reads.
+    """Return what the page is made of, as JSON that assets/web/stores/compared.js reads.
 
     ``{"waiting": words}`` while the graphs are compared; with ``chooses`` it is the page on which
     they are chosen.
@@ -63,22 +63,11 @@ def _content(
     if found is None:
         return {"waiting": _WAITING}
     after = found.trees[1].graph
+    can_share = not (first.is_followed or second.is_followed)
     fixed = {"a": sides.before, "b": sides.after, "graph": query.graphs and sides.graphs}
     return {
-        **_page(render_compared(found, choices), f"{sides.before} → {sides.after}"),
-        "compares": True,
-        "id": after.graph_id,
-        "note": "",
-        "colour": "change" if is_timed(found) else "kind",
-        "layout": "",
-        "fold": "none",
-        "open": [],
-        "tables": tables_of(found),
-        "baseline": None,
+        **comparison_content(found, sides, render_compared(found, choices, can_share=can_share)),
         "fixed": {name: value for name, value in fixed.items() if value},
-        "has_breakdown": False,
-        "launch": "",
-        "first": ["dag", "timeline"],
         "sources": {
             kind: addresses.compared(kind, versioned)
             for kind in ("dag", "timeline", "table", "inspector")
@@ -87,11 +76,35 @@ def _content(
     }
 
 
+def comparison_content(
+    found: Comparison, sides: Sides, page: Component, parts: Parts | None = None
+) -> dict[str, Any]:
+    """Return what the browser's page of two graphs is made of, alike for a server and for a file.
+
+    It is that of a graph (:func:`gviz.app.pages.graph.graph_content`), but for ``fixed``.
+    ``parts`` takes those of the page; None: new ones.
+    """
+    return {
+        **_page(page, f"{sides.before} → {sides.after}", parts),
+        "compares": True,
+        "id": found.trees[1].graph.graph_id,
+        "note": "",
+        "colour": "change" if is_timed(found) else "kind",
+        "layout": "",
+        "fold": "none",
+        "open": [],
+        "tables": tables_of(found),
+        "has_breakdown": False,
+        "launch": "",
+        "first": ["dag", "timeline"],
+    }
+
+
 def _choosing(page: Component) -> dict[str, Any]:
     return {**_page(page, "Compare"), "chooses": True}
 
 
-def _page(page: Component, name: str) -> dict[str, Any]:
-    parts = Parts()
+def _page(page: Component, name: str, parts: Parts | None = None) -> dict[str, Any]:
+    parts = parts or Parts()
     place = parts.add(page)
     return {"name": name, "parts": parts.list, "page": place}

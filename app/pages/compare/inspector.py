@@ -1,21 +1,20 @@
-"""The inspector of the Compare page: what became of a node, of several, or of the graph."""
+"""The inspector of two graphs: what became of a node, or of the graph."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from dash import dcc
 from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, Sides, facts
 from gviz.app.components import elements as html
-from gviz.app.inspector import difference_table, pair_remarks, section
+from gviz.app.inspector import section
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.node_place import NodePlace, open_path, place_of
 from gviz.app.pages.compare.page_levels import SIDES
 from gviz.app.pages.compare.summary import change_summary
-from gviz.comparison import TimeChange
+from gviz.comparison import Difference, GraphComparison, TimeChange
 from gviz.cuda import node_type_name
 from gviz.families import joined_labels, kernel_label
 from gviz.report import change_verdict
@@ -28,21 +27,22 @@ _TESTED = "95% interval of the change, by rank over launches (Hodges and Lehmann
 def compared_inspector(
     found: Comparison, sides: Sides, selected: Sequence[int], addresses: Addresses
 ) -> Component:
-    """Return what is known of a selection; of none the summary of the comparison.
+    """Return what is known of a node; of none the summary of the comparison.
+
+    Sums over several the browser makes: assets/web/stores/change_sums.js.
 
     Parameters
     ----------
     sides
         The files' keys.
     selected
-        Nodes by their numbers on the page; unknown ones are ignored.
+        A node by its number on the page; unknown ones are ignored.
     """
-    places = [place for key in dict.fromkeys(selected) if (place := place_of(found, key))]
-    if not places:
+    places = (place_of(found, key) for key in selected)
+    place = next((place for place in places if place is not None), None)
+    if place is None:
         return change_summary(found.run)
-    if len(places) > 1:
-        return _several(places)
-    return _one(found, sides, places[0], addresses)
+    return _one(found, sides, place, addresses)
 
 
 # -- one node ------------------------------------------------------------------------------
@@ -127,11 +127,44 @@ def _differences(place: NodePlace) -> Component | None:
     if place.pair is None:
         return None
     comparison, pair = place.pair
-    remarks = [html.P(text, className="gv-muted") for text in pair_remarks(comparison, pair)]
-    table = difference_table(comparison.differences[pair])
+    remarks = [html.P(text, className="gv-muted") for text in _remarks(comparison, pair)]
+    table = _difference_table(comparison.differences[pair])
     if table is None and not remarks:
         return html.P("Nothing but its time.", className="gv-muted")
     return html.Div([table, *remarks])
+
+
+def _remarks(found: GraphComparison, pair: int) -> list[str]:
+    """Return what is to be known of partners besides values, in sentences."""
+    kinds = [d.kind for d in found.differences[pair]]
+    texts = []
+    if found.moved[pair]:
+        texts.append("Moved to another lane: it runs behind other nodes now, or beside them.")
+    if "address" in kinds:
+        texts.append(f"{counted(kinds.count('address'), 'address', 'addresses')} differ.")
+    if "unknown" in kinds:
+        count = counted(kinds.count("unknown"), "argument")
+        texts.append(f"In {count} bytes differ that may be padding.")
+    return texts
+
+
+def _difference_table(differences: Sequence[Difference]) -> Component | None:
+    """Return the values that differ between partners; None: none does."""
+    values = [d for d in differences if d.kind == "value"]
+    if not values:
+        return None
+    head = html.Tr([html.Th("Changed"), html.Th("Before"), html.Th("Now")])
+    lines = [
+        html.Tr(
+            [
+                html.Td(d.what),
+                html.Td(d.before, className="gv-mono gv-break"),
+                html.Td(d.after, className="gv-mono gv-break"),
+            ]
+        )
+        for d in values
+    ]
+    return html.Table([html.Thead(head), html.Tbody(lines)], className="gv-table gv-table-tight")
 
 
 def _bodies(found: Comparison, place: NodePlace) -> Component | None:
@@ -158,30 +191,3 @@ def _way(text: str, nodes: Sequence[int], level: int) -> Component:
         className="gv-button",
         **{"data-open": ",".join(f"n{node}" for node in nodes), "data-level": str(level)},
     )
-
-
-# -- several -------------------------------------------------------------------------------
-
-
-def _several(places: Sequence[NodePlace]) -> Component:
-    """Return sums over nodes: what partners changed, and what one side only has."""
-    both = [p.became for p in places if p.became is not None]
-    timed = [(t.before_ns, t.change_ns) for t in both if t.change_ns is not None]
-    lone = [p for p in places if p.became is None]
-    before = float(sum(b or 0.0 for b, _ in timed))
-    change = float(sum(c or 0.0 for _, c in timed))
-    given: list[tuple[str, str, str | None]] = []
-    if timed:
-        share = f", {signed_percent(change / before)}" if before else ""
-        method = f"Derived: medians of {counted(len(timed), 'node')} timed on both sides"
-        given.append(("Change of both", signed_duration(change) + share, method))
-    for side, word in ((0, "Removed"), (1, "Added")):
-        nodes = [p for p in lone if p.side == side]
-        if nodes:
-            known = [p.own_ns for p in nodes if p.own_ns is not None]
-            text = f"{counted(len(nodes), 'node')}, {duration(float(np.sum(known)))}"
-            given.append((word, text, "Sum of medians; part of replacements where they are in one"))
-    head = html.Div(
-        html.H2(f"{counted(len(places), 'node')} selected"), className="gv-inspector-head"
-    )
-    return html.Div([head, section("Sums", facts(given, className=_WIDE)) if given else None])

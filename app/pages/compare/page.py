@@ -13,7 +13,7 @@ from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES, PageLevel
 from gviz.app.pages.compare.summary import change_verdicts
 from gviz.app.pages.compare.tables import table_pane
-from gviz.app.pages.head import share_button
+from gviz.app.pages.head import GRAPH_PICTURE, TIMELINE_PICTURE, share_menu
 
 #: The scripts of the page put canvases into elements of this class.
 _CANVAS = "gviz-canvas-box"
@@ -21,14 +21,20 @@ _LAYOUTS = (("structure", "Structure"), ("lanes", "Lanes"))
 _COLOURS = (("change", "Change"), ("ratio", "Relative change"), ("kind", "Kind"))
 
 
-def render_compared(found: Comparison, choices: Sequence[Component]) -> Component:
-    """Return the page of two graphs; ``choices`` are of its head."""
+def render_compared(
+    found: Comparison, choices: Sequence[Component], *, can_share: bool
+) -> Component:
+    """Return the page of two graphs, for a server and for a file; ``choices`` are of its head.
+
+    ``can_share``: a server is there that can write the page as a file.
+    """
+    share = share_menu([GRAPH_PICTURE, TIMELINE_PICTURE], can_share)
     return html.Div(
         className="gv-graph-page gv-compare",
         children=[
             # What is selected, in a sentence: assets/web/core/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
-            _head([*choices, *share_button()]),
+            _head([*choices, *share]),
             *change_verdicts(found.run),
             panes(_dag(found), _timeline(), table_pane(found)),
         ],

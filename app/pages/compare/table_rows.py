@@ -69,7 +69,7 @@ class _Places:
         return lambda ref: known[ref.graph_id, ref.node_id]
 
 
-def table_payload(found: Comparison, table: str) -> bytes:
+def compared_table(found: Comparison, table: str) -> bytes:
     """Return a table as JSON: a list a column, as the columns of its name say.
 
     Times are in nanoseconds; null: none. ``key`` is a node's number on the page, ``keys`` those

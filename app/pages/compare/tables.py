@@ -11,7 +11,7 @@ from dash.development.base_component import Component
 
 from gviz.app.components import aria, pane, select
 from gviz.app.pages.compare.comparison import Comparison
-from gviz.app.views import NAME_COLUMN, csv_button, filter_clear
+from gviz.app.views import NAME_COLUMN, filter_clear
 from gviz.text import integer
 
 #: The table that is shown where the address names none.
@@ -157,5 +157,5 @@ def table_pane(found: Comparison) -> Component:
         ],
         className="gv-grid",
     )
-    save, clear = csv_button("save-csv"), filter_clear("filter-clear")
-    return pane("Changes", body, None, count, choice, save, clear, search, name="table")
+    clear = filter_clear("filter-clear")
+    return pane("Changes", body, None, count, choice, clear, search, name="table")

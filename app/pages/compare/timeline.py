@@ -36,6 +36,8 @@ def both_timelines(
     versioned: Sides,
     window: ViewWindow | None,
     keep: tuple[Keep, Keep],
+    *,
+    whole: bool = False,
 ) -> bytes:
     """Return the payload of a timeline whose sides are the launches before and after.
 
@@ -53,6 +55,8 @@ def both_timelines(
         The part that is wanted where there is too much.
     keep
         Remember what was read of each file.
+    whole
+        Send all spans, however many.
     """
     graph, stream = (
         keep[side](
@@ -87,7 +91,7 @@ def both_timelines(
             )
         },
     }  # fmt: skip
-    return pack_sides(header, sides, window or ViewWindow(), _nested(found))
+    return pack_sides(header, sides, window or ViewWindow(), _nested(found), whole=whole)
 
 
 def _side(found: Comparison, recording: Recording, side: int) -> SideArrays:

@@ -22,10 +22,11 @@ from gviz.app.views import (
     LevelItems,
     Strings,
     apart,
-    baseline_arrays,
+    change_arrays,
     describe_overlays,
     frame_arrays,
     labels_of,
+    lone_arrays,
     node_arrays,
     overlay_arrays,
     pack,
@@ -42,7 +43,6 @@ from gviz.recording import Recording
 
 #: Layouts of the union: along time there are two launches.
 LAYOUTS = ("structure", "lanes")
-_NO_VALUE = (np.uint8(0), np.uint32(0), np.int32(-1), np.float32(np.nan))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,10 @@ def union_dag(
 ) -> bytes:
     """Return the payload of a level of both graphs, and of the bodies that are open in it.
 
-    Arrays are those of :func:`gviz.app.views.payload.dag_payload` against a baseline, nodes by
-    their numbers on the Compare page, and edge_origin (u1, one an edge: of both, before, after, as
-    in :mod:`gviz.comparison.union_graph`). Layouts are those of one graph: edges that run back
+    Arrays are those of :func:`gviz.app.views.payload.dag_payload`, nodes by their numbers on the
+    page of both graphs, those of :func:`gviz.app.views.change_overlay.change_arrays`, and
+    edge_origin (u1, one an edge: of both, before, after, as in
+    :mod:`gviz.comparison.union_graph`). Layouts are those of one graph: edges that run back
     (:attr:`gviz.comparison.union_graph.UnionGraph.runs_back`) are laid out the other way round.
     Parent nodes are described as they are after, if they are not gone.
 
@@ -151,13 +152,11 @@ def _header(names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays
         "kept_count": levels[0].level.nested.kept_count,
         "launch_requested": False,
         "folding": None,
-        "baseline": {
-            "name": "A",
+        "change": {
             "verdicts": VERDICTS,
             "added": added,
             "gone": gone,
             "untested": "" if compared is None else compared.times.untested,
-            "union": True,
         },
         "scale": {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]},
         "folded": 0,
@@ -178,25 +177,17 @@ def _node_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arra
         return _lone_arrays(found, level, strings)
     gone = union.before[union.origin == BEFORE]
     before, after = (_side_arrays(found, level, side, strings) for side in (0, 1))
-    nodes = {name: np.concatenate((after[name], before[name][gone])) for name in after}
-    changes = baseline_arrays(comparison, len(comparison.second), strings)
-    for name, values in changes.items():
-        nodes[name] = np.concatenate((values, _filled(values, len(gone))))
-    lone = np.arange(len(comparison.second), len(union))
-    nodes["verdict"][lone] = VERDICTS.index("removed")
-    nodes["baseline_ns"][lone] = before["median_ns"][gone]
-    return nodes
+    after |= change_arrays(comparison, strings)
+    removed = {name: before[name][gone] for name in before}
+    removed |= lone_arrays(removed["median_ns"], "removed")
+    return _joined([after, removed])
 
 
 def _lone_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
     """Return the same of a level that one side only has."""
     side = found.page.levels[level.at].side
     nodes = _side_arrays(found, level, side, strings)
-    nodes |= baseline_arrays(None, len(level), strings)
-    nodes["verdict"][:] = VERDICTS.index("added" if side else "removed")
-    if not side:
-        nodes["baseline_ns"] = nodes["median_ns"].copy()
-    return nodes
+    return nodes | lone_arrays(nodes["median_ns"], "added" if side else "removed")
 
 
 def _side_arrays(found: Comparison, level: UnionLevel, side: int, strings: Strings) -> Arrays:
@@ -210,12 +201,6 @@ def _side_arrays(found: Comparison, level: UnionLevel, side: int, strings: Strin
 
 #: What is true of one graph alone: in a picture of two there is no such path.
 _OF_ONE_GRAPH = ("critical", "slack_ns")
-
-
-def _filled(values: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
-    """Return as many values that stand for none."""
-    none = next(x for x in _NO_VALUE if x.dtype == values.dtype)
-    return np.full(count, none, values.dtype)
 
 
 def _turned(placed: Arrays, runs_back: npt.NDArray[np.bool_]) -> Arrays:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.views.baseline import FoldVerdicts, fold_baseline
 from gviz.app.views.dag.dag_places import LevelItems
 from gviz.app.views.dag.intervals import LaunchIntervals
 from gviz.app.views.wire import Arrays, Strings
@@ -32,7 +31,7 @@ from gviz.stats import FloatArray, IntArray
 #: Stands for the type of a fold: no CUgraphNodeType, see :func:`gviz.app.views.wire.node_types`.
 FOLD_TYPE = 254
 #: Of these a fold has the sum over its nodes, of the others what its nodes agree on.
-_SUMMED = ("median_ns", "body_ns", "share", "launch_ns", "baseline_ns", "change_ns")
+_SUMMED = ("median_ns", "body_ns", "share", "launch_ns")
 
 
 def fold_level(level: TimedLevel, folding: str) -> FoldTree:
@@ -113,21 +112,14 @@ def folded(tree: FoldTree, unfolded: Collection[str], prefix: str = "") -> Folde
     return Folded(tree, fold_graph(tree, mine), mine, prefix)
 
 
-def fold_arrays(
-    arrays: Arrays,
-    level: TimedLevel,
-    view: Folded,
-    strings: Strings,
-    changes: FoldVerdicts | None = None,
-) -> Arrays:
+def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: Strings) -> Arrays:
     """Return the DAG's arrays with one value an item.
 
     Beside those of nodes: item_offset, item_nodes (node ids an item holds), fold (string: id of
     the fold that the item is, -1: a node), inside (string: id of the innermost open fold around
     it, -1), strip_offset, strip_ns (duration of each block of a repeat, f4), mix_offset, mix_family
     (string), mix_part (f4: the parts of a fold's time by kernel family, the largest first),
-    fold_words (string: what the fold is, -1). ``changes`` are the verdicts on folds against a
-    baseline, if there is one.
+    fold_words (string: what the fold is, -1).
     """
     graph = view.graph
     first = view.first
@@ -142,8 +134,6 @@ def fold_arrays(
     found["type"][closed] = FOLD_TYPE
     found["name"][closed] = [strings.add(_fold(graph, i).title) for i in closed]
     found["reason"][closed] = -1
-    if changes is not None:
-        fold_baseline(found, arrays, graph, strings, changes)
     path = graph.item_of[arrays["critical"].astype(np.int64)]
     changed = np.ones(len(path), bool)
     changed[1:] = path[1:] != path[:-1]

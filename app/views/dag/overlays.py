@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.components import OVERLAYS, Overlay
-from gviz.app.views.baseline import is_significant
+from gviz.app.views.change_overlay import is_significant
 from gviz.app.views.wire import Arrays, Strings
 from gviz.formats import ColourScale
 from gviz.model import TimedLevel

@@ -10,13 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.components import dimensions
-from gviz.app.views.baseline import (
-    VERDICT_WORDS,
-    TreeComparison,
-    node_times,
-    node_verdicts,
-    node_words,
-)
 from gviz.app.views.graph_data import GraphView
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
@@ -34,13 +27,12 @@ NAME_COLUMN: dict[str, Any] = {
 _NUMBER = {"type": "numericColumn"}
 
 
-def table_payload(view: GraphView, against: TreeComparison | None = None) -> bytes:
+def table_payload(view: GraphView) -> bytes:
     """Return the table's values as JSON, a list a column: all nodes, nested ones too.
 
     Sent apart from the page, so that the canvases need not wait for thousands of rows.
     Times are in nanoseconds; null: no time. ``key`` is a node's number on the page, ``slot`` the
-    place of its family's colour, ``stack`` that of its Python stack in ``stacks``. With a baseline
-    those of :func:`_changes`.
+    place of its family's colour, ``stack`` that of its Python stack in ``stacks``.
     """
     tree, times = view.tree, view.tree.times
     families = view.families
@@ -77,8 +69,6 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
         "slot": families.slots().tolist(),
     }
     columns |= _stacks(view)
-    if against is not None:
-        columns |= _changes(against)
     return json.dumps(columns, separators=(",", ":")).encode()
 
 
@@ -97,34 +87,7 @@ def _frame_words(frame: rows.Location) -> str:
     return f"{frame.file}:{frame.line} {frame.function}"
 
 
-def _changes(against: TreeComparison) -> dict[str, list[Any]]:
-    """Return the columns that a baseline adds, over all levels of the tree.
-
-    baseline_ns, change_ns and change (a fraction of the baseline); verdict, and difference: what
-    else changed, as text.
-    """
-    count = len(against.tree.nodes)
-    before, change = np.full(count, np.nan), np.full(count, np.nan)
-    verdicts = [VERDICT_WORDS["uncompared"]] * count
-    words = [""] * count
-    for at, level in enumerate(against.tree.levels):
-        found = against.level(at)
-        if found is not None:
-            part = slice(level.first, level.end)
-            before[part], change[part] = node_times(found)
-            verdicts[part] = [VERDICT_WORDS[verdict] for verdict in node_verdicts(found)]
-            words[part] = node_words(found)
-    fraction = np.divide(change, before, out=np.full(count, np.nan), where=before > 0)
-    return {
-        "baseline_ns": _nulls(before),
-        "change_ns": _nulls(change),
-        "change": _nulls(fraction),
-        "verdict": verdicts,
-        "difference": words,
-    }
-
-
-def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str, Any]]:
+def table_columns(view: GraphView) -> list[dict[str, Any]]:
     """Return the columns of assets/web/table/table.js; ``field`` is the name in the payload."""
     nodes = view.tree.nodes
     kinds = [node_type_name(t) for t in np.unique(nodes.integers("type")).tolist()]
@@ -146,7 +109,7 @@ def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str
             "hide": len(levels) == 1,
             "headerTooltip": "The body it is in; empty: the graph itself",
         },
-        *_time_columns(view.is_timed, baseline),
+        *_time_columns(view.is_timed),
         {"field": "grid", "headerName": "Grid", "width": _text_width(grids, 62)},
         {"field": "block", "headerName": "Block", "width": _text_width(blocks, 62)},
         {
@@ -168,8 +131,8 @@ def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str
     return columns
 
 
-def _time_columns(timed: bool, baseline: str | None) -> list[dict[str, Any]]:
-    """Return the columns of times; a baseline stands beside the median, and change sorts then."""
+def _time_columns(timed: bool) -> list[dict[str, Any]]:
+    """Return the columns of times."""
     shown_us = {"function": "gvizMicroseconds(params.value)"}
     time = {**_NUMBER, "valueFormatter": shown_us, "width": 76}
     return [
@@ -180,9 +143,8 @@ def _time_columns(timed: bool, baseline: str | None) -> list[dict[str, Any]]:
             "width": 114,
             "hide": not timed,
             "headerTooltip": "Median duration over recorded launches; measured by CUPTI",
-            "sort": "desc" if timed and baseline is None else None,
+            "sort": "desc" if timed else None,
         },
-        *([] if baseline is None else _baseline_columns(timed, baseline)),
         {
             "field": "p95_ns",
             "headerName": "p95 µs",
@@ -199,53 +161,6 @@ def _time_columns(timed: bool, baseline: str | None) -> list[dict[str, Any]]:
             "valueFormatter": {"function": "gvizPercent(params.value)"},
             "headerTooltip": "Node time over the launch's GPU time; derived. "
             "Overlapping nodes count in full, so shares may sum to over 100%",
-        },
-    ]
-
-
-def _baseline_columns(timed: bool, baseline: str) -> list[dict[str, Any]]:
-    number = {**_NUMBER, "hide": not timed}
-    return [
-        {
-            "field": "baseline_ns",
-            "headerName": "Baseline µs",
-            **number,
-            "valueFormatter": {"function": "gvizMicroseconds(params.value)"},
-            "width": 100,
-            "headerTooltip": f"Median duration of the counterpart in {baseline}; of nodes that "
-            "hold bodies the mean of a launch inside",
-        },
-        {
-            "field": "change_ns",
-            "headerName": "Change µs",
-            **number,
-            "valueFormatter": {"function": "gvizSignedMicroseconds(params.value)"},
-            "width": 118,
-            "headerTooltip": "Here less there; derived",
-            "sort": "desc" if timed else None,
-        },
-        {
-            "field": "change",
-            "headerName": "Change",
-            **number,
-            "valueFormatter": {"function": "gvizSignedPercent(params.value)"},
-            "width": 90,
-            "headerTooltip": "Change over the baseline; derived",
-        },
-        {
-            "field": "verdict",
-            "headerName": "Verdict",
-            "width": 110,
-            "headerTooltip": "Slower and faster: by more than noise, tested by rank over "
-            "launches; of these about 5% at most are not",
-        },
-        {
-            "field": "difference",
-            "headerName": "Changed",
-            "minWidth": 110,
-            "flex": 2,
-            "tooltipField": "difference",
-            "headerTooltip": "What else changed: launch shape, arguments, kernel, lane",
         },
     ]
 

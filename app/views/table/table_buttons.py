@@ -1,20 +1,9 @@
-"""The buttons of a table: one saves its rows, one ends its filter."""
+"""The button of a table that ends its filter."""
 
 from __future__ import annotations
 
 from dash import html
 from dash.development.base_component import Component
-
-
-def csv_button(button_id: str) -> Component:
-    """Return the button that saves a table's rows."""
-    return html.Button(
-        "CSV",
-        type="button",
-        id=button_id,
-        className="gv-button",
-        title="Save the rows shown as CSV",
-    )
 
 
 def filter_clear(name: str) -> Component:

@@ -107,7 +107,7 @@ export class Dag {
 
   legend() {
     const lines = this.scene.uses ? dagData.legend() : "";
-    const union = this.isUnion() ? dagUnion.sentence(this.scene.header.baseline) : "";
+    const union = this.isUnion() ? dagUnion.sentence(this.scene.header.change) : "";
     return dagWords.legend(this.overlay()) + lines + union;
   }
 
@@ -152,7 +152,7 @@ export class Dag {
 
   /** The room that legends take at the top. */
   legendSpace() {
-    return space(!!this.scene.uses || this.isUnion(), this.overlay());
+    return space(!!this.scene.uses);
   }
 
   /** @param {Pen} ctx @param {Size} size */
@@ -164,8 +164,7 @@ export class Dag {
     const marks = { ...this.buffers.marks(this.selectedItems()), hovered };
     this.drawn = dagDraw.draw(ctx, this.scene, style, marks, size);
     dagFilter.veil(ctx, this.scene, group.kept, this.transform, size);
-    legends.draw(ctx, style, size);
-    if (this.isUnion()) legends.drawUnion(ctx, style, size, this.scene.header.baseline);
+    legends.draw(ctx, style, size, this.scene.header.change);
     this.buffers.drawLegend(ctx, style, size);
     this.minimap.draw(ctx, style, viewOf(this.transform, size), size);
   }

@@ -8,12 +8,12 @@ import { lastTouched } from "../core/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 import { WAYS } from "../page/choices.js";
-import { ComparedStore } from "../page/compared.js";
-import { FetchedStore, fetchPage } from "../page/fetched.js";
+import { ComparedStore } from "../stores/compared.js";
+import { FetchedStore, fetchPage } from "../stores/fetched.js";
 import { notShown } from "../page/inspector.js";
 import { GraphPage as Page, PARTS } from "../page/page.js";
 import * as pageHistory from "./history.js";
-/** @import { ServedChoice } from "../page/fetched.js" */
+/** @import { ServedChoice } from "../stores/fetched.js" */
 /** @import { Host } from "../page/page.js" */
 
 /** Until Dash is notified of a selection (ms): that takes many times as long as drawing. */
@@ -199,7 +199,7 @@ export function go(search) {
   if (!page) return false;
   const query = new URLSearchParams(search);
   const { fixed } = page.graph;
-  const own = ["file", "graph", "baseline", "a", "b"].every((name) => (query.get(name) ?? "") === String(fixed[name] ?? ""));
+  const own = ["file", "graph", "a", "b"].every((name) => (query.get(name) ?? "") === String(fixed[name] ?? ""));
   if (!own) return false;
   return page.go(search);
 }

@@ -4,10 +4,11 @@ import { lastTouched } from "../core/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 import * as address from "../page/address.js";
-import * as blobs from "../page/blobs.js";
-import { readStore } from "../page/embedded.js";
+import * as blobs from "../stores/blobs.js";
+import { EmbeddedStore } from "../stores/embedded.js";
 import * as keys from "../page/keys.js";
 import { GraphPage, PARTS } from "../page/page.js";
+import { SavedComparison } from "../stores/saved_comparison.js";
 import * as split from "../page/split.js";
 /** @import { Host } from "../page/page.js" */
 
@@ -31,6 +32,14 @@ const host = {
 
 /** What is shown. @type {GraphPage|null} */
 let page = null;
+
+/** The store of a graph of the file, or of one and its counterpart. @param {number} id */
+async function readStore(id) {
+  // Unpacked beside the rest: the page shows it as soon as it stands.
+  blobs.json(`table-${id}`);
+  const graph = await blobs.json(`graph-${id}`);
+  return graph.compares ? new SavedComparison(graph) : new EmbeddedStore(graph);
+}
 
 /**
  * Open what the address names.

@@ -60,7 +60,7 @@ export const isBody = (id) => /^n\d+$/.test(id);
 
 /**
  * A state as a query: what differs from what is there without it; and how many of the selected nodes it has.
- * @param {Record<string, string|number>} fixed which graph, against which baseline
+ * @param {Record<string, string|number>} fixed which graph, or which two
  * @param {State} state @param {string} table the one that the page begins with
  * @param {string} [fold] what is folded at first
  */

@@ -491,7 +491,8 @@ export class GraphPage {
     const others = open.filter((id) => !ids.includes(id));
     const isThere = level === drawn && ids.length > 0 && open.length - others.length === ids.length;
     if (level !== drawn) this.steps += 1;
-    Object.assign(this.state, { level, open: isThere ? others : [...others, ...ids] });
+    const wanted = isThere ? others : [...others, ...ids];
+    Object.assign(this.state, { level, open: this.store.open(this.state.fold, open, wanted) });
     this.update();
   }
 

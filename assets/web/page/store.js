@@ -1,9 +1,9 @@
 /**
- * The source of a graph page's data. There are two: page/embedded.js, of a saved file, which has them
- * with it, and page/fetched.js, of a page whose server makes them.
+ * The source of a graph page's data. There are two: stores/embedded.js, of a saved file, which has them
+ * with it, and stores/fetched.js, of a page whose server makes them.
  *
  * @typedef {{id: number, name: string, note: string, parts: Part[], page: number, colour: string,
- *   layout: string, fold: string, open: string[], tables: Record<string, {columns: Column[], label: string, opens: boolean}>, baseline: string|null, has_breakdown: boolean, compares?: boolean,
+ *   layout: string, fold: string, open: string[], tables: Record<string, {columns: Column[], label: string, opens: boolean}>, has_breakdown: boolean, compares?: boolean,
  *   fixed: Record<string, string|number>, launch: string, first: string[]}} Graph  what the page of a graph is
  *   made of, alike in both: gviz.app.pages.graph_content. `fixed` are the fields of its address that no
  *   choice on it changes, `launch` the one that places nodes where none does, `first` the views in

@@ -15,7 +15,7 @@ const NO_WORDS = ["slot", "src"];
 const CONDITION = /^(\w+)([:<>])(.+)$/;
 /** Names of columns as a search has them, where the column is called otherwise; times are in µs there. */
 const CALLED = /** @type {Record<string, string>} */ ({
-  id: "node", median: "median_ns", p95: "p95_ns", baseline: "baseline_ns",
+  id: "node", median: "median_ns", p95: "p95_ns",
 });
 
 /**

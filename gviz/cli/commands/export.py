@@ -75,7 +75,14 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         "--baseline",
         type=file_path,
         metavar="FILE",
-        help="html: a recording to compare the graphs with; nodes are coloured by their change",
+        help="html: a recording to compare with, of before: each graph with the one there that "
+        "corresponds to it",
+    )
+    parser.add_argument(
+        "--baseline-graph",
+        metavar=GRAPH,
+        help="html: the graph of --baseline that the one of --graph is compared with, whatever "
+        "corresponds to it",
     )
     parser.add_argument(
         "--state",
@@ -115,6 +122,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.baseline is not None and arguments.format != "html":
         raise UsageError("--baseline is for html; 'gviz diff' compares two recordings in words")
+    if arguments.baseline is not None and arguments.launch:
+        raise UsageError("--launch is not for --baseline: it shows the median launch of both")
+    if arguments.baseline_graph is not None and arguments.baseline is None:
+        raise UsageError("--baseline-graph is a graph of --baseline; give both")
     if arguments.state and arguments.format != "html":
         raise UsageError("--state is for html, whose page can be looked at in several ways")
     _WRITERS[arguments.format](path, arguments)
@@ -164,6 +175,7 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
             graph_ids,
             [parse_launch(text) for text in arguments.launch],
             baseline=baseline,
+            baseline_graph=_baseline_graph(baseline, arguments.baseline_graph),
             state=arguments.state,
             overwrite=arguments.overwrite,
             progress=line.show,
@@ -178,6 +190,13 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
         "open it in a browser",
         file=sys.stderr,
     )
+
+
+def _baseline_graph(baseline: Path | None, name: str | None) -> int | None:
+    if baseline is None or name is None:
+        return None
+    with Recording(baseline) as recording:
+        return find_graph(recording, name)
 
 
 def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:

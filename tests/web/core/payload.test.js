@@ -37,5 +37,5 @@ test("another version is refused", () => {
 
 test("an address is that of its file whatever the version", () => {
   assert.equal(unversioned("/payload/dag/a@0f3c/1?x=1"), "/payload/dag/a/1?x=1");
-  assert.equal(unversioned("/payload/dag/a/1?baseline=b@12&y"), "/payload/dag/a/1?baseline=b&y");
+  assert.equal(unversioned("/payload/compared/dag?a=b@12&y"), "/payload/compared/dag?a=b&y");
 });

@@ -22,8 +22,8 @@ test("an address says only what differs", () => {
     table: "nodes", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null,
   };
   assert.equal(textOf(FIXED, plain, "nodes"), "graph=2&launch=median&colour=p95&layout=lanes");
-  const against = { file: "a b", graph: 2, baseline: "before", baseline_graph: 1 };
-  assert.equal(textOf(against, plain, "nodes"), "file=a+b&graph=2&baseline=before&baseline_graph=1&launch=median&colour=p95&layout=lanes");
+  const both = { a: "a b", b: "after", graph: "1:2" };
+  assert.equal(textOf(both, plain, "nodes"), "a=a+b&b=after&graph=1:2&launch=median&colour=p95&layout=lanes");
 });
 
 test("the table that a page begins with is not in its address, and any other is", () => {

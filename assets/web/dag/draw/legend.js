@@ -2,16 +2,20 @@
 import * as canvas from "../../core/canvas.js";
 import * as colour from "../../core/colour.js";
 import * as dagData from "./data_edges.js";
-import { BAR, DASH, MARGIN, SIZE, drawStrip } from "./strip.js";
+import { MARGIN, SIZE, drawStrip } from "./strip.js";
 import * as dagUnion from "./union.js";
 /** @import { Pen, Size } from "../../core/canvas.js" */
-/** @import { Baseline, Change } from "../overlay/change.js" */
+/** @import { Change, Changes } from "../overlay/change.js" */
 /** @import { Categories, Overlay, Ramp } from "../overlay/overlay.js" */
 /** @import { Style } from "./plane.js" */
 /** @import { Strip } from "./strip.js" */
 
 /** A category's name is cut to this. */
 const MOST_NAME = 108;
+/** The ramp where much stands beside it. */
+const SHORT_BAR = 48;
+/** A sample, with the room around it. */
+const SWATCH = 26;
 
 /** @param {Strip} strip @param {Style} style @param {Ramp} overlay */
 function values(strip, style, overlay) {
@@ -32,56 +36,38 @@ function values(strip, style, overlay) {
 }
 
 /**
- * Changes: both ends, and none in the middle. The baseline is named where there is room.
- * @param {Strip} strip @param {Style} style @param {Change} overlay @param {number} room
+ * Changes: both ends with the arrows of what is more than noise, and none in the middle.
+ * @param {Strip} strip @param {Style} style @param {Change} overlay
  */
-function changes(strip, style, overlay, room) {
+function changes(strip, style, overlay) {
   const { theme } = style;
-  const { scale } = overlay;
-  const name = canvas.fitText(strip.ctx, overlay.baseline.name, SIZE, MOST_NAME, 600);
-  const title = `${overlay.label} against ${name}`;
-  const { most, log } = scale;
-  const some = most !== null;
-  const ends = some ? [overlay.text(-most), overlay.text(most) + (log ? " · log" : "")] : ["none"];
-  /** @param {string} text @param {number} weight */
-  const width = (text, weight) => canvas.textWidth(strip.ctx, text, SIZE, weight) + 8;
-  const rest = ends.reduce((sum, text) => sum + width(text, 400), some ? BAR + 9 : 0);
-  const fits = strip.x + width(title, 600) + rest <= room;
-  strip.text(fits ? title : overlay.label, 600, theme.ink);
-  strip.text(ends[0]);
-  if (!some) return;
-  strip.ramp(colour.changes(theme.name).css, false);
-  strip.text(ends[1]);
+  const { most } = overlay.scale;
+  const [faster, slower] = overlay.changes.untested ? ["", ""] : ["▼ ", "▲ "];
+  strip.text(overlay.label, 600, theme.ink);
+  if (most === null) return strip.text("none");
+  strip.text(faster + overlay.text(-most));
+  strip.ramp(colour.changes(theme.name).css, false, SHORT_BAR);
+  strip.text(slower + overlay.text(most));
 }
 
 /**
- * What is marked among changes, as a second strip.
- * @param {Strip} strip @param {Style} style @param {Change} overlay
+ * What else is known of changes, as far as there is room.
+ * @param {Strip} strip @param {Style} style @param {Change} overlay @param {number} room
  */
-function changeMarks(strip, style, overlay) {
-  const { theme, pattern } = style;
-  const { added, gone, untested } = overlay.baseline;
-  if (untested) strip.text("not tested for noise", 600, theme.ink);
-  else {
-    strip.text("▲ slower  ▼ faster", 600, theme.ink);
-    strip.x += 4;
-    strip.swatch(colour.changes(theme.name).css[128]);
-    strip.text("within noise");
+function calm(strip, { theme, pattern }, overlay, room) {
+  const { changes: { untested }, scale, unknown, missing } = overlay;
+  /** @type {[string|CanvasPattern|null, string][]} */
+  const samples = [untested ? [null, "not tested for noise"] : [colour.changes(theme.name).css[128], "within noise"]];
+  if (scale.most !== null && scale.log) samples.unshift([null, "· log"]);
+  if (unknown) samples.push([pattern, missing]);
+  for (const [fill, text] of samples) {
+    if (strip.x + SWATCH + strip.widthOf(text) > room) return;
+    if (fill !== null) {
+      strip.x += 4;
+      strip.swatch(fill);
+    }
+    strip.text(text);
   }
-  // Of two graphs in one picture a strip of its own explains it: dag/draw/union.js.
-  if (added && !overlay.baseline.union) {
-    strip.x += 4;
-    strip.swatch(theme.ground, DASH, theme.accent);
-    strip.text(`${added} added`);
-  }
-  if (gone && !overlay.baseline.union) {
-    strip.x += 4;
-    strip.text(`${gone} gone`, 400, theme.ink);
-  }
-  if (!overlay.unknown) return;
-  strip.x += 4;
-  strip.swatch(pattern);
-  strip.text(overlay.missing);
 }
 
 /** @param {Strip} strip @param {Style} style @param {Categories} overlay @param {number} room */
@@ -116,19 +102,22 @@ function wordsOf(overlay, text) {
 }
 
 /**
- * Draw the legend as strips into the upper left corner.
+ * Draw the legend as a strip into the upper left corner.
  * @param {Pen} ctx @param {Style} style @param {Size} size
+ * @param {Changes} [compared] of two graphs in one picture
  */
-export function draw(ctx, style, size) {
+export function draw(ctx, style, size, compared) {
   if (size.width < 440) return;
   const { overlay } = style;
   const room = size.width - size.buttons - MARGIN;
   drawStrip(ctx, style, 0, (strip) => {
-    if (overlay.isChange) changes(strip, style, overlay, room);
+    if (overlay.isChange) changes(strip, style, overlay);
     else if (overlay.isRamp) values(strip, style, overlay);
-    else categories(strip, style, overlay, room);
+    else categories(strip, style, overlay, room - (compared ? dagUnion.widthOf(strip, compared) : 0));
+    if (compared) dagUnion.legend(strip, style, compared);
+    if (overlay.isChange) calm(strip, style, overlay, room);
+    if (compared) dagUnion.edgeLegend(strip, room);
   });
-  if (overlay.isChange) drawStrip(ctx, style, 1, (strip) => changeMarks(strip, style, overlay));
 }
 
 /**
@@ -137,7 +126,7 @@ export function draw(ctx, style, size) {
  */
 export function drawEdges(ctx, style, size) {
   if (size.width < 440) return;
-  drawStrip(ctx, style, style.overlay.isChange ? 2 : 1, (strip) => {
+  drawStrip(ctx, style, 1, (strip) => {
     strip.text("Ends have", 600, style.theme.ink);
     for (const look of dagData.STYLES.toReversed()) {
       strip.line(look);
@@ -146,14 +135,4 @@ export function drawEdges(ctx, style, size) {
     }
     strip.x -= 6;
   });
-}
-
-/**
- * What is in one of two graphs only, as the last strip.
- * @param {Pen} ctx @param {Style} style @param {Size} size @param {Baseline} baseline of the header
- */
-export function drawUnion(ctx, style, size, baseline) {
-  if (size.width < 440) return;
-  drawStrip(ctx, style, style.overlay.isChange ? 2 : 1, (strip) =>
-    dagUnion.legend(strip, style, baseline));
 }

@@ -1,10 +1,9 @@
 /** Strips of a legend: words and samples on a panel, drawn on the canvas. */
 import * as canvas from "../../core/canvas.js";
 /** @import { Pen, Theme } from "../../core/canvas.js" */
-/** @import { Overlay } from "../overlay/overlay.js" */
 /** @import { Style } from "./plane.js" */
 
-export const BAR = 120;
+const BAR = 120;
 const PAD = 10;
 export const MARGIN = 8;
 const HEIGHT = 26;
@@ -46,17 +45,22 @@ export class Strip {
     this.ctx.textAlign = "left";
     this.ctx.textBaseline = "middle";
     this.ctx.fillText(text, this.x, this.middle);
-    this.x += canvas.textWidth(this.ctx, text, SIZE, weight) + 8;
+    this.x += this.widthOf(text, weight);
   }
 
-  /** @param {string[]} css @param {boolean} reversed */
-  ramp(css, reversed) {
-    for (let i = 0; i < BAR; i++) {
-      const at = Math.floor((i / BAR) * css.length);
+  /** How wide a text is, with the room behind it. @param {string} text @param {number} [weight] */
+  widthOf(text, weight = 400) {
+    return canvas.textWidth(this.ctx, text, SIZE, weight) + 8;
+  }
+
+  /** @param {string[]} css @param {boolean} reversed @param {number} [width] */
+  ramp(css, reversed, width = BAR) {
+    for (let i = 0; i < width; i++) {
+      const at = Math.floor((i / width) * css.length);
       this.ctx.fillStyle = css[reversed ? css.length - 1 - at : at];
       this.ctx.fillRect(this.x + i, this.y + HEIGHT / 2 - 4, 1.5, 8);
     }
-    this.x += BAR + 9;
+    this.x += width + 9;
   }
 
   /** @param {{width: number, dash: number[]|null, ink: "edge"|"muted"|"accent"}} given */
@@ -106,10 +110,10 @@ export function drawStrip(ctx, style, n, fill) {
 }
 
 /**
- * The room at the top: of the colours, of marks among changes, of edges.
- * @param {boolean} edges whether they differ @param {Overlay} overlay
+ * The room at the top: of the colours, of edges.
+ * @param {boolean} edges whether they differ
  */
-export function space(edges, overlay) {
-  const strips = 1 + (overlay.isChange ? 1 : 0) + (edges ? 1 : 0);
+export function space(edges) {
+  const strips = 1 + (edges ? 1 : 0);
   return MARGIN + strips * (HEIGHT + GAP) - GAP;
 }

@@ -38,8 +38,8 @@ export function isUnion(scene) {
  * @param {DagScene} scene @param {Overlay} overlay @param {number} i
  */
 export function loneOf(scene, overlay, i) {
-  if (!overlay.isChange && !isUnion(scene)) return "";
-  const verdict = scene.header.baseline.verdicts[scene.payload.verdict[i]];
+  if (!isUnion(scene)) return "";
+  const verdict = scene.header.change.verdicts[scene.payload.verdict[i]];
   return TAGS[verdict] ? verdict : "";
 }
 
@@ -104,21 +104,43 @@ export function sentence({ added, gone }) {
   return ` ${added} added (broken outline, NEW), ${gone} removed (dotted outline, GONE). Edges: thick ones were added, dotted ones removed.`;
 }
 
+/** The room of a sample. */
+const SAMPLE = 26;
+
+/** What one graph alone has. @param {{added: number, gone: number}} counts */
+function samplesOf({ added, gone }) {
+  /** @type {{count: number, what: string, dash: number[], ink: "accent"|"muted"}[]} */
+  const all = [
+    { count: added, what: "added", dash: DASH, ink: "accent" }, { count: gone, what: "removed", dash: DOTS, ink: "muted" },
+  ];
+  return all.filter(({ count }) => count > 0).map((one) => ({ ...one, text: `${one.count} ${one.what}` }));
+}
+
+/** The room that nodes of one graph alone take in the legend. @param {Strip} strip @param {{added: number, gone: number}} counts */
+export const widthOf = (strip, counts) =>
+  samplesOf(counts).reduce((sum, { text }) => sum + SAMPLE + strip.widthOf(text), 0);
+
 /**
- * The same as a strip of the legend.
+ * What is in one of two graphs only, in the legend.
  * @param {Strip} strip @param {{theme: Theme, overlay: Overlay}} given
- * @param {{added: number, gone: number}} given
+ * @param {{added: number, gone: number}} counts
  */
-export function legend(strip, { theme, overlay }, { added, gone }) {
-  strip.swatch(overlay.isChange ? theme.ground : theme.panel, DASH, theme.accent);
-  strip.text(`${added} added`, 400, theme.ink);
-  strip.x += 4;
-  strip.swatch(theme.ground, DOTS, theme.muted);
-  strip.text(`${gone} removed`, 400, theme.ink);
+export function legend(strip, { theme, overlay }, counts) {
+  for (const { text, what, dash, ink } of samplesOf(counts)) {
+    strip.x += 4;
+    strip.swatch(what === "added" && !overlay.isChange ? theme.panel : theme.ground, dash, theme[ink]);
+    strip.text(text, 400, theme.ink);
+  }
+}
+
+/** Edges of one graph only, as far as there is room. @param {Strip} strip @param {number} room */
+export function edgeLegend(strip, room) {
   for (const look of EDGES.slice(1)) {
+    const text = `edge ${look.name}`;
+    if (strip.x + 41 + strip.widthOf(text) > room) return;
     strip.x += 4;
     strip.line(look);
-    strip.text(`edge ${look.name}`);
+    strip.text(text);
   }
 }
 

@@ -1,10 +1,10 @@
 /**
- * The overlay of changes against a baseline: one colour for slower, one for faster, none for what
- * is within noise; what is significant has an arrow, what was added a broken outline. Python side:
- * gviz.app.views.baseline.baseline_overlay.
+ * The overlay of changes between two graphs: one colour for slower, one for faster, none for what
+ * is within noise; what is significant has an arrow, what one graph alone has an outline of its own
+ * (dag/draw/union.js). Python side: gviz.app.views.change_overlay.
  *
- * @typedef {{name: string, verdicts: string[], added: number, gone: number, untested: string|null,
- *   union?: boolean}} Baseline  of a payload's header
+ * @typedef {{verdicts: string[], added: number, gone: number, untested: string|null}} Changes  of a
+ *   payload's header
  */
 import * as colour from "../../core/colour.js";
 import * as format from "../../core/format.js";
@@ -19,8 +19,7 @@ const ARROWS = { slower: "▲", faster: "▼" };
 export const WORDS = {
   slower: "slower, by more than noise", faster: "faster, by more than noise",
   noise: "within noise", untested: "not tested", untimed: "not timed in both",
-  added: "no counterpart: added", uncompared: "not compared",
-  removed: "no counterpart: removed",
+  added: "no counterpart: added", removed: "no counterpart: removed",
 };
 
 export class Change {
@@ -34,7 +33,7 @@ export class Change {
     /** @type {Float32Array} */ this.values = payload[facts.array];
     /** @type {true} */ this.isRamp = true;
     /** @type {true} */ this.isChange = true;
-    /** @type {Baseline} */ this.baseline = payload.header.baseline;
+    /** @type {Changes} */ this.changes = payload.header.change;
     /** @type {Uint8Array} */ this.verdicts = payload.verdict;
     const count = this.values.length;
     this.step = new Uint8Array(count);
@@ -42,9 +41,6 @@ export class Change {
     for (let i = 0; i < count; i++) {
       this.step[i] = this.stepOf(i);
       if (!this.hasValue(i) && !this.isLone(i)) this.unknown = true;
-    }
-    if (this.verdicts.includes(this.baseline.verdicts.indexOf("uncompared"))) {
-      this.missing += ", or not compared";
     }
     this.inOrder = inOrderOf(this.step);
   }
@@ -60,7 +56,7 @@ export class Change {
 
   /** @param {number} i */
   verdict(i) {
-    return this.baseline.verdicts[this.verdicts[i]];
+    return this.changes.verdicts[this.verdicts[i]];
   }
 
   /** @param {number} i */
@@ -79,7 +75,7 @@ export class Change {
   }
 
   /**
-   * Whether a node is of one graph alone: added, or removed where both are shown.
+   * Whether a node is of one graph alone: added or removed.
    * @param {number} i
    */
   isLone(i) {
@@ -151,7 +147,7 @@ export class Change {
 
   /** What the colours and marks mean, as a sentence. */
   sentence() {
-    const { name, added, gone, untested } = this.baseline;
+    const { untested } = this.changes;
     const { most, log } = this.scale;
     const range = most === null
       ? "none"
@@ -159,8 +155,7 @@ export class Change {
     const marks = untested
       ? `Changes were not tested: ${untested}.`
       : "Arrows mark changes by more than noise.";
-    const alone = this.baseline.union ? "" : ` ${added} added (broken outline), ${gone} gone.`;
     const hatched = this.unknown ? ` Hatched: ${this.missing}.` : "";
-    return `Coloured by ${this.label} against ${name}: ${range}. ${marks}${alone}${hatched}`;
+    return `Coloured by ${this.label} from A to B: ${range}. ${marks}${hatched}`;
   }
 }

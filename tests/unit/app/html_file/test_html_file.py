@@ -20,7 +20,7 @@ from app_recordings import write_detailed_recording, write_imported_recording
 from app_tree import texts
 from dash import dcc, html
 from life_recordings import write_life_recording
-from nested_recordings import NESTED, write_nested_recording
+from nested_recordings import NESTED, NESTED_SHORTENED, write_nested_recording
 from recordings import (
     FIRST_NODE_ID,
     Shape,
@@ -31,7 +31,7 @@ from recordings import (
 )
 from saved_file import SavedFile, part_text
 
-from gviz.app.components.addresses import Addresses, Baseline
+from gviz.app.components.addresses import Addresses, Sides
 from gviz.app.components.dag_options import FOLDINGS
 from gviz.app.components.parts import Parts
 from gviz.app.components.web_modules import join_modules, list_modules
@@ -42,14 +42,16 @@ from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_states, fold_states, level_folds, list_openings
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.picks import node_list
+from gviz.app.pages.compare.comparison import compare_sides
+from gviz.app.pages.compare.inspector import compared_inspector
+from gviz.app.pages.compare.table_rows import TABLES, compared_table
+from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
 from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
-from gviz.app.views.baseline.baseline import compare
 from gviz.app.views.dag.folding import fold_level
 from gviz.app.views.dag.visible_levels import open_id
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import DagRequest, dag_payload, timeline_payload
-from gviz.app.views.table.table import table_columns, table_payload
 from gviz.app.views.wire import unpack
 from gviz.errors import RecordingError, UsageError
 from gviz.model.tree.graph_level import read_level
@@ -57,6 +59,7 @@ from gviz.model.tree.graph_tree import read_timed_tree
 from gviz.recording.reader import Recording
 
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
+BUNDLED_OF = {path.stem: path for path in BUNDLED}
 HOSTILE = ["</script><script>alert(1)</script>", "<!-- <script>", "]]>&amp;\"'", "\u2028 \x00 核"]
 
 
@@ -121,7 +124,8 @@ def test_script_is_the_modules_of_a_file_and_of_the_views(small: SavedFile) -> N
     assert small.code[-1] == join_modules(web, "file/main.js")
     names = list_modules(web, "file/main.js")
     folders = {name.split("/")[0] for name in names}
-    assert folders == {"core", "dag", "timeline", "memory", "table", "breakdown", "page", "file"}
+    views = {"dag", "timeline", "memory", "table", "breakdown"}
+    assert folders == {"core", *views, "search", "page", "stores", "file"}
     for name in [*names, "early/theme.js"]:
         text = web.joinpath(*name.split("/")).read_text(encoding="utf-8").lower()
         assert not re.search(r"</script|</style|<!--", text), name
@@ -270,50 +274,89 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return before, write_recording(folder / "after.gviz", later, launches=15, seed=2)
 
 
-def test_file_with_a_baseline_holds_what_the_application_shows(
+def test_file_with_a_baseline_is_the_page_of_both(
     versions: tuple[Path, Path], tmp_path: Path
 ) -> None:
     before, after = versions
     written = write_html(after, tmp_path / "after.html", [1], baseline=before)
     saved = SavedFile.read(written.path)
     library = Library([after, before])
-    view = graph_view(library, "after", 1)
-    against = compare(library, "after", view.tree, Baseline("before", 1))
-    assert saved.json("table-1") == json.loads(table_payload(view, against))
+    sides = Sides("before", "after", 1, 1)
+    found = compare_sides(library, sides)
+    numbers = sorted({*found.keys.before.tolist(), *found.keys.after.tolist()})
+    assert (written.graph_count, written.node_count) == (1, len(numbers))
+    assert written.launches == "the median launch before and after"
     graph, facts = saved.json("graph-1"), saved.json("facts-1-0")
-    assert (graph["colour"], graph["baseline"]) == ("change", "before")
-    assert graph["tables"]["nodes"]["columns"] == table_columns(view, "before")
-    for place, node in enumerate(view.tree.key.tolist()):
-        shown = render_inspector(library, "after", view, [node], Addresses("/"), node_list, against)
-        found = part_text(facts["parts"], facts["nodes"][place])
-        assert found.split() == texts(shown).split()
-    header, arrays = unpack(dag_payload(library.file("after").recording, 1, against=against))
-    stored = graph["headers"][next(iter(graph["dag"].values()))]
-    assert stored["baseline"] == header["baseline"]
-    for name in ("change", "ratio"):
-        assert stored["overlays"][name] == header["overlays"][name]
-    for name in ("verdict", "change_ns", "baseline_ns"):
-        about = stored["arrays"][name]
-        raw = saved.blobs()["arrays-1"][about["offset"] :][: arrays[name].nbytes]
-        assert raw == arrays[name].tobytes()
-
-
-def test_links_to_the_baseline_do_not_lead_to_the_graph_of_the_same_number(
-    versions: tuple[Path, Path], tmp_path: Path
-) -> None:
-    before, after = versions
-    saved = SavedFile.read(write_html(after, tmp_path / "a.html", [1], baseline=before).path)
-    parts = saved.json("facts-1-0")["parts"]
-    links = [part for part in parts if part[0] == "Link" and "of before" in part[2]]
+    assert (graph["compares"], graph["colour"], graph["name"]) == (True, "change", "before → after")
+    # It begins with the sentence, and the waterfall stands in the inspector.
+    page = part_text(graph["parts"], graph["page"])
+    assert "slower by more than noise" in " ".join(page.split())
+    inspector = part_text(graph["parts"], graph["nothing"])
+    assert inspector.strip().startswith("Where the launch's time changed")
+    for name in TABLES:
+        blob = saved.json("table-1" if name == "nodes" else f"table-1-{name}")
+        assert blob == json.loads(compared_table(found, name))
+    for place, node in enumerate(numbers):
+        shown = compared_inspector(found, sides, [node], Addresses("/"))
+        assert part_text(facts["parts"], facts["nodes"][place]).split() == texts(shown).split()
+    # No page of a graph alone is in the file.
+    links = [part for part in facts["parts"] if part[0] == "Link" and part[2].startswith("node ")]
     assert links
     assert {part[1]["href"] for part in links} == {""}
+    assert "gviz view before.gviz after.gviz" in graph["note"]
+
+
+def test_every_layout_and_body_of_both_graphs_is_in_the_file(tmp_path: Path) -> None:
+    before = write_nested_recording(tmp_path / "before.gviz", NESTED)
+    after = write_nested_recording(tmp_path / "after.gviz", NESTED_SHORTENED)
+    saved = SavedFile.read(write_html(after, tmp_path / "a.html", [1], baseline=before).path)
+    graph, arrays = saved.json("graph-1"), saved.blobs()["arrays-1"]
+    files = [Library([after, before]).file(key) for key in ("before", "after")]
+    found = compare_sides(Library([after, before]), Sides("before", "after", 1, 1))
+    recordings = files[0].recording, files[1].recording
+    sets = graph["folds"]["none"]["sets"]
+    opened = {name for names in sets for name in names}
+    assert opened == {open_id(parent) for parent in found.page.bodies}
+    assert {key.split("|")[0] for key in graph["dag"]} == {"structure", "lanes"}
+    levels = {int(key.split("|")[1]) for key in graph["dag"]}
+    assert levels == set(range(len(found.page)))
+    for key, place in graph["dag"].items():
+        layout, level, at = key.split("|")
+        wanted = UnionRequest(int(level), layout, frozenset(sets[int(at)]))
+        _, drawn = unpack(union_dag(found, recordings, ("before", "after"), wanted))
+        header = graph["headers"][place]["arrays"]
+        for name in ("node_id", "verdict", "before_ns", "edge_origin"):
+            raw = arrays[header[name]["offset"] :][: drawn[name].nbytes]
+            assert (name, raw) == (name, drawn[name].tobytes())
+
+
+def test_any_two_graphs_of_a_file_are_compared(tmp_path: Path) -> None:
+    path = write_loop_recording(tmp_path / "both.gviz")
+    with pytest.raises(RecordingError, match="by --graph"):
+        write_html(path, tmp_path / "a.html", [1, 2], baseline=path, baseline_graph=1)
+    written = write_html(path, tmp_path / "a.html", [1], baseline=path, baseline_graph=1)
+    graph = SavedFile.read(written.path).json("graph-1")
+    assert graph["name"] == "both → both"
+
+
+def test_graph_without_a_counterpart_is_shown_alone(tmp_path: Path) -> None:
+    path = BUNDLED_OF["graph_lives"]
+    with Recording(path) as recording:
+        graphs = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None][:3]
+    pair = {graphs[0]: graphs[1]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gviz.app.html_file.file.find_partners", lambda *_: pair)
+        written = write_html(path, tmp_path / "a.html", graphs, baseline=path)
+    saved = SavedFile.read(written.path)
+    assert [bool(saved.json(f"graph-{g}").get("compares")) for g in graphs] == [True, False, False]
+    assert "has no graph like this one" in saved.json(f"graph-{graphs[1]}")["note"]
 
 
 def test_baseline_without_such_a_graph_is_refused(
     versions: tuple[Path, Path], tmp_path: Path
 ) -> None:
     dump = write_imported_recording(tmp_path / "dump.gviz")
-    with pytest.raises(RecordingError, match="no baseline"):
+    with pytest.raises(RecordingError, match="dump has no graph like graph 1; 'gviz info' lists"):
         write_html(versions[1], tmp_path / "a.html", [1], baseline=dump)
     assert not (tmp_path / "a.html").exists()
 

@@ -87,8 +87,8 @@ def test_open_body_has_nodes_and_edges_of_both_inside_its_frame(
     side, name, verdict, origin, edges = lone
     item = item_of(a, key_of(found, side, name))
     assert item in inside
-    assert header["baseline"]["verdicts"][a["verdict"][item]] == verdict
-    reported = header["baseline"]["added"], header["baseline"]["gone"]
+    assert header["change"]["verdicts"][a["verdict"][item]] == verdict
+    reported = header["change"]["added"], header["change"]["gone"]
     assert reported == ((1, 0) if verdict == "added" else (0, 1))
     # An edge leads from an item of a level to one of the same.
     ends = a["within"][a["edge_from"]], a["within"][a["edge_to"]]
@@ -153,7 +153,7 @@ def test_case_that_came_opens_beside_those_of_both(library: Library, found: Comp
         "body 3: case 3": ("only in B: did not run in any recorded launch", True),
     }
     item = item_of(a, key_of(found, 1, "case3_a"))
-    assert header["baseline"]["verdicts"][a["verdict"][item]] == "added"
+    assert header["change"]["verdicts"][a["verdict"][item]] == "added"
     assert stand_inside(a, np.array([item]), item_of(a, SWITCH), header["node_width"] / 2)
 
 
@@ -213,8 +213,8 @@ def test_what_a_lone_node_holds_opens_level_by_level(tmp_path: Path, *, came: bo
     header, a = dag(library, found, int(lone[0]), int(lone[1]))
     items = [item_of(a, int(key)) for key in lone]
     assert [int(a["within"][item]) for item in items] == [-1, items[0], items[1], items[1]]
-    assert {header["baseline"]["verdicts"][v] for v in a["verdict"][items]} == {verdict}
-    counts = header["baseline"]["added"], header["baseline"]["gone"]
+    assert {header["change"]["verdicts"][v] for v in a["verdict"][items]} == {verdict}
+    counts = header["change"]["added"], header["change"]["gone"]
     assert counts == ((4, 0) if came else (0, 4))
     inner = a["edge_from"] == items[2]
     assert a["edge_to"][inner].tolist() == [items[3]]
@@ -227,7 +227,7 @@ def test_what_a_lone_node_holds_opens_level_by_level(tmp_path: Path, *, came: bo
     header, a = dag(library, found, level=level)
     assert a["node_id"].tolist() == lone[2:].tolist()
     assert np.isnan(a["change_ns"]).all()
-    assert np.array_equal(a["baseline_ns"], a["median_ns"], equal_nan=True) is not came
+    assert np.array_equal(a["before_ns"], a["median_ns"], equal_nan=True) is not came
 
 
 def test_body_shown_alone_has_its_own_bodies_in_place(library: Library, found: Comparison) -> None:

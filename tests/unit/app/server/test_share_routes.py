@@ -50,13 +50,20 @@ def test_file_has_the_baseline_that_the_page_is_compared_with(tmp_path: Path) ->
     state = "a=token_step_1&b=token_step_2&graph=1"
     found = saved(client_of(*steps), "/payload/saved/token_step_2/1", state, tmp_path)
     graph = found.json("graph-1")
-    assert graph["baseline"] == "token_step_1"
+    assert (graph["compares"], graph["name"]) == (True, "token_step_1 → token_step_2")
     # It begins with the sentence, and the waterfall stands in the inspector.
     page = " ".join(part_text(graph["parts"], graph["page"]).split())
     assert "2 kernels became 1, 5.56 µs" in page
-    assert page.index("2 kernels became 1") < page.rindex("Graph ")
+    assert page.index("2 kernels became 1") < page.index("Both graphs")
     inspector = part_text(graph["parts"], graph["nothing"])
     assert inspector.strip().startswith("Where the launch's time changed")
+
+
+def test_file_compares_the_two_graphs_of_the_page(tmp_path: Path) -> None:
+    client = client_of(BUNDLED / "graph_lives.gviz")
+    state = "a=graph_lives&b=graph_lives&graph=4:5"
+    found = saved(client, "/payload/saved/graph_lives/5", state, tmp_path)
+    assert found.json("graph-5")["name"] == "graph_lives → graph_lives"
 
 
 def test_what_cannot_be_saved_is_a_sentence(small_recording: Path) -> None:

@@ -66,19 +66,19 @@ test("an overlay that a graph has not is that of kinds", () => {
 });
 
 test("changes within noise have the colour of none, what is added that of the ground", () => {
-  const verdicts = ["slower", "faster", "noise", "added", "uncompared"];
+  const verdicts = ["slower", "faster", "noise", "added", "untimed"];
   const facts = { label: "Change", array: "change_ns", unit: "ns", signed: true, missing: "not timed in both", scale: { least: 10, most: 1_000, log: true } };
-  const baseline = { name: "before", verdicts, added: 1, gone: 0, untested: null };
+  const change = { verdicts, added: 1, gone: 0, untested: null };
   const more = { change_ns: Float32Array.of(1_000, -1_000, 500, NaN, NaN), verdict: Uint8Array.of(0, 1, 2, 3, 4) };
-  const found = make(dagPayload([], { more, header: { overlays: { change: facts }, baseline } }), "change");
+  const found = make(dagPayload([], { more, header: { overlays: { change: facts }, change } }), "change");
   assert.ok(found.isChange);
   assert.deepEqual(Array.from(found.step), [255, 0, 128, 128, 128]);
   assert.deepEqual([0, 1, 2, 3].map((i) => found.arrow(i)), ["▲", "▼", "", ""]);
   assert.equal(found.paint(3, theme("dark"))?.fill, theme("dark").ground);
   assert.equal(found.line(2), "≈");
   assert.equal(found.line(0), "▲ +1.00 µs");
-  assert.equal(found.missing, "not timed in both, or not compared");
-  assert.match(found.sentence(), /against before: −1\.00 µs to \+1\.00 µs, on a logarithmic scale\./);
+  assert.equal(found.missing, "not timed in both");
+  assert.match(found.sentence(), /from A to B: −1\.00 µs to \+1\.00 µs, on a logarithmic scale\./);
 });
 
 test("neighbours in the order of colours share one", () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { next, placeOf } from "../../../assets/web/page/folds.js";
+import { next, placeOf } from "../../../assets/web/stores/folds.js";
 
-/** Two folds, and one within the first. @type {import("../../../assets/web/page/folds.js").Folds} */
+/** Two folds, and one within the first. @type {import("../../../assets/web/stores/folds.js").Folds} */
 const FOLDS = {
   sets: [[], ["a"], ["a", "a.1"], ["b"]],
   folds: { a: [1, null], "a.1": [2, "a"], b: [3, null] },

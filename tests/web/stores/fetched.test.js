@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FetchedStore } from "../../../assets/web/page/fetched.js";
+import { FetchedStore } from "../../../assets/web/stores/fetched.js";
 
 const GRAPH = /** @type {any} */ ({
   fixed: { file: "a", graph: 1 }, launch: "7", sources: { dag: "/dag", timeline: "/timeline", memory: "/memory" },
 });
-const AGAINST = /** @type {any} */ ({ ...GRAPH, sources: { dag: "/dag?baseline=b@1f&baseline_graph=4" } });
 const STATE = {
   node: [], launch: "3", stream: "9", order: "ordinal", colour: "duration", layout: "lanes", fold: "none", open: [],
   edges: "all", buffer: null, table: "nodes", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null,
@@ -37,10 +36,4 @@ test("the graph is of a launch only where it shows one", () => {
 test("without folds only bodies are open", () => {
   assert.equal(source("dag", { open: ["r1", "n12"] }), "/dag?open=n12");
   assert.equal(source("dag", { fold: "repeats", open: ["r1", "n12"] }), "/dag?fold=repeats&open=r1,n12");
-});
-
-test("a baseline stays in the address", () => {
-  const store = new FetchedStore(AGAINST);
-  assert.equal(store.source("dag", STATE, ""), "/dag?baseline=b@1f&baseline_graph=4");
-  assert.equal(store.source("dag", { ...STATE, edges: "data" }, ""), "/dag?baseline=b@1f&baseline_graph=4&edges=data");
 });

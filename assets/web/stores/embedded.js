@@ -1,16 +1,16 @@
 /** A store in a saved file: data of a graph that were written with it, and sums over several nodes. */
 import * as format from "../core/format.js";
 import { element, make } from "../core/parts.js";
+import { facts, section } from "../page/inspector.js";
 import { Kernels } from "../table/kernels.js";
 import { Nodes } from "../table/nodes.js";
 import * as blobs from "./blobs.js";
 import * as folds from "./folds.js";
 /** @import { Verdict } from "../breakdown/breakdown.js" */
-/** @import { NodeRow } from "../table/nodes.js" */
-/** @import { State } from "./address.js" */
+/** @import { State } from "../page/address.js" */
 /** @import { Folds } from "./folds.js" */
 /** @import { How, Rows } from "../table/table.js" */
-/** @import { Graph, Store } from "./store.js" */
+/** @import { Graph, Store } from "../page/store.js" */
 
 /**
  * @typedef {Graph & {nothing: number, memory_facts: number, nodes_a_blob: number,
@@ -20,25 +20,6 @@ import * as folds from "./folds.js";
 
 /** Nodes listed of a selection of many; as gviz.app.inspector.inspector. */
 const SLOWEST = 8;
-
-/** @param {[string, string, string?][]} pairs label, value, how it was derived */
-function facts(pairs) {
-  return element("dl", { class: "gv-facts" }, ...pairs.map(([label, value, title]) =>
-    element("div", title ? { title } : {}, element("dt", {}, label), element("dd", {}, value))
-  ));
-}
-
-/** @param {string} title @param {Element} body */
-function section(title, body) {
-  return element("section", { class: "gv-inspector-section" }, element("h3", {}, title), body);
-}
-
-/** The store of a graph of the file. @param {number} id */
-export async function readStore(id) {
-  // Unpacked beside the rest: the page shows it as soon as it stands.
-  blobs.json(`table-${id}`);
-  return new EmbeddedStore(await blobs.json(`graph-${id}`));
-}
 
 /** @implements {Store} */
 export class EmbeddedStore {
@@ -180,22 +161,6 @@ export class EmbeddedStore {
   }
 
   /**
-   * What became of several nodes together, those in bodies left out; as gviz.app.inspector.baseline_inspector.
-   * @param {NodeRow[]} rows
-   * @returns {[string, string, string][]}
-   */
-  against(rows) {
-    const known = rows.filter((row) => row.body === null && Number.isFinite(row.change_ns));
-    if (!known.length) return [];
-    const [before, change] = ["baseline_ns", "change_ns"].map((name) =>
-      known.reduce((total, row) => total + row[name], 0));
-    const relative = before ? `, ${format.signedPercent(change / before)}` : "";
-    const nodes = format.counted(known.length, "node");
-    return [[`Against ${this.graph.baseline}`, format.signedDuration(change) + relative,
-      `Derived: medians of ${nodes} of this level, timed in both`]];
-  }
-
-  /**
    * Sums over a selection; as gviz.app.inspector.inspector has them from the server.
    * @param {Nodes} nodes @param {number[]} ids
    */
@@ -223,7 +188,6 @@ export class EmbeddedStore {
         ["Share of launch", timed.length ? format.percent(sum("share")) : none,
           "Derived: node time over the launch's GPU time"],
         ["Timed", `${timed.length} of ${outer.length}`, "Nodes with spans"],
-        ...this.against(rows),
         ...counts.map(([kind, count]) => /** @type {[string, string]} */ ([kind, String(count)])),
       ])),
       ...(slowest.length ? [section("Slowest of them", list)] : []));

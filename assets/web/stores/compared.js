@@ -2,15 +2,17 @@
 import * as payloads from "../core/payload.js";
 import { Listed } from "../table/listed.js";
 import { Nodes } from "../table/nodes.js";
+import { changeSums } from "./change_sums.js";
 import { FetchedStore } from "./fetched.js";
 /** @import { How, Rows } from "../table/table.js" */
-/** @import { State } from "./address.js" */
-/** @import { Store } from "./store.js" */
+/** @import { State } from "../page/address.js" */
+/** @import { Store } from "../page/store.js" */
 
 /** @implements {Store} */
 export class ComparedStore extends FetchedStore {
   /** Tables by name, as they were asked for. @type {Map<string, Promise<any>>} */
   tables = new Map();
+  /** @type {Nodes|null} */ all = null;
 
   /** The columns of a table, fetched once. @param {string} name @returns {Promise<Record<string, any[]>>} */
   table(name) {
@@ -21,12 +23,20 @@ export class ComparedStore extends FetchedStore {
 
   /** @override */
   async nodes() {
-    return new Nodes(await this.table("nodes"));
+    this.all ??= new Nodes(await this.table("nodes"));
+    return this.all;
   }
 
   /** @override @param {string} name @param {Nodes} _nodes @param {How} how @returns {Promise<Rows>} */
   async rows(name, _nodes, how) {
     return new Listed(await this.table(name), how);
+  }
+
+  /** @override @param {number[]} ids */
+  async inspect(ids) {
+    const nodes = ids.length > 1 ? await this.nodes() : null;
+    const known = nodes ? ids.filter((id) => nodes.has(id)) : ids;
+    return nodes && known.length > 1 ? changeSums(nodes, known) : super.inspect(known);
   }
 
   /** @override @param {"dag"|"timeline"|"memory"} view @param {State} state @param {string} asked */

@@ -4,11 +4,11 @@ import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 import { Kernels } from "../table/kernels.js";
 import { Nodes } from "../table/nodes.js";
-import { isBody } from "./address.js";
+import { isBody } from "../page/address.js";
 /** @import { Verdict } from "../breakdown/breakdown.js" */
-/** @import { State } from "./address.js" */
+/** @import { State } from "../page/address.js" */
 /** @import { How, Rows } from "../table/table.js" */
-/** @import { Graph, Store } from "./store.js" */
+/** @import { Graph, Store } from "../page/store.js" */
 
 /**
  * @typedef {Graph & {identity: string, sources: {dag: string, timeline: string, memory: string,

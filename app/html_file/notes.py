@@ -1,0 +1,26 @@
+"""Words about a file: what it holds and cannot show, and how far writing it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gviz import __version__
+
+#: Called with what is being done, often.
+Progress = Callable[[str], None]
+#: The launches of a graph that is compared.
+MEDIAN_LAUNCHES = "the median launch before and after"
+
+
+def file_note(content: str, *names: str) -> str:
+    """Return what stands at the foot of a file: what it holds, and of which recordings."""
+    rest = "The recording has the rest" if len(names) == 1 else "The recordings have the rest"
+    return (
+        f"This file holds {content}. {rest}: gviz view {' '.join(names)}. "
+        f"Saved by gviz {__version__}."
+    )
+
+
+def opening_words(together: Sequence[bool]) -> str:
+    """Return what opens at a time; ``together`` says it of each way to fold."""
+    return "what is of one depth together" if any(together) else "one fold or body at a time"

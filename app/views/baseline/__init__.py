@@ -1,5 +1,0 @@
-"""A graph beside its baseline on the graph page."""
-
-from gviz.face import attach
-
-__getattr__, __dir__ = attach(__name__, __file__)

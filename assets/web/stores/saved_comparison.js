@@ -1,0 +1,53 @@
+/** A store of two graphs as one in a saved file: what is there of both was written with it. */
+import { Listed } from "../table/listed.js";
+import * as blobs from "./blobs.js";
+import { changeSums } from "./change_sums.js";
+import { EmbeddedStore } from "./embedded.js";
+import * as folds from "./folds.js";
+/** @import { Nodes } from "../table/nodes.js" */
+/** @import { How, Rows } from "../table/table.js" */
+/** @import { State } from "../page/address.js" */
+/** @import { Store } from "../page/store.js" */
+
+/** @implements {Store} */
+export class SavedComparison extends EmbeddedStore {
+  /** The places of nodes in order of their numbers, as facts are written. @type {Map<number, number>|null} */
+  order = null;
+
+  /** @override @param {string} name @param {Nodes} _nodes @param {How} how @returns {Promise<Rows>} */
+  async rows(name, _nodes, how) {
+    return new Listed(await blobs.json(`table-${this.graph.id}-${name}`), how);
+  }
+
+  /** @override @param {"dag"|"timeline"|"memory"} view @param {State} state @param {string} asked */
+  source(view, { level, open }, asked) {
+    const { id, dag, timeline, folds: all, layout } = this.graph;
+    if (view !== "dag") return `${id}/${timeline[""]}`;
+    const about = `${asked || layout}|${level}`;
+    // A body alone has none open but those inside it.
+    return `${id}/${dag[`${about}|${folds.placeOf(all.none, open)}`] ?? dag[`${about}|0`]}`;
+  }
+
+  /** @override */
+  layouts() {
+    return [this.graph.layout, ...Object.keys(this.graph.dag).map((key) => key.split("|")[0])];
+  }
+
+  /** @override @returns {string[]} */
+  launches() {
+    return [];
+  }
+
+  /** @override @param {Nodes} nodes @param {number} id */
+  blobOf(nodes, id) {
+    this.order ??= new Map(nodes.ids.toSorted((one, other) => one - other).map((node, at) => [node, at]));
+    const place = this.order.get(id) ?? 0;
+    const each = this.graph.nodes_a_blob;
+    return [Math.floor(place / each), place % each];
+  }
+
+  /** @override @param {Nodes} nodes @param {number[]} ids */
+  several(nodes, ids) {
+    return changeSums(nodes, ids);
+  }
+}
