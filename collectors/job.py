@@ -86,6 +86,15 @@ class Job:
         environment["PYTHONPATH"] = str(_STARTUP) + (os.pathsep + rest if rest else "")
         return environment
 
+    def goes_without_cupti(self, environment: Mapping[str, str]) -> bool:
+        """Return whether it records without CUPTI, as far as is known before it starts."""
+        match self.options.collector:
+            case "auto":
+                given = environment.get("GVIZ_CUPTI")
+                return self.cupti is None if given is None else not Path(given).is_file()
+            case collector:
+                return collector != "cupti"
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Job | None:
         """Return the job that this process belongs to, or None.

@@ -10,6 +10,7 @@ from contract import test_events, test_life
 from contract.backend import Backend
 from contract.recorded import RUN, Record, top_graphs
 from contract.scripts import PREAMBLE, run_script
+from contract.test_failures import without_cupti
 from fake.build import Fakes
 
 from gviz.collectors import native
@@ -108,9 +109,7 @@ def test_run_behind_the_gate_loads_no_cupti(fake: Backend, tmp_path: Path) -> No
     text = (
         f"{PREAMBLE}launch(chain(), 5)\nassert 'libcupti' not in open('/proc/self/maps').read()\n"
     )
-    done = run_script(
-        fake, tmp_path, text, "--collector", "topology", "-o", "x.gviz", GVIZ_GATE="1"
-    )
+    done = run_script(fake, tmp_path, text, "--collector", "topology", "-o", "x.gviz")
     assert done.returncode == 0, done.stderr
     with Recording(tmp_path / "x.gviz") as recording:
         (graph,) = recording.fetch_graphs()
@@ -141,7 +140,7 @@ def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path
         "assert 'libcupti' not in open('/proc/self/maps').read()\n"
     )
     options = ("--collector", "events", "--node-launches", "6", "-o", "x.gviz")
-    done = run_script(fake, tmp_path, text, *options, GVIZ_GATE="1")
+    done = run_script(fake, tmp_path, text, *options)
     assert done.returncode == 0, done.stderr
     with Recording(tmp_path / "x.gviz") as recording:
         first, second = (recording.fetch_launches(g.graph_id) for g in recording.fetch_graphs())
@@ -152,6 +151,22 @@ def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path
     assert {x.span_count for x in first} == {0, 4}
     assert [x.node_method for x in second] == [None, "events", "events"]
     assert notes == []
+
+
+@pytest.mark.parametrize(("option", "launches"), [((), 3), (("--no-gate",), 0)])
+def test_gate_records_where_cupti_cannot_be_had(
+    fake: Backend, fakes: Fakes, tmp_path: Path, option: tuple[str, ...], launches: int
+) -> None:
+    text = f"{PREAMBLE}launch(chain(), 3)\n"
+    missing = without_cupti(fakes, tmp_path, "GVIZ_CUPTI", "/nowhere")
+    done = run_script(fake, tmp_path, text, *option, "-o", "x.gviz", **missing)
+    assert done.returncode == 0
+    assert "CUPTI cannot be used" in done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (run,) = recording.fetch_runs()
+        recorded = [recording.count_launches(g.graph_id)[0] for g in recording.fetch_graphs()]
+    assert run.collector == "events"
+    assert sum(recorded) == launches
 
 
 def test_recording_goes_on_where_another_profiler_takes_cupti(

@@ -117,16 +117,16 @@ static int attach_cupti(bool again) {
 
 /* Without CUPTI in the process, where the gate tells of the driver's calls; node times are those of
  * copies. */
-static int attach_told(void) {
-    static const char why[] = "requested; the gate tells of the driver's calls";
+static int attach_told(const char *why) {
+    static const char told[] = "; the gate tells of the driver's calls";
     bool copies = !watch_without_times() && watch_can_copy();
     const char *name = copies ? "events\n" : "topology\n";
     options.eager_operations = 0;
     told_take_over();
     if (copies)
         watch_stand_in();
-    struct slice slices[] = {{name, strlen(name)}, {why, sizeof why - 1}};
-    spool_append(RECORD_COLLECTOR, slices, 2);
+    struct slice slices[] = {{name, strlen(name)}, {why, strlen(why)}, {told, sizeof told - 1}};
+    spool_append(RECORD_COLLECTOR, slices, 3);
     return attach_calls(false);
 }
 
@@ -144,7 +144,7 @@ static int attach_locked(bool again) {
     if (again)
         return attach_cupti(true);
     if (watch_wanted() && told_available())
-        return attach_told();
+        return attach_told("requested");
     if (watch_wanted()) {
         start_watching("requested", true);
         return 0;
@@ -154,6 +154,10 @@ static int attach_locked(bool again) {
     if (!watch_may_follow())
         return -1;
     snprintf(why, sizeof why, "CUPTI cannot be used (%s)", gviz_error());
+    if (told_available()) {
+        fprintf(stderr, "gviz: %s; graphs are recorded without it, times of nodes by event copies\n", why);
+        return attach_told(why);
+    }
     start_watching(why, true);
     fprintf(stderr, "gviz: %s; graphs of PyTorch and CuPy, and those given to gviz.watch, are "
                     "recorded without it\n", why);

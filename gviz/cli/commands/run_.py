@@ -76,6 +76,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default="auto",
         help="what measures (default: auto, CUPTI if it can be had, else events)",
     )
+    parser.add_argument(
+        "--no-gate",
+        action="store_true",
+        help="preload nothing: without CUPTI, graphs of PyTorch and CuPy are recorded alone",
+    )
     _add_periods(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
     add_mode(parser)
@@ -142,7 +147,8 @@ def run(args: argparse.Namespace) -> int:
     with attend(job.spool) as lock:
         try:
             environment = job.environment(_clean(os.environ))
-            _preload_gate(environment, command[0], os.environ.get("GVIZ_GATE"))
+            if not args.no_gate:
+                _preload_gate(environment, command[0], _wanted_gate(job))
             child = _start(command, environment)
         except BaseException:
             with contextlib.suppress(OSError):  # somebody put something there
@@ -170,11 +176,18 @@ def _clean(environment: Mapping[str, str]) -> dict[str, str]:
     return left
 
 
-def _preload_gate(environment: dict[str, str], program: str, wanted: str | None) -> None:
-    """Have the gate preloaded where it is wanted: 1, or the path of another build, for tests.
+def _wanted_gate(job: Job) -> str | None:
+    """Return 1 for the gate, the path of another build of it (for tests), or None for none.
 
-    Nothing opens windows behind it, so it is off unless the variable is set.
+    It is wanted where CUPTI is not to be in the program, or cannot be had, and where GVIZ_GATE says
+    so.
     """
+    given = os.environ.get("GVIZ_GATE")
+    return given or ("1" if job.goes_without_cupti(os.environ) else None)
+
+
+def _preload_gate(environment: dict[str, str], program: str, wanted: str | None) -> None:
+    """Have the gate preloaded, if it is wanted and can be."""
     if not wanted:
         return
     gate = native.gate_path() if wanted == "1" else Path(wanted)
