@@ -4,6 +4,7 @@ from gviz.app.views.breakdown import read_breakdown as read_breakdown
 from gviz.app.views.change_overlay import VERDICT_WORDS as VERDICT_WORDS
 from gviz.app.views.change_overlay import VERDICTS as VERDICTS
 from gviz.app.views.change_overlay import change_arrays as change_arrays
+from gviz.app.views.change_overlay import is_significant as is_significant
 from gviz.app.views.change_overlay import lone_arrays as lone_arrays
 from gviz.app.views.change_overlay import node_verdicts as node_verdicts
 from gviz.app.views.change_overlay import node_words as node_words
@@ -14,6 +15,7 @@ from gviz.app.views.dag.body_facts import parent_arrays as parent_arrays
 from gviz.app.views.dag.dag_places import LevelItems as LevelItems
 from gviz.app.views.dag.dag_places import place_arrays as place_arrays
 from gviz.app.views.dag.folding import fold_level as fold_level
+from gviz.app.views.dag.overlays import change_scale as change_scale
 from gviz.app.views.dag.overlays import describe_overlays as describe_overlays
 from gviz.app.views.dag.overlays import overlay_arrays as overlay_arrays
 from gviz.app.views.dag.overlays import value_scale as value_scale

@@ -41,8 +41,7 @@ from gviz.app.pages.compare.choice import choose_graph
 from gviz.app.pages.compare.comparison import compare_sides
 from gviz.app.pages.compare.inspector import compared_inspector
 from gviz.app.pages.compare.page import render_compared
-from gviz.app.pages.compare.table_rows import TABLES
-from gviz.app.pages.compare.table_rows import table_payload as compared_table
+from gviz.app.pages.compare.table_rows import TABLES, compared_table
 from gviz.app.pages.compare.timeline import both_timelines
 from gviz.app.pages.compare.trend import trend_body
 from gviz.app.pages.compare.union_dag import UnionRequest, union_dag

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gviz.app.components import Sides
 from gviz.app.files import split_version
 from gviz.app.pages.compare.comparison import Comparison
+from gviz.app.pages.compare.span_changes import changes_header, span_changes
 from gviz.app.views import (
     Arrays,
     SideArrays,
@@ -42,8 +43,10 @@ def both_timelines(
     """Return the payload of a timeline whose sides are the launches before and after.
 
     Arrays are those of :func:`gviz.app.views.payload.timeline_payload` for median launches, nodes
-    by their numbers on the Compare page. ``header["sides"]`` says for each side what it is called,
-    what stands in place of its launch, and what its length is compared with.
+    by their numbers on the Compare page, and those of
+    :func:`gviz.app.pages.compare.span_changes.span_changes`. ``header["sides"]`` says for each
+    side what it is called, what stands in place of its launch, and what its length is compared
+    with.
 
     Parameters
     ----------
@@ -70,6 +73,7 @@ def both_timelines(
     kinds = np.unique(np.concatenate([t.nodes.integers("type") for t in found.trees]))
     durations = np.concatenate([tree.times.median_ns for tree in found.trees])
     scale = value_scale(durations)
+    changes = span_changes(found)
     header: dict[str, Any] = {
         "kind": "timeline",
         "graph_id": found.trees[1].graph.graph_id,
@@ -78,6 +82,7 @@ def both_timelines(
         "stream": stream.header,
         "kinds": {t: node_type_name(t) for t in kinds.tolist()},
         "scale": {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]},
+        "changes": changes_header(changes),
         "sides": {
             place: {
                 "title": f"{letter} · {name}",
@@ -91,7 +96,8 @@ def both_timelines(
             )
         },
     }  # fmt: skip
-    return pack_sides(header, sides, window or ViewWindow(), _nested(found), whole=whole)
+    more = _nested(found) | changes
+    return pack_sides(header, sides, window or ViewWindow(), more, whole=whole)
 
 
 def _side(found: Comparison, recording: Recording, side: int) -> SideArrays:

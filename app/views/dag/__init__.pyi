@@ -14,6 +14,7 @@ from gviz.app.views.dag.folding import folded as folded
 from gviz.app.views.dag.folding import items_shape as items_shape
 from gviz.app.views.dag.intervals import LaunchIntervals as LaunchIntervals
 from gviz.app.views.dag.intervals import launch_intervals as launch_intervals
+from gviz.app.views.dag.overlays import change_scale as change_scale
 from gviz.app.views.dag.overlays import describe_overlays as describe_overlays
 from gviz.app.views.dag.overlays import overlay_arrays as overlay_arrays
 from gviz.app.views.dag.overlays import value_scale as value_scale

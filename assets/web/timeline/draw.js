@@ -22,6 +22,7 @@ const TITLES = {
 
 /** @param {TimelineScene} scene @param {SideSpans} side @param {number} i @param {TimeStyle} style */
 function fillOf(scene, side, i, style) {
+  if (scene.changes?.has(style.colour)) return scene.changes.paint(side.nodeId[i], style.colour, style.theme);
   if (style.colour === "family" && side.family) {
     return { fill: colour.ofFamily(side.family[i]), ink: style.theme.inkDark };
   }
@@ -295,6 +296,7 @@ export function drawHead(ctx, scene, row, style, size) {
   ctx.fillText(title, 12, y);
   if (!side) return;
   let x = 12 + canvas.textWidth(ctx, title, 12.5, 650) + 12;
+  x = drawLone(ctx, scene, side, style, x, y);
   ctx.font = canvas.font(11.5);
   ctx.fillStyle = theme.muted;
   for (const text of headFacts(scene, side)) {
@@ -304,6 +306,22 @@ export function drawHead(ctx, scene, row, style, size) {
     ctx.fillText(text, x, y);
     x += w + 14;
   }
+}
+
+/**
+ * The sample of what a side alone has, where spans have the colours of changes; return where it ends.
+ * @param {Pen} ctx @param {TimelineScene} scene @param {Side} side @param {TimeStyle} style
+ * @param {number} x @param {number} y
+ */
+function drawLone(ctx, scene, side, { colour: by, theme }, x, y) {
+  const text = side.name === scene.names[0] ? "removed" : "added";
+  if (!scene.changes?.has(by) || !scene.changes.isThere(text)) return x;
+  ctx.fillStyle = scene.changes.lone(text, theme) ?? theme.muted;
+  ctx.fillRect(x, y - 4, 12, 8);
+  ctx.font = canvas.font(11.5);
+  ctx.fillStyle = theme.ink;
+  ctx.fillText(text, x + 17, y);
+  return x + 17 + canvas.textWidth(ctx, text, 11.5) + 14;
 }
 
 /** Whether a head is that of eager work that can be closed. @param {TimelineScene} scene @param {Row} row */

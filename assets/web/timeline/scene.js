@@ -15,6 +15,7 @@
  *   SideSpans  what is drawn of a side's lanes
  */
 import * as colour from "../core/colour.js";
+import { Changes } from "./changes.js";
 import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";
 /** @import { Payload } from "../core/payload.js" */
@@ -144,6 +145,8 @@ export class TimelineScene {
   /** @param {Payload} payload */
   constructor(payload) {
     this.header = payload.header;
+    /** From one launch to the other, where they are two versions of one. */
+    this.changes = payload.header.changes ? new Changes(payload) : null;
     /** All sides, top to bottom, those that are missing too. */
     this.names = Object.keys(payload.header.sides ?? { graph: 0, stream: 0 });
     this.sides = this.names

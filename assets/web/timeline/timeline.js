@@ -111,7 +111,8 @@ export class Timeline {
   style() {
     const { frame } = this;
     const { colour: chosen = "" } = frame.props;
-    const colour = SPAN_COLOURS.has(chosen) ? chosen : "duration";
+    const known = SPAN_COLOURS.has(chosen) || this.scene.changes?.has(chosen);
+    const colour = known ? chosen : "duration";
     return { transform: this.transform, theme: frame.theme, colour };
   }
 

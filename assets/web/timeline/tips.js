@@ -57,6 +57,7 @@ function describeSpan(scene, side, i) {
     const words = side.name === "graph" ? "as stream work" : "in the graph";
     rows.push([letter ? `in ${letter}` : words, duration(other.slowest[match[0]])]);
   }
+  if (scene.changes) rows.push(...scene.changes.rows(side.nodeId[i]));
   const wait = side.waits.find((one) => one.start === side.start[i] && one.node === side.nodeId[i]);
   if (wait) rows.push(timelineWaits.tipRow(scene, wait));
   return rows;

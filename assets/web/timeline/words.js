@@ -1,6 +1,7 @@
 /** The timeline in words: what it shows, and what is selected. */
 import * as announce from "../core/announce.js";
 import * as format from "../core/format.js";
+import { SENTENCE as CHANGES } from "./changes.js";
 import * as timelineRows from "./rows.js";
 import * as timelineTips from "./tips.js";
 import * as timelineWaits from "./waits.js";
@@ -25,6 +26,7 @@ export function caption(scene, payload) {
   const mode = graph && !payload.header.sides && shown[graph.facts.mode];
   if (mode) words.unshift(mode);
   words.push(...timelineWaits.sentences(scene));
+  if (scene.changes?.has("change")) words.push(CHANGES);
   return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
 }
 

@@ -37,17 +37,18 @@ function values(strip, style, overlay) {
 
 /**
  * Changes: both ends with the arrows of what is more than noise, and none in the middle.
- * @param {Strip} strip @param {Style} style @param {Change} overlay
+ * @param {Strip} strip @param {Style} style @param {Change} overlay @param {number} room
  */
-function changes(strip, style, overlay) {
+function changes(strip, style, overlay, room) {
   const { theme } = style;
-  const { most } = overlay.scale;
+  const { most, log } = overlay.scale;
   const [faster, slower] = overlay.changes.untested ? ["", ""] : ["▼ ", "▲ "];
   strip.text(overlay.label, 600, theme.ink);
   if (most === null) return strip.text("none");
   strip.text(faster + overlay.text(-most));
   strip.ramp(colour.changes(theme.name).css, false, SHORT_BAR);
   strip.text(slower + overlay.text(most));
+  if (log && strip.x + strip.widthOf("· log") <= room) strip.text("· log");
 }
 
 /**
@@ -55,10 +56,9 @@ function changes(strip, style, overlay) {
  * @param {Strip} strip @param {Style} style @param {Change} overlay @param {number} room
  */
 function calm(strip, { theme, pattern }, overlay, room) {
-  const { changes: { untested }, scale, unknown, missing } = overlay;
+  const { changes: { untested }, unknown, missing } = overlay;
   /** @type {[string|CanvasPattern|null, string][]} */
   const samples = [untested ? [null, "not tested for noise"] : [colour.changes(theme.name).css[128], "within noise"]];
-  if (scale.most !== null && scale.log) samples.unshift([null, "· log"]);
   if (unknown) samples.push([pattern, missing]);
   for (const [fill, text] of samples) {
     if (strip.x + SWATCH + strip.widthOf(text) > room) return;
@@ -111,9 +111,10 @@ export function draw(ctx, style, size, compared) {
   const { overlay } = style;
   const room = size.width - size.buttons - MARGIN;
   drawStrip(ctx, style, 0, (strip) => {
-    if (overlay.isChange) changes(strip, style, overlay);
+    const rest = compared ? dagUnion.widthOf(strip, compared) : 0;
+    if (overlay.isChange) changes(strip, style, overlay, room - rest);
     else if (overlay.isRamp) values(strip, style, overlay);
-    else categories(strip, style, overlay, room - (compared ? dagUnion.widthOf(strip, compared) : 0));
+    else categories(strip, style, overlay, room - rest);
     if (compared) dagUnion.legend(strip, style, compared);
     if (overlay.isChange) calm(strip, style, overlay, room);
     if (compared) dagUnion.edgeLegend(strip, room);

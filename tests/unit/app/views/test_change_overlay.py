@@ -13,6 +13,7 @@ from recordings import FIRST_NODE_ID, Shape, transformer_shape, write_recording
 from gviz.app.components.addresses import Sides
 from gviz.app.files.library import Library
 from gviz.app.pages.compare.comparison import compare_sides
+from gviz.app.pages.compare.timeline import both_timelines
 from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
 from gviz.app.views.change_overlay import VERDICTS
 from gviz.app.views.wire import Arrays, unpack
@@ -85,3 +86,25 @@ def test_graphs_without_times_have_no_colour_of_changes(tmp_path: Path) -> None:
     header, arrays = drawn(Library([path, path]), "untimed", "untimed-2")
     assert {VERDICTS[v] for v in arrays["verdict"]} == {"untimed"}
     assert "change" not in header["overlays"]
+
+
+def test_spans_of_both_launches_have_the_changes_of_the_graph(library: Library) -> None:
+    found = compare_sides(library, Sides("before", "after", 1, 1))
+    files = library.file("before"), library.file("after")
+    header, arrays = unpack(
+        both_timelines(
+            found,
+            (files[0].recording, files[1].recording),
+            Sides("before", "after"),
+            None,
+            (files[0].keep, files[1].keep),
+        )
+    )
+    graph, nodes = drawn(library)
+    assert header["changes"]["change"] == graph["overlays"]["change"]["scale"]
+    assert header["changes"]["verdicts"] == graph["change"]["verdicts"]
+    by_node = {int(n): at for at, n in enumerate(arrays["change_node"])}
+    assert sorted(by_node) == sorted(nodes["node_id"].tolist())
+    places = [by_node[int(n)] for n in nodes["node_id"]]
+    for name, same in (("change_ns", "change_ns"), ("change_verdict", "verdict")):
+        assert np.array_equal(arrays[name][places], nodes[same], equal_nan=name != "change_verdict")
