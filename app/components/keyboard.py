@@ -18,6 +18,7 @@ KEYS: Keys = (
             ("Ctrl K", "commands: all that the page can do, and launches and layers to go to"),
             ("?", "this help"),
             ("b", "all rows of the breakdown, or the panes again"),
+            ("k", "select the critical path, or nothing again"),
             ("g", "all the room for the graph, and back"),
             ("t", "all the room for the timeline, and back"),
             ("i", "all the room for the inspector, and back"),
@@ -56,6 +57,7 @@ KEYS: Keys = (
         (
             ("arrows", "to a dependency, a dependent or a neighbour"),
             ("n  N", "next and previous node"),
+            ("h", "fold repeats, or draw every node"),
             ("c  C", "along the critical path and back"),
             ("o  x", "open selected folds and bodies; close what is around"),
             ("u", "select all that the selection waits for"),

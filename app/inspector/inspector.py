@@ -24,7 +24,7 @@ from gviz.app.inspector.node_facts import (
 )
 from gviz.app.inspector.node_json import node_json
 from gviz.app.inspector.node_memory import Picks, node_memory
-from gviz.app.inspector.node_origin import forward_operation, stack_view
+from gviz.app.inspector.node_origin import forward_operation, origin_line, stack_view
 from gviz.app.inspector.node_times import body_facts, eager_facts, histogram, time_facts
 from gviz.app.inspector.picks import pick_buttons, section
 from gviz.app.views import (
@@ -39,7 +39,7 @@ from gviz.app.views import (
 from gviz.cuda import node_type_name, not_timed_reason
 from gviz.families import kernel_label
 from gviz.model import GraphTree, is_failed, read_node, read_node_durations
-from gviz.recording import rows
+from gviz.recording import Recording, rows
 from gviz.text import counted, duration, percent
 
 _SLOWEST = 8
@@ -111,12 +111,18 @@ def _one(
     as_json = node_json(view, node, nvtx, arguments, parameters, stack)
     return html.Div(
         [
-            _heading(node, function, as_json, _place(file, view, addresses)),
+            _heading(
+                node,
+                function,
+                as_json,
+                _place(file, view, addresses),
+                origin_line(stack, node.stack_reason, _forward_stack(recording, page.tree, index)),
+            ),
             _not_drawn(page.tree, index),
             _bodies(file, view, index, addresses),
             *_times(library, file, view, node),
             section("Launch" if function else "Operation", facts(what)) if what else None,
-            section("Python", stack_view(stack, node.stack_reason)),
+            section("Python", stack_view(stack, node.stack_reason)) if stack else None,
             _forward(library, file, page, index),
             section("NVTX", _ranges(page.tree, index, nvtx)) if nvtx else None,
             _eager_call(eager_ranges(library, file, view).get(node.node_id, ()), nvtx),
@@ -127,6 +133,15 @@ def _one(
             _neighbour_section(library, file, view, node, picks),
         ]
     )
+
+
+def _forward_stack(recording: Recording, tree: GraphTree, index: int) -> list[rows.Location]:
+    """Return the stack of the operation of the forward pass whose backward pass a node is."""
+    first = int(tree.operations.forward[index])
+    operation = None if first < 0 else read_node(recording, tree, first)
+    if operation is None or operation.stack_id is None:
+        return []
+    return recording.fetch_stack(operation.stack_id)
 
 
 def _forward(library: Library, file: str, page: GraphView, index: int) -> Component | None:
@@ -198,7 +213,11 @@ def _not_drawn(tree: GraphTree, index: int) -> Component | None:
 
 
 def _heading(
-    node: rows.Node, function: rows.KernelFunction | None, as_json: str, place: Component | None
+    node: rows.Node,
+    function: rows.KernelFunction | None,
+    as_json: str,
+    place: Component | None,
+    origin: Component,
 ) -> Component:
     whole = function.name if function else node.name
     label = kernel_label(node.name)
@@ -222,6 +241,7 @@ def _heading(
                 className="gv-inspector-line",
             ),
             html.H2(label, className="gv-clamp"),
+            origin,
             _whole_name(whole) if whole != label or len(whole) > _LONG_NAME else None,
         ],
     )

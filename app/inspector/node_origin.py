@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dash.development.base_component import Component
 
 from gviz.app.components import elements as html
-from gviz.model import own_frame
+from gviz.model import call_line, own_frame
 from gviz.recording import rows
 
 _EXACT = "PyTorch's sequence number of autograd's node is that of this operation."
@@ -20,7 +20,7 @@ _BESIDE = (
 def stack_view(stack: Sequence[rows.Location], reason: str | None) -> Component:
     """Return the Python stack, innermost own line first and large, or why there is none."""
     if not stack:
-        return html.P(f"No Python stack: {reason or 'none was recorded'}.", className="gv-muted")
+        return _no_stack(reason)
     own = own_frame(stack)
     prominent = own if own is not None else 0
     frames = [_frame(x, own=depth == own) for depth, x in enumerate(stack)]
@@ -36,6 +36,35 @@ def stack_view(stack: Sequence[rows.Location], reason: str | None) -> Component:
             if len(stack) > 1
             else None,
         ]
+    )
+
+
+def _no_stack(reason: str | None) -> Component:
+    return html.P(f"No Python stack: {reason or 'none was recorded'}.", className="gv-muted")
+
+
+def origin_line(
+    stack: Sequence[rows.Location], reason: str | None, forward: Sequence[rows.Location]
+) -> Component:
+    """Return where a node comes from, in a line; of a node without a stack its forward operation.
+
+    Parameters
+    ----------
+    stack, reason
+        Of the node; why there is none.
+    forward
+        Of the operation of the forward pass whose backward pass it is; empty: not known.
+    """
+    shown = stack or forward
+    if not shown:
+        return _no_stack(reason)
+    own = own_frame(shown)
+    place = _place(shown[0 if own is None else own])
+    inferred = "" if stack else " (inferred: of the forward operation)"
+    return html.P(
+        [html.Code(call_line(shown)), inferred],
+        className="gv-origin",
+        title=f"{place}{inferred}",
     )
 
 

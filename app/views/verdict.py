@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gviz.analysis import GraphAnalysis, LaunchBreakdown, RunAnalysis, rank_findings
+from gviz.analysis import GraphAnalysis, LaunchBreakdown, NodeRef, RunAnalysis, rank_findings
 from gviz.model import GraphTree
-from gviz.report import Suggestion, headline_of, plain, suggestions_of
+from gviz.report import Suggestion, critical_path_lines, headline_of, plain, suggestions_of
 from gviz.stats import NotComputed
+from gviz.text import counted
 
 #: Findings that a page lists; the Report has all.
 _FINDINGS = 3
@@ -37,7 +38,8 @@ def verdict_values(
         ``parts`` of the headline: ``text``, ``title`` (what may make its number wrong), ``block``
         (row and block of the strip, or null), ``nodes`` (numbers on the page), ``about`` (``idle``
         or ``eager``; empty: neither). ``caveats``: sentences. ``findings``: ``gain``, ``reason``,
-        ``fix``, ``title``, ``nodes``. ``more``: findings that are not among them.
+        ``fix``, ``title``, ``nodes``. ``more``: findings that are not among them. ``paths``: the
+        critical paths, each with ``name``, ``text`` and ``nodes``.
     """
     headline = headline_of(graph, found)
     suggestions = suggestions_of(run)
@@ -59,6 +61,14 @@ def verdict_values(
             for suggestion, one in zip(suggestions[:_FINDINGS], best, strict=True)
         ],
         "more": max(0, len(suggestions) - _FINDINGS),
+        "paths": [
+            {
+                "name": path.name,
+                "text": f"{path.length.text}, {counted(len(path.nodes), 'node')}",
+                "nodes": _keys_of(tree, path.nodes),
+            }
+            for path in critical_path_lines(graph.critical_path)
+        ],
     }
 
 
@@ -71,6 +81,20 @@ def _keys(tree: GraphTree, places: Sequence[int]) -> list[int]:
     """Return the numbers on the page of nodes of the tree."""
     found: list[int] = tree.key[list(places)].tolist()
     return found
+
+
+def _keys_of(tree: GraphTree, nodes: Sequence[NodeRef]) -> list[int]:
+    """Return the numbers on the page of nodes by their ids; those of no level are left out."""
+    levels = {level.graph.graph_id: at for at, level in enumerate(tree.levels)}
+    ids: dict[int, list[int]] = {}
+    for node in nodes:
+        ids.setdefault(node.graph_id, []).append(node.node_id)
+    return [
+        key
+        for graph_id, some in ids.items()
+        if graph_id in levels
+        for key in tree.keys_in(levels[graph_id], some).tolist()
+    ]
 
 
 def _finding(found: Suggestion, keys: list[int]) -> dict[str, Any]:

@@ -99,4 +99,6 @@ from gviz.model.tree.tree_nodes import distinct as distinct
 from gviz.model.tree.tree_nodes import read_level_columns as read_level_columns
 from gviz.model.tree.tree_times import TreeStatistics as TreeStatistics
 from gviz.model.tree.tree_times import read_total_ns as read_total_ns
+from gviz.model.user_frame import call_line as call_line
+from gviz.model.user_frame import call_names as call_names
 from gviz.model.user_frame import own_frame as own_frame

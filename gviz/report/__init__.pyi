@@ -1,5 +1,6 @@
 from gviz.report.analysis import GraphHeadline as GraphHeadline
 from gviz.report.analysis import analysis_documents as analysis_documents
+from gviz.report.analysis import critical_path_lines as critical_path_lines
 from gviz.report.analysis import headline_of as headline_of
 from gviz.report.analysis import run_document as run_document
 from gviz.report.analysis import suggestions_of as suggestions_of

@@ -295,3 +295,15 @@ class GraphPage:
 def graph_page(page: Page) -> GraphPage:
     """The page, as a graph page."""
     return GraphPage(page)
+
+
+@pytest.fixture(scope="module")
+def kept_page(window: BrowserContext) -> Iterator[GraphPage]:
+    """A page that the tests of a module share; its console must be empty at the end."""
+    opened = window.new_page()
+    stated: list[str] = []
+    opened.on("console", lambda message: stated.append(f"{message.type}: {message.text}"))
+    opened.on("pageerror", lambda error: stated.append(f"error: {error}"))
+    yield GraphPage(opened)
+    opened.close()
+    assert stated == [], "the console is not empty"

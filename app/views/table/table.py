@@ -13,7 +13,7 @@ from gviz.app.components import dimensions
 from gviz.app.views.graph_data import GraphView
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
-from gviz.model import TreeNodes, distinct
+from gviz.model import TreeNodes, call_names, distinct
 from gviz.recording import rows
 
 #: Shows the label; a search finds the whole name too, and CSV files have it.
@@ -73,13 +73,23 @@ def table_payload(view: GraphView) -> bytes:
 
 
 def _stacks(view: GraphView) -> dict[str, list[Any]]:
-    """Return where nodes were made: places in a list of stacks, as a search looks in them."""
-    stack_ids = view.tree.nodes.listed("stack_id")
+    """Return where nodes were made: places in a list of stacks, as a search looks in them.
+
+    ``stacks`` have files, lines and functions, ``calls`` the functions alone. A node of autograd's
+    without a stack has that of its forward operation, where that is known.
+    """
+    own = view.tree.nodes.listed("stack_id")
+    forward = view.tree.operations.forward.tolist()
+    stack_ids = [
+        own[at] if stack_id is None and at >= 0 else stack_id
+        for stack_id, at in zip(own, forward, strict=True)
+    ]
     known = sorted({stack_id for stack_id in stack_ids if stack_id is not None})
     place = {stack_id: at for at, stack_id in enumerate(known)}
     return {
         "stack": [None if stack_id is None else place[stack_id] for stack_id in stack_ids],
         "stacks": [" < ".join(map(_frame_words, view.stack(stack_id))) for stack_id in known],
+        "calls": [" < ".join(call_names(view.stack(stack_id))) for stack_id in known],
     }
 
 

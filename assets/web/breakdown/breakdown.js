@@ -6,7 +6,8 @@
  * @typedef {{text: string, title: string, block: [number, number]|null, nodes: number[], about: ""|About}} Part
  * @typedef {"idle"|"eager"} About  what is no node
  * @typedef {{gain: string, reason: string, fix: string, title: string, nodes: number[]}} Finding
- * @typedef {{waiting?: boolean, parts: Part[], caveats: string[], findings: Finding[], more: number}} Verdict  as
+ * @typedef {{name: string, text: string, nodes: number[]}} Path  a critical path
+ * @typedef {{waiting?: boolean, parts: Part[], caveats: string[], findings: Finding[], more: number, paths: Path[]}} Verdict  as
  *   gviz.app.views.verdict has it
  * @typedef {{look: (about: About) => void, known: (blocks: Blocks) => void, toggled: (isOpen: boolean) => void}} Host
  *   who looks at what is no node, hears of the blocks of all rows, and that a reader opened or closed these
@@ -16,7 +17,7 @@ import * as bus from "../core/bus.js";
 import { closest } from "../core/dom.js";
 import { element } from "../core/parts.js";
 import { Blocks } from "./blocks.js";
-import { light, listFindings } from "./findings.js";
+import { light, listFindings, listPaths } from "./findings.js";
 import { Rows } from "./rows.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { Payload } from "../core/payload.js" */
@@ -24,6 +25,8 @@ import { Rows } from "./rows.js";
 
 /** Opens and closes the rows in full. */
 const KEY = "b";
+/** Selects the critical path, or nothing again. */
+const PATH_KEY = "k";
 
 export class Breakdown {
   /**
@@ -38,6 +41,7 @@ export class Breakdown {
     this.group = group;
     this.ending = new AbortController();
     this.isOpen = false;
+    /** The critical paths, by dependencies first. @type {Path[]} */ this.paths = [];
     /** @type {Partial<Record<Form, Blocks>>} */ this.forms = {};
     this.sentence = element("p", { class: "gv-headline" });
     this.rows = new Rows((nodes, more) => this.select(nodes, more), () => host.look("idle"));
@@ -80,7 +84,8 @@ export class Breakdown {
   }
 
   /** @param {Verdict} verdict */
-  say({ parts, caveats, findings, more }) {
+  say({ parts, caveats, findings, more, paths }) {
+    this.paths = paths;
     const said = parts.map((part) => {
       const { text, title, block, nodes, about } = part;
       const named = text.trimEnd();
@@ -99,7 +104,9 @@ export class Breakdown {
     const doubts = caveats.map((text) => element("span", { class: "gv-headline-caveat" }, ` Caveat: ${text}.`));
     this.sentence.replaceChildren(...said, ...doubts);
     if (this.findings) {
-      this.findings.replaceChildren(listFindings(findings, more, this.group, (nodes) => this.select(nodes, false)));
+      /** @param {number[]} nodes */
+      const select = (nodes) => this.select(nodes, false);
+      this.findings.replaceChildren(listPaths(paths, this.group, select), listFindings(findings, more, this.group, select));
     }
     this.mark();
   }
@@ -153,6 +160,7 @@ export class Breakdown {
       if (defaultPrevented || ctrlKey || metaKey || altKey) return;
       if (closest(event, "input, textarea, select, [contenteditable], dialog")) return;
       if (key === KEY) this.toggle();
+      else if (key === PATH_KEY && this.paths.length) this.select(this.paths[0].nodes, false);
       else if (key === "Escape" && this.isOpen && this.box.contains(document.activeElement)) this.toggle();
     }, { signal });
   }

@@ -1,7 +1,26 @@
-/** The best findings on a graph as a list; each selects its nodes, and lights them while it is pointed at. */
+/** The critical paths and the best findings on a graph; each selects its nodes, and lights them while it is pointed at. */
 import { element } from "../core/parts.js";
 /** @import { Group } from "../core/bus.js" */
-/** @import { Finding } from "./breakdown.js" */
+/** @import { Finding, Path } from "./breakdown.js" */
+
+/**
+ * The critical paths in one line; one where both have the same nodes.
+ * @param {Path[]} paths @param {Group} group @param {(nodes: number[]) => void} select
+ */
+export function listPaths(paths, group, select) {
+  if (!paths.length) return document.createDocumentFragment();
+  const buttons = paths.map(({ name, text, nodes }) => {
+    const button = element("button", { type: "button", class: "gv-path", title: name }, text);
+    button.addEventListener("click", () => {
+      group.light(null);
+      select(nodes);
+    });
+    light(button, group, () => nodes);
+    return button;
+  });
+  const [structural, observed] = buttons;
+  return element("p", { class: "gv-paths" }, "Critical path ", structural, ...(observed ? [", as it ran ", observed] : []));
+}
 
 /**
  * @param {Finding[]} findings @param {number} more that are not among them

@@ -9,7 +9,7 @@
  * tool() the text of the one that is on), escape() (true: it took the key) and hear(group).
  *
  * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
- *   colour?: string, theme?: string, group: string, layout?: string, open?: string[],
+ *   colour?: string, theme?: string, group: string, layout?: string, fold?: string, open?: string[],
  *   buffer?: string|null, times?: [number, number]|"between"|null, eager?: string, setProps?: (change: Partial<Props>) => void}} Props  as
  *   gviz.app.components.canvases has them
  * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind
@@ -134,8 +134,7 @@ export class Frame {
     for (const { text, title, toggle } of this.view.tools || []) {
       const button = add(text, title, () => {
         toggle();
-        for (const other of bar.querySelectorAll("[aria-pressed]")) other.ariaPressed = "false";
-        button.ariaPressed = String(this.view.tool?.() === text);
+        this.markTool();
       });
       button.ariaPressed = "false";
     }
@@ -147,6 +146,12 @@ export class Frame {
     add("PNG", "Save what is in view as PNG (s)", () => picture.save(this, "png"));
     add("SVG", "Save what is in view as SVG (S)", () => picture.save(this, "svg"));
     return bar;
+  }
+
+  /** Show which tool is on. */
+  markTool() {
+    const on = this.view.tool?.();
+    for (const button of this.buttons.querySelectorAll("[aria-pressed]")) button.ariaPressed = String(button.textContent === on);
   }
 
   /** The box of the canvas, and the room that the buttons take in it. */
@@ -267,6 +272,7 @@ export class Frame {
     ctx.clearRect(0, 0, width, height);
     if (!this.payload) return;
     this.view.draw(ctx, this.size);
+    this.markTool();
     const legend = this.view.legend?.() ?? "";
     if (legend !== this.legend.textContent) this.legend.textContent = legend;
     if (this.pinned) this.hang(this.pinned());

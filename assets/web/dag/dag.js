@@ -76,6 +76,14 @@ export class Dag {
     this.keys = new DagKeys(this);
     this.opener = new Opener(this);
     this.buffers = new DagBuffers(this);
+    // Where folds can be chosen; without edges there are none.
+    this.tools = document.getElementById("folding")
+      ? [{ text: "Fold", title: "Fold repeats, or draw every node (h)", toggle: () => this.opener.toggleFolds() }] : [];
+  }
+
+  /** The tool that is on. */
+  tool() {
+    return this.opener.isFolded ? "Fold" : undefined;
   }
 
   /** @param {Payload} payload */

@@ -41,6 +41,10 @@ export class DagKeys {
       const known = items.filter((i) => i !== undefined);
       return event.key === "o" ? this.view.opener.unfold(known) : this.view.opener.refold(known);
     }
+    if (event.key === "h" && this.view.tools.length) {
+      this.view.opener.toggleFolds();
+      return true;
+    }
     /** @type {Record<string, string|undefined>} */
     const step = { ArrowDown: "down", ArrowUp: "up", ArrowLeft: "left", ArrowRight: "right" };
     const way = step[event.key];

@@ -17,6 +17,15 @@ export class Opener {
     return this.view.frame.props.open || [];
   }
 
+  get isFolded() {
+    return (this.view.frame.props.fold ?? "none") !== "none";
+  }
+
+  /** Fold what repeats, or nothing. */
+  toggleFolds() {
+    this.view.frame.notify({ fold: this.isFolded ? "none" : "repeats" });
+  }
+
   /**
    * Open the closed folds, and the nodes with bodies, among items; false without any.
    * @param {number[]} items

@@ -44,6 +44,14 @@ export function wordsOf(id, name, value) {
   return label && chosen ? `${label}: ${chosen}.` : "";
 }
 
+/** Choose as a reader does. @param {string} id of a list @param {string} value */
+export function choose(id, value) {
+  const choice = choiceOf(id);
+  if (!choice) return;
+  choice.value = value;
+  choice.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
 /** Have the controls say what the state is. @param {State} state */
 export function show(state) {
   const values = {

@@ -189,8 +189,8 @@ export class GraphPage {
    * @param {keyof typeof VIEWS} name
    */
   props(name) {
-    const { colour, open, buffer, time, eager } = this.state;
-    return { source: this.store.source(name, this.state, this.asked), colour, open, buffer, times: time, eager };
+    const { colour, fold, open, buffer, time, eager } = this.state;
+    return { source: this.store.source(name, this.state, this.asked), colour, fold, open, buffer, times: time, eager };
   }
 
   /** @returns {[keyof typeof VIEWS, Frame][]} */
@@ -221,7 +221,8 @@ export class GraphPage {
   }
 
   /** A view changed a property of its own. @param {Partial<Props>} change */
-  receive({ open, layout, buffer, times, eager }) {
+  receive({ open, layout, buffer, times, eager, fold }) {
+    if (fold !== undefined && fold !== this.state.fold) choices.choose("folding", fold);
     if (eager !== undefined && eager !== this.state.eager) {
       this.state.eager = eager;
       this.update();
@@ -461,7 +462,7 @@ export class GraphPage {
   /** All that the palette offers. */
   commands() {
     return [
-      ...commands.ofKeys(), ...commands.ofHead(this.element), ...commands.ofChoices(this.element),
+      ...commands.ofKeys(), ...commands.ofHead(this.element), ...commands.ofVerdict(this.element), ...commands.ofChoices(this.element),
       ...commands.ofBlocks(this.breakdown?.forms.whole, (nodes) => this.group.select(nodes)),
     ];
   }
@@ -477,9 +478,14 @@ export class GraphPage {
     this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
     if (choice === "layout") this.asked = value;
     if (choices.TIMES.has(choice)) this.state.time = null;
-    if (choice === "fold") this.state.open = this.store.opened(value, this.state.open.filter(address.isBody));
+    if (choice === "fold") this.state.open = this.store.opened(value, this.openedWith(value));
     if (choice === "table") this.showRows();
     this.update();
+  }
+
+  /** What is open once others are folded: bodies, and of what is folded at first the blocks that are open then. @param {string} fold */
+  openedWith(fold) {
+    return [...(fold === this.graph.fold ? this.graph.open : []), ...this.state.open.filter(address.isBody)];
   }
 
   /**

@@ -39,6 +39,16 @@ export function ofHead(page) {
   return Array.from(items, (item) => ({ name: (item.textContent ?? "").trim(), run: () => item.click() }));
 }
 
+/** What the verdict and the findings name, as far as it can be chosen. @param {HTMLElement} page @returns {Command[]} */
+export function ofVerdict(page) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const items = page.querySelectorAll(".gv-said, .gv-path, button.gv-change");
+  return Array.from(items, (item) => ({
+    name: [item.title.split(".")[0], (item.textContent ?? "").trim()].filter(Boolean).join(": "),
+    run: () => item.click(),
+  }));
+}
+
 /** Whether a key is one that can be pressed for the reader, or else leads where it is heard. @param {string} keys @param {string|undefined} where */
 const isCommand = (keys, where) => {
   const [first] = keys.split(" ");

@@ -30,8 +30,14 @@ export function compare(a, b, falling) {
 
 export class Nodes {
   /** @param {Record<string, any[]>} columns by name, in order of numbers on the page */
-  constructor({ stack, stacks, ...columns }) {
+  constructor({ stack, stacks, calls, ...columns }) {
     this.columns = columns;
+    /** The functions that each node was made in, in lower case. @type {string[]} */
+    this.calls = [];
+    if (stack) {
+      const lower = calls.map((/** @type {string} */ names) => names.toLowerCase());
+      this.calls = stack.map((place) => (place === null ? "" : lower[place]));
+    }
     // Each stack was sent once.
     if (stack) columns.src = stack.map((place) => (place === null ? null : stacks[place]));
     /** @type {number[]} */ this.ids = columns.key || [];
@@ -108,7 +114,8 @@ export class Nodes {
   }
 
   /**
-   * The ids of the nodes that a search finds: words in any column, or conditions on one.
+   * The ids of the nodes that a search finds: words in any column or in the functions a node was made in, or
+   * conditions on one column.
    * @param {string} search @param {Set<number>|null} only
    */
   filter(search, only) {
@@ -121,7 +128,7 @@ export class Nodes {
     const [, name, sign, wanted] = CONDITION.exec(word) ?? [];
     const field = CALLED[name] ?? name;
     const values = name === undefined ? undefined : this.columns[field];
-    if (!values) return (place) => this.wordsOf(place).includes(word);
+    if (!values) return (place) => this.wordsOf(place).includes(word) || (this.calls[place] ?? "").includes(word);
     if (name === "id" && sign === ":") {
       const ids = new Set(nodeList.read(wanted));
       return (place) => ids.has(values[place]);

@@ -370,8 +370,11 @@ export class Timeline {
   /** Look at the longest gap of the launch, and measure it. */
   showIdle() {
     const graph = this.scene?.side("graph");
-    const gaps = graph && this.detail.best(graph).idle;
-    if (!gaps?.length) return;
+    if (!graph) return;
+    // Before the first node the launch waits for its call: that is no idle time of its own.
+    const first = graph.start.reduce((least, ns) => Math.min(least, ns), Infinity);
+    const gaps = this.detail.best(graph).idle.filter(([start]) => start >= first);
+    if (!gaps.length) return;
     const [from, to] = gaps.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a));
     this.ranges.measure = { from, to };
     this.look.toGap(from, to);

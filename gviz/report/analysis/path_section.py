@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from gviz.analysis import CriticalPathResult
+from dataclasses import dataclass
+
+from gviz.analysis import CriticalPathResult, NodeRef
 from gviz.report.document import (
     Block,
     Content,
     NodeLink,
+    Quantity,
     Section,
     Sentence,
     column,
@@ -21,20 +24,55 @@ from gviz.report.document import (
     share,
     table,
 )
+from gviz.stats import NotComputed
 from gviz.text import counted
+
+_STRUCTURAL = "By dependencies alone (structural)"
+_OBSERVED = "As it ran (observed)"
+
+
+@dataclass(frozen=True, slots=True)
+class PathLine:
+    """One of the critical paths in a line.
+
+    Attributes
+    ----------
+    name
+        Which it is.
+    length
+        How long it takes in the median launch.
+    nodes
+        Its nodes in order, each once.
+    """
+
+    name: str
+    length: Quantity
+    nodes: tuple[NodeRef, ...]
+
+
+def critical_path_lines(found: CriticalPathResult | NotComputed) -> tuple[PathLine, ...]:
+    """Return the structural path, and the observed one; none where they are not computed."""
+    if isinstance(found, NotComputed):
+        return ()
+    structural = tuple(dict.fromkeys(found.structural))
+    paths = [PathLine(_STRUCTURAL, ns(found.structural_ns), structural)]
+    if found.observed_ns is not None:
+        observed = tuple(dict.fromkeys(x.node for x in found.observed))
+        paths.append(PathLine(_OBSERVED, ns(found.observed_ns), observed))
+    return tuple(paths)
 
 
 def critical_path(found: CriticalPathResult) -> list[Block]:
     """Return both paths, and what their longest nodes would give back."""
     structural = found.structural
     rows: list[list[Content]] = [
-        ["By dependencies alone (structural)", ns(found.structural_ns), number(len(structural)),
+        [_STRUCTURAL, ns(found.structural_ns), number(len(structural)),
          "", nodes(structural)]
     ]  # fmt: skip
     if found.observed_ns is not None:
         queued = nodes(x.node for x in found.observed if x.held_by == "queue")
         rows.append(
-            ["As it ran (observed)", ns(found.observed_ns), number(len(found.observed)),
+            [_OBSERVED, ns(found.observed_ns), number(len(found.observed)),
              queued or "none", nodes(x.node for x in found.observed)]
         )  # fmt: skip
     columns = [

@@ -7,6 +7,7 @@ const nodes = new Nodes({
   key: [10, 11, 12, 13], node: [0, 1, 2, 3], name: ["gemm_10", "gemm_9", "Add", "copy"],
   kind: ["KERNEL", "KERNEL", "KERNEL", "MEMCPY"], median_ns: [5, null, 20, 7], parent: [null, 10, 11, null],
   stack: [0, 0, 1, null], stacks: ["/run/net.py:12 gemm < /run/train.py:44 main", "/run/net.py:9 add < /run/train.py:44 main"],
+  calls: ["gemm < Linear < main", "add < main"],
 });
 const ALL = { search: "", only: null, by: "node", falling: false };
 
@@ -37,6 +38,11 @@ test("stacks are searched by file, line and function where that is said", () => 
   assert.deepEqual(nodes.arrange({ ...ALL, search: "src:net.py:12" }), [10, 11]);
   assert.deepEqual(nodes.arrange({ ...ALL, search: "src:MAIN src:add" }), [12]);
   assert.deepEqual(nodes.arrange({ ...ALL, search: "train.py" }), []);
+});
+
+test("words are looked for in the functions too that a node was made in", () => {
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "linear" }), [10, 11]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "main add" }), [12]);
 });
 
 test("ids are searched as they are, and as ranges", () => {

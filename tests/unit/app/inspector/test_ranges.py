@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import graph_view
+from gviz.app.views.table.table import table_payload
 
 
 @pytest.mark.parametrize(("of_capture", "name"), [(True, "backward"), (False, "forward")])
@@ -50,4 +52,10 @@ def test_forward_operation_is_shown_with_its_line(tmp_path: Path, number: int, h
     assert f"TBackward0 of node {operation} " in shown
     assert f"({how})" in shown
     assert "training_step.py" in shown
+    # First in a line, before the times; the node's own stack is not recorded.
+    assert " < step:31\n (inferred: of the forward operation)" in shown
+    columns = json.loads(table_payload(view))
+    places = dict(zip(columns["key"], columns["stack"], strict=True))
+    assert places[400] == places[operation]
+    assert places[401] is None
     assert "by time: open on the capturing thread" in shown

@@ -71,4 +71,9 @@ def test_verdict_names_nodes_by_their_numbers_on_the_page() -> None:
         "at most 7.07 ms", "1.28 ms", "at most 2.02 ms"
     ]  # fmt: skip
     assert all(one["nodes"] and one["fix"] for one in values["findings"])
+    # In a chain the path is all nodes, whichever of the two.
+    assert [len(path["nodes"]) for path in values["paths"]] == [2307, 2307]
+    assert [path["text"] for path in values["paths"]] == [
+        "13.9 ms, 2,307 nodes", "15.2 ms, 2,307 nodes"
+    ]  # fmt: skip
     assert values["more"] == len(run.graphs[0].findings.findings) + len(run.findings.findings) - 3

@@ -21,6 +21,8 @@ def test_stacks_of_many_nodes_are_few_texts_of_files_lines_and_functions() -> No
     assert len(stacks) < len(places) / 10
     found = [stacks[place] for place in places if "attention" in stacks[place]]
     assert found
+    assert {"layer_norm < Layer.attention < Layer.step < step < main"} <= set(columns["calls"])
+    assert len(columns["calls"]) == len(stacks)
     assert all(".py:" in stack and " < " in stack for stack in found)
 
 
