@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.recording import rows
+from gviz.recording import DAMAGE, rows
 from gviz.text import MISSING
 
 _MEANING = {
@@ -34,8 +34,8 @@ def gpu_names(devices: Sequence[rows.Device]) -> str:
 
 def note_list(notes: Sequence[rows.Note]) -> Component | None:
     """Return notes as a list, warnings first; None without notes."""
-    order = {"warning": 0, "limit": 1}
-    found = sorted(notes, key=lambda n: order.get(n.kind, 2))
+    order = {DAMAGE: 0, "warning": 1, "limit": 2}
+    found = sorted(notes, key=lambda n: order.get(n.kind, 3))
     if not found:
         return None
     return html.Ul(

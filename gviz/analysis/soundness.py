@@ -12,6 +12,7 @@ from gviz.analysis.evidence import expected_nodes, timed_nodes
 from gviz.analysis.sound_times import steps_back
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType
+from gviz.recording import DAMAGE
 from gviz.text import counted
 
 #: Nodes that are named.
@@ -20,7 +21,12 @@ _NAMED = 3
 
 def caveats_of(subject: GraphSubject) -> tuple[str, ...]:
     """Return what of a graph's records contradicts itself or is missing, in sentences."""
-    found = [*_contradictions(subject), *_clock_caveats(subject), *_record_caveats(subject)]
+    found = [
+        *_damage(subject),
+        *_contradictions(subject),
+        *_clock_caveats(subject),
+        *_record_caveats(subject),
+    ]
     programmatic = int((subject.edges.type == EdgeType.PROGRAMMATIC).sum())
     if programmatic:
         found.append(
@@ -28,6 +34,12 @@ def caveats_of(subject: GraphSubject) -> tuple[str, ...]:
             "they trigger is not recorded, and the structural path takes that to be at once"
         )
     return tuple(found)
+
+
+def _damage(subject: GraphSubject) -> list[str]:
+    """Return what of the file could not be read."""
+    notes = subject.recording.fetch_notes(subject.row.run_id)
+    return [note.text for note in notes if note.kind == DAMAGE]
 
 
 def _contradictions(subject: GraphSubject) -> list[str]:

@@ -77,6 +77,9 @@ COMMANDS = {
     "upgrade": Command(
         "gviz.cli.commands.upgrade", "bring recordings of older gviz versions up to date"
     ),
+    "recover": Command(
+        "gviz.cli.commands.recover", "write what can be read of a damaged recording or spool"
+    ),
     "doctor": Command(
         "gviz.cli.commands.doctor", "say whether profiling would work here, and why not"
     ),

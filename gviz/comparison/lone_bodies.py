@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gviz.analysis import NodeRef
 from gviz.comparison.diff_result import LoneBody
-from gviz.recording import DamagedError
 
 if TYPE_CHECKING:
     from gviz.model import GraphTree, TreeLevel
@@ -22,11 +21,6 @@ def lone_bodies(tree: GraphTree, compared: Collection[int]) -> tuple[LoneBody, .
         The graph.
     compared
         The graph_ids of levels that have a counterpart.
-
-    Raises
-    ------
-    DamagedError
-        If the recorded parent node of a body is not there.
     """
     lone = [level for level in tree.levels[1:] if level.graph.graph_id not in compared]
     return tuple(
@@ -41,15 +35,10 @@ def lone_bodies(tree: GraphTree, compared: Collection[int]) -> tuple[LoneBody, .
 
 
 def _parent(tree: GraphTree, level: TreeLevel) -> NodeRef | None:
-    graph = level.graph
-    # A body that is known from records only may be of any conditional node.
-    if level.parent < 0 and graph.parent_node_id is None:
-        return None
+    # A body that is known from records only may be of any conditional node; of another the row of
+    # its node may be missing.
     if level.parent < 0:
-        raise DamagedError(
-            f"graph {graph.graph_id} is recorded in a node that graph {graph.parent_graph_id} "
-            "has not"
-        )
+        return None
     node = tree.nodes[level.parent]
     return NodeRef(tree.level_of(level.parent).graph.graph_id, node.node_id, node.name)
 

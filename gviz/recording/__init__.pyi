@@ -33,5 +33,8 @@ from gviz.recording.rows.tables import table_of as table_of
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import MOST_BYTES as MOST_BYTES
 from gviz.recording.rows.value_ranges import number_range as number_range
+from gviz.recording.salvage import DAMAGE as DAMAGE
+from gviz.recording.salvage import recover_recording as recover_recording
+from gviz.recording.salvage import unreadable_sentence as unreadable_sentence
 from gviz.recording.upgrades import upgrade_recording as upgrade_recording
 from gviz.recording.writer import RecordingWriter as RecordingWriter

@@ -6,18 +6,20 @@ import sqlite3
 import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from gviz.errors import RecordingError
-from gviz.recording.identity import check_header, check_identity
-from gviz.recording.integrity import DamagedError, check_integrity
+from gviz.recording.identity import check_kind
+from gviz.recording.integrity import DamagedError
+from gviz.recording.salvage import mark_damaged, sound_file
+
+_T = TypeVar("_T")
 
 #: Runs a statement and returns its rows.
 Execute = Callable[..., list[tuple[Any, ...]]]
 
 
 class Database:
-    """An SQLite file opened immutable, found to be a whole recording.
+    """An SQLite file opened immutable; of a damaged one, what is sound of it.
 
     Safe to use from one thread at a time.
 
@@ -29,33 +31,18 @@ class Database:
     Raises
     ------
     RecordingError
-        If the file does not exist, is not a gviz recording, is damaged, or was
-        written by a newer gviz.
+        If the file does not exist, is not a gviz recording, was written by a newer gviz, or is so
+        damaged that nothing of it can be read.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        check_header(path)
-        self.connection = _connect(path)
-        try:
-            application = self.connection.execute("PRAGMA application_id").fetchone()[0]
-            version = self.connection.execute("PRAGMA user_version").fetchone()[0]
-            check_identity(path, application, version)
-            check_integrity(path, self.connection)
-        except DamagedError as error:
-            self.close()
-            raise RecordingError(
-                f"{path} is damaged: {error.what}; copy it again from its origin, or record again"
-            ) from error
-        except RecordingError:
-            self.close()
-            raise
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            self.close()
-            raise RecordingError(
-                f"{path} is damaged ({error}); if its spool is still beside it, "
-                f"run 'gviz info' on the spool to fold it again"
-            ) from error
+        check_kind(path)
+        self._open()
+
+    def _open(self) -> None:
+        file = sound_file(self._path)
+        self.connection = _connect(file)
 
     def close(self) -> None:
         """Close the file."""
@@ -67,12 +54,30 @@ class Database:
         Raises
         ------
         RecordingError
-            If the file is damaged.
+            If the file is damaged beyond what was left out.
         """
+        return self.attempt(lambda: self._execute(sql, parameters))
+
+    def attempt(self, read: Callable[[], _T]) -> _T:
+        """Return what is read; where that meets damage, anew from what is sound of the file.
+
+        What was read before stays true: damage that shows so late is in times of nodes, to which
+        nothing else refers, or in SQLite's indexes.
+        """
+        try:
+            return read()
+        except DamagedError:
+            if not mark_damaged(self._path):
+                raise
+            self.connection.close()
+            self._open()
+            return read()
+
+    def _execute(self, sql: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(sql, parameters).fetchall()
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise RecordingError(f"{self._path} is damaged: {error}") from error
+            raise DamagedError(str(error)) from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:

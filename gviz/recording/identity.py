@@ -42,24 +42,43 @@ def check_no_directory(path: Path) -> None:
 
 def check_header(path: Path) -> None:
     """Raise RecordingError unless a file begins as SQLite files do and is not cut short."""
-    check_no_directory(path)
-    try:
-        with path.open("rb") as file:
-            header = file.read(100)
-    except (FileNotFoundError, NotADirectoryError):
-        raise RecordingError(no_file(path)) from None
-    except OSError as error:
-        raise RecordingError(f"cannot read {path}: {error.strerror}") from error
+    header = _read_header(path)
     if not header.startswith(_SQLITE_MAGIC):
-        raise RecordingError(
-            f"{path} is not a gviz recording; a DOT dump is read with 'gviz import'"
-        )
+        raise _no_recording(path)
     page = int.from_bytes(header[16:18], "big") or 65536
     pages = int.from_bytes(header[28:32], "big")
     if len(header) < 100 or path.stat().st_size < (65536 if page == 1 else page) * pages:
         raise RecordingError(
             f"{path} is cut short ({path.stat().st_size} bytes); copy it again from its origin"
         )
+
+
+def check_kind(path: Path) -> None:
+    """Raise RecordingError unless a file is a recording of this schema, damaged or not."""
+    header = _read_header(path)
+    application = int.from_bytes(header[68:72], "big")
+    if not header.startswith(_SQLITE_MAGIC) and application != APPLICATION_ID:
+        raise _no_recording(path)
+    if len(header) < 100:
+        raise RecordingError(
+            f"{path} is cut short ({len(header)} bytes); copy it again from its origin"
+        )
+    check_identity(path, application, int.from_bytes(header[60:64], "big"))
+
+
+def _read_header(path: Path) -> bytes:
+    check_no_directory(path)
+    try:
+        with path.open("rb") as file:
+            return file.read(100)
+    except (FileNotFoundError, NotADirectoryError):
+        raise RecordingError(no_file(path)) from None
+    except OSError as error:
+        raise RecordingError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _no_recording(path: Path) -> RecordingError:
+    return RecordingError(f"{path} is not a gviz recording; a DOT dump is read with 'gviz import'")
 
 
 def check_identity(

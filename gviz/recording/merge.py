@@ -12,6 +12,7 @@ from gviz.recording import rows
 from gviz.recording.output import check_output
 from gviz.recording.reader import Recording
 from gviz.recording.rows import Column, Table, all_tables, table_of
+from gviz.recording.salvage import sound_file
 from gviz.recording.writer import SOURCE, RecordingWriter
 
 _LARGEST_ID = 2**63 - 1
@@ -72,8 +73,7 @@ def _check_sources(paths: Sequence[Path]) -> None:
 def _add(writer: RecordingWriter, path: Path) -> None:
     """Add every row of a recording, under new ids."""
     try:
-        with writer.reading(path) as database:
-            _check_tables(database)
+        with writer.reading(sound_file(path)) as database:
             shifts = _shifts(database)
             _find_shared_topologies(database)
             for table in all_tables():
@@ -86,14 +86,6 @@ def _add(writer: RecordingWriter, path: Path) -> None:
 
 class _DamagedError(Exception):
     """Damage in a source that is valid SQLite."""
-
-
-def _check_tables(database: sqlite3.Connection) -> None:
-    for table in all_tables():
-        had = {row[1] for row in database.execute(f"PRAGMA {SOURCE}.table_info({table.name})")}
-        missing = [c.name for c in table.columns if c.name not in had]
-        if missing:
-            raise _DamagedError(f"table {table.name} has no {', '.join(missing)}")
 
 
 # -- ids ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,6 +31,7 @@ from gviz.recording.columns import Columns
 from gviz.recording.database import Database
 from gviz.recording.integrity import DamagedError, check_rows
 from gviz.recording.rows import table_of
+from gviz.recording.salvage import DAMAGE
 
 if TYPE_CHECKING:
     from gviz.stats import IntArray
@@ -60,8 +61,8 @@ class Recording:
     Raises
     ------
     RecordingError
-        If the file does not exist, is not a gviz recording, is damaged, or was
-        written by a newer gviz.
+        If the file does not exist, is not a gviz recording, was written by a newer gviz, or is so
+        damaged that nothing of it can be read.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -115,8 +116,9 @@ class Recording:
         return self._fetch(rows.Measurement, "WHERE run_id=? ORDER BY name", run_id)
 
     def fetch_notes(self, run_id: int) -> list[rows.Note]:
-        """Return the notes of a run."""
-        return self._fetch(rows.Note, "WHERE run_id=? ORDER BY note_id", run_id)
+        """Return the notes of a run, those about what was unreadable first."""
+        tail = f"WHERE run_id=? ORDER BY kind <> '{DAMAGE}', note_id"
+        return self._fetch(rows.Note, tail, run_id)
 
     def fetch_cost_figures(self, run_id: int) -> list[rows.CostFigure]:
         """Return what gviz bench measured, in the order it was measured."""
@@ -385,7 +387,7 @@ class Recording:
         rows. ``since`` has, for times, what they are counted from.
         """
         _check_columns(row, (*names, *key))
-        return read_columns(self._database, row, names, key, since)
+        return self._attempt(lambda: read_columns(self._database, row, names, key, since))
 
     def fetch_edges(self, topology_id: int) -> EdgeArrays:
         """Return the edges of a topology as arrays, by (from_node, to_node)."""
@@ -393,7 +395,7 @@ class Recording:
 
     def fetch_spans(self, launch_id: int) -> SpanArrays:
         """Return the spans of one launch as arrays."""
-        return read_spans(self._database, launch_id)
+        return self._attempt(lambda: read_spans(self._database, launch_id))
 
     def fetch_graph_spans(
         self, graph_id: int, nodes: tuple[NodeKey, NodeKey] | None = None
@@ -402,7 +404,7 @@ class Recording:
 
         ``nodes`` are the first and the last (graph_id, node_id) wanted; None: all.
         """
-        return read_graph_spans(self._database, graph_id, nodes)
+        return self._attempt(lambda: read_graph_spans(self._database, graph_id, nodes))
 
     def fetch_node_durations(self, launched_graph_id: int, node: NodeKey) -> IntArray:
         """Return a node's durations over a graph's launches, in their order (int64, ns)."""
@@ -414,9 +416,13 @@ class Recording:
             "WHERE launch.graph_id=? AND side='graph' AND span_count > 0 "
             "ORDER BY ordinal, iteration"
         )
-        found = self._execute(sql, *node, launched_graph_id)
-        check_rows(table_of(rows.Span), ["duration_ns"], found)
-        return np.array([ns for (ns,) in found], np.int64)
+
+        def read() -> IntArray:
+            found = self._execute(sql, *node, launched_graph_id)
+            check_rows(table_of(rows.Span), ["duration_ns"], found)
+            return np.array([ns for (ns,) in found], np.int64)
+
+        return self._attempt(read)
 
     def fetch_launch_arrays(self, graph_id: int, side: str = "graph") -> LaunchArrays:
         """Return the launches of one side that have a row, as arrays in time order."""
@@ -473,6 +479,9 @@ class Recording:
         found = self._execute(sql, *parameters)
         check_rows(table_of(row), names, found)
         return [row(**dict(zip(names, r, strict=True))) for r in found]
+
+    def _attempt(self, read: Callable[[], _R]) -> _R:
+        return self._database.attempt(read)
 
     def _execute(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return self._database.execute(sql, *parameters)

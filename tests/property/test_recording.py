@@ -41,7 +41,7 @@ _ITERATIONS = st.integers(0, 2**24 - 1)
 @pytest.fixture(scope="module", autouse=True)
 def _no_door() -> Iterator[None]:
     """Rows here refer to rows that are not there, which test_integrity.py is about."""
-    with mock.patch.object(database, "check_integrity"):
+    with mock.patch.object(database, "sound_file", lambda path: path):
         yield
 
 

@@ -521,5 +521,5 @@ class Note:
 
     note_id: int = column("ours, unique in the file", key="note")
     run_id: int = column("the run", key="run")
-    kind: str = column("warning, limit or information")
+    kind: str = column("warning, limit, information, or damage: what was unreadable")
     text: str = column("the sentence")

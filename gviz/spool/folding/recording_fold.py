@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from gviz.cuda import problems_in
 from gviz.matching import CapturedWork
-from gviz.recording import RecordingWriter, rows, table_of
+from gviz.recording import DAMAGE, RecordingWriter, rows, table_of, unreadable_sentence
 from gviz.runs import IdCounter, RunBuilder
 from gviz.spool.folding.agreement import give_up_contradicted
 from gviz.spool.folding.allocations import build_allocations, build_graph_memory
@@ -42,7 +41,6 @@ from gviz.spool.records import (
     word_of,
 )
 from gviz.spool.streams import Contents
-from gviz.text import counted
 
 #: Counters that stand in the run's row, not among its measurements.
 _OF_THE_RUN = ("attached_ns", "ended_ns", "driver_version", "cupti_version")
@@ -248,7 +246,7 @@ class _Fold:
             "derived: launches whose node times contradict the graph's dependencies, left out",
         )  # fmt: skip
         if self.contents.unreadable:
-            self.notes.append(("warning", _unreadable_sentence(self.contents.unreadable)))
+            self.notes.append((DAMAGE, unreadable_sentence("the spool", self.contents.unreadable)))
         if self.contents.unknown_records:
             self.notes.append(
                 (
@@ -424,13 +422,6 @@ def _integer(value: float | None) -> int | None:
 
 def _text(value: float | None) -> str | None:
     return None if value is None else str(int(value))
-
-
-def _unreadable_sentence(unreadable: Counter[str]) -> str:
-    """Return what of a damaged spool could not be read: "1 launch and 3 node times"."""
-    parts = [counted(count, kind) for kind, count in sorted(unreadable.items())]
-    listed = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-    return f"the spool was damaged: {listed} unreadable, left out"
 
 
 def _state(contents: Contents) -> str:

@@ -17,6 +17,7 @@ from gviz.recording import rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.recording.rows.tables import all_tables
+from gviz.recording.salvage import DAMAGE
 from gviz.recording.writer import RecordingWriter
 
 GOLDEN = TESTS / "golden"
@@ -215,20 +216,17 @@ def test_missing_source_is_refused(tmp_path: Path, sources: list[Path]) -> None:
     _refused(tmp_path, [*sources, tmp_path / "none.gviz"], "there is no file")
 
 
-def test_source_without_a_table_is_refused(tmp_path: Path, sources: list[Path]) -> None:
-    with sqlite3.connect(sources[1]) as database:
-        database.execute("DROP TABLE span")
-    database.close()
-    _refused(tmp_path, sources, r"loop\.gviz is damaged: it has no table span")
-
-
-def test_source_with_ids_that_are_no_numbers_is_refused(
+def test_damaged_source_is_merged_without_what_is_damaged(
     tmp_path: Path, sources: list[Path]
 ) -> None:
     with sqlite3.connect(sources[1]) as database:
-        database.execute("UPDATE node SET stack_id='x'")
+        database.execute("UPDATE node SET stack_id='x' WHERE node_id = 1001")
+        database.execute("DROP TABLE window")
     database.close()
-    _refused(tmp_path, sources, r"loop\.gviz is damaged: node.stack_id holds 'x'")
+    with Recording(merge_recordings(sources, tmp_path / "out.gviz")) as merged:
+        notes = [merged.fetch_notes(run.run_id)[0] for run in merged.fetch_runs()]
+    assert [note.kind == DAMAGE for note in notes] == [False, True, False]
+    assert "1 table and 1 value unreadable" in notes[1].text
 
 
 def test_source_with_ids_beyond_the_largest_is_refused(tmp_path: Path, sources: list[Path]) -> None:
@@ -244,10 +242,9 @@ def test_source_with_ids_beyond_the_largest_is_refused(tmp_path: Path, sources: 
 
 def test_source_with_damaged_pages_is_refused(tmp_path: Path, sources: list[Path]) -> None:
     content = bytearray(sources[0].read_bytes())
-    for page in range(3 * 4096, len(content) - 4096, 4096):
-        content[page : page + 2000] = b"\xa5" * 2000
+    content[4096:] = b"\xa5" * (len(content) - 4096)
     sources[0].write_bytes(content)
-    _refused(tmp_path, sources, "damaged")
+    _refused(tmp_path, sources, "damaged: no run and no graph")
 
 
 @pytest.mark.thorough

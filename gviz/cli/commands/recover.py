@@ -1,0 +1,83 @@
+"""``gviz recover``: write what can be read of a damaged recording, or of a left-over spool."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.cli.recording_path import file_path
+from gviz.errors import UsageError
+from gviz.recording import (
+    DAMAGE,
+    SUFFIX,
+    Recording,
+    check_output,
+    recover_recording,
+    written_sentence,
+)
+from gviz.spool import SPOOL_SUFFIX, fold_left_over
+
+if TYPE_CHECKING:
+    from gviz.cli.command_line import Subparsers
+
+#: Exit code: something was lost.
+EXIT_LOST = 3
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz recover``."""
+    parser = subparsers.add_parser(
+        "recover",
+        help="write what can be read of a damaged recording or spool",
+        description="Write what can be read of a damaged recording, or of the spool that a killed "
+        "program left behind, as a recording that is whole, and say what was lost. Exit codes: 0 "
+        "nothing was lost, 3 something was, 1 nothing could be read. Other commands read damaged "
+        "files too, and leave out the same; a recovered file has it done once.",
+    )
+    parser.add_argument("source", type=file_path, help="a .gviz file, or a left-over spool")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=file_path,
+        help=f"write here (default: NAME.recovered{SUFFIX} beside a recording; of a spool, the "
+        "recording that it would have become)",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace what is at OUTPUT")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write what can be read; return 0, or 3 if something was lost."""
+    source: Path = arguments.source
+    if source.name.endswith(SPOOL_SUFFIX) and source.is_dir():
+        losses = _recover_spool(source, arguments.output, overwrite=arguments.overwrite)
+    else:
+        output: Path = arguments.output or _beside(source)
+        if output.exists() and source.exists() and output.samefile(source):
+            raise UsageError(f"{output} is what is to be recovered; name another file with -o")
+        lost = recover_recording(source, output, overwrite=arguments.overwrite)
+        losses = [lost] if lost else []
+        print(written_sentence(output), file=sys.stderr)
+    for sentence in losses or ["nothing was lost"]:
+        print(f"gviz: {sentence}", file=sys.stderr)
+    return EXIT_LOST if losses else 0
+
+
+def _beside(source: Path) -> Path:
+    return source.with_name(f"{source.name.removesuffix(SUFFIX)}.recovered{SUFFIX}")
+
+
+def _recover_spool(spool: Path, output: Path | None, *, overwrite: bool) -> list[str]:
+    """Fold a spool into a recording; return what was lost of it."""
+    if output is not None:
+        check_output(output, overwrite=overwrite)
+    folded = fold_left_over(spool)
+    if output is not None:
+        folded = Path(shutil.move(folded, output))
+    print(written_sentence(folded), file=sys.stderr)
+    with Recording(folded) as recording:
+        runs = recording.fetch_runs()
+        notes = [note for run in runs for note in recording.fetch_notes(run.run_id)]
+    return [note.text for note in notes if note.kind == DAMAGE]

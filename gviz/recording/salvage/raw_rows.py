@@ -1,0 +1,130 @@
+"""Raw rows of a damaged recording: all that can be read of it, whatever it is."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from gviz.recording.rows import Table, all_tables, create_sql
+from gviz.recording.salvage.pages import Pages, Value, text_or_bytes
+
+#: Rows written at once.
+_AT_ONCE = 10_000
+#: What SQLite, and Python's decoding of its values, raise for a damaged file.
+_FAILURES = (sqlite3.Error, UnicodeDecodeError, OverflowError)
+
+
+def write_raw_rows(path: Path, output: Path) -> Counter[str]:
+    """Write the tables of a recording, as far as they can be read, without types or keys.
+
+    Parameters
+    ----------
+    path
+        The recording.
+    output
+        Where an SQLite file with tables of the same names is made.
+
+    Returns
+    -------
+    Counter
+        How many pages, tables and columns could not be read, by these nouns.
+    """
+    unreadable: Counter[str] = Counter()
+    database = sqlite3.connect(output, isolation_level=None)
+    with contextlib.closing(database), _mapped(path) as data:
+        database.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
+        pages = Pages(data)
+        for table in all_tables():
+            columns = ", ".join(c.name for c in table.columns)
+            database.execute(f"CREATE TABLE {table.name} ({columns})")
+            database.execute("BEGIN")
+            try:
+                _insert(database, table, _rows_by_sqlite(path, table, unreadable))
+            except _FAILURES:
+                database.execute("COMMIT")
+                database.execute(f"DELETE FROM {table.name}")
+                database.execute("BEGIN")
+                _insert(database, table, _rows_by_pages(path, pages, table, unreadable))
+            database.execute("COMMIT")
+        unreadable["page"] = len(pages.unreadable)
+    return +unreadable
+
+
+@contextlib.contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap]:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
+
+
+def _insert(database: sqlite3.Connection, table: Table, rows: Iterable[tuple[Value, ...]]) -> None:
+    marks = ", ".join("?" * len(table.columns))
+    iterator = iter(rows)
+    while part := list(islice(iterator, _AT_ONCE)):
+        database.executemany(f"INSERT INTO {table.name} VALUES ({marks})", part)
+
+
+def open_raw(path: Path) -> sqlite3.Connection:
+    """Return a file opened by SQLite; text that is no UTF-8 is read as bytes."""
+    database = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)
+    database.text_factory = text_or_bytes
+    database.execute("PRAGMA trusted_schema=OFF")
+    return database
+
+
+def _rows_by_sqlite(
+    path: Path, table: Table, unreadable: Counter[str]
+) -> Iterator[tuple[Value, ...]]:
+    """Yield the rows of a table; columns that it lacks are NULL. sqlite3.Error: it is damaged."""
+    with contextlib.closing(open_raw(path)) as database:
+        found = database.execute(
+            "SELECT c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
+            "WHERE m.type = 'table' AND m.name = ?", (table.name,)
+        ).fetchall()  # fmt: skip
+        missing = [c.name for c in table.columns if (c.name,) not in found]
+        if len(missing) == len(table.columns):
+            raise sqlite3.DatabaseError(f"no table {table.name}")
+        unreadable["column"] += len(missing)
+        chosen = ", ".join("NULL" if c.name in missing else c.name for c in table.columns)
+        yield from database.execute(f"SELECT {chosen} FROM {table.name} NOT INDEXED")
+
+
+def _rows_by_pages(
+    path: Path, pages: Pages, table: Table, unreadable: Counter[str]
+) -> Iterator[tuple[Value, ...]]:
+    root = _root_page(path, table)
+    if root is None:
+        unreadable["table"] += 1
+        return
+    has_rowid = not table.without_rowid
+    names = [c.name for c in table.columns]
+    key = table.primary_key
+    # Tables without rowid are stored by their key.
+    stored = names if has_rowid else [*key, *(name for name in names if name not in key)]
+    order = [stored.index(name) for name in names]
+    own = names.index(key[0]) if has_rowid and len(key) == 1 else None
+    for row in pages.rows(root, len(names), has_rowid=has_rowid):
+        values = [row.values[at] for at in order]
+        if own is not None:
+            values[own] = row.rowid
+        yield tuple(values)
+
+
+def _root_page(path: Path, table: Table) -> int | None:
+    """Return a table's first page: as the file says, else as gviz lays new files out.
+
+    None: the file has no such table.
+    """
+    sql = "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?"
+    try:
+        with contextlib.closing(open_raw(path)) as database:
+            found = database.execute(sql, (table.name,)).fetchone()
+    except _FAILURES:
+        with contextlib.closing(sqlite3.connect(":memory:")) as database:
+            database.executescript(create_sql())
+            found = database.execute(sql, (table.name,)).fetchone()
+    return found[0] if found is not None and isinstance(found[0], int) else None

@@ -1,0 +1,69 @@
+"""Sound copies of damaged files: each made once in a process, when the file is opened."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import threading
+from pathlib import Path
+
+from gviz.errors import RecordingError
+from gviz.recording.integrity import file_version
+from gviz.recording.salvage.salvage import recover_recording
+from gviz.recording.salvage.soundness import is_sound_file
+
+#: Versions of files that were looked at: the viewer opens a file in each thread.
+_MOST_KNOWN = 256
+_lock = threading.Lock()
+#: By version, the file to read: None is the file itself.
+_known: dict[tuple[int, ...], Path | None] = {}
+#: The folder of the copies, removed when the process ends.
+_folders: list[tempfile.TemporaryDirectory[str]] = []
+_numbers = itertools.count()
+
+
+def sound_file(path: Path) -> Path:
+    """Return the file to read for a recording: itself, or a copy of what is sound of it.
+
+    Raises
+    ------
+    RecordingError
+        If nothing of it can be read, or there is no room for the copy.
+    """
+    version = file_version(path)
+    with _lock:
+        if version not in _known:
+            _remember(version, None if is_sound_file(path) else _copy(path))
+        copy = _known[version]
+    return path if copy is None else copy
+
+
+def mark_damaged(path: Path) -> bool:
+    """Take a file that was opened as sound for damaged; return whether that is news."""
+    version = file_version(path)
+    with _lock:
+        if _known.get(version) is not None:
+            return False
+        _known.pop(version, None)
+        _remember(version, _copy(path))
+    return True
+
+
+def _remember(version: tuple[int, ...], copy: Path | None) -> None:
+    while len(_known) >= _MOST_KNOWN:
+        _known.pop(next(iter(_known)))
+    _known[version] = copy
+
+
+def _copy(path: Path) -> Path:
+    if not _folders:
+        try:
+            _folders.append(tempfile.TemporaryDirectory(prefix="gviz-"))
+        except OSError as error:
+            raise RecordingError(
+                f"{path} is damaged, and there is no room for what can be read of it ({error}); "
+                "set TMPDIR to a folder with room"
+            ) from error
+    copy = Path(_folders[0].name) / f"{next(_numbers)}-{path.name}"
+    recover_recording(path, copy, overwrite=True)
+    return copy

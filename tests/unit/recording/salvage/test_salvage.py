@@ -1,0 +1,154 @@
+"""Damaged files are read as far as they can be: flipped bits, lost pages, a cut end."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
+
+from gviz.errors import RecordingError
+from gviz.recording.reader import Recording
+from gviz.recording.rows.tables import all_tables
+from gviz.recording.salvage import DAMAGE, recover_recording
+from gviz.recording.salvage.soundness import is_sound_file
+from gviz.report.summary import summarize
+
+_PAGE = 4096
+#: Flipped bits of one recording.
+_FLIPS = 60
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return write_loop_recording(tmp_path_factory.mktemp("loop") / "x.gviz").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("large") / "x.gviz"
+    return write_recording(path, wide_shape(40, 10), launches=20).read_bytes()
+
+
+def _damage_of(path: Path) -> list[str]:
+    with Recording(path) as recording:
+        summarize(recording)
+        return [note.text for note in recording.fetch_notes(1) if note.kind == DAMAGE]
+
+
+def _rows_of(path: Path) -> dict[str, set[tuple[object, ...]]]:
+    with closing(sqlite3.connect(path)) as database:
+        return {
+            table.name: set(database.execute(f"SELECT * FROM {table.name}"))
+            for table in all_tables()
+            if table.name not in ("note", "launch")
+        }
+
+
+def test_flipped_bit_never_makes_a_file_unreadable(loop: bytes, tmp_path: Path) -> None:
+    rng = random.Random(24)
+    path, recovered = tmp_path / "x.gviz", tmp_path / "out.gviz"
+    salvaged = 0
+    for _ in range(_FLIPS):
+        content = bytearray(loop)
+        # What kind of file it is, and of which schema, stands in these bytes.
+        at = rng.choice([rng.randrange(16, 60), rng.randrange(100, len(content))])
+        content[at] ^= 1 << rng.randrange(8)
+        path.write_bytes(content)
+        if _damage_of(path):
+            salvaged += 1
+            assert recover_recording(path, recovered, overwrite=True)
+            assert is_sound_file(recovered), at
+    assert salvaged >= 5
+
+
+@pytest.mark.parametrize("page", [1, 5, 40])
+def test_lost_page_costs_only_what_stood_on_it(large: bytes, tmp_path: Path, page: int) -> None:
+    path, whole, recovered = (tmp_path / name for name in ("x.gviz", "whole.gviz", "out.gviz"))
+    whole.write_bytes(large)
+    begin = 100 if page == 1 else (page - 1) * _PAGE
+    path.write_bytes(large[:begin] + b"\xa5" * (page * _PAGE - begin) + large[page * _PAGE :])
+    lost = recover_recording(path, recovered)
+    assert is_sound_file(recovered)
+    before, after = _rows_of(whole), _rows_of(recovered)
+    assert all(after[name] <= before[name] for name in before)
+    left = sum(map(len, after.values())) / sum(map(len, before.values()))
+    assert left > 0.9, lost
+
+
+def test_rows_behind_a_lost_inner_page_are_found(large: bytes, tmp_path: Path) -> None:
+    path, whole, recovered = (tmp_path / name for name in ("x.gviz", "whole.gviz", "out.gviz"))
+    whole.write_bytes(large)
+    with closing(sqlite3.connect(whole)) as database:
+        ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'span'")
+    assert large[(root - 1) * _PAGE] == 2  # an inner page of an index
+    path.write_bytes(large[: (root - 1) * _PAGE] + b"\0" * _PAGE + large[root * _PAGE :])
+    assert recover_recording(path, recovered) == (
+        "the file was damaged: 1 page unreadable, left out"
+    )
+    spans = [_rows_of(each)["span"] for each in (whole, recovered)]
+    assert spans[1] < spans[0]
+    assert len(spans[1]) > 0.95 * len(spans[0])
+
+
+@pytest.mark.parametrize("part", [0.9, 0.5])
+def test_file_that_is_cut_short_is_read_to_its_end(
+    large: bytes, tmp_path: Path, part: float
+) -> None:
+    path = tmp_path / "x.gviz"
+    path.write_bytes(large[: int(part * len(large))])
+    (sentence,) = _damage_of(path)
+    assert "pages" in sentence
+    with Recording(path) as recording:
+        assert recording.fetch_nodes(1)
+
+
+def test_long_values_are_read_over_their_pages(tmp_path: Path) -> None:
+    path, recovered = tmp_path / "x.gviz", tmp_path / "out.gviz"
+    write_recording(path, transformer_shape(1), launches=2)
+    text = "é" * 30_000
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE run SET command = ?, python_version = ?", (text, text))
+        database.execute("UPDATE node SET not_timed_reason = ? WHERE node_id % 2", (text,))
+    before = _rows_of(path)
+    content = bytearray(path.read_bytes())
+    content[100:_PAGE] = bytes(_PAGE - 100)  # SQLite cannot read any table without its first page
+    path.write_bytes(content)
+    recover_recording(path, recovered)
+    assert _rows_of(recovered) == before
+
+
+def test_sound_recording_is_recovered_whole(loop: bytes, tmp_path: Path) -> None:
+    path, recovered = tmp_path / "x.gviz", tmp_path / "out.gviz"
+    path.write_bytes(loop)
+    assert recover_recording(path, recovered) == ""
+    assert _rows_of(recovered) == _rows_of(path)
+
+
+def test_file_of_which_nothing_is_left_is_refused(loop: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.gviz"
+    path.write_bytes(loop[:_PAGE] + bytes(len(loop) - _PAGE))
+    with pytest.raises(RecordingError, match=r"no run and no graph in it can be read; copy it"):
+        recover_recording(path, tmp_path / "out.gviz")
+    assert not (tmp_path / "out.gviz").exists()
+
+
+def test_command_says_what_was_lost_and_its_exit_code(
+    loop: bytes, tmp_path: Path, gviz: Callable[..., object]
+) -> None:
+    path = tmp_path / "x.gviz"
+    path.write_bytes(loop)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE span SET duration_ns = 'x' WHERE iteration = 1")
+    done = gviz("recover", path)
+    assert done.returncode == 3
+    assert "2 node times unreadable" in done.stderr
+    assert _damage_of(tmp_path / "x.recovered.gviz")
+    again = gviz("recover", path, "-o", tmp_path / "x.recovered.gviz")
+    assert again.returncode == 1
+    assert "--overwrite" in again.stderr
+    assert gviz("recover", path, "-o", path).returncode == 2
