@@ -46,7 +46,7 @@ def violations_by_scheme(
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         page.locator(f"html[data-mantine-color-scheme={scheme}]").wait_for()
         # Mantine fades colours; axe must see the last of them.
-        page.evaluate("Promise.all(document.getAnimations().map(a => a.finished))")
+        page.evaluate("Promise.allSettled(document.getAnimations().map(a => a.finished))")
         if bad := violations(page, asked, within):
             found[scheme] = bad
     return found

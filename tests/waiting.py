@@ -10,25 +10,29 @@ from typing import Any
 PATIENCE_S = 30.0
 
 
-def _sleep() -> None:
-    time.sleep(0.02)
+#: Seconds between two answers: at first, and at last. What takes longer need not be known so soon,
+#: and each question takes time from what it waits for.
+_FIRST_REST_S = 0.01
+_LONGEST_REST_S = 0.1
 
 
 def eventually(
     question: Callable[[], Any],
     what: str,
     patience_s: float = PATIENCE_S,
-    rest: Callable[[], object] = _sleep,
+    rest: Callable[[float], object] = time.sleep,
 ) -> Any:
-    """Wait until a question has a true answer and return it; ``rest`` after each other answer.
+    """Wait until a question has a true answer and return it; ``rest`` for seconds after others.
 
     Playwright's own wait_for_function evaluates strings in the page, which the pages'
     Content-Security-Policy forbids. A question that asks the page nothing, as for page.url, needs
     a rest that does: Playwright takes in what the browser tells only meanwhile.
     """
     end = time.monotonic() + patience_s
+    pause_s = _FIRST_REST_S
     while time.monotonic() < end:
         if answer := question():
             return answer
-        rest()
+        rest(pause_s)
+        pause_s = min(1.5 * pause_s, _LONGEST_REST_S)
     raise AssertionError(f"{what} did not happen within {patience_s:.0f} s; last: {question()!r}")

@@ -7,13 +7,21 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from canvas_page import choose
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from kept_page import WINDOW, go_on, rest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Playwright,
+    sync_playwright,
+)
 from waiting import PATIENCE_S, eventually
 
 from gviz.app.server.server import Options, RunningServer
@@ -22,7 +30,6 @@ from gviz.app.server.server import Options, RunningServer
 KEPT = Path(__file__).resolve().parents[2] / "out" / "browser"
 #: With "1", traces of them too ('playwright show-trace FILE'); tests take a third longer.
 TRACE = os.environ.get("GVIZ_BROWSER_TRACE") == "1"
-WINDOW: Any = {"viewport": {"width": 1280, "height": 800}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,12 @@ class Site:
         return self.server.url + path.lstrip("/")
 
     def open(self, page: Page, path: str) -> None:
-        """Open an address; the session is fetched without the time that a page takes."""
+        """Open an address; the session is fetched without the time that a page takes.
+
+        A page that an earlier test has left goes there as its links do.
+        """
+        if go_on(page, self.server.url, path.lstrip("/")):
+            return
         # A connection of its own: the server closes idle ones, perhaps at this moment.
         page.context.request.get(self.start, max_redirects=0, headers={"Connection": "close"})
         page.goto(self.address(path))
@@ -56,6 +68,9 @@ _SPACE = "--min-semi-space-size=32"
 #: module that says OPTIMIZED.
 _ARGUMENTS = [*_PROCESSES, f"--js-flags=--no-opt --no-maglev {_SPACE}"]
 _OPTIMIZED = [*_PROCESSES, f"--js-flags={_SPACE}"]
+
+#: Options of a page, rather than of its window.
+_MEDIA = {"color_scheme", "reduced_motion"}
 
 Serve = Callable[..., Site]
 
@@ -80,12 +95,18 @@ def serve() -> Iterator[Serve]:
 
 
 @pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    """One Chromium for all tests."""
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
-        yield opened
-        opened.close()
+def playwright() -> Iterator[Playwright]:
+    """Playwright, which starts Chromium and speaks with it."""
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
+    """One Chromium for the windows that tests want in their own way."""
+    opened = playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
+    yield opened
+    opened.close()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -108,39 +129,61 @@ def console_may_say() -> list[str]:
 
 @pytest.fixture(scope="module")
 def window(
-    browser: Browser,
+    playwright: Playwright,
     chromium: str,
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[BrowserContext]:
     """A window of 1280 x 800 for a module's pages: scripts are fetched and compiled once.
 
-    Its profile is on disk: Chromium keeps compiled scripts there only.
+    Its profile is on disk: Chromium keeps compiled scripts there only. What glides and fades takes
+    a third of a test's time and does so only where a module says MOTION.
     """
     profile = tmp_path_factory.mktemp("profile")
     arguments = _OPTIMIZED if getattr(request.module, "OPTIMIZED", False) else _ARGUMENTS
-    with browser.browser_type.launch_persistent_context(
-        profile, executable_path=chromium, args=arguments, **WINDOW
+    moves = getattr(request.module, "MOTION", False)
+    with playwright.chromium.launch_persistent_context(
+        profile,
+        executable_path=chromium,
+        args=arguments,
+        viewport=WINDOW,
+        reduced_motion="no-preference" if moves else "reduce",
     ) as context:
         yield context
+
+
+@pytest.fixture(scope="module")
+def kept() -> list[Page]:
+    """The page that a module's tests use in turn, once there is one."""
+    return []
 
 
 @pytest.fixture
 def page(
     window: BrowserContext,
-    browser: Browser,
+    kept: list[Page],
     request: pytest.FixtureRequest,
     console_may_say: list[str],
 ) -> Iterator[Page]:
-    """A new page, of a new user to the servers; its console must be empty at the end.
+    """A page, of a new user to the servers; its console must be empty at the end.
 
-    Parametrized, it has a window of its own with these options.
+    In a module that says ONE_PAGE the tests use one in turn, but for those marked ``own_page``:
+    loading Dash takes longer than most of them. Parametrized, it has these options: those of media
+    on a page of its own, others in a window of its own.
     """
-    options = getattr(request, "param", None)
-    context = browser.new_context(**WINDOW, **options) if options else window
+    options = getattr(request, "param", {})
+    is_shared = getattr(request.module, "ONE_PAGE", False) and not (
+        options or request.node.get_closest_marker("own_page")
+    )
+    context = window
+    if options.keys() - _MEDIA:
+        browser: Browser = request.getfixturevalue("browser")
+        context = browser.new_context(viewport=WINDOW, **options)
     if TRACE:
         context.tracing.start(screenshots=True, snapshots=True)
-    opened = context.new_page()
+    opened = kept.pop() if is_shared and kept else context.new_page()
+    if options and context is window:
+        opened.emulate_media(**options)
     stated: list[str] = []
 
     def hear(text: str) -> None:
@@ -148,31 +191,46 @@ def page(
         if not any(part in text for part in console_may_say):
             stated.append(text)
 
-    opened.on("console", lambda message: hear(f"{message.type}: {message.text}"))
-    opened.on("pageerror", lambda error: hear(f"error: {error}"))
+    def hear_message(message: ConsoleMessage) -> None:
+        hear(f"{message.type}: {message.text}")
+
+    def hear_error(error: Error) -> None:
+        hear(f"error: {error}")
+
+    opened.on("console", hear_message)
+    opened.on("pageerror", hear_error)
     yield opened
-    failed = request.node.stash.get(_FAILED, True) or bool(stated)
+    failed = request.node.stash.get(_FAILED, True)
+    can_stay = is_shared and not failed and rest(opened)
+    failed = failed or bool(stated)
     name = re.sub(r"\W+", "_", request.node.name)
     if failed:
         KEPT.mkdir(parents=True, exist_ok=True)
         opened.screenshot(path=KEPT / f"{name}.png")
     if TRACE:
         context.tracing.stop(path=KEPT / f"{name}.zip" if failed else None)
+    if can_stay:
+        opened.remove_listener("console", hear_message)
+        opened.remove_listener("pageerror", hear_error)
+        kept.append(opened)
     if context is window:
-        _forget(window)
+        _forget(window, kept)
     else:
         context.close()
     assert stated == [], "the console is not empty"
 
 
-def _forget(context: BrowserContext) -> None:
-    """Close a window's pages, and forget what servers and pages have stored in it."""
+def _forget(context: BrowserContext, kept: list[Page]) -> None:
+    """Close a window's pages but the kept one; forget what servers and pages stored in it."""
     # Its first page stays: a browser whose last page is closed would end.
     for page in context.pages[1:]:
+        if page in kept:
+            continue
         if page.url.startswith(("http", "file")):
             page.evaluate("localStorage.clear()")
         page.close()
-    context.clear_cookies()
+    if not kept:
+        context.clear_cookies()
     context.clear_permissions()
 
 
@@ -248,8 +306,9 @@ class GraphPage:
 
     def wait_until(self, question: Callable[[], Any], what: str) -> Any:
         """Wait until a question has a true answer and return it."""
-        rest = partial(self.page.wait_for_timeout, 20)
-        return eventually(question, what, self.patience_s, rest)
+        return eventually(
+            question, what, self.patience_s, lambda s: self.page.wait_for_timeout(1000 * s)
+        )
 
     def click_node(self, view: str, node: int) -> None:
         """Click a node where a canvas drew it."""

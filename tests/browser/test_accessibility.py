@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 #: axe computes for seconds.
 OPTIMIZED = True
 GRAPH = "graph?file=small&graph=1"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 GRAPH = "graph?file=small&graph=1"
 NODE = FIRST_NODE_ID + 4  # branch0_step0, a kernel
 OTHER = FIRST_NODE_ID + 5
@@ -150,6 +151,7 @@ def test_search_filters_the_table(graph_page: GraphPage, site: Site) -> None:
     assert rows.count() == 3
 
 
+@pytest.mark.own_page
 def test_page_is_used_before_dash_is_there_and_stays(page: Page, site: Site) -> None:
     held: list[Route] = []
     site.open(page, "")
@@ -179,6 +181,7 @@ def test_page_is_used_before_dash_is_there_and_stays(page: Page, site: Site) -> 
     eventually(lambda: f"node={node}" in page.url, "the selection in the address")
 
 
+@pytest.mark.own_page
 def test_chart_library_is_loaded_only_for_a_chart(graph_page: GraphPage, site: Site) -> None:
     loaded: list[str] = []
     graph_page.page.on("request", lambda request: loaded.append(request.url))

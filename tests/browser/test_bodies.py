@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 GRAPH = "graph?file=nested&graph=1"
 #: Numbers on the page of nodes of NESTED; STEP and CLIP are inside WHILE, CLIP inside INNER_IF.
 LOAD, CHILD, WHILE, REDUCE, IF, STORE = 0, 1, 2, 4, 5, 6

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 GRAPH = "graph?file=small&graph=1"
 NODE = FIRST_NODE_ID + 4
 #: WCAG 2.2, success criterion 1.4.3, level AA.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
+MOTION = True
 SHAPE = fork_join_shape()
 GRAPH = "graph?file=small&graph=1"
 NODE = FIRST_NODE_ID + 4  # branch0_step0

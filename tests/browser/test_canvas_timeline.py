@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
+MOTION = True
 SHAPE = fork_join_shape()
 TIMED = sum(w.timed for w in SHAPE.works)
 NODE = FIRST_NODE_ID + 4
@@ -180,7 +182,9 @@ def test_part_of_the_time_is_in_the_address_and_escape_leads_back_to_it(
     assert led["k"] < start["k"] / 10
     page.keyboard.press("Escape")
     graph_page.wait_until(lambda: not graph_page.state("timeline")["selected"], "nothing selected")
-    assert graph_page.at_rest("timeline")["transform"] == pytest.approx(start)
+    graph_page.wait_until(
+        lambda: graph_page.state("timeline")["transform"] == pytest.approx(start), "the part again"
+    )
     # From here on by hand: a reload and the back button find it.
     page.locator("#timeline canvas").focus()
     page.keyboard.press("+")
@@ -188,7 +192,10 @@ def test_part_of_the_time_is_in_the_address_and_escape_leads_back_to_it(
     near = graph_page.state("timeline")["transform"]
     page.reload()
     graph_page.wait()
-    assert graph_page.at_rest("timeline")["transform"] == pytest.approx(near, rel=1e-4)
+    graph_page.wait_until(
+        lambda: graph_page.state("timeline")["transform"] == pytest.approx(near, rel=1e-4),
+        "the part of before",
+    )
     page.keyboard.press("f")
     page.locator("#timeline canvas").focus()
     page.keyboard.press("f")

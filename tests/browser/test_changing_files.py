@@ -59,7 +59,7 @@ def come_back(page: Page) -> None:
 
 def until_seen(page: Page, question: Callable[[], Any], what: str) -> None:
     """Come back to a page until what has changed is seen there."""
-    eventually(question, what, rest=lambda: come_back(page))
+    eventually(question, what, rest=lambda _: come_back(page))
 
 
 def expect_notice(page: Page, words: str) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 COMPARE = "compare?a=decode_step_again&b=decode_step_fused"
 #: The attention that was fused: the first node of the table.
 REPLACED = 40

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 SHAPE = fork_join_shape()
 GRAPH = "graph?file=small&graph=1"
 NODE = FIRST_NODE_ID + 4

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 RECORDINGS = Path(__file__).resolve().parents[2] / "assets" / "recordings"
 GRAPH = "graph?file=memory&graph=1"
 #: Nothing, allocation, looks, address: the edges of the memory recording.

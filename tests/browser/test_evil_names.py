@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 GRAPH = "graph?file=evil&graph=1"
 LONG = FIRST_NODE_ID + NAMES.index("x" * 4_000)
 #: The last node's name is that of a node before it.
@@ -197,6 +198,7 @@ def test_list_of_graphs_is_no_wider_than_the_window(graph_page: GraphPage, site:
     expect_harmless(page)
 
 
+@pytest.mark.own_page
 @pytest.mark.parametrize(
     "path",
     [

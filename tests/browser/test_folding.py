@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 LAYERS = 12
 SHAPE = transformer_shape(layers=LAYERS)
 GRAPH = "graph?file=long&graph=1"

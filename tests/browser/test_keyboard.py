@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 GRAPH = "graph?file=small&graph=1"
 SHAPE = fork_join_shape()
 NODE = FIRST_NODE_ID + 4
@@ -297,6 +298,7 @@ def tab_through(page: Page, most: int = 80) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.own_page
 def test_focus_goes_in_order_and_is_seen_everywhere(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&node={NODE}")
     graph_page.page.locator("#inspector .gv-bars").wait_for()
@@ -324,6 +326,7 @@ def test_focus_goes_in_order_and_is_seen_everywhere(graph_page: GraphPage, site:
     assert places == sorted(places)
 
 
+@pytest.mark.own_page
 @pytest.mark.parametrize("path", ["", "run?file=small&run=1", "bench", "nowhere"])
 def test_focus_is_seen_on_other_pages(page: Page, site: Site, path: str) -> None:
     site.open(page, path)
@@ -333,6 +336,7 @@ def test_focus_is_seen_on_other_pages(page: Page, site: Site, path: str) -> None
     assert [step for step in steps if not (step["seen"] and step["shown"])] == []
 
 
+@pytest.mark.own_page
 def test_skip_link_leads_past_the_header(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     page = graph_page.page
@@ -361,7 +365,6 @@ def test_node_is_selected_from_the_table_by_keyboard(graph_page: GraphPage, site
 # -- motion ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", [{"reduced_motion": "reduce"}], indirect=True)
 def test_nothing_moves_for_who_wants_less_motion(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&node={NODE}")
     page = graph_page.page

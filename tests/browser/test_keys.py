@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 SHAPE = fork_join_shape()
 EDGES = [
     (FIRST_NODE_ID + a, FIRST_NODE_ID + b) for b, work in enumerate(SHAPE.works) for a in work.after

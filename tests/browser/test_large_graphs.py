@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 OPTIMIZED = True
 
 PATIENCE_S = 120.0

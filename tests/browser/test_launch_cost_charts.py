@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 CHARTS = 16
 
 
@@ -65,6 +66,7 @@ def test_numbers_stand_below_each_chart(page: Page, site: Site) -> None:
     assert rows.first.locator("td").count() == 4
 
 
+@pytest.mark.own_page
 def test_plotly_is_loaded_for_charts_only(page: Page, site: Site) -> None:
     def loaded() -> list[str]:
         names: list[str] = page.evaluate(

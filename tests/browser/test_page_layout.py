@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 RECORDING = Path(gviz.assets.__file__).parent / "recordings" / "training_step.gviz"
 GRAPH = "graph?file=training_step&graph=1"
 #: Controls of a head that lie over another one of it, or leave it.

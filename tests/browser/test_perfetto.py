@@ -116,8 +116,11 @@ def query(page: Page, sql: str) -> list[list[str]]:
 
 def open_trace(page: Page, address: str, name: str) -> None:
     page.goto(f"{address}/#!/?url={address}{TRACES}{name}")
-    rest = partial(page.wait_for_timeout, 100)
-    eventually(lambda: page.evaluate(f"Boolean({ENGINE})"), "a trace in Perfetto", rest=rest)
+    eventually(
+        lambda: page.evaluate(f"Boolean({ENGINE})"),
+        "a trace in Perfetto",
+        rest=lambda s: page.wait_for_timeout(1000 * s),
+    )
 
 
 def recording(name: str, folder: Path) -> Path:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 RECORDINGS = Path(gviz.assets.__file__).parent / "recordings"
 #: The all-reduce of layer 5, for which rank 0 waits.
 WAITED = 35

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 BUNDLED = Path(__file__).resolve().parents[2] / "assets" / "recordings"
 REPORT = "report?file=decode_step&graph=1"
 CHARTS = 5

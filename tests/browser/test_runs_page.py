@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 BUNDLED = Path(__file__).resolve().parents[2] / "assets" / "recordings"
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 #: Nodes one after the other, then nodes of two names in turn.
 ROW, ITERATIONS = 400, 1_300
 IN_A_ROW = list(range(FIRST_NODE_ID, FIRST_NODE_ID + ROW))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 SMALL = "graph?file=small&graph=1"
 NODE = FIRST_NODE_ID + 4
 #: Overlays and the titles of their legends, which are their names in the list of colours.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 GRAPH = "graph?file=small&graph=1"
 KERNELS = f"{GRAPH}&table=kernels"
 SHAPE = fork_join_shape()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 RECORDINGS = Path(gviz.assets.__file__).parent / "recordings"
 STACK = "graph?file=training_step&graph=1&launch=all"
 LAST = 2306

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 RECORDINGS = Path(gviz.assets.__file__).parent / "recordings"
 CUPY = "graph?file=cupy_pipeline&graph=1"
 

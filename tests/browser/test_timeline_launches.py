@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 RECORDINGS = Path(gviz.assets.__file__).parent / "recordings"
 DECODE = "graph?file=decode_step&graph=1"
 CUPY = "graph?file=cupy_pipeline&graph=1"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
 GRAPH = "graph?file=small&graph=1"
 NODE = FIRST_NODE_ID + 4
 OTHER = FIRST_NODE_ID + 9

@@ -1,0 +1,51 @@
+"""A page that the tests of a module use in turn: left empty by one, gone on from by the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+WINDOW: Any = {"width": 1280, "height": 800}
+#: The address where a page rests, below the server's, and what it says there.
+_REST = "nowhere"
+_RESTING = "There is no page at this address"
+
+#: Leads to an address as a link of the page does, without loading Dash again.
+_GO = """address => {
+  history.pushState({}, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+}"""
+#: Forgets what was stored; returns the address of the server whose page this is.
+_FORGET = """() => {
+  const config = document.getElementById("_dash-config");
+  if (!config) return null;
+  localStorage.clear();
+  return location.origin + JSON.parse(config.textContent).requests_pathname_prefix;
+}"""
+
+
+def rest(page: Page) -> bool:
+    """Leave what a test showed; return whether the next can go on from here."""
+    page.unroute_all()
+    if not page.url.startswith("http"):
+        return False
+    base = page.evaluate(_FORGET)
+    if base is None:
+        return False
+    page.mouse.move(0, 0)
+    page.evaluate(_GO, base + _REST)
+    page.get_by_text(_RESTING).wait_for()
+    if page.viewport_size != WINDOW:
+        page.set_viewport_size(WINDOW)
+    page.emulate_media(color_scheme="null", reduced_motion="null")
+    return True
+
+
+def go_on(page: Page, base: str, path: str) -> bool:
+    """Lead a page that rests to an address of the server it is of; return whether it was one."""
+    if page.url != base + _REST or path == _REST:
+        return False
+    page.evaluate(_GO, base + path)
+    page.get_by_text(_RESTING).wait_for(state="detached")
+    return True
