@@ -18,19 +18,21 @@ _DAG = ("core", "dag/overlay", "dag/scene", "dag/draw")
 #: the application and what is in a saved file know each other's no more.
 ALLOWED: dict[str, Sequence[str]] = {
     "core": (),
-    "dag/overlay": _DAG[:1],
+    "overlay/read": ("core",),
+    "overlay": ("core", "overlay/read"),
+    "dag/overlay": ("core", "overlay"),
     "dag/scene": _DAG[:2],
     "dag/draw": _DAG[:3],
     "dag": _DAG,
-    "timeline": ("core",),
+    "timeline": ("core", "overlay"),
     "memory": ("core",),
     "table": ("core",),
     "breakdown": ("core",),
     "search": ("core", "table", "breakdown"),
-    "page": ("core", *_VIEWS, "search"),
-    "stores": ("core", *_VIEWS, "page"),
-    "dash": ("core", *_VIEWS, "search", "page", "stores"),
-    "file": ("core", *_VIEWS, "search", "page", "stores"),
+    "page": ("core", "overlay", *_VIEWS, "search"),
+    "stores": ("core", "overlay", *_VIEWS, "page"),
+    "dash": ("core", "overlay", *_VIEWS, "search", "page", "stores"),
+    "file": ("core", "overlay", *_VIEWS, "search", "page", "stores"),
     "early": (),
 }
 MOST_MODULES = 20

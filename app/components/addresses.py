@@ -278,6 +278,10 @@ class Addresses:
         """Return the address that says whether a page's files are still the same."""
         return self.prefix + f"{PAYLOAD}/state".lstrip("/")
 
+    def overlay(self, number: int) -> str:
+        """Return where a table that pages lay on graphs is, by its place among all of them."""
+        return self.prefix + f"{PAYLOAD}/overlay/{number}".lstrip("/")
+
     def upload(self) -> str:
         """Return where files are uploaded to."""
         return self.prefix + f"{PAYLOAD}/upload".lstrip("/")

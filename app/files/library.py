@@ -12,6 +12,7 @@ from gviz.app.files.live_recording import LiveRecording
 from gviz.app.files.open_recording import OpenRecording
 from gviz.app.files.scratch import Scratch
 from gviz.errors import RecordingError
+from gviz.overlay import OverlayFile
 from gviz.recording import Recording
 from gviz.spool import SPOOL_SUFFIX
 
@@ -29,6 +30,9 @@ class Library:
         Paths of recordings, or of spools that still grow; or recordings (their file is opened
         again a thread).
 
+    overlays
+        Tables that pages of graphs lay on them.
+
     Attributes
     ----------
     scratch
@@ -40,7 +44,12 @@ class Library:
         If there is no source, or one cannot be opened.
     """
 
-    def __init__(self, sources: Iterable[Recording | Path | str]) -> None:
+    def __init__(
+        self,
+        sources: Iterable[Recording | Path | str],
+        overlays: Sequence[OverlayFile] = (),
+    ) -> None:
+        self.overlays = overlays
         self._files: dict[str, OpenRecording] = {}
         self._kept = Kept()
         self.scratch = Scratch()

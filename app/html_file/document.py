@@ -26,6 +26,7 @@ _STYLES = (
     "styles/breakdown.css",
     "styles/report.css",
     "styles/compare.css",
+    "styles/overlay.css",
     "styles/file.css",
 )
 

@@ -21,6 +21,7 @@ from gviz.app.html_file.launches import LaunchChoice, check_launches, choose
 from gviz.app.html_file.notes import MEDIAN_LAUNCHES, Progress
 from gviz.app.html_file.source import Source, find_partners, open_source
 from gviz.errors import RecordingError, cannot_write
+from gviz.overlay import OverlayFile
 from gviz.recording import check_output
 from gviz.system import create_file, mode_for
 
@@ -56,6 +57,7 @@ def write_html(
     *,
     baseline: Path | None = None,
     baseline_graph: int | None = None,
+    overlays: Sequence[OverlayFile] = (),
     state: str = "",
     overwrite: bool = False,
     processes: int | None = None,
@@ -77,6 +79,8 @@ def write_html(
         A graph that none corresponds to is shown alone.
     baseline_graph
         The graph of the baseline that the only graph is compared with; None: what corresponds.
+    overlays
+        Tables that are laid on the graphs.
     state
         What the page shows at first, as the query of the address of a graph's page has it.
     overwrite
@@ -93,7 +97,7 @@ def write_html(
         corresponds to any, or the file cannot be written.
     """
     check_output(output, overwrite=overwrite)
-    library = Library(_files(recording, baseline))
+    library = Library(_files(recording, baseline), overlays)
     opened, before = library.files()[0], library.files()[-1]
     try:
         # One version of each throughout, also where a file is replaced meanwhile.
@@ -143,6 +147,8 @@ def _blobs(
     graphs = [{"id": graph.graph_id, "name": graph.name} for graph in source.graphs]
     found = {"parts": parts.list, "frame": frame, "graphs": graphs, "state": state}
     yield "file", json.dumps(found, separators=(",", ":")).encode()
+    for number, overlay in enumerate(source.library.overlays):
+        yield f"overlay-{number}", overlay.text
     for one in written:
         if isinstance(one, InspectedGraph):
             chosen = choose(one.view, launches)

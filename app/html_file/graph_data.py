@@ -42,6 +42,7 @@ def graph_blobs(
     view, graph_id = graph.view, graph.graph_id
     # Others make them while this process lays graphs out.
     makers.begin(graph)
+    overlays = {o.name: f"overlay-{n}" for n, o in enumerate(source.library.overlays)}
     parts = Parts(apart=True)
     measurements = source.recording.fetch_measurements(view.run.run_id)
     head = graph_head(view, source.graphs, measurements)
@@ -54,7 +55,7 @@ def graph_blobs(
     verdict = _verdict(source.recording, view, pool)
     together = [f["together"] for f in states["folds"].values() if f["folds"]]
     found = {
-        **graph_content(view, page, parts, {"graph": graph_id}),
+        **graph_content(view, page, parts, {"graph": graph_id}, overlays),
         "note": _note(source, view, chosen, together),
         "nothing": nothing,
         "memory_facts": memory,

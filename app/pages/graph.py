@@ -260,7 +260,11 @@ def _table(view: GraphView) -> Component:
 
 
 def graph_content(
-    view: GraphView, page: Component, parts: Parts, fixed: Mapping[str, object]
+    view: GraphView,
+    page: Component,
+    parts: Parts,
+    fixed: Mapping[str, object],
+    overlays: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return what the browser's page of a graph is made of, alike for a server and for a file.
 
@@ -272,6 +276,8 @@ def graph_content(
         Where the page's parts go.
     fixed
         Fields of the page's address that no choice on it changes.
+    overlays
+        Tables that the page comes with: where each is, by name.
     """
     launch = typical_launch(view.recorded_launches)
     place = parts.add(page)
@@ -291,6 +297,7 @@ def graph_content(
         },
         "fixed": {name: value for name, value in fixed.items() if value is not None},
         "has_breakdown": has_breakdown(view),
+        "overlays": [{"name": name, "source": source} for name, source in overlays.items()],
         "launch": "" if launch is None else str(launch.launch_id),
         "first": ["timeline", "dag"] if _has_many_spans(view) else ["dag", "timeline"],
     }
@@ -329,7 +336,10 @@ def graph_payload(
     page = render_served_graph(library, file, view, query, addresses)
     opened = library.file(file)
     fixed = {"file": opened.key, "graph": view.graph.graph_id}
-    found = graph_content(view, page, Parts(), fixed)
+    overlays = {
+        overlay.name: addresses.overlay(number) for number, overlay in enumerate(library.overlays)
+    }
+    found = graph_content(view, page, Parts(), fixed, overlays)
     if is_first_folded(opened.recording, view, opened.keep):
         found |= {"fold": "repeats", "open": [FIRST_BLOCKS]}
     found["identity"] = graph_identity(view.run, view.graph)

@@ -83,10 +83,16 @@ def share_menu(pictures: Sequence[Picture], can_share: bool) -> list[Component]:
     ]
     page = [_share_page()] if can_share else []
     table = html.Button("Table as CSV", id="save-csv", type="button", title="The rows shown")
+    overlay = html.Button(
+        "Add overlay…",
+        id="add-overlay",
+        type="button",
+        title="Lay a table of your own (CSV, JSON) on the graph; or drop it on the page",
+    )
     menu = html.Details(
         [
             html.Summary("Share"),
-            html.Div([*page, *items, table], className="gv-how-body gv-menu-body"),
+            html.Div([*page, *items, table, overlay], className="gv-how-body gv-menu-body"),
         ],
         id="share-menu",
         className="gv-how gv-menu",

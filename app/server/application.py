@@ -36,6 +36,7 @@ from gviz.app.server.access import AccessRules, content_security_policy, protect
 from gviz.app.server.address_page import Page, landing_address, render_page
 from gviz.app.server.compare_routes import add_compared_routes
 from gviz.app.server.compression import add_compression
+from gviz.app.server.overlay_route import add_overlay_route
 from gviz.app.server.page_html import Application
 from gviz.app.server.ranks_routes import add_rank_routes
 from gviz.app.server.refusals import add_refusals
@@ -130,6 +131,7 @@ def _add_data_routes(
     add_compared_routes(server, library, addresses)
     add_rank_routes(server, library, prefix)
     add_share_route(server, library, prefix)
+    add_overlay_route(server, library, prefix)
     add_state_route(server, library, addresses)
 
 

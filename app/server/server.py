@@ -42,6 +42,7 @@ from gviz.errors import UsageError
 
 if TYPE_CHECKING:
     from gviz.analysis import Ignored
+    from gviz.overlay import OverlayFile
 
 #: Requests are short and the work behind them is cached; more threads would only open
 #: more connections to each recording.
@@ -73,6 +74,8 @@ class Options:
         Size of the largest file that may be uploaded in the browser.
     ignored
         Findings that reports leave out.
+    overlays
+        Tables that pages of graphs lay on them.
     """
 
     host: str = "127.0.0.1"
@@ -83,6 +86,7 @@ class Options:
     allow_hosts: Sequence[str] = field(default=())
     most_upload_bytes: int = MOST_BYTES
     ignored: Sequence[Ignored] = field(default=())
+    overlays: Sequence[OverlayFile] = field(default=())
 
 
 def serve(paths: Sequence[Path], options: Options) -> int:
@@ -166,7 +170,7 @@ class RunningServer:
         self._access = build_access(options, self.prefix)
         # A page requests a dozen files at once; that they wait a moment is no news.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-        self.library = Library(paths)
+        self.library = Library(paths, options.overlays)
         try:
             listener = self._listen()
         except UsageError:

@@ -51,7 +51,7 @@ def _write(library: Library, opened: OpenRecording, view: GraphView, state: str)
         command = own_command(
             "gviz", "export", "--html", str(path), "--graph", str(view.graph.graph_id),
             "--state", state, "-o", str(output), *_launch(view, state),
-            *_baseline(library, folder, state),
+            *_baseline(library, folder, state), *_overlays(library, folder),
         )  # fmt: skip
         with _ONE_AT_A_TIME:
             done = subprocess.run(
@@ -93,6 +93,14 @@ def _baseline(library: Library, folder: Path, state: str) -> list[str]:
     if query.graphs is not None:
         arguments += ["--baseline-graph", str(query.graphs[0])]
     return arguments
+
+
+def _overlays(library: Library, folder: Path) -> list[str]:
+    """Return the overlays of the server, as arguments."""
+    paths = [folder / overlay.name for overlay in library.overlays]
+    for path, overlay in zip(paths, library.overlays, strict=True):
+        path.write_bytes(overlay.text)
+    return [argument for path in paths for argument in ("--overlay", str(path))]
 
 
 def _reason(reported: str) -> str:

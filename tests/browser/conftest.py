@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from playwright.sync_api import (
 from waiting import PATIENCE_S, eventually
 
 from gviz.app.server.server import Options, RunningServer
+from gviz.overlay import read_overlays
 
 #: Screenshots of failed tests.
 KEPT = Path(__file__).resolve().parents[2] / "out" / "browser"
@@ -80,8 +81,9 @@ def serve() -> Iterator[Serve]:
     """Start servers on recordings; each listens on a port the system picks."""
     running: list[tuple[RunningServer, threading.Thread]] = []
 
-    def start(*paths: Path, url_prefix: str = "/") -> Site:
-        options = Options(port=0, open_browser=False, url_prefix=url_prefix)
+    def start(*paths: Path, url_prefix: str = "/", overlays: Sequence[Path] = ()) -> Site:
+        laid = read_overlays(overlays)
+        options = Options(port=0, open_browser=False, url_prefix=url_prefix, overlays=laid)
         server = RunningServer(list(paths), options)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

@@ -63,6 +63,13 @@ export class Blocks {
     return Array.from(this.node.subarray(this.first[first], this.end[end - 1]));
   }
 
+  /** What blocks are called, with their nodes; families are no parts of a launch. */
+  named() {
+    const places = Array.from({ length: this.count }, (_, i) => i);
+    return places.filter((i) => this.labels[i] && this.rowKeys[this.row[i]] !== "family")
+      .map((i) => ({ label: this.labels[i], nodes: this.nodesOf(i) }));
+  }
+
   /** The block of a row, by its place in it. @param {number} row @param {number} place */
   at(row, place) {
     return this.rowStart[row] + place;

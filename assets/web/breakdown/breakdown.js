@@ -51,6 +51,10 @@ export class Breakdown {
     box.replaceChildren(element("div", { class: "gv-headline-line" }, this.sentence, this.button), this.rows.box);
     this.end = bus.subscribe(bus.PAGE, () => this.mark());
     this.listen();
+    /** Settled once the blocks are there, or cannot be had. */
+    this.taken = source.breakdown().then((payload) => {
+      if (!this.ending.signal.aborted) this.take(payload);
+    });
     this.load(source);
   }
 
@@ -58,7 +62,7 @@ export class Breakdown {
   async load(source) {
     const { signal } = this.ending;
     await Promise.all([
-      source.breakdown().then((payload) => signal.aborted || this.take(payload)),
+      this.taken,
       source.verdict(signal).then((verdict) => signal.aborted || this.say(verdict)),
     ]).catch((error) => {
       if (!signal.aborted) this.sentence.textContent = `No verdict: ${error.message}`;

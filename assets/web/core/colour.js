@@ -11,6 +11,8 @@
 /** @import { Scheme } from "./canvas.js" */
 
 export const STEPS = 256;
+/** Values that spread more are shown as ratios: as LOG_RATIO of gviz.formats.svg.colours. */
+const LOG_RATIO = 20;
 
 // [position, chroma, hue]; lightness runs linearly from the first to the second of `light`.
 /** @type {Record<Scheme, {light: [number, number], path: [number, number, number][]}>} */
@@ -209,11 +211,33 @@ export function step(scale, ns) {
 }
 
 /**
+ * How values map to colours: as ColourScale of gviz.formats.svg.colours; where some are below zero, from the least.
+ * @param {ArrayLike<number>} values NaN: none
+ * @returns {{least: number, most: number|null, log: boolean, from?: number}}
+ */
+export function scaleOf(values) {
+  let [least, most, lowest] = [Infinity, -Infinity, 0];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (value > most) most = value;
+    if (value > 0 && value < least) least = value;
+    if (value < lowest) lowest = value;
+  }
+  if (lowest < 0) return { least: lowest, most, log: false, from: lowest };
+  if (!(most > 0)) return { least: 0, most: null, log: false };
+  return { least, most, log: most / least >= LOG_RATIO };
+}
+
+/**
  * The step of a value in the ramp.
- * @param {{least: number, most: number|null, log: boolean}} scale
+ * @param {{least: number, most: number|null, log: boolean, from?: number}} scale
  * @param {number} value
  */
-export function stepOf({ least, most, log }, value) {
+export function stepOf({ least, most, log, from }, value) {
+  if (from !== undefined && most !== null) {
+    const part = most > from ? (value - from) / (most - from) : 0.5;
+    return Math.max(0, Math.min(STEPS - 1, Math.round(part * (STEPS - 1))));
+  }
   if (most === null || !(value > 0)) return 0;
   if (most <= least) return STEPS >> 1;
   const t = log ? Math.log(value / least) / Math.log(most / least) : value / most;

@@ -10,8 +10,12 @@
  *
  * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
  *   colour?: string, theme?: string, group: string, layout?: string, fold?: string, open?: string[],
- *   buffer?: string|null, times?: [number, number]|"between"|null, eager?: string, setProps?: (change: Partial<Props>) => void}} Props  as
+ *   buffer?: string|null, times?: [number, number]|"between"|null, eager?: string,
+ *   laid?: Laid|null, setProps?: (change: Partial<Props>) => void}} Props  as
  *   gviz.app.components.canvases has them
+ * @typedef {{id: string, label: string, isNumber: boolean, of: (node: number) => number|string|null,
+ *   shade: (nodes: number[]) => number|string|null, write: (value: number|string|null) => string}} Laid  what a reader has
+ *   laid on the graph, a column of an overlay (overlay/overlay.js): views colour by it in place of `colour`
  * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind
  * @typedef {{x: number, y: number}} Point  on the canvas
  * @typedef {import("./gestures.js").Listener & {

@@ -81,6 +81,11 @@ export async function loadBytes(source) {
   return (await request(source)).blob();
 }
 
+/** A file of the server's, as it comes. @param {string} source @returns {Promise<ReadableStream<Uint8Array>>} */
+export async function loadStream(source) {
+  return /** @type {ReadableStream<Uint8Array>} */ ((await request(source)).body);
+}
+
 /** A text of the server's. @param {string} source @param {AbortSignal} [signal] */
 export async function loadText(source, signal) {
   return (await request(source, signal)).text();

@@ -155,7 +155,8 @@ export class Dag {
 
   /** What nodes are coloured by. */
   overlay() {
-    return this.scene.overlay(this.frame.props.colour);
+    const { colour, laid } = this.frame.props;
+    return this.scene.overlay(colour, laid);
   }
 
   /** The room that legends take at the top. */
@@ -429,7 +430,7 @@ export class Dag {
     if (i < 0 && !outside) {
       if (this.buffers.hover(x, y)) return;
     } else this.buffers.leave();
-    this.frame.tip(i < 0 ? null : dagTips.describe(this.scene, i), x ?? 0, y ?? 0);
+    this.frame.tip(i < 0 ? null : dagTips.describe(this.scene, i, this.frame.props.laid && this.overlay()), x ?? 0, y ?? 0);
   }
 
   escape() {

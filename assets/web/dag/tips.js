@@ -2,14 +2,15 @@
 import * as format from "../core/format.js";
 import * as changes from "./changes.js";
 import * as dagData from "./draw/data_edges.js";
+/** @import { Overlay } from "./overlay/overlay.js" */
 /** @import { Parent } from "./scene/bodies.js" */
 /** @import { DagScene } from "./scene/scene.js" */
 
 /** Overlays that a tooltip shows, beside the times it has anyway. */
 const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
 
-/** @param {DagScene} scene @param {number} i */
-export function describe(scene, i) {
+/** @param {DagScene} scene @param {number} i @param {Overlay|null} [laid] on the graph by its reader */
+export function describe(scene, i, laid) {
   const [short, whole] = [scene.nameOf(i), scene.wholeNameOf(i)];
   const rows = [[short], ...(whole === short ? [] : [["name", whole]]), ["kind", scene.kindOf(i)], ...timesOf(scene, i)];
   if (Number.isFinite(scene.share[i])) {
@@ -24,6 +25,7 @@ export function describe(scene, i) {
     const label = words || overlays[name].label.toLowerCase();
     rows.push([label, scene.overlay(name).describe(i)]);
   }
+  if (laid) rows.push([laid.label, laid.describe(i)]);
   rows.push(...changes.rows(scene, i));
   if (scene.header.edges_known) {
     rows.push(["waits for", format.counted(scene.edgesTo(i).length, "node")]);

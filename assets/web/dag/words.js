@@ -31,7 +31,7 @@ export function itemsOf(scene, ids) {
  */
 export function describe(view, i) {
   const rows = dagTips.describe(view.scene, i);
-  const overlay = view.scene.overlay(view.frame.props.colour);
+  const overlay = view.overlay();
   const name = overlay.label.toLowerCase();
   const known = rows.some(([word]) => word === name) || DESCRIBED.has(overlay.name);
   return known ? rows : [...rows, [name, overlay.describe(i)]];
@@ -54,9 +54,9 @@ export function legend(overlay) {
     const more = rest > 0 ? ` and ${rest} more` : "";
     return `Coloured by ${overlay.label}: ${names.join(", ")}${more}.${missing}`;
   }
-  const { least, most, log } = overlay.scale;
+  const { most, log } = overlay.scale;
   if (most === null) return `Coloured by ${overlay.label}: none above zero.${missing}`;
   const scale = log ? ", on a logarithmic scale" : "";
-  const from = overlay.text(log && !overlay.reversed ? least : 0);
+  const from = overlay.reversed ? overlay.text(0) : overlay.lowest;
   return `Coloured by ${overlay.label}, ${from} to ${overlay.text(most)}${scale}.${missing}`;
 }

@@ -204,6 +204,15 @@ export function go(search) {
   return page.go(search);
 }
 
+/** Whether tables can be laid on what is shown. */
+export const takesTables = () => !!shown?.page?.takesTables;
+
+/** Lay the tables among some files on the graph that is shown; return the others. @param {File[]} files */
+export async function layTables(files) {
+  const page = shown?.page;
+  return page?.takesTables ? page.overlays.take(files) : files;
+}
+
 /** Take in what the recording of the page shown has by now. */
 export const renew = () => shown?.renew();
 

@@ -4,6 +4,8 @@
  */
 import { byId, closest } from "../core/dom.js";
 import { byteSize } from "../core/format.js";
+import * as drop from "../overlay/drop.js";
+import * as graphPage from "./graph_page.js";
 import * as pageState from "./state.js";
 
 /** As PIECE_BYTES of gviz.app.server.uploads. */
@@ -147,44 +149,21 @@ export async function sendAll(files) {
 
 // -- dropping and choosing ------------------------------------------------------------
 
-/** @param {DragEvent} event */
-const carriesFiles = (event) => Array.from(event.dataTransfer?.types || []).includes("Files");
-/** Entered elements less those left: the drag is over the page while there are any. */
-let entered = 0;
+/** What is done with files that are dropped. */
+function dropWords() {
+  const most = byteSize(Number(box().dataset.mostBytes));
+  const laid = graphPage.takesTables() ? ". A table (.csv, .json) is laid on this graph" : "";
+  return `Drop files to open them, up to ${most} each: ${TAKEN}${laid}`;
+}
 
-/** @param {boolean} on */
-function veil(on) {
-  let sign = document.getElementById("drop-veil");
-  if (on && !sign) {
-    const most = byteSize(Number(box().dataset.mostBytes));
-    const words = `Drop files to open them, up to ${most} each: ${TAKEN}`;
-    sign = element("div", "gv-drop-veil", document.body, words);
-    sign.id = "drop-veil";
-  } else if (!on && sign) sign.remove();
+/** Lay tables on the graph that is shown, and open the others. @param {File[]} files */
+async function take(files) {
+  await sendAll(await graphPage.layTables(files));
 }
 
 /** Take files that are dropped or chosen. */
 export function listen() {
-  document.addEventListener("dragenter", (event) => {
-    if (!carriesFiles(event)) return;
-    entered += 1;
-    veil(true);
-  });
-  document.addEventListener("dragleave", (event) => {
-    if (!carriesFiles(event)) return;
-    entered -= 1;
-    if (entered <= 0) veil(false);
-  });
-  document.addEventListener("dragover", (event) => {
-    if (carriesFiles(event)) event.preventDefault();
-  });
-  document.addEventListener("drop", (event) => {
-    if (!carriesFiles(event)) return;
-    event.preventDefault();
-    entered = 0;
-    veil(false);
-    sendAll(Array.from(event.dataTransfer?.files ?? []));
-  });
+  drop.listen(dropWords, take);
   document.addEventListener("click", (event) => {
     if (!closest(event, "#open-files")) return;
     const input = document.createElement("input");

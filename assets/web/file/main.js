@@ -3,6 +3,7 @@ import { byId } from "../core/dom.js";
 import { lastTouched } from "../core/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
+import * as drop from "../overlay/drop.js";
 import * as address from "../page/address.js";
 import * as blobs from "../stores/blobs.js";
 import { EmbeddedStore } from "../stores/embedded.js";
@@ -121,6 +122,13 @@ async function start() {
   }
 }
 
+/** Lay dropped tables on the graph that is shown. @param {File[]} files */
+async function take(files) {
+  const others = await page?.overlays.take(files);
+  for (const { name } of others ?? []) page?.overlays.refuse(name);
+}
+
+drop.listen(() => "Drop a table (.csv, .json) to lay it on this graph", take);
 keys.listen();
 split.listen();
 start();

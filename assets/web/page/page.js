@@ -13,9 +13,11 @@ import * as bus from "../core/bus.js";
 import { byId, closest } from "../core/dom.js";
 import { counted } from "../core/format.js";
 import { element, make } from "../core/parts.js";
+import { Overlays, isOverlay } from "../overlay/overlays.js";
 import * as commands from "../search/commands.js";
 import { MOST_SEARCHED, Search } from "../search/field.js";
 import { Palette } from "../search/palette.js";
+import { Kernels } from "../table/kernels.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import * as choices from "./choices.js";
@@ -65,6 +67,9 @@ export class GraphPage {
       store: () => this.store, query: () => this.query(), frame: (view) => this.frames[/** @type {"dag"} */ (view)],
       table: () => (this.state.table === "nodes" ? this.table : this.other?.table) ?? null,
     });
+    this.overlays = new Overlays({
+      nodes: () => this.filled.then(() => this.nodes), groups: () => this.groups(), laid: (column) => this.relay(column),
+    });
     this.panes = new Panes(this.element, (room) => this.give(room));
     this.palette = new Palette(() => this.commands());
     const requested = address.parse(query);
@@ -82,6 +87,8 @@ export class GraphPage {
     this.settle();
     /** Settled once the table is filled, or says why it is not. */
     this.filled = this.fill();
+    // What the address does not say, what lies on the graph says.
+    this.overlays.lay(store.overlays?.() ?? [], requested.colour === undefined);
   }
 
   get graph() {
@@ -114,7 +121,8 @@ export class GraphPage {
       launch: choices.oneOf([choices.choiceOf("launch")?.value ?? launches[0] ?? "", ...(launches.length ? launches : choices.offered("launch"))], requested.launch),
       stream: choices.oneOf([choices.choiceOf("stream-launch")?.value ?? "", ...choices.offered("stream-launch")], requested.stream),
       order: choices.oneOf(["ordinal", ...choices.offered("order")], requested.order),
-      colour: choices.oneOf([graph.colour, ...choices.offered("colour")], requested.colour),
+      // An overlay may be on its way.
+      colour: isOverlay(requested.colour) ? requested.colour ?? "" : choices.oneOf([graph.colour, ...choices.offered("colour")], requested.colour),
       layout: choices.oneOf([graph.layout, ...this.layouts()], requested.layout),
       fold,
       open: store.opened(fold, open),
@@ -189,8 +197,10 @@ export class GraphPage {
    * @param {keyof typeof VIEWS} name
    */
   props(name) {
-    const { colour, fold, open, buffer, time, eager } = this.state;
-    return { source: this.store.source(name, this.state, this.asked), colour, fold, open, buffer, times: time, eager };
+    const { colour: chosen, fold, open, buffer, time, eager } = this.state;
+    const laid = this.overlays.column(chosen);
+    const colour = isOverlay(chosen) ? this.graph.colour : chosen;
+    return { source: this.store.source(name, this.state, this.asked), colour, laid, fold, open, buffer, times: time, eager };
   }
 
   /** @returns {[keyof typeof VIEWS, Frame][]} */
@@ -282,6 +292,44 @@ export class GraphPage {
     return /** @type {import("../timeline/timeline.js").Timeline|undefined} */ (this.frames.timeline?.view);
   }
 
+  // -- overlays -------------------------------------------------------------------------
+
+  /** Whether tables can be laid on it: two graphs as one have no nodes of their own. */
+  get takesTables() {
+    return !this.graph.compares;
+  }
+
+  /** Layers and other parts of the launch, once they are known. */
+  async groups() {
+    await this.breakdown?.taken.catch(() => {});
+    return this.blocks?.named() ?? [];
+  }
+
+  /** Show what lies on the graph by now. @param {import("../overlay/overlay.js").Column|null} column to colour by; null: none other */
+  relay(column) {
+    this.overlays.offer(choices.choiceOf("colour"));
+    if (column) this.state.colour = column.id;
+    else if (isOverlay(this.state.colour) && !this.overlays.column(this.state.colour)) this.state.colour = this.graph.colour;
+    this.showOverlays();
+    this.update();
+  }
+
+  /** Have the tables show what lies on the graph. */
+  showOverlays() {
+    const { nodes, table, other, overlays, state } = this;
+    if (!nodes || !table) return;
+    overlays.fill(nodes, state.colour);
+    table.showColumns(this.columnsOf("nodes"));
+    if (!other) return;
+    other.table.showColumns(this.columnsOf(other.name));
+    this.showRows();
+  }
+
+  /** The columns of a table. @param {string} name */
+  columnsOf(name) {
+    return this.overlays.among(this.graph.tables[name].columns, this.state.colour);
+  }
+
   // -- the tables -----------------------------------------------------------------------
 
   /** Fetch the table's rows, or say why that failed. */
@@ -299,12 +347,13 @@ export class GraphPage {
   showNodes(nodes) {
     const isFirst = this.nodes === null;
     this.nodes = nodes;
+    this.overlays.fill(nodes, this.state.colour);
     if (this.table) {
       this.table.replace(nodes);
     } else {
       byId("nodes").replaceChildren();
-      const { columns, label } = this.graph.tables.nodes;
-      this.table = new Table(byId("nodes"), columns, nodes, { group: this.group, name: this.graph.name, label });
+      const { label } = this.graph.tables.nodes;
+      this.table = new Table(byId("nodes"), this.columnsOf("nodes"), nodes, { group: this.group, name: this.graph.name, label });
       const { search } = this.state;
       if (search || this.filtered) this.table.change({ search, only: this.filtered && new Set(this.filtered) });
     }
@@ -330,11 +379,12 @@ export class GraphPage {
 
   /** @param {string} name of a table @param {Rows} rows */
   putRows(name, rows) {
+    if (rows instanceof Kernels) this.overlays.fillGroups(rows.rows, this.state.colour);
     if (this.other?.name === name) return this.other.table.replace(rows);
     this.other?.table.destroy();
-    const { columns, label, opens } = this.graph.tables[name];
+    const { label, opens } = this.graph.tables[name];
     byId("kernels").replaceChildren();
-    const table = new Table(byId("kernels"), columns, rows, {
+    const table = new Table(byId("kernels"), this.columnsOf(name), rows, {
       group: this.group, name: `${this.graph.name}-${name}`, label,
       open: opens ? (nodes) => this.showOnly(nodes) : undefined,
     });
@@ -400,7 +450,8 @@ export class GraphPage {
   /** What follows from the state without the canvases: inspector, controls, address. */
   settle() {
     const { state, store } = this;
-    this.inspector.show(store.keyOf(state.node), () => store.inspect(state.node));
+    this.inspector.show(`${store.keyOf(state.node)} ${this.overlays.version}`,
+      async () => this.overlays.inspect(await store.inspect(state.node), state.node));
     choices.show(state);
     // The table has the colours that the choice names.
     this.element.classList.toggle("gv-by-family", state.colour === "family");
@@ -451,6 +502,7 @@ export class GraphPage {
     this.search.listen(signal);
     this.menu.listen(this.element, signal);
     this.element.addEventListener("click", (event) => {
+      if (closest(event, "#add-overlay")) this.overlays.choose();
       const following = closest(event, "button[data-follow]");
       if (following) this.follow(following.dataset.follow ?? "");
       const opening = closest(event, "button[data-open]");
@@ -463,6 +515,7 @@ export class GraphPage {
   commands() {
     return [
       ...commands.ofKeys(), ...commands.ofHead(this.element), ...commands.ofVerdict(this.element), ...commands.ofChoices(this.element),
+      ...this.overlays.commands(),
       ...commands.ofBlocks(this.breakdown?.forms.whole, (nodes) => this.group.select(nodes)),
     ];
   }
@@ -480,6 +533,7 @@ export class GraphPage {
     if (choices.TIMES.has(choice)) this.state.time = null;
     if (choice === "fold") this.state.open = this.store.opened(value, this.openedWith(value));
     if (choice === "table") this.showRows();
+    if (choice === "colour" && this.overlays.list.length) this.showOverlays();
     this.update();
   }
 
@@ -560,6 +614,7 @@ export class GraphPage {
     this.listening.abort();
     this.panes.close();
     this.palette.close();
+    this.overlays.close();
     this.breakdown?.destroy();
     this.table?.destroy();
     this.other?.table.destroy();

@@ -4,15 +4,19 @@ import * as payloads from "../core/payload.js";
 /** @type {Map<string, Promise<any>>} what was unpacked, by name */
 const unpacked = new Map();
 
-/** The bytes of a blob. @param {string} name @returns {Promise<ArrayBuffer>} */
-async function bytes(name) {
+/** The bytes of a blob as they are unpacked. @param {string} name @returns {ReadableStream<Uint8Array>} */
+export function stream(name) {
   const element = document.getElementById(`blob-${name}`);
   if (!element) throw new Error(`this file has no ${name}`);
   const text = atob(element.textContent);
   const packed = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) packed[at] = text.charCodeAt(at);
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
+  return new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+}
+
+/** The bytes of a blob. @param {string} name @returns {Promise<ArrayBuffer>} */
+async function bytes(name) {
+  return new Response(stream(name)).arrayBuffer();
 }
 
 /** A blob as bytes, unpacked once. @param {string} name @returns {Promise<ArrayBuffer>} */

@@ -77,6 +77,10 @@ export class EmbeddedStore {
     return all.sets[folds.next(all, before, wanted)];
   }
 
+  overlays() {
+    return (this.graph.overlays ?? []).map(({ name, source }) => ({ name, open: async () => blobs.stream(source) }));
+  }
+
   breakdown() {
     const { id, breakdown, verdict } = this.graph;
     if (breakdown === null || verdict === null) return null;

@@ -123,6 +123,10 @@ export class FetchedStore {
     return explained(payloads.loadBytes(joined(this.graph.sources.saved, new URLSearchParams({ state: query }))));
   }
 
+  overlays() {
+    return (this.graph.overlays ?? []).map(({ name, source }) => ({ name, open: () => explained(payloads.loadStream(source)) }));
+  }
+
   breakdown() {
     const { has_breakdown: has, sources } = this.graph;
     if (!has) return null;

@@ -27,8 +27,8 @@ const SHOWN_AS = {
 /**
  * @typedef {{field: string, colId?: string, headerName: string, headerTooltip?: string, tooltipField?: string,
  *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number, by?: string,
- *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.views.table.table has them;
- *   `by`: what rows are sorted by where that is another value
+ *   flex?: number, valueFormatter?: {function: string}, write?: (value: any) => string}} Column  as
+ *   gviz.app.views.table.table has them; `by`: what rows are sorted by where that is another value
  */
 
 /**
@@ -36,6 +36,7 @@ const SHOWN_AS = {
  * @param {Column} column @param {any} value
  */
 function textOf(column, value) {
+  if (column.write) return value === null || value === undefined ? "" : column.write(value);
   const [name] = /^\w+/.exec(column.valueFormatter?.function || "") || [];
   if (name) return SHOWN_AS[name](value);
   return value === null || value === undefined ? "" : String(value);
@@ -183,6 +184,17 @@ export class Table {
   change(how) {
     Object.assign(this.how, how);
     this.box.scrollTop = 0;
+    this.arrange();
+  }
+
+  /** Show other columns; rows keep their order, where what they are sorted by is still there. @param {Column[]} columns */
+  showColumns(columns) {
+    this.columns = columns.filter((column) => !column.hide);
+    this.widths = this.columns.map(() => element("col"));
+    this.heads = this.columns.map((column) => this.head(column));
+    this.table.replaceChildren();
+    this.build();
+    this.stretch();
     this.arrange();
   }
 

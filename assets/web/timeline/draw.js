@@ -1,7 +1,7 @@
 /**
  * One frame of the timeline: axis, heads, host calls, lanes, idle strip, the join of a selection.
  *
- * @typedef {{transform: TimeTransform, theme: Theme, colour: string}} TimeStyle
+ * @typedef {{transform: TimeTransform, theme: Theme, colour: string, laid?: LaidColours|null}} TimeStyle
  * @typedef {[number, number, number, string]} Name  of an interval: from where to where, and its ink
  */
 import { GUTTER, toX } from "../core/axis.js";
@@ -11,6 +11,7 @@ import * as format from "../core/format.js";
 import * as timelineSearch from "./search.js";
 /** @import { TimeTransform } from "../core/axis.js" */
 /** @import { Pen, Size, Theme } from "../core/canvas.js" */
+/** @import { LaidColours } from "../overlay/colours.js" */
 /** @import { Row } from "./rows.js" */
 /** @import { Side, SideSpans, TimelineScene } from "./scene.js" */
 
@@ -22,6 +23,7 @@ const TITLES = {
 
 /** @param {TimelineScene} scene @param {SideSpans} side @param {number} i @param {TimeStyle} style */
 function fillOf(scene, side, i, style) {
+  if (style.laid) return style.laid.paint(side.nodeId[i], style.theme) ?? { fill: style.theme.untimed, ink: style.theme.ink };
   if (scene.changes?.has(style.colour)) return scene.changes.paint(side.nodeId[i], style.colour, style.theme);
   if (style.colour === "family" && side.family) {
     return { fill: colour.ofFamily(side.family[i]), ink: style.theme.inkDark };

@@ -15,9 +15,11 @@
  *   SideSpans  what is drawn of a side's lanes
  */
 import * as colour from "../core/colour.js";
+import { LaidColours } from "../overlay/colours.js";
 import { Changes } from "./changes.js";
 import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";
+/** @import { Laid } from "../core/frame.js" */
 /** @import { Payload } from "../core/payload.js" */
 
 const NO_NODE = 0xffffffff;
@@ -152,6 +154,7 @@ export class TimelineScene {
     this.sides = this.names
       .filter((name) => payload.header[name])
       .map((name) => new Side(name, payload));
+    /** @type {LaidColours|null} */ this.laid = null;
     /** Eager work whose lanes are not shown, under a launch that is. @type {Side|null} */
     this.eager = null;
     this.total = this.totalOf();
@@ -175,6 +178,15 @@ export class TimelineScene {
     this.sides = eager && !isClosed ? [...others, eager] : others;
     this.eager = isClosed ? eager : null;
     this.total = this.totalOf();
+  }
+
+  /** Colours of what a reader has laid on the graph, made once; null: nothing. @param {Laid|null} [laid] */
+  coloursOf(laid) {
+    if (!laid) return null;
+    if (this.laid?.laid !== laid) {
+      this.laid = new LaidColours(laid, new Set(this.sides.flatMap((side) => Array.from(side.byNode.keys()))));
+    }
+    return this.laid;
   }
 
   /** All sides but one. @param {Side} side */

@@ -111,9 +111,10 @@ export class Timeline {
   style() {
     const { frame } = this;
     const { colour: chosen = "" } = frame.props;
+    const laid = this.scene.coloursOf(frame.props.laid);
     const known = SPAN_COLOURS.has(chosen) || this.scene.changes?.has(chosen);
-    const colour = known ? chosen : "duration";
-    return { transform: this.transform, theme: frame.theme, colour };
+    const colour = laid ? "laid" : known ? chosen : "duration";
+    return { transform: this.transform, theme: frame.theme, colour, laid };
   }
 
   /** @param {Pen} ctx @param {Size} size */
@@ -447,7 +448,7 @@ export class Timeline {
     const row = x === null || y === null || hit ? undefined : this.rows.find((one) => y >= one.y && y <= one.y + one.h);
     const block = row?.kind === "track" && x !== null ? this.blockOfTrack(row, x) : undefined;
     if (block !== undefined) return this.frame.tip(this.tracks?.describe(block) ?? null, x ?? 0, y ?? 0);
-    this.frame.tip(hit ? timelineTips.describe(this.scene, hit) : null, x ?? 0, y ?? 0);
+    this.frame.tip(hit ? timelineTips.describe(this.scene, hit, this.frame.props.laid) : null, x ?? 0, y ?? 0);
   }
 
   /** @param {number} x @param {number} y @param {MouseEvent} event */

@@ -2,20 +2,22 @@
 import * as format from "../core/format.js";
 import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";
+/** @import { Laid } from "../core/frame.js" */
 /** @import { Call, Launch, Side, TimelineScene } from "./scene.js" */
 /** @import { Hit } from "./walk.js" */
 
 const NO_NODE = 0xffffffff;
 
-/** @param {TimelineScene} scene @param {Hit} hit what is under the pointer */
-export function describe(scene, { side, i, call, launch, gap, wait }) {
+/** @param {TimelineScene} scene @param {Hit} hit what is under the pointer @param {Laid|null} [laid] on the graph by its reader */
+export function describe(scene, { side, i, call, launch, gap, wait }, laid) {
   if (call) return describeCall(scene, side, call);
   if (wait) return timelineWaits.describe(scene, side, wait);
   if (launch) return describeLaunch(side, launch);
   if (gap) return describeGap(scene, side, gap);
   if (i === undefined) return [];
   if (isMerged(side, i)) return describeMerged(scene, side, i);
-  return describeSpan(scene, side, i);
+  const rows = describeSpan(scene, side, i);
+  return laid && side.nodeId[i] !== NO_NODE ? [...rows, [laid.label, laid.write(laid.of(side.nodeId[i]))]] : rows;
 }
 
 /** @param {Side} side @param {number} i */

@@ -243,7 +243,7 @@ export class Walk {
     this.node = id;
     if (id !== null) view.frame.group.select([id]);
     this.selected = view.frame.group.selected;
-    view.frame.pin(timelineTips.describe(view.scene, thing.hit), () => this.spot());
+    view.frame.pin(timelineTips.describe(view.scene, thing.hit, view.frame.props.laid), () => this.spot());
     announce.say(this.words(row));
     view.frame.redraw();
   }

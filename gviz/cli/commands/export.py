@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.commands.view import add_overlay
 from gviz.cli.file_mode import add_mode
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph
 from gviz.cli.progress import ProgressLine
@@ -84,6 +85,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         help="html: the graph of --baseline that the one of --graph is compared with, whatever "
         "corresponds to it",
     )
+    add_overlay(parser, "html: ")
     parser.add_argument(
         "--state",
         default="",
@@ -126,6 +128,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--launch is not for --baseline: it shows the median launch of both")
     if arguments.baseline_graph is not None and arguments.baseline is None:
         raise UsageError("--baseline-graph is a graph of --baseline; give both")
+    if arguments.overlay and arguments.format != "html":
+        raise UsageError("--overlay is for html, which lays tables on its graphs")
     if arguments.state and arguments.format != "html":
         raise UsageError("--state is for html, whose page can be looked at in several ways")
     _WRITERS[arguments.format](path, arguments)
@@ -165,6 +169,7 @@ def _write_dot(path: Path, arguments: argparse.Namespace) -> None:
 def _write_html(path: Path, arguments: argparse.Namespace) -> None:
     # Dash takes half a second to import; DOT need not wait for it.
     from gviz.app import parse_launch, write_html
+    from gviz.overlay import read_overlays
 
     graph_ids = _graph_ids(path, arguments)
     baseline = arguments.baseline and find_recording(arguments.baseline)
@@ -176,6 +181,7 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
             [parse_launch(text) for text in arguments.launch],
             baseline=baseline,
             baseline_graph=_baseline_graph(baseline, arguments.baseline_graph),
+            overlays=read_overlays(arguments.overlay),
             state=arguments.state,
             overwrite=arguments.overwrite,
             progress=line.show,

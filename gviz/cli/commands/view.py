@@ -71,12 +71,26 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="also answer for this host name, such as a proxy's; may be repeated",
     )
+    add_overlay(parser)
     parser.add_argument(
         "--config",
         type=file_path,
         metavar="FILE",
         help=f"findings that reports leave out (default: {DEFAULT_NAME} here); docs/analysis.md "
         "has the form",
+    )
+
+
+def add_overlay(parser: argparse.ArgumentParser, only: str = "") -> None:
+    """Add the option of tables that pages lay on graphs; ``only``: what of a command has them."""
+    parser.add_argument(
+        "--overlay",
+        action="append",
+        default=[],
+        type=file_path,
+        metavar="TABLE",
+        help=f"{only}a table by node, kernel name or range (CSV, JSON, Parquet) to lay on the "
+        "graphs as colour, column and breakdown; may be repeated; docs/overlays.md",
     )
 
 
@@ -106,6 +120,7 @@ def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
     # Dash takes half a second to import; other commands need not wait for it.
     from gviz.app import Options, serve
     from gviz.checks import read_ignored
+    from gviz.overlay import read_overlays
 
     options = Options(
         host=args.host,
@@ -115,5 +130,6 @@ def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
         url_prefix=args.url_prefix,
         allow_hosts=tuple(args.allow_host),
         ignored=read_ignored(args.config),
+        overlays=read_overlays(args.overlay),
     )
     return serve(paths, options)

@@ -17,14 +17,16 @@ const SHORT_BAR = 48;
 /** A sample, with the room around it. */
 const SWATCH = 26;
 
-/** @param {Strip} strip @param {Style} style @param {Ramp} overlay */
-function values(strip, style, overlay) {
+/** What stands behind the label of a ramp takes so much room at most (px). */
+const ENDS = 280;
+
+/** @param {Strip} strip @param {Style} style @param {Ramp} overlay @param {number} room */
+function values(strip, style, overlay, room) {
   const { scale } = overlay;
-  strip.text(overlay.label, 600, style.theme.ink);
+  strip.text(canvas.fitText(strip.ctx, overlay.label, SIZE, Math.max(MOST_NAME, room - ENDS), 600), 600, style.theme.ink);
   if (scale.most === null) strip.text("none above zero");
   else {
-    const least = scale.log && !overlay.reversed ? scale.least : 0;
-    strip.text(overlay.reversed ? "none: critical path" : overlay.text(least));
+    strip.text(overlay.reversed ? "none: critical path" : overlay.lowest);
     strip.ramp(colour.ramp(style.theme.name).css, overlay.reversed);
     strip.text(overlay.text(scale.most));
     if (scale.log) strip.text("· log");
@@ -113,7 +115,7 @@ export function draw(ctx, style, size, compared) {
   drawStrip(ctx, style, 0, (strip) => {
     const rest = compared ? dagUnion.widthOf(strip, compared) : 0;
     if (overlay.isChange) changes(strip, style, overlay, room - rest);
-    else if (overlay.isRamp) values(strip, style, overlay);
+    else if (overlay.isRamp) values(strip, style, overlay, room);
     else categories(strip, style, overlay, room - rest);
     if (compared) dagUnion.legend(strip, style, compared);
     if (overlay.isChange) calm(strip, style, overlay, room);

@@ -3,9 +3,10 @@
  * a colour each, the rarer ones one together. Python side: gviz.app.views.dag.overlays.
  *
  * @typedef {{key: number, text: string, count: number}} Category
- * @typedef {{least: number, most: number|null, log: boolean}} Scale  `most` null: none above zero
+ * @typedef {{least: number, most: number|null, log: boolean, from?: number}} Scale  `most` null: none above zero;
+ *   `from`: where it begins, if that is below zero
  * @typedef {{label: string, array: string, unit?: string, signed?: boolean, cycles?: boolean,
- *   missing?: string, scale?: Scale}} Facts  an entry of header.overlays
+ *   missing?: string, scale?: Scale, write?: (value: number) => string}} Facts  an entry of header.overlays
  * @typedef {Ramp|Categories|Change} Overlay
  * @typedef {{fill: string|null, ink: string}} Paint  css; `fill` null: hatched
  */
@@ -26,6 +27,7 @@ export class Ramp {
     this.name = name;
     this.label = facts.label;
     this.unit = facts.unit;
+    this.write = facts.write;
     this.missing = facts.missing;
     this.scale = /** @type {Scale} */ (facts.scale);
     this.values = values;
@@ -77,8 +79,15 @@ export class Ramp {
     return colour.ramp(theme.name).words;
   }
 
+  /** The lower end, in words. */
+  get lowest() {
+    const { from, log, least } = this.scale;
+    return this.text(from ?? (log ? least : 0));
+  }
+
   /** @param {number} value */
   text(value) {
+    if (this.write) return this.write(value);
     return this.unit === "ns" ? format.duration(value) : format.percent(value);
   }
 

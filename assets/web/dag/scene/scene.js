@@ -5,11 +5,13 @@
  *   half: Float32Array}} Bars  when items ran: those of item i are first[i] to first[i + 1]
  * @typedef {DagScene & {bars: Bars, grid: Rows}} TimeScene  of the layout along time
  */
+import { lay } from "../overlay/laid.js";
 import * as overlays from "../overlay/overlay.js";
 import { Bodies, pick } from "./bodies.js";
 import { Grid } from "./grid.js";
 import { Rows } from "./rows.js";
 import { DataUses } from "./uses.js";
+/** @import { Laid } from "../../core/frame.js" */
 /** @import { Payload } from "../../core/payload.js" */
 /** @import { Overlay } from "../overlay/overlay.js" */
 /** @import { Box } from "./bodies.js" */
@@ -52,7 +54,7 @@ export class DagScene {
     this.bars = this.along ? this.listBars() : null;
     /** Folded: an item may be a fold, and stand for many nodes. */
     /** @type {Int32Array|undefined} */ this.fold = payload.fold;
-    /** @type {Map<string|undefined, Overlay>} */
+    /** By name, or by what a reader has laid on the graph. @type {Map<string|Laid|undefined, Overlay>} */
     this.overlays = new Map();
     /** Where edges differ by what they carry: the memory that each node is given. */
     this.uses = payload.use_node ? new DataUses(payload, this) : null;
@@ -161,10 +163,14 @@ export class DagScene {
     return view.left <= 0 && view.top <= 0 && view.right >= this.width && view.bottom >= this.height;
   }
 
-  /** What nodes are coloured by; made once a name. @param {string|undefined} name @returns {Overlay} */
-  overlay(name) {
-    const made = this.overlays.get(name) ?? overlays.make(this.payload, name);
-    this.overlays.set(name, made);
+  /**
+   * What nodes are coloured by; made once a name, or once it is laid on them.
+   * @param {string|undefined} name @param {Laid|null} [laid] @returns {Overlay}
+   */
+  overlay(name, laid = null) {
+    const key = laid ?? name;
+    const made = this.overlays.get(key) ?? (laid ? lay(laid, this.count, this.index) : overlays.make(this.payload, name));
+    this.overlays.set(key, made);
     return made;
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,19 @@ from flask.testing import FlaskClient
 from places import ROOT
 from saved_file import SavedFile, part_text
 
+from gviz.app.files import Library
 from gviz.app.server.access.security import AccessRules
-from gviz.app.server.application import create_app
+from gviz.app.server.application import build_app
+from gviz.overlay import OverlayFile
 
 LOCAL = {"Host": "localhost"}
 BUNDLED = ROOT / "assets" / "recordings"
 
 
-def client_of(*files: Path) -> FlaskClient:
+def client_of(*files: Path, overlays: Sequence[OverlayFile] = ()) -> FlaskClient:
     access = AccessRules()
-    client = admitted_client(create_app(files, access).server, access)
-    return client
+    app = build_app(Library(files, overlays), access)
+    return admitted_client(app.server, access)
 
 
 def saved(client: FlaskClient, path: str, state: str, folder: Path) -> SavedFile:
@@ -43,6 +46,22 @@ def test_file_has_the_state_the_launch_and_the_verdict(
     assert set(graph["timeline"]) == {"7", "median"}
     assert graph["verdict"] is not None
     assert "gviz view small.gviz" in graph["note"]
+
+
+def test_file_has_the_overlays_of_the_server(small_recording: Path, tmp_path: Path) -> None:
+    overlay = OverlayFile("energy.csv", b"node,energy\n1004,2.5\n")
+    client = client_of(small_recording, overlays=[overlay])
+    page = client.get("/payload/page/small/1", headers=LOCAL).json
+    assert page is not None
+    (laid,) = page["overlays"]
+    assert laid["name"] == "energy.csv"
+    answer = client.get(laid["source"], headers=LOCAL)
+    assert (answer.data, answer.mimetype) == (overlay.text, "application/octet-stream")
+    assert client.get("/payload/overlay/1", headers=LOCAL).status_code == 404
+    found = saved(client, "/payload/saved/small/1", "graph=1", tmp_path)
+    (laid,) = found.json("graph-1")["overlays"]
+    assert laid["name"] == "energy.csv"
+    assert found.blobs()[laid["source"]] == overlay.text
 
 
 def test_file_has_the_baseline_that_the_page_is_compared_with(tmp_path: Path) -> None:

@@ -1,0 +1,90 @@
+"""Files of overlays: CSV and JSON as they are, once they are checked, Parquet as CSV."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gviz.errors import GvizError, UsageError
+from gviz.overlay.csv_check import check_csv
+from gviz.overlay.fault import OverlayFault
+from gviz.overlay.json_check import check_json
+from gviz.text import byte_size
+
+#: Of a file; as assets/web/overlay/read/fault.js has it.
+MOST_BYTES = 512 << 20
+_JSON_BEGINS = re.compile(r"\s*[\[{]")
+_PARQUET = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayFile:
+    """A table that a page lays on a graph.
+
+    Attributes
+    ----------
+    name
+        Of the file: addresses and choices call its columns by it.
+    text
+        CSV or JSON in UTF-8, which assets/web/overlay reads.
+    """
+
+    name: str
+    text: bytes
+
+
+def read_overlay(path: Path) -> OverlayFile:
+    """Return a file's table, checked.
+
+    Raises
+    ------
+    GvizError
+        If it cannot be read, is no such table (the line, and what was wanted), is too large, or is
+        Parquet and polars is not installed.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise GvizError(f"{path} has more than {byte_size(MOST_BYTES)}, the most that is taken")
+        content = path.read_bytes()
+    except OSError as error:
+        raise GvizError(f"cannot read the overlay {path}: {error.strerror or error}") from error
+    try:
+        if content.startswith(_PARQUET):
+            content = _from_parquet(path, content)
+        text = content.decode("utf-8-sig")
+        (check_json if _JSON_BEGINS.match(text) else check_csv)(text)
+    except UnicodeDecodeError as error:
+        raise GvizError(
+            f"{path}: it is no text in UTF-8; save it as CSV or JSON in UTF-8, or as Parquet"
+        ) from error
+    except OverlayFault as error:
+        raise GvizError(f"{path}: {error}") from error
+    return OverlayFile(path.name, content)
+
+
+def read_overlays(paths: Sequence[Path]) -> tuple[OverlayFile, ...]:
+    """Return the tables of some files, as :func:`read_overlay`; their names have to differ."""
+    found = tuple(read_overlay(path) for path in paths)
+    names = [overlay.name for overlay in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"two overlays are called {name}; rename one, pages call them so")
+    return found
+
+
+def _from_parquet(path: Path, content: bytes) -> bytes:
+    """Return a table as CSV."""
+    try:
+        import polars
+    except ImportError as error:
+        raise GvizError(
+            f"{path} is Parquet, which polars reads: pip install 'gviz[frames]', or save it as CSV"
+        ) from error
+    try:
+        text: str = polars.read_parquet(io.BytesIO(content)).write_csv()
+    except polars.exceptions.PolarsError as error:
+        raise GvizError(f"{path} cannot be read as Parquet: {error}") from error
+    return text.encode()

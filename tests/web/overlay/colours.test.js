@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { theme } from "../../../assets/web/core/canvas.js";
+import * as colour from "../../../assets/web/core/colour.js";
+import { lay } from "../../../assets/web/dag/overlay/laid.js";
+import { LaidColours } from "../../../assets/web/overlay/colours.js";
+/** @import { Laid } from "../../../assets/web/core/frame.js" */
+
+/** @param {Record<number, number|string>} values of nodes @returns {Laid} */
+function column(values) {
+  const isNumber = Object.values(values).every((value) => typeof value === "number");
+  return {
+    id: "overlay:a.csv:x", label: "x", isNumber, of: (node) => values[node] ?? null, write: (value) => `${value} W`,
+    shade: (nodes) => nodes.reduce((sum, node) => sum + Number(values[node] ?? 0), 0),
+  };
+}
+
+test("a scale has what is above zero, in ratios where that spreads; below zero it begins at the least", () => {
+  assert.deepEqual(colour.scaleOf([0, 2, 10, NaN]), { least: 2, most: 10, log: false });
+  assert.deepEqual(colour.scaleOf([1, 20]), { least: 1, most: 20, log: true });
+  assert.deepEqual(colour.scaleOf([0, NaN]), { least: 0, most: null, log: false });
+  const signed = colour.scaleOf([-5, 5]);
+  assert.deepEqual([-5, 0, 5, -9].map((value) => colour.stepOf(signed, value)), [0, 128, 255, 0]);
+  assert.equal(colour.stepOf(colour.scaleOf([-5, -5]), -5), 128);
+});
+
+test("spans have the colour of their node's value, texts a colour each", () => {
+  const numbers = new LaidColours(column({ 1: 1, 2: 10 }), [1, 2, 3]);
+  assert.equal(numbers.paint(3, theme("light")), null);
+  assert.equal(numbers.paint(2, theme("light"))?.fill, colour.ramp("light").css[255]);
+  const texts = new LaidColours(column({ 1: "cold", 2: "hot", 3: "hot" }), [1, 2, 3]);
+  assert.deepEqual([1, 2].map((node) => texts.paint(node, theme("dark"))?.fill), [colour.category(1, "dark"), colour.category(0, "dark")]);
+});
+
+test("items of the graph have the value of their nodes together, in its unit", () => {
+  const ramp = lay(column({ 1: 4, 2: 6, 3: -2 }), 3, new Map([[1, 0], [2, 0], [3, 1], [9, 2]]));
+  assert.ok(ramp.isRamp);
+  assert.deepEqual([0, 1, 2].map((i) => ramp.describe(i)), ["10 W", "-2 W", "no value"]);
+  assert.equal(ramp.lowest, "-2 W");
+  const texts = lay(column({ 1: "hot", 2: "cold" }), 3, new Map([[1, 0], [2, 1], [9, 2]]));
+  assert.deepEqual([0, 1, 2].map((i) => texts.describe(i)), ["hot", "cold", "none"]);
+});
