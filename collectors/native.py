@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gviz.errors import CollectorError
 
-POLICY_FIRST, POLICY_EVERY, POLICY_ALL = 0, 1, 2
+POLICY_FIRST, POLICY_EVERY, POLICY_ALL, POLICY_PERIOD = range(4)
 #: The taker installed last, and those that a thread would not leave: C holds no reference.
 _takers: list[object] = []
 _DECIDE_CALLBACK = ctypes.CFUNCTYPE(
@@ -42,7 +42,8 @@ class NativeOptions:
     ----------
     policy, policy_count
         POLICY_FIRST: node times for the first ``policy_count`` launches of each executable;
-        POLICY_EVERY: for every ``policy_count``-th; POLICY_ALL: for all.
+        POLICY_EVERY: for every ``policy_count``-th; POLICY_ALL: for all; POLICY_PERIOD: for one in
+        ``policy_count`` milliseconds.
     eager_operations, eager_ns
         Budget of the eager side: driver calls, and nanoseconds of activity.
     dot_nodes

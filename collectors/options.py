@@ -13,6 +13,7 @@ from gviz.errors import UsageError
 COLLECTORS = ("auto", "cupti", "events", "topology")
 #: The native library counts in 32 bits.
 _LARGEST_COUNT = 2**32 - 1
+_MILLISECONDS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class ProfileOptions:
         What to call the run; None: the recording's stem.
     node_launches
         Of which launches of each executable node times are taken: a number N (the first
-        N), ``"every:K"`` or ``"all"``.
+        N), ``"every:K"``, ``"every:10s"`` (one in that time) or ``"all"``.
     eager_operations
         How many kernels, copies and memsets outside graphs are recorded at most.
     collector
@@ -112,7 +113,7 @@ class ProfileOptions:
 
 
 def parse_node_launches(value: int | str) -> tuple[int, int]:
-    """Return the native policy and its count for N, ``every:K`` or ``all``.
+    """Return the native policy and its count for N, ``every:K``, ``every:10s`` or ``all``.
 
     Raises
     ------
@@ -125,9 +126,14 @@ def parse_node_launches(value: int | str) -> tuple[int, int]:
     every = re.fullmatch(r"every:([1-9]\d*)", text)
     if every and int(every[1]) <= _LARGEST_COUNT:
         return native.POLICY_EVERY, int(every[1])
+    period = re.fullmatch(r"every:(\d+(?:\.\d+)?)(ms|s|min|h)", text)
+    if period:
+        milliseconds = round(float(period[1]) * _MILLISECONDS[period[2]])
+        if 1 <= milliseconds <= _LARGEST_COUNT:
+            return native.POLICY_PERIOD, milliseconds
     if re.fullmatch(r"\d+", text) and int(text) <= _LARGEST_COUNT:
         return native.POLICY_FIRST, int(text)
-    raise UsageError(f"node launches is {text!r}; give a number, every:K or all")
+    raise UsageError(f"node launches is {text!r}; give a number, every:K, every:10s or all")
 
 
 def parse_signal(name: str) -> signal.Signals:

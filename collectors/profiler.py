@@ -41,7 +41,7 @@ class ProfiledBlock:
         What to call the run; by default the file's stem.
     node_launches
         Of which launches of each executable node times are taken: a number N (the first
-        N), ``"every:K"`` or ``"all"``.
+        N), ``"every:K"``, ``"every:10s"`` (one in that time) or ``"all"``.
     eager_operations
         How many kernels, copies and memsets outside graphs are recorded at most.
     graph

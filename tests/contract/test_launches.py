@@ -64,6 +64,7 @@ class TestLaunches:
             ("every:4", [0, 4, 8]),
             ("all", list(range(10))),
             (0, []),
+            ("every:1h", [0]),
         ],
     )
     def test_node_times_follow_the_policy(

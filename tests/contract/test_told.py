@@ -153,6 +153,19 @@ def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path
     assert notes == []
 
 
+def test_one_launch_in_a_second_is_copied(fake: Backend, tmp_path: Path) -> None:
+    text = f"{PREAMBLE}graph = chain()\nlaunch(graph, 3)\ntime.sleep(1.1)\nlaunch(graph, 2)\n"
+    options = ("--collector", "events", "--every", "1s", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options)
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (run,) = recording.fetch_runs()
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+    assert run.node_launches == "every:1s"
+    assert [x.node_method for x in launches] == [None, "events", None, "events", None]
+
+
 @pytest.mark.parametrize(("option", "launches"), [((), 3), (("--no-gate",), 0)])
 def test_gate_records_where_cupti_cannot_be_had(
     fake: Backend, fakes: Fakes, tmp_path: Path, option: tuple[str, ...], launches: int

@@ -30,6 +30,7 @@ struct watch {
     uint32_t launches, recorded;
     uint32_t plain_timed;     /* launches of the executable with an event before and after */
     bool due;
+    uint64_t copied_ns;       /* when a copy was launched last */
     uint64_t last_stream;     /* cuStreamGetId of the launch before */
     uint32_t under_way;       /* launches of the executable announced and not made yet */
 };

@@ -122,6 +122,8 @@ static bool make_copy(struct watch *watch) {
 static bool due(struct watch *watch, uint32_t earlier) {
     if (options.policy == POLICY_ALL)
         return !launch_left_plain(earlier);
+    if (options.policy == POLICY_PERIOD)
+        return launch_period_over(watch->copied_ns, now_ns());
     if (options.policy == POLICY_EVERY) {
         watch->due = watch->due || earlier % options.policy_count == 0;
         return watch->due;
@@ -158,6 +160,7 @@ static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id
     watch->correlation = record->correlation;
     watch->recorded++;
     watch->due = false;
+    watch->copied_ns = record->end_ns;
     watch->next_slice = (watch->next_slice + 1) % watch->slices;
     atomic_fetch_add(&watch_counts.launches, 1);
     if (watch->copy->lost)

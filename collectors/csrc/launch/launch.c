@@ -41,12 +41,18 @@ bool launch_left_plain(uint32_t earlier) {
            earlier < PLAIN_FROM + PLAIN_LAUNCHES;
 }
 
-static bool wants_nodes(const struct executable *exec) {
+bool launch_period_over(uint64_t last_ns, uint64_t time_ns) {
+    return !last_ns || time_ns - last_ns >= options.policy_count * 1000000ull;
+}
+
+static bool wants_nodes(const struct executable *exec, uint64_t time_ns) {
     if (exec->unwanted || !activity_can_open())
         return false;
     switch (options.policy) {
     case POLICY_ALL:
         return !launch_left_plain(exec->launches);
+    case POLICY_PERIOD:
+        return launch_period_over(exec->wanted_ns, time_ns);
     case POLICY_EVERY:
         return exec->launches % options.policy_count == 0;
     default:
@@ -65,7 +71,7 @@ struct entered {
     int watch;
 };
 
-static struct entered exec_enter(CUgraphExec handle, bool admitted) {
+static struct entered exec_enter(CUgraphExec handle, bool admitted, uint64_t time_ns) {
     struct entered entered = {0};
     struct executable *exec = executable_hold(handle);
     if (exec && exec->period != period_number()) {
@@ -73,11 +79,12 @@ static struct entered exec_enter(CUgraphExec handle, bool admitted) {
         exec->launches = exec->recorded = 0;
     }
     if (exec) {
-        bool wanted = admitted && wants_nodes(exec);
+        bool wanted = admitted && wants_nodes(exec, time_ns);
         entered = (struct entered){exec->exec_id, exec->launches, exec->recorded, exec->late, wanted,
                                    exec->updated, exec->watch};
         exec->launches++;
         exec->recorded += wanted;
+        exec->wanted_ns = wanted ? time_ns : exec->wanted_ns;
     }
     executable_release();
     return entered;
@@ -140,7 +147,7 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
             return;
         }
     }
-    struct entered entered = exec_enter((CUgraphExec)params[0], admitted);
+    struct entered entered = exec_enter((CUgraphExec)params[0], admitted, time);
     slot.wanted = entered.wanted;
     slot.exec_id = entered.exec_id;
     slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);

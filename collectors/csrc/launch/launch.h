@@ -14,6 +14,8 @@ void launch_forget_call(void); /* of this thread: its end was not seen */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 /* Under "all": whether a launch, given how many came before it, takes no node times. */
 bool launch_left_plain(uint32_t earlier);
+/* Under "every 10s": whether node times are due, given when they were wanted last; 0: never. */
+bool launch_period_over(uint64_t last_ns, uint64_t time_ns);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
 
 enum launch_by { BY_PROGRAM, BY_PROGRAM_ANNOUNCED, BY_COPY };

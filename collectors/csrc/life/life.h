@@ -30,6 +30,7 @@ struct executable {
     CUgraphExec handle;
     uint32_t exec_id, launches, recorded; /* in this period */
     uint32_t period;
+    uint64_t wanted_ns; /* when node times of a launch were wanted last */
     bool late;     /* instantiated before gviz attached */
     bool unwanted; /* its graph's name does not match the requested pattern */
     bool updated;  /* after its instantiation */

@@ -13,11 +13,11 @@
     static pthread_mutex_t *const name##_in_table                  \
         __attribute__((section("gviz_locks"), used)) = &name
 
-enum policy { POLICY_FIRST = 0, POLICY_EVERY = 1, POLICY_ALL = 2 };
+enum policy { POLICY_FIRST = 0, POLICY_EVERY = 1, POLICY_ALL = 2, POLICY_PERIOD = 3 };
 
 struct options {
     uint32_t policy;             /* enum policy */
-    uint32_t policy_count;       /* N of first N, K of every Kth */
+    uint32_t policy_count;       /* N of first N, K of every Kth, milliseconds between two */
     uint32_t eager_operations;   /* eager budget, operations */
     uint32_t dot_nodes;          /* DOT text is kept for graphs up to this many nodes */
     uint64_t eager_ns;           /* eager budget, nanoseconds of activity */

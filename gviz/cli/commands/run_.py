@@ -52,11 +52,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "-o", "--output", required=True, type=file_path, help="the recording to write"
     )
     parser.add_argument("--name", help="what to call the run (default: the program's name)")
-    parser.add_argument(
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument(
         "--node-launches",
         default="20",
-        metavar="N|every:K|all",
+        metavar="N|all",
         help="launches of each executable whose nodes are timed (default: the first 20)",
+    )
+    chosen.add_argument(
+        "--every",
+        metavar="K|10s",
+        help="time the nodes of every Kth launch of each executable, or of one in so long, for as "
+        "long as the program runs (units: ms, s, min, h)",
     )
     parser.add_argument(
         "--eager-operations",
@@ -197,10 +204,20 @@ def _preload_gate(environment: dict[str, str], program: str, wanted: str | None)
         environment["LD_PRELOAD"] = plan.variable
 
 
+def _node_launches(args: argparse.Namespace) -> str:
+    """Return which launches get node times, in the words of ProfileOptions."""
+    if args.every is not None:
+        return f"every:{args.every}"
+    given = str(args.node_launches)
+    if given.startswith("every:"):
+        say(f"gviz: --every {given.removeprefix('every:')} stands for --node-launches {given}")
+    return given
+
+
 def _options(args: argparse.Namespace) -> ProfileOptions:
     return ProfileOptions(
         name=args.name or default_name(args.program, args.arguments),
-        node_launches=args.node_launches,
+        node_launches=_node_launches(args),
         eager_operations=args.eager_operations,
         graph=args.graph,
         delay_s=args.delay,

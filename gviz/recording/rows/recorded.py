@@ -41,7 +41,7 @@ class Run:
         default=None,
     )
     collector_reason: str | None = column("why this collector", default=None)
-    node_launches: str | None = column("policy: N, every:K or all", default=None)
+    node_launches: str | None = column("policy: N, every:K, every:10s or all", default=None)
     git_revision: str | None = column("commit of the working directory's repository", default=None)
     git_dirty: int | None = column("1 if that repository had uncommitted changes", default=None)
 

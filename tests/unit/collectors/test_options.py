@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.collectors.native import POLICY_ALL, POLICY_EVERY, POLICY_FIRST
+from gviz.collectors.native import POLICY_ALL, POLICY_EVERY, POLICY_FIRST, POLICY_PERIOD
 from gviz.collectors.options import ProfileOptions, parse_node_launches
 from gviz.errors import UsageError
 
@@ -19,6 +19,10 @@ from gviz.errors import UsageError
         ("007", POLICY_FIRST, 7),
         ("every:1", POLICY_EVERY, 1),
         ("every:100", POLICY_EVERY, 100),
+        ("every:10s", POLICY_PERIOD, 10_000),
+        ("every:1.5ms", POLICY_PERIOD, 2),
+        ("every:2min", POLICY_PERIOD, 120_000),
+        ("every:1h", POLICY_PERIOD, 3_600_000),
         ("all", POLICY_ALL, 0),
         (2**32 - 1, POLICY_FIRST, 2**32 - 1),
     ],
@@ -30,10 +34,11 @@ def test_node_launches_are_understood(value: int | str, policy: int, count: int)
 @pytest.mark.parametrize(
     "value",
     ["", "none", "-1", -1, "1.5", 1.5, "every", "every:", "every:0", "every:-2", "every: 3",
-     "every:x", "ALL", "20 launches", "1e3", None, True, "²", 2**32, "every:4294967296"],
+     "every:x", "every:0s", "every:-1s", "every:10 s", "every:2000h", "every:3d",
+     "ALL", "20 launches", "1e3", None, True, "²", 2**32, "every:4294967296"],
 )  # fmt: skip
 def test_other_node_launches_are_a_usage_error_that_names_the_forms(value: str) -> None:
-    with pytest.raises(UsageError, match="give a number, every:K or all"):
+    with pytest.raises(UsageError, match="give a number, every:K, every:10s or all"):
         parse_node_launches(value)
 
 
