@@ -3,6 +3,7 @@ from gviz.app.views.breakdown import breakdown_payload as breakdown_payload
 from gviz.app.views.breakdown import read_breakdown as read_breakdown
 from gviz.app.views.change_overlay import VERDICT_WORDS as VERDICT_WORDS
 from gviz.app.views.change_overlay import VERDICTS as VERDICTS
+from gviz.app.views.change_overlay import Verdict as Verdict
 from gviz.app.views.change_overlay import change_arrays as change_arrays
 from gviz.app.views.change_overlay import is_significant as is_significant
 from gviz.app.views.change_overlay import lone_arrays as lone_arrays

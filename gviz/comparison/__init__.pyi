@@ -3,6 +3,11 @@ from gviz.comparison.changes.node_changes import Difference as Difference
 from gviz.comparison.changes.time_changes import TimeChanges as TimeChanges
 from gviz.comparison.circumstances import devices_text as devices_text
 from gviz.comparison.circumstances import pair_runs as pair_runs
+from gviz.comparison.compared_layers import ComparedLayers as ComparedLayers
+from gviz.comparison.compared_layers import LayerPair as LayerPair
+from gviz.comparison.compared_layers import LayerRow as LayerRow
+from gviz.comparison.compared_layers import layer_rows as layer_rows
+from gviz.comparison.compared_layers import layer_times as layer_times
 from gviz.comparison.compared_tree import ComparedTree as ComparedTree
 from gviz.comparison.comparison import GraphComparison as GraphComparison
 from gviz.comparison.comparison import compare_graphs as compare_graphs

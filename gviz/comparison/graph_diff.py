@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gviz.analysis import GraphSubject
+from gviz.comparison.compared_layers import ComparedLayers, compare_layers
 from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.comparison import pair_bodies
 from gviz.comparison.diff_result import (
@@ -93,6 +94,7 @@ class ComparedPair:
     why_no_totals: str
     waterfall: Waterfall | NotComputed
     repeated: RepeatedChange | None
+    layers: ComparedLayers | None
     levels: tuple[ComparedLevel, ...]
     lone: tuple[tuple[LoneBody, ...], tuple[LoneBody, ...]]
     evidence: tuple[Evidence | None, Evidence | None]
@@ -129,6 +131,7 @@ def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> Co
         why_no_totals=why_not,
         waterfall=build_waterfall(*subjects, _partners(levels, subjects), launch_ns),
         repeated=repeated_change(levels, subjects[0]),
+        layers=compare_layers(levels, *subjects),
         levels=levels,
         lone=(
             lone_bodies(trees[0].tree, {level.graph_ids[0] for level in levels}),

@@ -41,7 +41,7 @@ def compared_inspector(
     places = (place_of(found, key) for key in selected)
     place = next((place for place in places if place is not None), None)
     if place is None:
-        return change_summary(found.run)
+        return change_summary(found)
     return _one(found, sides, place, addresses)
 
 

@@ -320,6 +320,25 @@ def test_inspector_of_a_replaced_kernel_says_what_became_of_it(library: Library)
     assert "It is part of GEMM f16 nnt 64x8 + 3 more → attention forward f16 16x128." in stated
 
 
+def test_summary_has_a_layer_of_both_whose_nodes_can_be_chosen(library: Library) -> None:
+    search = f"?a={BEFORE}&b={AFTER}"
+    shown = inspected(library, search)
+    stated = " ".join(texts(shown).split())
+    assert "One of 16 layers: layer" in stated
+    assert "20 nodes → 17; " in stated
+    rows = [x for x in walk(shown) if "gv-layer-row" in (getattr(x, "className", None) or "")]
+    assert len(rows) == 20
+    classes = [row.className.rpartition("-")[2] for row in rows]
+    assert classes.count("removed") == 3
+    (replaced,) = [row for row in rows if "in place of 4" in texts(row)]
+    assert replaced.className.endswith("gv-layer-faster")
+    # A click selects the node that the table has too.
+    nodes = table(compared(library, search), "nodes")
+    assert {int(getattr(row, "data-node")) for row in rows} <= set(nodes["key"])
+    place = nodes["key"].index(int(getattr(replaced, "data-node")))
+    assert nodes["name"][place].endswith(FUSED)
+
+
 def test_inspector_of_no_node_of_either_is_the_summary(library: Library) -> None:
     search = f"?a={BEFORE}&b={AFTER}"
     assert texts(inspected(library, search, 99_999)) == texts(inspected(library, search))
