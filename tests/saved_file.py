@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = "application/gzip"
+WORKER = "text/plain"
 
 
 @dataclass
@@ -68,7 +69,13 @@ class SavedFile(HTMLParser):
     @property
     def code(self) -> list[str]:
         """The texts of scripts that run."""
-        return [s.text for s in self.scripts if s.attributes.get("type") != DATA]
+        return [s.text for s in self.scripts if s.attributes.get("type") not in (DATA, WORKER)]
+
+    @property
+    def worker(self) -> str:
+        """The text of what a worker runs."""
+        (found,) = [s.text for s in self.scripts if s.attributes.get("type") == WORKER]
+        return found
 
     def blobs(self) -> dict[str, bytes]:
         """Return the data by name."""

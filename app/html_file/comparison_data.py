@@ -118,7 +118,6 @@ def _views(source: Source, pair: InspectedPair, pool: Pool, progress: Progress) 
         "dag": dag,
         "layout": header["layout"],
         "folds": {"none": states.to_header()},
-        "data_arrays": [],
         "timeline": {"": pool.add(timeline)},
         "memory": {},
     }

@@ -17,8 +17,9 @@ from importlib.resources.abc import Traversable
 from gviz.app.components import join_modules, read_source
 from gviz.app.html_file.packed import pack
 
-#: The module that imports all of a file.
+#: The module that imports all of a file, and that of the worker which lays DAGs out.
 _ENTRY = "file/main.js"
+_WORKER = "layout/main.js"
 _STYLES = (
     "styles/page.css",
     "styles/canvas.css",
@@ -74,16 +75,21 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
     for name, data in blobs:
         text = base64.b64encode(pack(data)).decode()
         yield f'<script type="application/gzip" id="blob-{name}">{text}</script>\n'
+    # No script of the document: the page makes a worker of it.
+    yield f'<script type="text/plain" id="layout-worker">{join_modules(_web(), _WORKER)}</script>\n'
     yield f"<script>{script}</script>\n</body>\n</html>\n"
 
 
 def _policy(texts: Iterable[str], style: str) -> str:
-    """Return the policy: these scripts, this style, images made in the page, nothing else."""
+    """Return the policy: these scripts, this style, images and workers made in the page, nothing
+    else.
+    """
     directives = {
         "default-src": "'none'",
         "script-src": " ".join(map(_hash, texts)),
         "style-src": _hash(style),
         "img-src": "data: blob:",
+        "worker-src": "blob:",
         "base-uri": "'none'",
         "form-action": "'none'",
     }

@@ -10,12 +10,17 @@ from gviz.app.components import Launches, Parts
 from gviz.app.html_file.fact_makers import FactMakers
 from gviz.app.html_file.facts import NODES_A_BLOB, InspectedGraph, to_json
 from gviz.app.html_file.launches import Chosen, offer
-from gviz.app.html_file.notes import Progress, file_note, opening_words
+from gviz.app.html_file.notes import Progress, file_note
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.source import Source
-from gviz.app.html_file.states import all_states, level_folds, level_layouts
 from gviz.app.inspector import render_memory_facts
-from gviz.app.pages import graph_content, graph_head, has_breakdown, render_graph
+from gviz.app.pages import (
+    first_folds,
+    graph_content,
+    graph_head,
+    has_breakdown,
+    render_graph,
+)
 from gviz.app.views import (
     GraphView,
     breakdown_payload,
@@ -23,10 +28,10 @@ from gviz.app.views import (
     read_breakdown,
     table_payload,
     typical_launch,
-    unpack,
     verdict_values,
+    whole_dag,
 )
-from gviz.model import Keep, TimedLevel, keeper, read_timed_level, read_timed_tree
+from gviz.model import Keep, keeper
 from gviz.recording import Recording
 
 
@@ -35,7 +40,8 @@ def graph_blobs(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the blobs of a graph level, by name.
 
-    ``graph-ID``: JSON, the page and its states; ``arrays-ID``: the arrays they share;
+    ``graph-ID``: JSON, the page and its launches; ``arrays-ID``: the arrays of these; ``dag-ID``:
+    :func:`gviz.app.views.dag_source.whole_dag`, which the page lays out;
     ``table-ID``: JSON, the table; ``facts-ID-N``: JSON, inspectors of so many nodes as
     ``nodes_a_blob`` says; ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
     """
@@ -50,72 +56,48 @@ def graph_blobs(
     memory = parts.add(render_memory_facts(source.library, source.file, view))
     nothing = parts.add(graph.inspect(()))
     pool = Pool()
-    states = _views(source.recording, view, chosen, pool, progress)
+    keep = keeper()
+    progress(f"{view.graph.name}: launches")
+    launches = _launches(source.recording, view, chosen, pool, keep)
     progress(f"{view.graph.name}: the verdict on it")
     verdict = _verdict(source.recording, view, pool)
-    together = [f["together"] for f in states["folds"].values() if f["folds"]]
     found = {
         **graph_content(view, page, parts, {"graph": graph_id}, overlays),
-        "note": _note(source, view, chosen, together),
+        **first_folds(source.recording, view, keep),
+        "note": _note(source, view, chosen),
         "nothing": nothing,
         "memory_facts": memory,
         "nodes_a_blob": NODES_A_BLOB,
-        **states,
+        **launches,
         **verdict,
         "headers": pool.headers,
         "strings": pool.strings,
     }
     yield f"graph-{graph_id}", to_json(found)
     yield f"arrays-{graph_id}", pool.data
+    progress(f"{view.graph.name}: its nodes, edges and folds")
+    shown = {launch.launch_id: launch.ordinal for launch in chosen.single}
+    yield f"dag-{graph_id}", whole_dag(source.recording, graph_id, shown, keep)
     yield f"table-{graph_id}", table_payload(view)
     yield from makers.blobs()
 
 
-def _note(source: Source, view: GraphView, chosen: Chosen, together: Sequence[bool]) -> str:
+def _note(source: Source, view: GraphView, chosen: Chosen) -> str:
     """Return where the file comes from, and what it cannot show."""
     content = chosen.to_text() + (", one eager iteration" if view.stream_launches else "")
-    if together:
-        content += f", and opens {opening_words(together)}"
     if source.partners:
         before = source.library.files()[-1].key
         content += f"; {before} has no graph like this one"
     return file_note(content, source.library.file(source.file).path.name)
 
 
-def _views(
-    recording: Recording,
-    view: GraphView,
-    chosen: Chosen,
-    pool: Pool,
-    progress: Progress,
+def _launches(
+    recording: Recording, view: GraphView, chosen: Chosen, pool: Pool, keep: Keep
 ) -> dict[str, Any]:
-    """Add the payloads of DAG and timeline; return where the page finds them."""
+    """Add the payloads of timeline and memory; return where the page finds them."""
     graph_id = view.graph.graph_id
-    keep = keeper()
-    tree = read_timed_tree(recording, graph_id, keep)
-
-    def read(at: int) -> TimedLevel:
-        return read_timed_level(recording, tree, at, keep)
-
     launches = [launch.launch_id for launch in chosen.single]
-
-    def draw(request: payload.DagRequest) -> bytes:
-        return payload.dag_payload(recording, graph_id, request, keep)
-
-    header, plain = unpack(draw(payload.DagRequest()))
-    carried = draw(payload.DagRequest(data=True))
-    folds = level_folds(tree, read)
-    layouts = level_layouts(read(0), header["layout"], bool(launches))
-    states = list(all_states(layouts, launches, folds)) if view.nodes else []
-    dag = {}
-    for done, (key, request) in enumerate(states):
-        progress(f"{view.graph.name}: {done:,} of {len(states):,} layouts and folds")
-        dag[key] = pool.add(draw(request))
     return {
-        "dag": dag,
-        "layout": header["layout"],
-        "folds": {folding: states.to_header() for folding, states in folds.items()},
-        "data_arrays": sorted(set(unpack(carried)[1]) - set(plain)),
         "timeline": _timelines(recording, view, chosen, pool, keep),
         "memory": _memories(recording, graph_id, launches, pool, keep),
     }

@@ -16,6 +16,7 @@ from gviz.app.pages.compare.union_dag import UnionRequest as UnionRequest
 from gviz.app.pages.compare.union_dag import union_dag as union_dag
 from gviz.app.pages.graph import OfferedLaunches as OfferedLaunches
 from gviz.app.pages.graph import eager_time as eager_time
+from gviz.app.pages.graph import first_folds as first_folds
 from gviz.app.pages.graph import gpu_time as gpu_time
 from gviz.app.pages.graph import graph_content as graph_content
 from gviz.app.pages.graph import graph_payload as graph_payload

@@ -153,6 +153,13 @@ def is_first_folded(recording: Recording, view: GraphView, keep: Keep) -> bool:
     return covered > _COVERS_MOST * count
 
 
+def first_folds(recording: Recording, view: GraphView, keep: Keep) -> dict[str, Any]:
+    """Return what a graph's page folds at first, and which folds are open then."""
+    if is_first_folded(recording, view, keep):
+        return {"fold": "repeats", "open": [FIRST_BLOCKS]}
+    return {"fold": "none", "open": []}
+
+
 def _breakdown(view: GraphView) -> list[Component]:
     """Return the place of the breakdown, or why a body has none."""
     if has_breakdown(view):
@@ -340,8 +347,7 @@ def graph_payload(
         overlay.name: addresses.overlay(number) for number, overlay in enumerate(library.overlays)
     }
     found = graph_content(view, page, Parts(), fixed, overlays)
-    if is_first_folded(opened.recording, view, opened.keep):
-        found |= {"fold": "repeats", "open": [FIRST_BLOCKS]}
+    found |= first_folds(opened.recording, view, opened.keep)
     found["identity"] = graph_identity(view.run, view.graph)
     found["sources"] = {
         kind: addresses.graph_payload(kind, opened.versioned_key, view.graph.graph_id)

@@ -26,6 +26,7 @@ from gviz.app.views.dag.visible_levels import hidden_nodes as hidden_nodes
 from gviz.app.views.dag.visible_levels import open_id as open_id
 from gviz.app.views.dag.visible_levels import opened_keys as opened_keys
 from gviz.app.views.dag.visible_levels import painted as painted
+from gviz.app.views.dag_source import whole_dag as whole_dag
 from gviz.app.views.graph_data import GraphView as GraphView
 from gviz.app.views.graph_data import ShownLaunch as ShownLaunch
 from gviz.app.views.graph_data import body_view as body_view

@@ -151,7 +151,7 @@ def dag_payload(
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
         "family_slots": {strings.add(x): slot for x, slot in families.slot_of.items()},
-        **_dag_header(tree, levels, request, launch),
+        **_dag_header(levels, request, launch),
         "strings": strings.to_list(),
         "labels": labels_of(strings.to_list(), [arrays["name"]]),
         "overlays": describe_overlays(painted(arrays, levels)),
@@ -171,27 +171,34 @@ def _ran(
 
 
 def _dag_header(
-    tree: TimedTree,
     levels: Sequence[OpenLevel],
     request: DagRequest,
     launch: rows.Launch | None,
 ) -> dict[str, Any]:
     folds = [level.view for level in levels if level.view is not None]
     return {
+        **level_header(levels[0].level),
+        "launch_requested": request.launch_id is not None,
+        "launch_ordinal": None if launch is None else launch.ordinal,
+        "folding": request.folding,
+        "folded": sum(f is not None for view in folds for f in view.graph.folds),
+        "fold_count": sum(1 for view in folds for _ in view.tree.walk()),
+    }
+
+
+def level_header(level: TimedLevel) -> dict[str, Any]:
+    """Return what the header of a DAG says of the level shown, however it is drawn."""
+    tree = level.tree
+    return {
         "kind": "dag",
         "graph_id": tree.graph.graph_id,
         "graph_name": tree.graph.name,
         "kinds": {**_kind_names(tree), FOLD_TYPE: "FOLD"},
         "edges_known": tree.graph.topology_id is not None,
-        "path_note": levels[0].level.why_contradicted,
+        "path_note": level.why_contradicted,
         "launch_count": tree.times.launch_count,
-        "kept_count": levels[0].level.nested.kept_count,
-        "launch_requested": request.launch_id is not None,
-        "launch_ordinal": None if launch is None else launch.ordinal,
-        "folding": request.folding,
-        "scale": duration_scale(levels[0].level.median_ns),
-        "folded": sum(f is not None for view in folds for f in view.graph.folds),
-        "fold_count": sum(1 for view in folds for _ in view.tree.walk()),
+        "kept_count": level.nested.kept_count,
+        "scale": duration_scale(level.median_ns),
     }
 
 
@@ -218,6 +225,16 @@ def _open(
     return open_levels(tree, request.unfolded, read, fold)
 
 
+def level_arrays(level: TimedLevel, families: FamilyColours, strings: Strings) -> Arrays:
+    """Return the arrays of a level of which nothing is folded, those of a launch and places
+    aside.
+    """
+    arrays = {**_own_arrays(level, strings), **overlay_arrays(level, strings)}
+    names = np.array([strings.add(label) for label in families.labels], np.int32)
+    arrays["family"] = names[families.code[level.part]]
+    return arrays
+
+
 def _level_arrays(
     level: OpenLevel,
     shape: LevelItems,
@@ -226,9 +243,7 @@ def _level_arrays(
     strings: Strings,
 ) -> Arrays:
     nodes = level.level
-    arrays = {**_own_arrays(nodes, strings), **overlay_arrays(nodes, strings)}
-    names = np.array([strings.add(label) for label in families.labels], np.int32)
-    arrays["family"] = names[families.code[nodes.part]]
+    arrays = level_arrays(nodes, families, strings)
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns[nodes.part].astype(np.float32)
     if level.view is not None:

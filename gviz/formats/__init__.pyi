@@ -2,6 +2,7 @@ from gviz.formats.dot.export import to_dot as to_dot
 from gviz.formats.importer import bare_name as bare_name
 from gviz.formats.importer import import_files as import_files
 from gviz.formats.perfetto.export import write_trace as write_trace
+from gviz.formats.svg.colours import LOG_RATIO as LOG_RATIO
 from gviz.formats.svg.colours import ColourScale as ColourScale
 from gviz.formats.svg.colours import category as category
 from gviz.formats.svg.pen import INKS as INKS

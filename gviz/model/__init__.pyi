@@ -27,6 +27,7 @@ from gviz.model.life_summary import graph_life as graph_life
 from gviz.model.life_summary import is_failed as is_failed
 from gviz.model.life_summary import reinstantiations as reinstantiations
 from gviz.model.memory.edge_data import data_edges as data_edges
+from gviz.model.memory.edge_data import find_meetings as find_meetings
 from gviz.model.memory.lifetimes import Lifetimes as Lifetimes
 from gviz.model.memory.lifetimes import address_bands as address_bands
 from gviz.model.memory.lifetimes import find_lifetimes as find_lifetimes

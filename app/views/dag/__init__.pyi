@@ -1,12 +1,15 @@
 from gviz.app.views.dag.body_facts import parent_arrays as parent_arrays
 from gviz.app.views.dag.body_facts import visible_parents as visible_parents
+from gviz.app.views.dag.dag_places import LARGE_NOTE as LARGE_NOTE
+from gviz.app.views.dag.dag_places import UNTIMED_NOTE as UNTIMED_NOTE
 from gviz.app.views.dag.dag_places import LevelItems as LevelItems
 from gviz.app.views.dag.dag_places import place_arrays as place_arrays
 from gviz.app.views.dag.data_overlay import data_arrays as data_arrays
 from gviz.app.views.dag.data_overlay import halves as halves
 from gviz.app.views.dag.data_overlay import join_data as join_data
 from gviz.app.views.dag.data_overlay import use_arrays as use_arrays
-from gviz.app.views.dag.folding import FOLD_TYPE as FOLD_TYPE
+from gviz.app.views.dag.fold_sums import FOLD_TYPE as FOLD_TYPE
+from gviz.app.views.dag.fold_sums import fold_values as fold_values
 from gviz.app.views.dag.folding import Folded as Folded
 from gviz.app.views.dag.folding import fold_arrays as fold_arrays
 from gviz.app.views.dag.folding import fold_level as fold_level
@@ -14,6 +17,7 @@ from gviz.app.views.dag.folding import folded as folded
 from gviz.app.views.dag.folding import items_shape as items_shape
 from gviz.app.views.dag.intervals import LaunchIntervals as LaunchIntervals
 from gviz.app.views.dag.intervals import launch_intervals as launch_intervals
+from gviz.app.views.dag.overlays import all_overlays as all_overlays
 from gviz.app.views.dag.overlays import change_scale as change_scale
 from gviz.app.views.dag.overlays import describe_overlays as describe_overlays
 from gviz.app.views.dag.overlays import overlay_arrays as overlay_arrays

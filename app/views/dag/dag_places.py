@@ -25,6 +25,12 @@ from gviz.layout import (
 )
 from gviz.stats import FloatArray, IntArray
 
+#: Why a layout is not the one that is requested.
+UNTIMED_NOTE = "no node of this level has a time in this launch"
+LARGE_NOTE = (
+    f"layers are drawn up to {LAYERS_REQUESTED_MOST:,} nodes and passed rows: shown in lanes"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class LevelItems:
@@ -60,7 +66,7 @@ def place_arrays(shapes: Sequence[LevelItems], layout: str | None) -> tuple[dict
     if layout == "time":
         if shapes[0].ran is not None and np.isfinite(shapes[0].ran.start_ns).any():
             return _along_time(shapes)
-        return _in_plane(shapes, None, "no node of this level has a time in this launch")
+        return _in_plane(shapes, None, UNTIMED_NOTE)
     return _in_plane(shapes, layout, None)
 
 
@@ -73,8 +79,7 @@ def _in_plane(
     known: dict[tuple[int, bytes, bytes], Placement] = {}
     for shape in shapes:
         if layers and not layers_fit(shape.row, shape.edge_from, shape.edge_to):
-            most = f"{LAYERS_REQUESTED_MOST:,} nodes and passed rows"
-            note = f"layers are drawn up to {most}: shown in lanes"
+            note = LARGE_NOTE
         key = shape.count, shape.edge_from.tobytes(), shape.edge_to.tobytes()
         if key not in known:
             cover = Cover(shape.row, shape.chain)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.app.views.dag.dag_places import LevelItems
+from gviz.app.views.dag.fold_sums import fold_values
 from gviz.app.views.dag.intervals import LaunchIntervals
 from gviz.app.views.wire import Arrays, Strings
 from gviz.dag import cover_graph
@@ -19,19 +19,12 @@ from gviz.layout import (
     FoldedDag,
     FoldTree,
     RangePaths,
-    RepeatDurations,
-    compare_repeats,
     find_ranges,
     find_repeats,
     fold_graph,
 )
 from gviz.model import SEPARATOR, SHAPE, GraphTree, TimedLevel, distinct
-from gviz.stats import FloatArray, IntArray
-
-#: Stands for the type of a fold: no CUgraphNodeType, see :func:`gviz.app.views.wire.node_types`.
-FOLD_TYPE = 254
-#: Of these a fold has the sum over its nodes, of the others what its nodes agree on.
-_SUMMED = ("median_ns", "body_ns", "share", "launch_ns")
+from gviz.stats import IntArray
 
 
 def fold_level(level: TimedLevel, folding: str) -> FoldTree:
@@ -117,34 +110,23 @@ def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: String
 
     Beside those of nodes: item_offset, item_nodes (node ids an item holds), fold (string: id of
     the fold that the item is, -1: a node), inside (string: id of the innermost open fold around
-    it, -1), strip_offset, strip_ns (duration of each block of a repeat, f4), mix_offset, mix_family
-    (string), mix_part (f4: the parts of a fold's time by kernel family, the largest first),
-    fold_words (string: what the fold is, -1).
+    it, -1), and what folds have of their own
+    (:func:`gviz.app.views.dag.fold_sums.fold_values`).
     """
     graph = view.graph
-    first = view.first
-    found: Arrays = {
-        name: _gather(name, values, graph, first)
-        for name, values in arrays.items()
-        if not name.startswith(("edge_", "critical"))
-    }
-    closed = [i for i, fold in enumerate(graph.folds) if fold is not None]
-    mixes = {i: _mix(_fold(graph, i).nodes, arrays["family"], level.median_ns) for i in closed}
-    found["family"][closed] = [mixes[i][0][0] for i in closed]
-    found["type"][closed] = FOLD_TYPE
-    found["name"][closed] = [strings.add(_fold(graph, i).title) for i in closed]
-    found["reason"][closed] = -1
+    is_fold = graph.node < 0
+    closed = [fold for fold in graph.folds if fold is not None]
+    of_folds = fold_values(arrays, level, closed, strings)
+    found: Arrays = {}
+    for name, values in arrays.items():
+        if not name.startswith(("edge_", "critical")):
+            found[name] = values[view.first].copy()
+            found[name][is_fold] = of_folds[name]
+    words = np.full(len(graph), -1, np.int32)
+    words[is_fold] = of_folds["fold_words"]
     path = graph.item_of[arrays["critical"].astype(np.int64)]
     changed = np.ones(len(path), bool)
     changed[1:] = path[1:] != path[:-1]
-    times = {
-        i: compare_repeats(fold.blocks, level.median_ns)
-        for i, fold in enumerate(graph.folds)
-        if fold is not None and fold.kind == "repeat"
-    }
-    words = [
-        -1 if f is None else strings.add(_words(f, times.get(i))) for i, f in enumerate(graph.folds)
-    ]
     found |= {
         "critical": path[changed].astype(np.uint32),
         "edge_from": graph.source.astype(np.uint32),
@@ -152,38 +134,19 @@ def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: String
         "edge_type": _edge_types(level, graph).astype(np.uint8),
         "fold": _fold_ids(view, strings),
         "inside": _open_around(view, strings),
-        "fold_words": np.array(words, np.int32),
+        "fold_words": words,
         **_members(level, graph),
-        **_strips(times, len(graph)),
-        **_mixes(mixes, len(graph)),
+        "strip_offset": _cut(is_fold, of_folds["strip_offset"]),
+        "mix_offset": _cut(is_fold, of_folds["mix_offset"]),
     }
-    return found
+    return found | {name: of_folds[name] for name in ("strip_ns", "mix_family", "mix_part")}
 
 
-def _fold(graph: FoldedDag, item: int) -> Fold:
-    fold = graph.folds[item]
-    assert fold is not None
-    return fold
-
-
-def _gather(
-    name: str, values: npt.NDArray[Any], graph: FoldedDag, first: IntArray
-) -> npt.NDArray[Any]:
-    """Return the value of each item: of folds a sum, the least slack, or what is common."""
-    found = values[first].copy()
-    for i, fold in enumerate(graph.folds):
-        if fold is None:
-            continue
-        mine = values[fold.nodes]
-        if name in _SUMMED:
-            found[i] = np.nan if np.isnan(mine).all() else np.nansum(mine)
-        elif name == "slack_ns":
-            found[i] = np.nan if np.isnan(mine).all() else np.nanmin(mine)
-        elif values.dtype.kind == "f":
-            found[i] = np.nan
-        elif values.dtype.kind == "i" and (mine != mine[0]).any():
-            found[i] = -1
-    return found
+def _cut(is_fold: npt.NDArray[np.bool_], offset: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return offsets by item of arrays that folds have and nodes have not."""
+    sizes = np.zeros(len(is_fold), np.int64)
+    sizes[is_fold] = np.diff(offset)
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32)
 
 
 def _edge_types(level: TimedLevel, graph: FoldedDag) -> IntArray:
@@ -216,53 +179,6 @@ def _members(level: TimedLevel, graph: FoldedDag) -> Arrays:
         "item_offset": np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32),
         "item_nodes": level.key[order].astype(np.uint32),
     }
-
-
-def _strips(times: Mapping[int, RepeatDurations], count: int) -> Arrays:
-    """Return the durations of the blocks of each item; of what is no repeat none."""
-    none = np.zeros(0)
-    strips = [times[i].total_ns if i in times else none for i in range(count)]
-    return {
-        "strip_offset": np.cumsum([0, *map(len, strips)]).astype(np.uint32),
-        "strip_ns": np.concatenate([none, *strips]).astype(np.float32),
-    }
-
-
-def _mix(
-    nodes: IntArray, family: npt.NDArray[np.int32], median_ns: FloatArray
-) -> list[tuple[int, float]]:
-    """Return the families of a fold's nodes with their parts of its time, the largest first.
-
-    Where none is timed each node counts alike.
-    """
-    weight = np.nan_to_num(median_ns[nodes])
-    if not weight.any():
-        weight = np.ones(len(nodes))
-    found, which = np.unique(family[nodes], return_inverse=True)
-    parts = np.bincount(which.reshape(-1), weight) / weight.sum()
-    order = np.argsort(-parts, kind="stable")
-    return list(zip(found[order].tolist(), parts[order].tolist(), strict=True))
-
-
-def _mixes(mixes: Mapping[int, Sequence[tuple[int, float]]], count: int) -> Arrays:
-    sizes = [len(mixes.get(i, ())) for i in range(count)]
-    pairs = [pair for i in range(count) for pair in mixes.get(i, ())]
-    return {
-        "mix_offset": np.cumsum([0, *sizes]).astype(np.uint32),
-        "mix_family": np.array([family for family, _ in pairs], np.int32),
-        "mix_part": np.array([part for _, part in pairs], np.float32),
-    }
-
-
-def _words(fold: Fold, times: RepeatDurations | None) -> str:
-    """Return what a fold is, for the tooltip; ``times``: of a repeat."""
-    count = f"{len(fold.nodes):,} nodes"
-    if times is None:
-        return count
-    words = f"{fold.repeats} × {fold.period:,} nodes" if fold.period > 1 else count
-    if times.slowest is None:
-        return words
-    return f"{words}; slowest is number {times.slowest + 1}"
 
 
 def items_shape(

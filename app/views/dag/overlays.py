@@ -56,15 +56,26 @@ def describe_overlays(arrays: Arrays) -> dict[str, dict[str, Any]]:
         values = arrays.get(overlay.array)
         if values is None or not _has_values(overlay, values):
             continue
-        entry: dict[str, Any] = {"label": overlay.label, "array": overlay.array}
-        if overlay.unit is None:
-            entry["cycles"] = overlay.name in _CYCLING
-        else:
-            scale = _scale(overlay, arrays)
-            entry |= {"unit": overlay.unit, "scale": scale, "missing": overlay.missing}
-            entry["signed"] = overlay.signed
-        found[overlay.name] = entry
+        found[overlay.name] = _entry(overlay)
+        if overlay.unit is not None:
+            found[overlay.name]["scale"] = _scale(overlay, arrays)
     return found
+
+
+def all_overlays() -> list[dict[str, Any]]:
+    """Return each overlay that one graph may have: its name, its array, and what is told of it but
+    its scale (``entry``).
+    """
+    return [
+        {"name": o.name, "array": o.array, "entry": _entry(o)} for o in OVERLAYS if not o.signed
+    ]
+
+
+def _entry(overlay: Overlay) -> dict[str, Any]:
+    entry: dict[str, Any] = {"label": overlay.label, "array": overlay.array}
+    if overlay.unit is None:
+        return entry | {"cycles": overlay.name in _CYCLING}
+    return entry | {"unit": overlay.unit, "missing": overlay.missing, "signed": overlay.signed}
 
 
 def _scale(overlay: Overlay, arrays: Arrays) -> dict[str, Any]:

@@ -59,6 +59,19 @@ export function graphOf(text) {
 export const isBody = (id) => /^n\d+$/.test(id);
 
 /**
+ * Put into a query what the places of nodes depend on, but for the launch.
+ * @param {URLSearchParams} query @param {State} state @param {string} asked the layout that is requested, "" for none
+ */
+export function place(query, { fold, open, edges }, asked) {
+  const isFolded = fold !== "none";
+  if (isFolded) query.set("fold", fold);
+  const shown = isFolded ? open : open.filter(isBody);
+  if (shown.length) query.set("open", shown.join(","));
+  if (edges === "data") query.set("edges", "data");
+  if (asked) query.set("layout", asked);
+}
+
+/**
  * A state as a query: what differs from what is there without it; and how many of the selected nodes it has.
  * @param {Record<string, string|number>} fixed which graph, or which two
  * @param {State} state @param {string} table the one that the page begins with

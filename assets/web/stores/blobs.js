@@ -1,23 +1,24 @@
 /** The blobs of a saved file, and out of them the payloads that views request. */
+import { unpack, unpacking } from "../core/packed.js";
 import * as payloads from "../core/payload.js";
+import * as layouts from "./layouts.js";
+/** @import { Payload } from "../core/payload.js" */
 
 /** @type {Map<string, Promise<any>>} what was unpacked, by name */
 const unpacked = new Map();
 
-/** The bytes of a blob as they are unpacked. @param {string} name @returns {ReadableStream<Uint8Array>} */
-export function stream(name) {
+/** A blob as it stands in the file. @param {string} name */
+function textOf(name) {
   const element = document.getElementById(`blob-${name}`);
   if (!element) throw new Error(`this file has no ${name}`);
-  const text = atob(element.textContent);
-  const packed = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) packed[at] = text.charCodeAt(at);
-  return new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return element.textContent;
 }
 
-/** The bytes of a blob. @param {string} name @returns {Promise<ArrayBuffer>} */
-async function bytes(name) {
-  return new Response(stream(name)).arrayBuffer();
-}
+/** The bytes of a blob as they are unpacked. @param {string} name */
+export const stream = (name) => unpacking(textOf(name));
+
+/** The bytes of a blob. @param {string} name */
+const bytes = async (name) => unpack(textOf(name));
 
 /** A blob as bytes, unpacked once. @param {string} name @returns {Promise<ArrayBuffer>} */
 function buffer(name) {
@@ -35,20 +36,16 @@ export function json(name) {
 }
 
 /**
- * The payload of a source: the number of a graph, the place of one of its headers, and "plain"
- * where what edges carry is not wanted.
+ * The payload of a source: the number of a graph, and the place of one of its headers or, behind a
+ * question mark, how its DAG is requested.
  * @param {string} source
+ * @returns {Promise<Payload>}
  */
 export async function payload(source) {
-  const [graph, place, plain] = source.split("/");
-  const [{ headers, strings, data_arrays: carried }, arrays] = await Promise.all([
-    json(`graph-${graph}`),
-    buffer(`arrays-${graph}`),
-  ]);
-  const header = { ...headers[place], strings: strings[headers[place].strings] };
-  if (plain) {
-    const kept = Object.entries(header.arrays).filter(([name]) => !carried.includes(name));
-    header.arrays = Object.fromEntries(kept);
-  }
-  return payloads.arrange(header, arrays, 0);
+  const [own, request] = source.split("?");
+  if (request !== undefined) return layouts.lay(Number(own), textOf, new URLSearchParams(request));
+  const [graph, place] = own.split("/");
+  const [{ headers, strings }, arrays] = await Promise.all([json(`graph-${graph}`), buffer(`arrays-${graph}`)]);
+  const header = headers[place];
+  return payloads.arrange({ ...header, strings: strings[header.strings] }, arrays, 0);
 }

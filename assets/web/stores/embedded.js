@@ -1,21 +1,19 @@
 /** A store in a saved file: data of a graph that were written with it, and sums over several nodes. */
 import * as format from "../core/format.js";
 import { element, make } from "../core/parts.js";
+import * as address from "../page/address.js";
 import { facts, section } from "../page/inspector.js";
 import { Kernels } from "../table/kernels.js";
 import { Nodes } from "../table/nodes.js";
 import * as blobs from "./blobs.js";
-import * as folds from "./folds.js";
 /** @import { Verdict } from "../breakdown/breakdown.js" */
 /** @import { State } from "../page/address.js" */
-/** @import { Folds } from "./folds.js" */
 /** @import { How, Rows } from "../table/table.js" */
 /** @import { Graph, Store } from "../page/store.js" */
 
 /**
  * @typedef {Graph & {nothing: number, memory_facts: number, nodes_a_blob: number,
- *   dag: Record<string, number>, timeline: Record<string, number>, memory: Record<string, number>,
- *   folds: Record<string, Folds>, breakdown: number|null, verdict: Verdict|null}} SavedGraph  the blob graph-ID, with where the data are: gviz.app.html_file.graph_data
+ *   timeline: Record<string, number>, memory: Record<string, number>, breakdown: number|null, verdict: Verdict|null}} SavedGraph  the blob graph-ID, with where the data are: gviz.app.html_file.graph_data
  */
 
 /** Nodes listed of a selection of many; as gviz.app.inspector.inspector. */
@@ -48,33 +46,34 @@ export class EmbeddedStore {
     // The median launch and the stack of all have no single one to place nodes by.
     const launch = state.launch in graph.memory ? state.launch : Object.keys(graph.memory)[0];
     if (view === "memory") return `${graph.id}/${graph.memory[launch]}`;
-    const open = folds.placeOf(graph.folds[state.fold], state.open);
-    const place = graph.dag[`${asked || graph.layout}|${launch}|${state.fold}|${open}`];
-    return `${graph.id}/${place}${state.edges === "data" ? "" : "/plain"}`;
+    const query = new URLSearchParams();
+    address.place(query, state, asked);
+    if (launch) query.set("launch", launch);
+    return `${graph.id}?${query}`;
   }
 
+  /** @returns {string[]} */
   layouts() {
-    return [this.graph.layout, ...Object.keys(this.graph.dag).map((key) => key.split("|")[0])];
+    return [];
   }
 
+  /** @returns {string[]} */
   folds() {
-    return Object.keys(this.graph.folds);
+    return [];
   }
 
   launches() {
     return Object.keys(this.graph.timeline);
   }
 
-  /** @param {string} fold @param {string[]} open */
-  opened(fold, open) {
-    const all = this.graph.folds[fold];
-    return all.sets[folds.placeOf(all, open)];
+  /** @param {string} _fold @param {string[]} open */
+  opened(_fold, open) {
+    return open;
   }
 
-  /** @param {string} fold @param {string[]} before @param {string[]} wanted */
-  open(fold, before, wanted) {
-    const all = this.graph.folds[fold];
-    return all.sets[folds.next(all, before, wanted)];
+  /** @param {string} _fold @param {string[]} _before @param {string[]} wanted */
+  open(_fold, _before, wanted) {
+    return wanted;
   }
 
   overlays() {

@@ -4,7 +4,7 @@ import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 import { Kernels } from "../table/kernels.js";
 import { Nodes } from "../table/nodes.js";
-import { isBody } from "../page/address.js";
+import * as address from "../page/address.js";
 /** @import { Verdict } from "../breakdown/breakdown.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { How, Rows } from "../table/table.js" */
@@ -27,17 +27,6 @@ const ONE = /^\d+$/;
 function joined(source, query) {
   if (!query.size) return source;
   return source + (source.includes("?") ? "&" : "?") + query.toString().replaceAll("%2C", ",");
-}
-
-/** What the DAG depends on. @param {URLSearchParams} query @param {State} state @param {string} asked */
-function placed(query, state, asked) {
-  const isFolded = state.fold !== "none";
-  if (isFolded) query.set("fold", state.fold);
-  const open = isFolded ? state.open : state.open.filter(isBody);
-  if (open.length) query.set("open", open.join(","));
-  if (state.edges === "data") query.set("edges", "data");
-  if (asked) query.set("layout", asked);
-  if (ONE.test(state.launch) && (asked === "time" || state.colour === "launch")) query.set("launch", state.launch);
 }
 
 /** @param {string} source @param {AbortSignal} signal @returns {Promise<Verdict>} */
@@ -101,7 +90,8 @@ export class FetchedStore {
     } else if (view === "memory") {
       if (one || launch) query.set("launch", one ? state.launch : launch);
     } else {
-      placed(query, state, asked);
+      address.place(query, state, asked);
+      if (one && (asked === "time" || state.colour === "launch")) query.set("launch", state.launch);
     }
     return joined(sources[view], query);
   }

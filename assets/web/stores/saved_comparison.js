@@ -8,9 +8,20 @@ import * as folds from "./folds.js";
 /** @import { How, Rows } from "../table/table.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { Store } from "../page/store.js" */
+/** @import { SavedGraph } from "./embedded.js" */
+/** @import { Folds } from "./folds.js" */
+
+/**
+ * @typedef {SavedGraph & {dag: Record<string, number>, folds: Record<string, Folds>}} ComparedGraph  with where the
+ *   layouts are, and what can be open together: gviz.app.html_file.comparison_data
+ */
 
 /** @implements {Store} */
 export class SavedComparison extends EmbeddedStore {
+  get compared() {
+    return /** @type {ComparedGraph} */ (this.graph);
+  }
+
   /** The places of nodes in order of their numbers, as facts are written. @type {Map<number, number>|null} */
   order = null;
 
@@ -21,7 +32,7 @@ export class SavedComparison extends EmbeddedStore {
 
   /** @override @param {"dag"|"timeline"|"memory"} view @param {State} state @param {string} asked */
   source(view, { level, open }, asked) {
-    const { id, dag, timeline, folds: all, layout } = this.graph;
+    const { id, dag, timeline, folds: all, layout } = this.compared;
     if (view !== "dag") return `${id}/${timeline[""]}`;
     const about = `${asked || layout}|${level}`;
     // A body alone has none open but those inside it.
@@ -30,7 +41,19 @@ export class SavedComparison extends EmbeddedStore {
 
   /** @override */
   layouts() {
-    return [this.graph.layout, ...Object.keys(this.graph.dag).map((key) => key.split("|")[0])];
+    return [this.compared.layout, ...Object.keys(this.compared.dag).map((key) => key.split("|")[0])];
+  }
+
+  /** @override @param {string} fold @param {string[]} open */
+  opened(fold, open) {
+    const all = this.compared.folds[fold];
+    return all.sets[folds.placeOf(all, open)];
+  }
+
+  /** @override @param {string} fold @param {string[]} before @param {string[]} wanted */
+  open(fold, before, wanted) {
+    const all = this.compared.folds[fold];
+    return all.sets[folds.next(all, before, wanted)];
   }
 
   /** @override @returns {string[]} */

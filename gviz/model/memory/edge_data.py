@@ -56,6 +56,52 @@ class DataEdges:
     target_access: npt.NDArray[np.uint8]
 
 
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """Pairs of uses at both ends of an edge that cover one place, as arrays.
+
+    Attributes
+    ----------
+    edge, place
+        int64, one a pair: index of the edge, and the first place in common.
+    common
+        uint8: LOOKS or ADDRESS of :class:`Common`.
+    source_access, target_access
+        uint8: ``1 << Access`` of the use at each end.
+    mover, bytes
+        int64: the use of a node that reads or writes there (-1: neither is), and how much of what
+        it moves is in common.
+    allocation
+        int64, one an edge: an allocation that both ends are given addresses in, -1 for none.
+    """
+
+    edge: IntArray
+    place: IntArray
+    common: npt.NDArray[np.uint8]
+    source_access: npt.NDArray[np.uint8]
+    target_access: npt.NDArray[np.uint8]
+    mover: IntArray
+    bytes: IntArray
+    allocation: IntArray
+
+
+def find_meetings(uses: MemoryUses, source: IntArray, target: IntArray) -> Meetings:
+    """Return where the ends of edges meet: ``source`` and ``target`` are int64 node indices."""
+    edge, left, right = _meetings(uses, source, target)
+    looks = (uses.access[left] == Access.LOOKS) & (uses.access[right] == Access.LOOKS)
+    mover, amount = _moved(uses, left, right)
+    return Meetings(
+        edge=edge,
+        place=np.maximum(uses.place[left], uses.place[right]),
+        common=np.where(looks, Common.LOOKS, Common.ADDRESS).astype(np.uint8),
+        source_access=np.left_shift(1, uses.access[left]).astype(np.uint8),
+        target_access=np.left_shift(1, uses.access[right]).astype(np.uint8),
+        mover=mover,
+        bytes=amount,
+        allocation=_common_allocation(uses, source, target),
+    )
+
+
 def data_edges(
     uses: MemoryUses,
     source: IntArray,
@@ -78,29 +124,35 @@ def data_edges(
     owner = np.arange(len(source)) if group is None else group
     count = len(source) if group_count is None else group_count
     edges = np.flatnonzero(owner >= 0)
-    edge, left, right = _meetings(uses, source[edges], target[edges])
-    at = owner[edges[edge]]
-    place = np.maximum(uses.place[left], uses.place[right])
-    looks = (uses.access[left] == Access.LOOKS) & (uses.access[right] == Access.LOOKS)
-    common = np.full(count, Common.NOTHING, np.uint8)
-    allocation = _common_allocation(uses, source[edges], target[edges], owner[edges], count)
-    common[allocation >= 0] = Common.ALLOCATION
-    np.maximum.at(common, at, np.where(looks, Common.LOOKS, Common.ADDRESS).astype(np.uint8))
-    first = np.full(count, len(uses.place_address))
-    np.minimum.at(first, at, place)
-    has = first < len(uses.place_address)
+    met = find_meetings(uses, source[edges], target[edges])
+    at, places = owner[edges[met.edge]], len(uses.place_address)
+    allocation = _least(owner[edges], met.allocation, met.allocation >= 0, count)
+    common = np.where(allocation >= 0, Common.ALLOCATION, Common.NOTHING).astype(np.uint8)
+    np.maximum.at(common, at, met.common)
+    first = _least(at, met.place, np.ones(len(at), bool), count)
+    has = first >= 0
     of_place = uses.place_allocation[first[has]]
     allocation[has] = np.where(of_place >= 0, of_place, allocation[has])
-    width = len(uses.place_address) + 1
+    width = places + 1
     return DataEdges(
         common=common,
-        count=np.bincount(np.unique(at * width + place) // width, minlength=count),
-        bytes=_moved(uses, at, left, right, count),
-        place=np.where(has, first, -1),
+        count=np.bincount(np.unique(at * width + met.place) // width, minlength=count),
+        bytes=_sum_moved(at, met, len(uses), count),
+        place=first,
         allocation=allocation,
-        source_access=_accesses(uses, at, left, count),
-        target_access=_accesses(uses, at, right, count),
+        source_access=_any_access(at, met.source_access, count),
+        target_access=_any_access(at, met.target_access, count),
     )
+
+
+def _least(
+    owner: IntArray, values: IntArray, counted: npt.NDArray[np.bool_], count: int
+) -> IntArray:
+    """Return the least value of each owner, -1 where it has none."""
+    none = np.iinfo(np.int64).max
+    found = np.full(count, none)
+    np.minimum.at(found, owner[counted], values[counted])
+    return np.where(found < none, found, -1)
 
 
 def _meetings(
@@ -148,10 +200,8 @@ def _expand(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
     return row, np.arange(int(counts.sum())) - before[row] + first[row]
 
 
-def _common_allocation(
-    uses: MemoryUses, source: IntArray, target: IntArray, owner: IntArray, count: int
-) -> IntArray:
-    """Return an allocation that both ends of any edge of a group have addresses in, else -1."""
+def _common_allocation(uses: MemoryUses, source: IntArray, target: IntArray) -> IntArray:
+    """Return for each edge an allocation that both ends have addresses in, else -1."""
     width = len(uses.allocation_address) + 1
     node, allocation = uses.allocations_of_nodes
     key = node * width + allocation
@@ -160,38 +210,38 @@ def _common_allocation(
     wanted = target[edge] * width + found
     place = np.minimum(np.searchsorted(key, wanted), max(0, len(key) - 1))
     hit = key[place] == wanted if len(key) else np.zeros(0, bool)
-    least = np.full(count, width)
-    np.minimum.at(least, owner[edge[hit]], found[hit])
-    return np.where(least < width, least, -1)
+    return _least(edge, found, hit, len(source))
 
 
-def _moved(
-    uses: MemoryUses, at: IntArray, left: IntArray, right: IntArray, count: int
-) -> FloatArray:
-    """Return the bytes that nodes move at common places, each use of theirs once a group."""
+def _moved(uses: MemoryUses, left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the use of each pair that moves bytes, -1 for none, and how many are in common."""
     moves = np.isin(uses.access, (Access.READ, Access.WRITTEN)) & (uses.bytes >= 0)
-    either = moves[left] | moves[right]
-    at, left, right = at[either], left[either], right[either]
     mover = np.where(moves[left], left, right)
     other = np.where(moves[left], right, left)
-    amount = uses.bytes[mover]
-    both = moves[other]
     start = np.maximum(uses.address[mover], uses.address[other])
     size = np.maximum(uses.bytes, 0).astype(np.uint64)
     ends = np.minimum(uses.address[mover] + size[mover], uses.address[other] + size[other])
-    amount = np.where(both, (ends - np.minimum(start, ends)).astype(np.int64), amount)
-    key = at * (len(uses) + 1) + mover
+    shared = (ends - np.minimum(start, ends)).astype(np.int64)
+    amount = np.where(moves[other], shared, uses.bytes[mover])
+    either = moves[left] | moves[right]
+    return np.where(either, mover, -1), np.where(either, amount, 0)
+
+
+def _sum_moved(at: IntArray, met: Meetings, use_count: int, count: int) -> FloatArray:
+    """Return the bytes that nodes move at common places, each use of theirs once a group."""
+    is_moved = met.mover >= 0
+    key = at[is_moved] * (use_count + 1) + met.mover[is_moved]
     known, which = np.unique(key, return_inverse=True)
     most = np.zeros(len(known), np.int64)
-    np.maximum.at(most, which, amount)
-    group = known // (len(uses) + 1)
+    np.maximum.at(most, which, met.bytes[is_moved])
+    group = known // (use_count + 1)
     found = np.full(count, np.nan)
     found[group] = 0.0
     np.add.at(found, group, most)
     return found
 
 
-def _accesses(uses: MemoryUses, at: IntArray, use: IntArray, count: int) -> npt.NDArray[np.uint8]:
+def _any_access(at: IntArray, access: npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.uint8]:
     found = np.zeros(count, np.uint8)
-    np.bitwise_or.at(found, at, np.left_shift(1, uses.access[use]).astype(np.uint8))
+    np.bitwise_or.at(found, at, access)
     return found

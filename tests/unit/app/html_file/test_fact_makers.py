@@ -28,8 +28,6 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_file_is_the_same_with_and_without_processes(
     long: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Layouts and folds are made by this process alone.
-    monkeypatch.setattr("gviz.app.html_file.graph_data.all_states", lambda *_: [])
     started = []
     start = FactMakers._start
     monkeypatch.setattr(FactMakers, "_start", lambda self: started.append(1) or start(self))
@@ -60,7 +58,6 @@ def test_process_answers_with_blobs_of_the_level_asked_for(tmp_path: Path) -> No
 def test_process_that_ends_early_is_an_error_with_the_next_step(
     long: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gviz.app.html_file.graph_data.all_states", lambda *_: [])
     monkeypatch.setattr(fact_makers, "own_command", lambda *_: ["true"])
     with pytest.raises(RecordingError, match="write the file again"):
         write_html(long, tmp_path / "x.html", [1], processes=1)

@@ -32,14 +32,12 @@ from recordings import (
 from saved_file import SavedFile, part_text
 
 from gviz.app.components.addresses import Addresses, Sides
-from gviz.app.components.dag_options import FOLDINGS
 from gviz.app.components.parts import Parts
 from gviz.app.components.web_modules import join_modules, list_modules
 from gviz.app.files.library import Library
 from gviz.app.html_file.file import write_html
 from gviz.app.html_file.launches import check_launches, choose, parse_launch
 from gviz.app.html_file.pool import Pool
-from gviz.app.html_file.states import all_states, fold_states, level_folds, list_openings
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.picks import node_list
 from gviz.app.pages.compare.comparison import compare_sides
@@ -48,14 +46,11 @@ from gviz.app.pages.compare.table_rows import TABLES, compared_table
 from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
 from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
-from gviz.app.views.dag.folding import fold_level
 from gviz.app.views.dag.visible_levels import open_id
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import DagRequest, dag_payload, timeline_payload
 from gviz.app.views.wire import unpack
 from gviz.errors import RecordingError, UsageError
-from gviz.model.tree.graph_level import read_level
-from gviz.model.tree.graph_tree import read_timed_tree
 from gviz.recording.reader import Recording
 
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
@@ -117,6 +112,14 @@ def test_policy_allows_the_files_own_scripts_and_no_connection(small: SavedFile)
         }
         assert set(policy[directive].split()) == hashes
     assert len(small.code) == 2
+    assert policy["worker-src"] == "blob:"
+
+
+def test_worker_runs_the_modules_of_layouts(small: SavedFile) -> None:
+    web = files("gviz.assets") / "web"
+    assert small.worker.rstrip() == join_modules(web, "layout/main.js").rstrip()
+    folders = {name.split("/")[0] for name in list_modules(web, "layout/main.js")}
+    assert folders == {"core", "layout"}
 
 
 def test_script_is_the_modules_of_a_file_and_of_the_views(small: SavedFile) -> None:
@@ -126,7 +129,7 @@ def test_script_is_the_modules_of_a_file_and_of_the_views(small: SavedFile) -> N
     folders = {name.split("/")[0] for name in names}
     views = {"dag", "timeline", "memory", "table", "breakdown"}
     assert folders == {"core", "overlay", *views, "search", "page", "stores", "file"}
-    for name in [*names, "early/theme.js"]:
+    for name in [*names, *list_modules(web, "layout/main.js"), "early/theme.js"]:
         text = web.joinpath(*name.split("/")).read_text(encoding="utf-8").lower()
         assert not re.search(r"</script|</style|<!--", text), name
     for style in (web / "styles").iterdir():
@@ -135,7 +138,8 @@ def test_script_is_the_modules_of_a_file_and_of_the_views(small: SavedFile) -> N
 
 def test_every_module_is_in_the_application_or_in_files() -> None:
     web = files("gviz.assets") / "web"
-    used = {*list_modules(web, "dash/main.js"), *list_modules(web, "file/main.js")}
+    entries = ("dash/main.js", "file/main.js", "layout/main.js")
+    used = {name for entry in entries for name in list_modules(web, entry)}
     with as_file(web) as folder:
         there = {path.relative_to(folder).as_posix() for path in folder.rglob("*.js")}
     assert there - used == {"early/theme.js", "page/store.js"}  # types alone
@@ -388,66 +392,29 @@ def test_pooled_payloads_are_what_they_were(small_recording: Path) -> None:
     assert len(pool.data) < 0.8 * sum(map(len, payloads))
 
 
-@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-@pytest.mark.parametrize("most", [0, 10_000_000])
-def test_every_fold_can_be_opened_and_closed(path: Path, most: int) -> None:
-    with Recording(path) as recording:
-        tree = read_timed_tree(recording, 1)
-        levels = [read_level(recording, tree, at) for at in range(len(tree.levels))]
-    bodies = [node for at in range(len(levels)) for node in tree.parents_in(at)]
-    for folding in FOLDINGS:
-        folds = [fold for level in levels for fold in fold_level(level, folding).walk()]
-        states = fold_states(*list_openings(tree, levels.__getitem__, folding), most)
-        assert states.together == (most == 0)
-        opened = {fold.id for fold in folds} | {open_id(int(tree.key[node])) for node in bodies}
-        # A fold in a body is named behind the body that it is in.
-        assert {name.rpartition(".")[2] for name in states.opened} == opened
-        assert states.sets()[0] == frozenset()
-        for name, around in states.opened.items():
-            assert name in around
-            # Nothing is open inside something closed.
-            assert {states.parent[o] for o in around} - {None} <= set(around)
-        header = states.to_header()
-        for name, (place, parent) in header["folds"].items():
-            assert header["sets"][place] == sorted(states.opened[name])
-            assert parent is None or name not in states.opened[parent] or most == 0
-
-
-@pytest.mark.parametrize("folding", [None, "repeats"])
-def test_every_body_can_be_opened_and_what_is_around_it_is_open(
-    tmp_path: Path, folding: str | None
-) -> None:
-    path = write_nested_recording(tmp_path / "nested.gviz", NESTED)
-    with Recording(path) as recording:
-        tree = read_timed_tree(recording, 1)
-        openings, closed = list_openings(tree, lambda at: read_level(recording, tree, at), folding)
-        states = fold_states(openings, closed)
-        parents = [node for at in range(len(tree.levels)) for node in tree.parents_in(at)]
-        assert {open_id(int(tree.key[node])) for node in parents} <= set(states.opened)
-        inner = next(node for node in parents if tree.parent[node] >= 0)
-        around = open_id(int(tree.key[tree.parent[inner]]))
-        assert around in states.opened[open_id(int(tree.key[inner]))]
-        for opening in openings:
-            opened = states.opened[opening.id]
-            requested = DagRequest("structure", None, folding, frozenset(opened))
-            _, shown = unpack(dag_payload(recording, 1, requested))
-            # An open fold is gone, an open node stays as the frame around what is in it.
-            gained = sum(o.gained for o in openings if o.id in opened)
-            assert len(shown["node_id"]) == closed + gained
-
-
-def test_states_have_every_layout_launch_and_fold(small_recording: Path) -> None:
+def test_dag_is_there_once_with_the_chosen_launches(small_recording: Path, tmp_path: Path) -> None:
+    write_html(small_recording, tmp_path / "r.html", [1], [7, 2])
+    saved = SavedFile.read(tmp_path / "r.html")
+    header, arrays = unpack(saved.blobs()["dag-1"])
     with Recording(small_recording) as recording:
-        tree = read_timed_tree(recording, 1)
-        folds = level_folds(tree, lambda at: read_level(recording, tree, at))
-        requested = dict(all_states(["structure", "time"], [3, 4], folds))
-        assert list(folds) == ["none", "repeats", "ranges"]
-        assert len(requested) == 2 * 2 * sum(len(states.sets()) for states in folds.values())
-        assert requested["time|4|ranges|0"] == DagRequest(
-            "time", 4, "ranges", frozenset(), data=True
-        )
-        for wanted in requested.values():
-            assert dag_payload(recording, 1, wanted)
+        shown, nodes = unpack(dag_payload(recording, 1))
+    assert header["shown"].items() <= shown.items()
+    assert [ordinal for _, ordinal in header["launches"]] == [2, 7]
+    for name in ("node_id", "median_ns", "edge_from"):
+        assert np.array_equal(arrays[name], nodes[name], equal_nan=True)
+    assert {"ran0_start", "ran1_start"} <= set(arrays)
+    # Every layout is made of it: none is in the file.
+    assert not {"x", "route_x"} & set(arrays)
+
+
+def test_file_begins_folded_where_the_application_does(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "r.gviz", transformer_shape(layers=12), launches=3)
+    graph = SavedFile.read(write_html(path, tmp_path / "r.html", [1]).path).json("graph-1")
+    assert (graph["fold"], graph["open"]) == ("repeats", ["first"])
+
+
+def test_small_graph_begins_unfolded(small: SavedFile) -> None:
+    assert (small.json("graph-1")["fold"], small.json("graph-1")["open"]) == ("none", [])
 
 
 # -- launches --------------------------------------------------------------------------
@@ -503,7 +470,7 @@ def test_timelines_are_whole_however_many_spans(
 def test_note_says_what_the_file_holds(small: SavedFile) -> None:
     note = small.json("graph-1")["note"]
     assert note.startswith("This file holds launch #")
-    assert ", the median of 20, one eager iteration, and opens one fold or body at a time." in note
+    assert ", the median of 20, one eager iteration. " in note
     assert "gviz view small.gviz" in note
 
 
@@ -533,9 +500,9 @@ def test_any_recording_can_be_written(tmp_path: Path, write: object) -> None:
     found = SavedFile.read(tmp_path / "r.html")
     for graph_id in graphs:
         about = found.json(f"graph-{graph_id}")
-        assert set(about["dag"].values()) | set(about["timeline"].values()) <= set(
-            range(len(about["headers"]))
-        )
+        assert set(about["timeline"].values()) <= set(range(len(about["headers"])))
+        header, _ = unpack(found.blobs()[f"dag-{graph_id}"])
+        assert header["shown"]["graph_id"] == graph_id
 
 
 def test_json_to_copy_is_the_applications(small: SavedFile, small_recording: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 from recordings import fork_join_shape, transformer_shape, write_recording
 
 from gviz.app.components.dag_options import FOLDINGS
-from gviz.app.views.dag.folding import FOLD_TYPE, fold_level
+from gviz.app.views.dag.fold_sums import FOLD_TYPE
+from gviz.app.views.dag.folding import fold_level
 from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_level import read_graph_level

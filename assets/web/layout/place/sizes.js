@@ -1,0 +1,9 @@
+/** Sizes in the drawing, in CSS pixels at zoom 1. Python side: gviz.dag.placement, which says why. */
+export const NODE_HEIGHT = 40;
+export const ROW_PITCH = 68;
+export const NODE_WIDTH = 176;
+export const NODE_WIDTH_LEAST = 52;
+export const LANE_GAP = 28;
+export const COLUMN_GAP = 56;
+/** Width over height that a placement aims for. */
+export const ASPECT = 1.7;
