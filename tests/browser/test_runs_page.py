@@ -13,6 +13,7 @@ from app_recordings import write_detailed_recording, write_imported_recording
 from bare_recordings import BARE
 from playwright.sync_api import Locator, Page, expect
 from recordings import transformer_shape, write_recording
+from waiting import eventually
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -138,8 +139,7 @@ def test_order_of_the_table_is_in_the_address(
 
 
 def test_row_leads_to_its_graph_and_its_run(page: Page, site: Site, graph_page: GraphPage) -> None:
-    site.open(page, "")
-    page.goto(site.address("?view=table&sort=nodes"))
+    site.open(page, "?view=table&sort=nodes")
     page.get_by_role("link", name="step").click()
     page.get_by_role("heading", name="step").wait_for()
     assert "graph?file=detailed&graph=1" in page.url
@@ -148,14 +148,20 @@ def test_row_leads_to_its_graph_and_its_run(page: Page, site: Site, graph_page: 
     page.get_by_role("heading", name="What measuring cost and lost").wait_for()
 
 
-@pytest.mark.parametrize("width", [640, 1280, 1920])
 @pytest.mark.parametrize("view", ["cards", "table"])
-def test_page_is_no_wider_than_its_window(page: Page, site: Site, width: int, view: str) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    site.open(page, "")
-    page.goto(site.address(f"?view={view}"))
+def test_page_is_no_wider_than_its_window(page: Page, site: Site, view: str) -> None:
+    page.set_viewport_size({"width": 1920, "height": 900})
+    site.open(page, f"?view={view}")
     page.wait_for_selector(".gv-mini-bars, #runs-table .ag-row")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (1920, 1280, 640):
+        page.set_viewport_size({"width": width, "height": 900})
+        eventually(
+            lambda width=width: (
+                page.evaluate("window.innerWidth") == width
+                and page.evaluate("document.documentElement.scrollWidth") <= width
+            ),
+            f"no wider than {width}",
+        )
 
 
 # -- files given in the browser ----------------------------------------------------------
@@ -314,8 +320,7 @@ def test_cards_say_what_is_missing(page: Page, bare: Site) -> None:
 
 
 def test_table_has_a_row_for_runs_without_graphs(page: Page, bare: Site) -> None:
-    bare.open(page, "")
-    page.goto(bare.address("?view=table"))
+    bare.open(page, "?view=table")
     page.locator("#runs-table .ag-row").first.wait_for()
     runs = column(page, "run")
     assert set(STATED) <= set(runs)
@@ -344,11 +349,11 @@ def test_graph_page_says_what_is_missing(
 
 @pytest.mark.parametrize("file", ["only_stream", "nothing"])
 def test_run_page_says_what_is_missing(page: Page, bare: Site, file: str) -> None:
-    bare.open(page, "")
-    page.goto(bare.address(f"run?file={file}&run=1"))
+    bare.open(page, f"run?file={file}&run=1")
     page.get_by_text("No CUDA graph was instantiated while gviz watched").wait_for()
 
 
+@pytest.mark.own_page
 @pytest.mark.parametrize(
     "path",
     [
@@ -365,9 +370,7 @@ def test_run_page_says_what_is_missing(page: Page, bare: Site, file: str) -> Non
     ],
 )
 def test_malformed_address_is_a_page(page: Page, bare: Site, path: str) -> None:
-    bare.open(page, "")
-    page.wait_for_selector("h1")
-    page.goto(bare.address(path))
+    bare.open(page, path)
     heading = page.locator("#page h1, #page h2").first
     heading.wait_for()
     if heading.inner_text() == "Not here":
