@@ -63,6 +63,7 @@ def test_pages_of_runs_bear_any_name(page: Page, site: Site, path: str) -> None:
         assert max(heights) < 100
 
 
+@pytest.mark.own_page  # names in the document that the server writes
 @pytest.mark.parametrize(
     "more",
     [
@@ -96,6 +97,7 @@ def expect_inspected(page: Page, name: str) -> None:
 
 
 # The first names would run something, or fill the page, where a server wrote them as they are.
+@pytest.mark.own_page
 @pytest.mark.parametrize("at", range(9))
 def test_node_of_an_address_bears_any_name(graph_page: GraphPage, site: Site, at: int) -> None:
     graph_page.open(site, f"{GRAPH}&node={FIRST_NODE_ID + at}")
