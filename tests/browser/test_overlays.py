@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,13 +67,21 @@ def test_overlay_of_the_server_colours_sorts_and_is_inspected(
     head = page.locator("#nodes th", has_text="energy")
     head.locator("button").click()
     expect(page.locator("#nodes tr[data-row]").first).to_contain_text("3.50 mJ")
+    # The first two nodes, 2 of 8 mJ, are in no layer. Time is idle in part, energy is not.
+    block = page.locator(".gv-block").first
+    graph_page.choose("measure", "energy")
+    expect(block).to_have_attribute("aria-label", re.compile("energy: 6 mJ, 75.0%"))
+    expect(page.locator(".gv-block-idle")).to_have_count(0)
     graph_page.choose("colour", "note")
     graph_page.drawn("dag", overlay="overlay:energy.csv:note")
     page.reload()
     graph_page.drawn("dag", overlay="overlay:energy.csv:note")
+    expect(page.locator("#measure")).to_have_value(ENERGY)
+    expect(block).to_have_attribute("aria-label", re.compile("energy: 6 mJ"))
     page.locator("#overlay-notes").get_by_role("button", name="Remove").click()
     graph_page.drawn("dag", overlay="family")
     assert page.locator("#nodes th", has_text="energy").count() == 0
+    expect(page.locator("#measure")).to_be_hidden()
 
 
 def test_table_is_dropped_onto_a_saved_file(page: Page, folder: Path) -> None:

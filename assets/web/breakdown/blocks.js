@@ -6,6 +6,8 @@
  * @typedef {{row: number, first: number, end: number, start: number, width: number}} Piece  blocks
  *   `first` to `end` of the form (one, or several that are too narrow to be drawn apart), at parts
  *   of the whole width
+ * @typedef {{id: string, label: string, partOf: (node: number) => number|null, write: (value: number) => string}} Measure
+ *   what blocks are as wide as, in place of time: what a node is of a sum
  */
 import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
@@ -21,8 +23,8 @@ const LIGHTEST = 0.6;
 const ROW_NAMES = { phase: "Phase", layers: "Layers", layer: "Layer", operation: "Operation", family: "Kernel family" };
 
 export class Blocks {
-  /** @param {Payload} payload @param {Form} form */
-  constructor(payload, form) {
+  /** @param {Payload} payload @param {Form} form @param {Measure|null} [measure] */
+  constructor(payload, form, measure = null) {
     const { header } = payload;
     /** @type {string[]} */ this.rowKeys = header[form];
     /** @type {string[]} */ this.rowNames = this.rowKeys.map((name) => ROW_NAMES[name] ?? name);
@@ -50,12 +52,28 @@ export class Blocks {
     for (let i = 0; i < this.count; i++) {
       if (this.row[i]) this.parent[i] = this.rowStart[this.row[i] - 1] + parent[i];
     }
+    this.measure = measure;
+    if (measure) this.weigh(measure);
     /** Where each begins, in ns from the left. */
     this.startNs = new Float64Array(this.count);
     for (let i = 0; i < this.count; i++) {
       const before = i > this.rowStart[this.row[i]] ? i - 1 : -1;
       this.startNs[i] = before < 0 ? 0 : this.startNs[before] + this.widthNs[before];
     }
+  }
+
+  /** Have blocks be as wide as the sum of a measure over their nodes. @param {Measure} measure */
+  weigh(measure) {
+    const before = new Float64Array(this.node.length + 1);
+    this.node.forEach((node, at) => (before[at + 1] = before[at] + Math.max(0, measure.partOf(node) ?? 0)));
+    this.widthNs = Float64Array.from(this.first, (first, i) => before[this.end[i]] - before[first]);
+    this.launchNs = this.widthNs.subarray(0, this.rowStart[1] ?? 0).reduce((sum, width) => sum + width, 0);
+    this.idleNs = 0;
+  }
+
+  /** A width in words. @param {number} width */
+  write(width) {
+    return this.measure ? this.measure.write(width) : format.duration(width);
   }
 
   /** The nodes of blocks `first` to `end` of one row. @param {number} first @param {number} [end] */
@@ -120,10 +138,12 @@ export class Blocks {
     const row = this.rowNames[this.row[first]];
     /** @type {[string, string][]} */
     const lines = [[row, blocks.length > 1 ? `${format.integer(blocks.length)} narrow ones` : this.labelOf(first)]];
-    lines.push(["Part of the launch", `${format.duration(width)}, ${format.percent(this.launchNs ? width / this.launchNs : 0)}`]);
+    const part = `${this.write(width)}, ${format.percent(this.launchNs ? width / this.launchNs : 0)}`;
+    lines.push([this.measure?.label ?? "Part of the launch", part]);
     // Where others ran at the same time, they share it: then these differ.
-    if (total > width * 1.005) lines.push(["Node time", format.duration(total)]);
-    if (blocks.length === 1 && this.coverNs[first] > width * 1.005) lines.push(["Running", format.duration(this.coverNs[first])]);
+    if (this.measure) lines.push(["Node time", format.duration(total)]);
+    else if (total > width * 1.005) lines.push(["Node time", format.duration(total)]);
+    if (!this.measure && blocks.length === 1 && this.coverNs[first] > width * 1.005) lines.push(["Running", format.duration(this.coverNs[first])]);
     lines.push(["Nodes", format.integer(nodes) + (executions === nodes ? "" : `, ${format.integer(executions)} executions`)]);
     return lines;
   }
@@ -142,7 +162,8 @@ export class Blocks {
     const found = [];
     if (!whole) return found;
     for (let i = 0; i < this.count; i++) {
-      if (!this.isIn(i, root)) continue;
+      // Nothing of a measure is in it.
+      if (!this.isIn(i, root) || (this.measure && !this.widthNs[i])) continue;
       const above = root !== null && this.row[i] < this.row[root];
       const start = above ? 0 : (this.startNs[i] - from) / whole;
       const width = above ? 1 : this.widthNs[i] / whole;

@@ -21,7 +21,7 @@ import { light, listFindings, listPaths } from "./findings.js";
 import { Rows } from "./rows.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { Payload } from "../core/payload.js" */
-/** @import { Form } from "./blocks.js" */
+/** @import { Form, Measure } from "./blocks.js" */
 
 /** Opens and closes the rows in full. */
 const KEY = "b";
@@ -43,12 +43,16 @@ export class Breakdown {
     this.isOpen = false;
     /** The critical paths, by dependencies first. @type {Path[]} */ this.paths = [];
     /** @type {Partial<Record<Form, Blocks>>} */ this.forms = {};
+    /** Of the blocks. @type {Payload|null} */ this.payload = null;
+    /** What blocks are as wide as; null: their part of the time. @type {Measure|null} */ this.measured = null;
     this.sentence = element("p", { class: "gv-headline" });
     this.rows = new Rows((nodes, more) => this.select(nodes, more), () => host.look("idle"));
     this.button = element("button", {
       type: "button", class: "gv-breakdown-open", "aria-expanded": "false", title: `All rows (${KEY})`,
     }, "Breakdown");
-    box.replaceChildren(element("div", { class: "gv-headline-line" }, this.sentence, this.button), this.rows.box);
+    this.choice = element("select", { id: "measure", class: "gv-field", "aria-label": "Width of blocks" });
+    this.choice.hidden = true;
+    box.replaceChildren(element("div", { class: "gv-headline-line" }, this.sentence, this.choice, this.button), this.rows.box);
     this.end = bus.subscribe(bus.PAGE, () => this.mark());
     this.listen();
     /** Settled once the blocks are there, or cannot be had. */
@@ -71,10 +75,34 @@ export class Breakdown {
 
   /** @param {Payload} payload */
   take(payload) {
-    this.forms = { strip: new Blocks(payload, "strip"), whole: new Blocks(payload, "whole") };
+    this.payload = payload;
+    this.build();
     this.button.hidden = !this.forms.whole?.count;
     this.box.classList.toggle("gv-breakdown-none", this.button.hidden);
-    if (this.forms.whole) this.host.known(this.forms.whole);
+    // The blocks of time, whatever these are as wide as.
+    this.host.known(new Blocks(payload, "whole"));
+    this.show();
+  }
+
+  /** Make the blocks of both forms. */
+  build() {
+    const { payload, measured } = this;
+    if (!payload) return;
+    this.forms = { strip: new Blocks(payload, "strip", measured), whole: new Blocks(payload, "whole", measured) };
+  }
+
+  /**
+   * Have blocks be as wide as one of some measures, or as their part of the time.
+   * @param {Measure[]} measures that can be chosen @param {string} id "": time
+   */
+  measure(measures, id) {
+    this.choice.hidden = !measures.length;
+    this.choice.replaceChildren(...[{ id: "", label: "Time" }, ...measures].map((one) =>
+      element("option", { value: one.id, selected: one.id === id }, one.label)));
+    const wanted = measures.find((one) => one.id === id) ?? null;
+    if (wanted === this.measured) return;
+    this.measured = wanted;
+    this.build();
     this.show();
   }
 

@@ -247,5 +247,5 @@ function textOf(blocks, i, room) {
   const isLayer = blocks.rowKeys[blocks.row[i]] === "layer";
   const number = isLayer && room < NUMBER_ONLY && NUMBER.exec(label);
   if (number) return number[0];
-  return label && `${label} ${format.duration(blocks.widthNs[i])}`;
+  return label && `${label} ${blocks.write(blocks.widthNs[i])}`;
 }

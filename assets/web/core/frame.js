@@ -13,7 +13,7 @@
  *   buffer?: string|null, times?: [number, number]|"between"|null, eager?: string,
  *   laid?: Laid|null, setProps?: (change: Partial<Props>) => void}} Props  as
  *   gviz.app.components.canvases has them
- * @typedef {{id: string, label: string, isNumber: boolean, of: (node: number) => number|string|null,
+ * @typedef {{id: string, label: string, isNumber: boolean, places: Map<string, number>, of: (node: number) => number|string|null,
  *   shade: (nodes: number[]) => number|string|null, write: (value: number|string|null) => string}} Laid  what a reader has
  *   laid on the graph, a column of an overlay (overlay/overlay.js): views colour by it in place of `colour`
  * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind

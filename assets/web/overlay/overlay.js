@@ -5,6 +5,7 @@
  * is spread over them in equal parts where it is summed up.
  */
 import * as format from "../core/format.js";
+import { SEVERAL } from "./colours.js";
 import { measureOf } from "./unit.js";
 /** @import { ColumnSums } from "./read/sums.js" */
 /** @import { TableRows, Unmatched } from "./read/table.js" */
@@ -32,6 +33,8 @@ export class Column {
     /** What made texts of its values, where some are numbers. @type {{line: number, text: string}|null} */ this.firstText = null;
     /** What addresses and choices call it. */ this.id = `overlay:${overlay.name}:${name}`;
     this.isNumber = numbers !== null;
+    /** @type {Map<string, number>|null} */ this.ranks = null;
+    /** Whether some values are below zero. */ this.isSigned = !!numbers?.some((value) => value < 0);
     /** Whether values of several nodes have a sum; else they have a mean. */
     this.isSummed = this.isNumber && !NO_SUM_UNIT.test(measure.unit) &&
       !name.toLowerCase().split(/[^a-z]+/).some((word) => NO_SUM.has(word));
@@ -40,6 +43,23 @@ export class Column {
   /** What a column of a table and a legend call it. */
   get label() {
     return this.name;
+  }
+
+  /** The place of each text, those of most nodes first: it has the same colour everywhere. */
+  get places() {
+    return this.ranks ??= this.rank();
+  }
+
+  /** @returns {Map<string, number>} */
+  rank() {
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    for (const key of this.overlay.keys) {
+      const text = this.texts?.get(key);
+      if (text !== undefined) counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+    const sorted = Array.from(counts).sort(([a, many], [b, more]) => more - many || a.localeCompare(b));
+    return new Map(sorted.map(([text], place) => [text, place]));
   }
 
   /** The value of a node; null: none. @param {number} id @returns {number|string|null} */
@@ -68,7 +88,7 @@ export class Column {
       count += 1;
       if (typeof value === "number") sum += this.isSummed ? value / this.overlay.sharedBy(this.overlay.keyOf(id)) : value;
       else if (text === null) text = value;
-      else if (text !== value) return "several";
+      else if (text !== value) return SEVERAL;
     }
     if (!count) return null;
     return this.isNumber ? (this.isSummed ? sum : sum / count) : text;

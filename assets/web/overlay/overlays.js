@@ -53,6 +53,11 @@ export class Overlays {
     return this.list.flatMap((overlay) => overlay.columns);
   }
 
+  /** The columns that blocks of a breakdown can be as wide as: parts of a sum. */
+  measures() {
+    return this.columns().filter((column) => column.isSummed && !column.isSigned);
+  }
+
   // -- laying -------------------------------------------------------------------------
 
   /**

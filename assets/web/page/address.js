@@ -4,7 +4,7 @@
  *
  * @typedef {{node: number[], launch: string, stream: string, order: string, colour: string,
  *   layout: string, fold: string, open: string[], edges: string, buffer: string|null,
- *   table: string, panel: string, eager: string, level: string, time: Times|null, search: string} & Room} State  `time`: what
+ *   table: string, panel: string, eager: string, measure: string, level: string, time: Times|null, search: string} & Room} State  `time`: what
  *   part of the timeline is looked at, null: all of it
  */
 import * as nodeList from "../core/node_list.js";
@@ -13,7 +13,7 @@ import * as nodeList from "../core/node_list.js";
 
 /** Fields whose values are words. */
 const WORDS = /** @type {const} */ (
-  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel", "level", "search", "pane", "eager"]);
+  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel", "level", "search", "pane", "eager", "measure"]);
 /** What the fields of the address are when it does not have them. */
 const ABSENT = { order: "ordinal", fold: "none", edges: "all", panel: "timeline", level: "0", eager: "closed" };
 /** Characters of an address that servers and proxies let pass, but for where it leads. */

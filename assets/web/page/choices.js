@@ -3,11 +3,11 @@
 
 /**
  * The part of the state that a control, or a group of them, sets.
- * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|"level"|undefined>}
+ * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|"level"|"measure"|undefined>}
  */
 export const CHOICES = {
   launch: "launch", "stream-launch": "stream", order: "order", colour: "colour", folding: "fold",
-  data: "edges", layout: "layout", panel: "panel", "table-view": "table", level: "level",
+  data: "edges", layout: "layout", panel: "panel", "table-view": "table", level: "level", measure: "measure",
 };
 
 /** Choices whose options are addresses of other pages. */
@@ -56,7 +56,7 @@ export function choose(id, value) {
 export function show(state) {
   const values = {
     launch: state.launch, "stream-launch": state.stream, order: state.order, colour: state.colour, folding: state.fold,
-    level: state.level, "table-view": state.table,
+    level: state.level, "table-view": state.table, measure: state.measure,
   };
   for (const [id, value] of Object.entries(values)) {
     const choice = document.getElementById(id);

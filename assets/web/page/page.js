@@ -132,6 +132,8 @@ export class GraphPage {
       search: (requested.search ?? "").slice(0, MOST_SEARCHED),
       pane: choices.oneOf(["", ...PANES], requested.pane),
       shares: requested.shares ?? null,
+      // Blocks are as wide as time where an overlay does not come.
+      measure: isOverlay(requested.measure) ? requested.measure ?? "" : "",
       panel: choices.oneOf(["timeline", "memory"], requested.panel),
       eager: choices.oneOf(["closed", "open"], requested.eager),
       table: choices.oneOf(Object.keys(graph.tables), requested.table),
@@ -213,6 +215,7 @@ export class GraphPage {
     for (const [name, frame] of this.views()) {
       frame.update({ ...frame.props, ...this.props(name) });
     }
+    this.breakdown?.measure(this.overlays.measures(), this.state.measure);
     this.settle();
   }
 
@@ -310,6 +313,7 @@ export class GraphPage {
     this.overlays.offer(choices.choiceOf("colour"));
     if (column) this.state.colour = column.id;
     else if (isOverlay(this.state.colour) && !this.overlays.column(this.state.colour)) this.state.colour = this.graph.colour;
+    if (!this.overlays.column(this.state.measure)) this.state.measure = "";
     this.showOverlays();
     this.update();
   }

@@ -52,6 +52,17 @@ test("what ran at the same time as others has more node time than part of the la
   ]);
 });
 
+test("blocks can be as wide as a measure of their nodes; what has none of it is not there", () => {
+  /** @type {Record<number, number>} */
+  const energy = { 7: 2, 9: 1, 5: 5 };
+  const measure = { id: "overlay:a.csv:energy", label: "energy", partOf: (/** @type {number} */ node) => energy[node] ?? null, write: (/** @type {number} */ value) => `${value} mJ` };
+  const found = new Blocks(payload(), "strip", measure);
+  assert.deepEqual(found.pieces(null, 0).map(({ first, start, width }) => [first, start, width]),
+    [[0, 0, 0.375], [1, 0.375, 0.625], [2, 0, 0.375], [4, 0.375, 0.625]]);
+  assert.deepEqual(found.describe(1), [["Phase", "b"], ["energy", "5 mJ, 62.5%"], ["Node time", "50 ns"], ["Nodes", "2, 4 executions"]]);
+  assert.equal(found.idleNs, 0);
+});
+
 test("pieces leave the room that is idle", () => {
   const pieces = blocks().pieces(null, 0);
   assert.deepEqual(pieces.map(({ row, first, start, width }) => [row, first, start, width]), [

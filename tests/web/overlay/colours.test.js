@@ -11,8 +11,8 @@ import { LaidColours } from "../../../assets/web/overlay/colours.js";
 function column(values) {
   const isNumber = Object.values(values).every((value) => typeof value === "number");
   return {
-    id: "overlay:a.csv:x", label: "x", isNumber, of: (node) => values[node] ?? null, write: (value) => `${value} W`,
-    shade: (nodes) => nodes.reduce((sum, node) => sum + Number(values[node] ?? 0), 0),
+    id: "overlay:a.csv:x", label: "x", isNumber, places: new Map([["hot", 0], ["cold", 1]]), of: (node) => values[node] ?? null, write: (value) => `${value} W`,
+    shade: (nodes) => (isNumber ? nodes.reduce((sum, node) => sum + Number(values[node] ?? 0), 0) : "several"),
   };
 }
 
@@ -38,6 +38,8 @@ test("items of the graph have the value of their nodes together, in its unit", (
   assert.ok(ramp.isRamp);
   assert.deepEqual([0, 1, 2].map((i) => ramp.describe(i)), ["10 W", "-2 W", "no value"]);
   assert.equal(ramp.lowest, "-2 W");
-  const texts = lay(column({ 1: "hot", 2: "cold" }), 3, new Map([[1, 0], [2, 1], [9, 2]]));
-  assert.deepEqual([0, 1, 2].map((i) => texts.describe(i)), ["hot", "cold", "none"]);
+  const texts = lay(column({ 1: "hot", 2: "cold", 3: "hot", 4: "cold" }), 3, new Map([[2, 0], [9, 1], [3, 2], [4, 2]]));
+  assert.deepEqual([0, 1, 2].map((i) => texts.describe(i)), ["cold", "none", "several"]);
+  // As in the timeline, though no item is "hot".
+  assert.equal(texts.paint(0, theme("light"))?.fill, colour.category(1, "light"));
 });

@@ -8,7 +8,7 @@ const FIXED = { graph: 2 };
 const STATE = {
   node: [3, 4], launch: "all", stream: "9", order: "length", colour: "p95", layout: "lanes", fold: "repeats",
   open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "kernels", panel: "memory", eager: "open", time: [1200, 48000], level: "2",
-  search: "kind:memcpy a&b", pane: "timeline", shares: [60, 50.5, 31],
+  search: "kind:memcpy a&b", pane: "timeline", shares: [60, 50.5, 31], measure: "overlay:a.csv:energy, in all",
 };
 
 test("a state comes back from its address", () => {
@@ -19,7 +19,7 @@ test("a state comes back from its address", () => {
 test("an address says only what differs", () => {
   const plain = {
     ...STATE, node: [], launch: "median", stream: "", order: "ordinal", fold: "none", open: [], edges: "all", buffer: null,
-    table: "nodes", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null,
+    table: "nodes", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null, measure: "",
   };
   assert.equal(textOf(FIXED, plain, "nodes"), "graph=2&launch=median&colour=p95&layout=lanes");
   const both = { a: "a b", b: "after", graph: "1:2" };

@@ -1,6 +1,6 @@
 /** An overlay of what a reader has laid on a graph: items have the value of their nodes together. */
 import * as colour from "../../core/colour.js";
-import { NONE } from "../../overlay/colours.js";
+import { NONE, SEVERAL } from "../../overlay/colours.js";
 import { Categories, Ramp } from "./overlay.js";
 /** @import { Laid } from "../../core/frame.js" */
 
@@ -12,15 +12,12 @@ export function lay(laid, count, index) {
   const values = valuesOf(laid, count, index);
   const facts = { label: laid.label, array: "", missing: NONE };
   if (!laid.isNumber) {
-    /** @type {Map<number|string, number>} */
-    const keys = new Map();
-    const which = Int32Array.from(values, (value) => {
-      if (value === null) return -1;
-      keys.set(value, keys.get(value) ?? keys.size);
-      return keys.get(value) ?? -1;
-    });
-    const texts = Array.from(keys.keys(), String);
-    return new Categories(laid.id, facts, which, (key) => texts[key]);
+    // Behind all texts: nodes together that have several of them.
+    const places = new Map([...laid.places, [SEVERAL, laid.places.size]]);
+    const which = Int32Array.from(values, (value) => (value === null ? -1 : places.get(String(value)) ?? -1));
+    const texts = Array.from(places.keys());
+    const slots = texts.map((_, place) => Math.min(place, colour.CATEGORIES));
+    return new Categories(laid.id, { ...facts, ranked: true }, which, (key) => texts[key], { ...slots });
   }
   const numbers = Float32Array.from(values, (value) => (typeof value === "number" ? value : NaN));
   return new Ramp(laid.id, { ...facts, unit: "laid", write: laid.write, scale: colour.scaleOf(numbers) }, numbers);

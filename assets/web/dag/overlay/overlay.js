@@ -6,7 +6,7 @@
  * @typedef {{least: number, most: number|null, log: boolean, from?: number}} Scale  `most` null: none above zero;
  *   `from`: where it begins, if that is below zero
  * @typedef {{label: string, array: string, unit?: string, signed?: boolean, cycles?: boolean,
- *   missing?: string, scale?: Scale, write?: (value: number) => string}} Facts  an entry of header.overlays
+ *   missing?: string, scale?: Scale, ranked?: boolean, write?: (value: number) => string}} Facts  an entry of header.overlays
  * @typedef {Ramp|Categories|Change} Overlay
  * @typedef {{fill: string|null, ink: string}} Paint  css; `fill` null: hatched
  */
@@ -111,6 +111,8 @@ export class Categories {
     this.label = facts.label;
     this.missing = facts.missing;
     this.cycles = !!facts.cycles;
+    /** Whether `slots` are places among the colours of categories, not among those of families. */
+    this.ranked = !!facts.ranked;
     this.slots = slots;
     /** @type {false} */ this.isRamp = false;
     /** @type {false} */ this.isChange = false;
@@ -149,7 +151,7 @@ export class Categories {
 
   /** Whether a category has the colour of all that follow. @param {number} at */
   isRest(at) {
-    if (this.slots) return this.slots[this.categories[at].key] === colour.REST;
+    if (this.slots) return this.slots[this.categories[at].key] === (this.ranked ? colour.CATEGORIES : colour.REST);
     return this.name !== "kind" && at === colour.CATEGORIES;
   }
 
@@ -165,7 +167,8 @@ export class Categories {
 
   /** @param {number} at @param {Theme} theme */
   css(at, theme) {
-    if (this.slots) return colour.ofFamily(this.slots[this.categories[at].key]);
+    const slot = this.slots?.[this.categories[at].key];
+    if (slot !== undefined) return this.ranked ? colour.category(slot, theme.name) : colour.ofFamily(slot);
     if (this.name === "kind") return colour.ofKind(this.categories[at].text, theme.name);
     return colour.category(this.cycles ? at % colour.CATEGORIES : at, theme.name);
   }
