@@ -200,6 +200,8 @@ class RunningServer:
             clear_untrusted_proxy_headers=True,
             connection_limit=MOST_CONNECTIONS,
             cleanup_interval=CLEANUP_SECONDS,
+            # Else it is not seen that a client has gone while it is answered.
+            channel_request_lookahead=1,
             # select() takes no descriptors above 1023, which uploads and files may use up.
             asyncore_use_poll=True,
         )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import threading
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -11,14 +10,12 @@ from flask import Flask, Response, request
 
 from gviz.app.components import PAYLOAD, parse_id, parse_launches, parse_query
 from gviz.app.files import Library, OpenRecording, split_version
+from gviz.app.server.writer import run_writer
 from gviz.app.views import GraphView, graph_view
-from gviz.errors import RecordingError
-from gviz.system import own_command, own_environment
+from gviz.system import own_command
 
-#: Each takes a processor for seconds: those that are requested meanwhile wait.
-_ONE_AT_A_TIME = threading.Lock()
-#: What the command line puts before an error.
-_FAILED = "gviz: "
+#: Of waitress, in the environment of a request: whether its connection is closed.
+_GONE = "waitress.client_disconnected"
 
 
 def add_share_route(server: Flask, library: Library, prefix: str) -> None:
@@ -33,7 +30,9 @@ def add_share_route(server: Flask, library: Library, prefix: str) -> None:
         state = request.args.get("state", "")
         key, version = split_version(file)
         with library.file(key).at(version) as opened:
-            text = _write(library, opened, graph_view(library, key, graph_id), state)
+            view = graph_view(library, key, graph_id)
+            is_gone = request.environ.get(_GONE, lambda: False)
+            text = _write(library, opened, view, state, is_gone)
         # Never shown as a page of this server, whose scripts would be others.
         return Response(text, mimetype="application/octet-stream")
 
@@ -41,7 +40,13 @@ def add_share_route(server: Flask, library: Library, prefix: str) -> None:
     server.add_url_rule(rule, "gviz_saved", saved)
 
 
-def _write(library: Library, opened: OpenRecording, view: GraphView, state: str) -> bytes:
+def _write(
+    library: Library,
+    opened: OpenRecording,
+    view: GraphView,
+    state: str,
+    is_gone: Callable[[], bool],
+) -> bytes:
     """Write a file in a process of its own: what takes memory and a processor is soon over."""
     folder = library.scratch.new_path("")
     folder.mkdir()
@@ -53,12 +58,7 @@ def _write(library: Library, opened: OpenRecording, view: GraphView, state: str)
             "--state", state, "-o", str(output), *_launch(view, state),
             *_baseline(library, folder, state), *_overlays(library, folder),
         )  # fmt: skip
-        with _ONE_AT_A_TIME:
-            done = subprocess.run(
-                command, env=own_environment(), capture_output=True, text=True, check=False
-            )
-        if done.returncode:
-            raise RecordingError(_reason(done.stderr))
+        run_writer(command, is_gone)
         return output.read_bytes()
     finally:
         for made in folder.iterdir():
@@ -101,9 +101,3 @@ def _overlays(library: Library, folder: Path) -> list[str]:
     for path, overlay in zip(paths, library.overlays, strict=True):
         path.write_bytes(overlay.text)
     return [argument for path in paths for argument in ("--overlay", str(path))]
-
-
-def _reason(reported: str) -> str:
-    """Return the sentence with which a command failed."""
-    lines = [line for line in reported.splitlines() if line.startswith(_FAILED)]
-    return lines[-1].removeprefix(_FAILED) if lines else "the file could not be written"

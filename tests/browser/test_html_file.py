@@ -399,8 +399,8 @@ def test_folds_open_together_and_close(opened: OpenFile, long: Path) -> None:
     opened.until(open=["first"])
     page.locator("#folding").select_option("none")
     opened.until(nodeCount=len(LONG.works))
-    page.locator("#folding").select_option("repeats")
-    eventually(lambda: opened.state("dag")["foldCount"] > 0, "folds")
+    opened.open(long, "graph=1&fold=repeats")
+    opened.until(open=[])
     folded = opened.state("dag")["nodeCount"]
     assert folded < len(LONG.works) / LAYERS
     inside = FIRST_NODE_ID + 2 + 15 * 5

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from gviz.app.server.access import connections
 from gviz.app.server.access.connections import MOST_CONNECTIONS, MOST_STRANGERS
 from gviz.app.server.server import Options, RunningServer
+from gviz.errors import RecordingError
 
 #: A server that does not end a connection in the tests' time never does.
 _PATIENCE_S = 20
@@ -145,3 +146,24 @@ def test_admitted_connection_is_kept_where_there_are_many_strangers(
         assert answer(admitted).startswith(b"HTTP/1.1 200 ")
         for client in idle:
             client.close()
+
+
+def test_file_is_not_written_on_for_a_page_that_has_gone(
+    server: RunningServer, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = threading.Event()
+
+    def write(command: object, is_gone: Callable[[], bool]) -> None:
+        end = time.monotonic() + _PATIENCE_S
+        client.close()
+        while time.monotonic() < end and not ended.is_set():
+            if is_gone():
+                ended.set()
+            time.sleep(0.01)
+        raise RecordingError("gone")
+
+    monkeypatch.setattr("gviz.app.server.share_routes.run_writer", write)
+    path = urlsplit(server.url).path + "payload/saved/a/1"
+    lines = [f"GET {path} HTTP/1.1", "Host: localhost", f"Cookie: {session}", "", ""]
+    client = connect(server, "\r\n".join(lines))
+    assert ended.wait(_PATIENCE_S)
