@@ -2,7 +2,8 @@
 
 Sides: plain; the gate preloaded, with nobody listening; told, `gviz run --collector topology`
 behind it, without CUPTI; copies, `--collector events`; `gviz run` with CUPTI, past its windows.
-First calls of the driver by the gate's stub and bare, in turns in one process: what a stub costs.
+First calls of the driver by the gate's stub and bare, in turns in one process: what a stub costs,
+or, in part told, what recording does.
 Measured: a launch that is waited for, the launch call, queued launches, how many launches queue,
 launches of three threads beside 200 closings. Results and exit codes must be equal. Needs a GPU;
 frameworks that are not there are left out. Results are written after each process, and none is
@@ -149,12 +150,14 @@ def compare(name: str, sides: dict[str, list[dict[str, Any]]]) -> None:
     sys.stdout.flush()
 
 
-def measure_calls(gate: Path, results: dict[str, Any]) -> None:
-    """Measure and print calls by the stub and bare."""
+def measure_calls(side: str, gate: Path, results: dict[str, Any]) -> None:
+    """Measure and print calls by the stub and bare, on the side gate or told."""
     for nodes in CALLED_NODES:
         program = [sys.executable, "-P", str(SOURCES / "calls.py"), str(nodes)]
-        results[f"calls, {nodes} nodes"] = found = start("gate", program, gate, SOURCES)
-        print(f"calls, {nodes} nodes, us")
+        with tempfile.TemporaryDirectory() as name:
+            found = start(side, program, gate, Path(name))
+        results[f"calls, {nodes} nodes, {side}"] = found
+        print(f"calls, {nodes} nodes, {side}, us")
         for figure, value in sorted(found.items()):
             print(f"  {figure:34} {value}")
 
@@ -222,9 +225,8 @@ def main() -> int:
         raise SystemExit("the gate was not built; install gcc and gviz again")
     until = time.monotonic() + arguments.seconds
     results: dict[str, Any] = {}
-    if arguments.part != "told":
-        measure_calls(gate, results)
-        write(arguments.output, results)
+    measure_calls("told" if arguments.part == "told" else "gate", gate, results)
+    write(arguments.output, results)
     if arguments.part != "calls":
         measure_programs(arguments, gate, results, until)
     return 0

@@ -1,9 +1,9 @@
 /* Whether something is being captured, and keeping gviz's own events out of it. */
 #include "calls/calls.h"
 
-static _Atomic int in_progress; /* captures begun and not ended, those without an entry included */
+static _Atomic int in_progress GVIZ_HOT; /* captures begun and not ended, those without an entry included */
 
-bool captures_known(void) {
+GVIZ_HOT_CODE bool captures_known(void) {
     return atomic_load_explicit(&in_progress, memory_order_relaxed) > 0;
 }
 

@@ -8,7 +8,7 @@
 GVIZ_LOCK(context_lock);
 static CUcontext contexts[MAX_CONTEXTS];
 static const struct context_listener *listener;
-static _Atomic uint32_t stream_generation = 1;
+static _Atomic uint32_t stream_generation GVIZ_HOT = 1;
 
 void contexts_listen(const struct context_listener *to) { listener = to; }
 
@@ -59,7 +59,7 @@ CUcontext context_at(int index) {
 
 /* Asking CUPTI takes longer than the rest of a launch callback: the last answer is kept, until
  * a stream is destroyed and its handle can come to mean another. */
-uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread) {
+GVIZ_HOT_CODE uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread) {
     static __thread struct {
         CUcontext context;
         CUstream stream;

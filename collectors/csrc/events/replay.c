@@ -2,6 +2,7 @@
 #include "calls/calls.h"
 #include "events/parts.h"
 #include "launch/launch.h"
+#include "life/life.h"
 #include "spool/spool.h"
 #include "window/window.h"
 
@@ -71,8 +72,10 @@ void watch_poll(bool last) {
             watch_collect(watch);
             cuda.CtxPopCurrent(&popped);
         }
-        if (watch->for_gate && !watch->in_flight && is_done(watch))
+        if (watch->for_gate && !watch->in_flight && is_done(watch)) {
             watch_release(watch);
+            executable_watch(watch->exec, 0); /* launches from here on are as without copies */
+        }
         pthread_mutex_unlock(&watch->lock);
     }
 }

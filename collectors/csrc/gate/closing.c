@@ -216,4 +216,5 @@ EXPORT const struct gate_api gviz_gate = {
     .name_of = telling_name,
     .listen = telling_listen,
     .tell = telling_tell,
+    .bare = telling_bare,
 };

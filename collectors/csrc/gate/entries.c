@@ -109,6 +109,7 @@ static struct entry *take_spare(void *real, const char *name) {
     entry->stub = spare_stubs + SPARE_BYTES * (size_t)i;
     entry->id = named ? (uint32_t)(named - __start_gate_entries) + 1 : 0;
     atomic_store(&entry->hooks, hooks_of(entry->name));
+    atomic_store(&entry->told, named && atomic_load(&named->told));
     atomic_store(&entry->real, real);
     return entry;
 }
@@ -143,7 +144,7 @@ void entry_let_pass(struct entry *entry) {
     if ((hooks && (hooks->before || hooks->after)) || !atomic_load_explicit(&has_barrier, memory_order_relaxed))
         return;
     lock();
-    if (atomic_load(&phase) == PHASE_OPEN && !telling_is_on(entry->id)) {
+    if (atomic_load(&phase) == PHASE_OPEN && !atomic_load(&entry->told)) {
         entry->own_at = own_mark_at();
         atomic_store(&entry->fast, atomic_load(&entry->real));
     }
@@ -153,23 +154,35 @@ void entry_let_pass(struct entry *entry) {
 #endif
 }
 
-/* `id`: of the function, or 0 for all. */
-static void stop(uint32_t id) {
+/* All of them, or those of a function. */
+static void each(uint32_t id, void (*act)(struct entry *entry, bool on), bool on) {
     struct entry *const ranges[][2] = {{__start_gate_entries, __stop_gate_entries},
                                        {spares, spares + atomic_load(&spares_taken)}};
     lock();
     for (size_t i = 0; i < 2; i++)
         for (struct entry *entry = ranges[i][0]; entry < ranges[i][1]; entry++)
-            if ((id == 0 || entry->id == id) && atomic_load_explicit(&entry->fast, memory_order_relaxed))
-                atomic_store(&entry->fast, NULL);
+            if (id == 0 || (i == 0 ? (uint32_t)(entry - ranges[0][0]) + 1 : entry->id) == id)
+                act(entry, on);
     atomic_flag_clear(&letting);
 }
 
-void entries_stop_one(uint32_t id) { stop(id); }
+static void stop(struct entry *entry, bool unused) {
+    (void)unused;
+    if (atomic_load_explicit(&entry->fast, memory_order_relaxed))
+        atomic_store(&entry->fast, NULL);
+}
+
+static void set_told(struct entry *entry, bool on) {
+    atomic_store(&entry->told, on);
+    if (on)
+        stop(entry, on);
+}
+
+void entries_tell(uint32_t id, bool on) { each(id, set_told, on); }
 
 /* A stub marks, then reads whether it may pass, with no barrier between. After this one its mark is
  * seen, or it saw that it may not. */
 bool entries_stop(void) {
-    stop(0);
+    each(0, stop, false);
     return !atomic_load(&has_barrier) || barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }

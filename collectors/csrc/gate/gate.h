@@ -47,7 +47,7 @@ struct gate_call {
     const uintptr_t *words;  /* its first arguments: 6 on x86-64, 8 on aarch64 */
     const uintptr_t *stack;  /* those after */
     uintptr_t *result;       /* NULL: not made yet */
-    uint64_t *data;          /* two words of the listener's, 0 before the call */
+    uint64_t *data;          /* three words of the listener's, 0 before the call */
     bool *made;              /* set before the call: the listener has made it, and it succeeded */
 };
 typedef void (*gate_listener)(const struct gate_call *call);
@@ -68,6 +68,8 @@ struct gate_api {
     /* Who is told of calls, within the call and on its thread; NULL: nobody. */
     void (*listen)(gate_listener listener);
     void (*tell)(uint32_t id, bool on);
+    /* The driver's function of a name, for calls within a listener: without stub; NULL: none. */
+    void *(*bare)(const char *name);
 };
 
 #endif

@@ -40,6 +40,7 @@ struct entry {
     _Atomic(void *) fast;
     ptrdiff_t own_at; /* where the thread's mark stands, from the thread's pointer */
     uint32_t id;      /* of the name; 0: it has none here */
+    atomic_bool told; /* the listener is told of its calls */
 };
 
 /* One call, on the stack of its stub. */
@@ -50,7 +51,7 @@ struct call {
     uintptr_t result;
     uintptr_t caller; /* the return address */
     uintptr_t stack;  /* the caller's stack pointer: where its stack arguments are */
-    uint64_t data[2]; /* the listener's */
+    uint64_t data[3]; /* the listener's */
     bool told;
     bool made; /* by the listener */
 };
@@ -115,7 +116,7 @@ void entry_let_pass(struct entry *entry);
 /* Have all stubs ask call_enter, when the gate is not open any more. Returns false where it cannot be
  * known who did not. */
 bool entries_stop(void);
-void entries_stop_one(uint32_t id);
+void entries_tell(uint32_t id, bool on);
 void entries_start(void);
 const struct hooks *hooks_of(const char *name);
 
@@ -182,8 +183,8 @@ void quiet_capture_ended(struct call *call);
 
 void *telling_before(struct call *call, void *real); /* returns what is to be called */
 void telling_after(struct call *call);
-bool telling_is_on(uint32_t id);
 const char *telling_name(uint32_t id);
+void *telling_bare(const char *name);
 void telling_listen(gate_listener listener);
 void telling_tell(uint32_t id, bool on);
 

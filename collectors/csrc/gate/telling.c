@@ -1,27 +1,24 @@
 /* Telling: calls of the driver are handed to a listener before and after, on the program's thread. */
 #include "gate/parts.h"
 
-#define IDS 2048 /* more than names.c has */
-
 static _Atomic(gate_listener) listener;
-static atomic_bool told[IDS];
 
 const char *telling_name(uint32_t id) {
     size_t count = (size_t)(__stop_gate_entries - __start_gate_entries);
     return id >= 1 && id <= count ? __start_gate_entries[id - 1].name : NULL;
 }
 
+void *telling_bare(const char *name) {
+    struct entry *entry = driver_find() ? entry_named(name) : NULL;
+    return entry ? atomic_load(&entry->real) : NULL;
+}
+
 void telling_listen(gate_listener to) { atomic_store(&listener, to); }
 
 void telling_tell(uint32_t id, bool on) {
-    if (!telling_name(id))
-        return;
-    atomic_store(&told[id], on);
-    if (on)
-        entries_stop_one(id);
+    if (telling_name(id))
+        entries_tell(id, on);
 }
-
-bool telling_is_on(uint32_t id) { return id && atomic_load_explicit(&told[id], memory_order_relaxed); }
 
 static int made_already(void) { return 0; }
 
@@ -36,9 +33,9 @@ static void tell(struct call *call, uintptr_t *result) {
 }
 
 void *telling_before(struct call *call, void *real) {
-    call->told = telling_is_on(call->entry->id);
+    call->told = atomic_load_explicit(&call->entry->told, memory_order_relaxed);
     call->made = false;
-    call->data[0] = call->data[1] = 0;
+    call->data[0] = call->data[1] = call->data[2] = 0;
     if (call->told)
         tell(call, NULL);
     return call->made ? (void *)made_already : real;

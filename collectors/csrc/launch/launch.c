@@ -27,7 +27,7 @@ static __thread struct {
     uint64_t free_before;   /* device memory, before the first launch; 0: not queried */
 } slot;
 
-static _Atomic(const struct launch_maker *) maker;
+static _Atomic(const struct launch_maker *) maker GVIZ_HOT;
 
 void launch_listen(const struct launch_maker *listener) { atomic_store(&maker, listener); }
 
@@ -71,7 +71,7 @@ struct entered {
     int watch;
 };
 
-static struct entered exec_enter(CUgraphExec handle, bool admitted, uint64_t time_ns) {
+GVIZ_HOT_CODE static struct entered exec_enter(CUgraphExec handle, bool admitted, uint64_t time_ns) {
     struct entered entered = {0};
     struct executable *exec = executable_hold(handle);
     if (exec && exec->period != period_number()) {
@@ -124,7 +124,7 @@ static void launch_outside_period(const CUpti_CallbackData *data, CUgraphExec ha
     made_by_copy(&entered, data, stream, false, &compared);
 }
 
-void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
+GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     const void *const *params = data->params;
     bool has_stream;
     CUstream stream = call_stream(cbid, params, &has_stream);
@@ -173,7 +173,7 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
         slot.start_ns = now_ns(); /* the call's own time, without what was done for it here */
 }
 
-void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
+GVIZ_HOT_CODE void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     uint64_t end_ns = now_ns();
     this_thread()->call_has_stream = false;
     const struct launch_maker *to = atomic_load(&maker);

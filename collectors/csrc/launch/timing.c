@@ -22,10 +22,11 @@ struct pair {
 GVIZ_LOCK(lock);
 static struct pair *pool, *pending_first, *pending_last;
 static int pending_count;
-static uint64_t next_token = 1, allowed_from_ns, cost_count, thinned_count, lost_count;
+static uint64_t allowed_from_ns GVIZ_HOT, thinned_count GVIZ_HOT;
+static uint64_t next_token = 1, cost_count, lost_count;
 static uint64_t cost_least_ns = UINT64_MAX;
 static double cost_typical_ns;
-static uint64_t first_launch_ns, cost_total_ns;
+static uint64_t first_launch_ns GVIZ_HOT, cost_total_ns;
 
 static struct pair *pair_create(CUcontext context) {
     struct pair *pair = calloc(1, sizeof *pair);
@@ -66,7 +67,7 @@ static void pair_return(struct pair *pair) {
 }
 
 /* Whether a launch now may be timed without its events costing more than their share. */
-bool timing_wanted(uint64_t time_ns) {
+GVIZ_HOT_CODE bool timing_wanted(uint64_t time_ns) {
     uint64_t none = 0;
     __atomic_compare_exchange_n(&first_launch_ns, &none, time_ns, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);

@@ -5,13 +5,13 @@
 
 #define REMOVED ((CUgraphExec)1)
 
-GVIZ_LOCK(lock);
+GVIZ_LOCK_IN(GVIZ_HOT, lock);
 /* By handle, open addressing: programs with a thousand executables launch them in turn. */
-static struct executable *table;
-static size_t count, room; /* entries, removed ones included; a power of two */
+static struct executable *table GVIZ_HOT;
+static size_t count GVIZ_HOT, room GVIZ_HOT; /* entries, removed ones included; a power of two */
 
 /* Return the entry of a handle, or the empty one where it would stand. */
-static struct executable *slot_of(struct executable *entries, size_t size, CUgraphExec handle) {
+GVIZ_HOT_CODE static struct executable *slot_of(struct executable *entries, size_t size, CUgraphExec handle) {
     size_t at = ((uintptr_t)handle >> 4) * 0x9E3779B97F4A7C15ull & (size - 1);
     while (entries[at].handle && entries[at].handle != handle)
         at = (at + 1) & (size - 1);
@@ -120,7 +120,7 @@ uint32_t executable_id(CUgraphExec handle) {
     return id;
 }
 
-struct executable *executable_hold(CUgraphExec handle) {
+GVIZ_HOT_CODE struct executable *executable_hold(CUgraphExec handle) {
     pthread_mutex_lock(&lock);
     struct executable *known = find(handle);
     if (known)
@@ -138,7 +138,7 @@ struct executable *executable_hold(CUgraphExec handle) {
     return known;
 }
 
-void executable_release(void) { pthread_mutex_unlock(&lock); }
+GVIZ_HOT_CODE void executable_release(void) { pthread_mutex_unlock(&lock); }
 
 void executables_reset(void) {
     pthread_mutex_lock(&lock);

@@ -19,12 +19,12 @@
 /* Kept free at the end of a segment, to say there why no other follows. */
 #define LAST_WORDS_BYTES 512
 
-GVIZ_LOCK(lock);
+GVIZ_LOCK_IN(GVIZ_HOT, lock);
 static char directory[3000];
-static struct segment_header *segment;
-static uint64_t capacity;
+static struct segment_header *segment GVIZ_HOT;
+static uint64_t capacity GVIZ_HOT;
 static uint32_t next_index;
-static uint64_t total_bytes;
+static uint64_t total_bytes GVIZ_HOT;
 static char why_closed[LAST_WORDS_BYTES / 2]; /* with the lock held; "": nothing went wrong */
 
 /* Reserved, not sparse: on a full disk a sparse mapping would kill the program (SIGBUS). Signals
@@ -123,7 +123,7 @@ const char *spool_directory(void) { return directory; }
 uint64_t spool_bytes(void) { return total_bytes; }
 
 /* With the lock held, and room for the record. */
-static void write_record(uint32_t type, uint64_t size, const struct slice *slices, int count) {
+GVIZ_HOT_CODE static void write_record(uint32_t type, uint64_t size, const struct slice *slices, int count) {
     uint64_t whole = (sizeof(struct record_header) + size + 7) & ~7ull;
     uint64_t at = atomic_load_explicit(&segment->committed, memory_order_relaxed);
     char *to = (char *)segment + at;
@@ -155,7 +155,7 @@ static int next_segment(uint64_t record_bytes) {
     return result;
 }
 
-int spool_append(uint32_t type, const struct slice *slices, int count) {
+GVIZ_HOT_CODE int spool_append(uint32_t type, const struct slice *slices, int count) {
     char why[sizeof why_closed] = "";
     uint64_t size = 0;
     for (int i = 0; i < count; i++)
@@ -180,7 +180,7 @@ out:
     return result;
 }
 
-int spool_append_one(uint32_t type, const void *data, size_t size) {
+GVIZ_HOT_CODE int spool_append_one(uint32_t type, const void *data, size_t size) {
     struct slice one = {data, size};
     return spool_append(type, &one, 1);
 }

@@ -7,13 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct options options = {.policy_count = 20, .eager_operations = 20000, .dot_nodes = 512,
+struct options options GVIZ_HOT = {.policy_count = 20, .eager_operations = 20000, .dot_nodes = 512,
                           .eager_ns = 5000000000ull, .event_cost_fraction = 0.003};
-_Atomic int run_state = STATE_IDLE;
+_Atomic int run_state GVIZ_HOT = STATE_IDLE;
 _Atomic bool injection_wanted;
-_Atomic bool period_on;
+_Atomic bool period_on GVIZ_HOT;
 
-struct thread_state *this_thread(void) {
+GVIZ_HOT_CODE struct thread_state *this_thread(void) {
     static __thread struct thread_state state;
     if (!state.thread_id)
         state.thread_id = (uint32_t)syscall(SYS_gettid);

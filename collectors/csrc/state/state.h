@@ -8,8 +8,9 @@
 #include <stdatomic.h>
 
 /* A lock. A forked child makes all of them new: in the parent, another thread may hold one. */
-#define GVIZ_LOCK(name)                                            \
-    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;       \
+#define GVIZ_LOCK(name) GVIZ_LOCK_IN(, name)
+#define GVIZ_LOCK_IN(where, name)                                  \
+    static pthread_mutex_t name where = PTHREAD_MUTEX_INITIALIZER; \
     static pthread_mutex_t *const name##_in_table                  \
         __attribute__((section("gviz_locks"), used)) = &name
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static uint32_t session; /* counts the recordings of this process */
+static uint32_t session GVIZ_HOT; /* counts the recordings of this process */
 
 /* -- driver calls ----------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
 }
 
 /* Attached late, a context is known only once something is done in it. */
-static void context_notice(CUcontext context) {
+GVIZ_HOT_CODE static void context_notice(CUcontext context) {
     static __thread CUcontext last;
     static __thread uint32_t last_session;
     if (context == last && session == last_session)
@@ -66,7 +66,7 @@ static void exec_made(const CUpti_CallbackData *data) {
         watch_instantiated(params[1], *(CUgraphExec *)params[0]);
 }
 
-static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
+GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     if (data->site == 0 && calls[cbid].kind != CALL_OTHER)
         context_notice(data->context);
     switch (calls[cbid].kind) {
@@ -161,7 +161,7 @@ static void thread_enters(struct thread_state *thread) {
     launch_forget_call();
 }
 
-static void on_callback(void *unused, int domain, uint32_t cbid, const void *data) {
+GVIZ_HOT_CODE static void on_callback(void *unused, int domain, uint32_t cbid, const void *data) {
     (void)unused;
     struct thread_state *thread = this_thread();
     if (!recording() || thread->inside || cbid >= CALL_ID_LIMIT)

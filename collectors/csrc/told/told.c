@@ -42,12 +42,19 @@ static const struct {
     {"cuGraphInstantiate", MAKES_EXEC},
 };
 
+/* How a call's arguments are handed on: as words, or as CUPTI has them. */
+enum shape { WORDS, LAUNCH, LAUNCH_COOPERATIVE };
+
+static struct {
+    uint8_t effect, shape;
+    atomic_uchar wanted;
+} told[CALL_ID_LIMIT];
 static const struct gate_api *gate;
-static _Atomic(CUpti_CallbackFunc) subscriber;
-static atomic_uchar wanted[CALL_ID_LIMIT], resources_wanted[RESOURCES];
-static uint8_t effect_of[CALL_ID_LIMIT];
+static _Atomic(CUpti_CallbackFunc) subscriber GVIZ_HOT;
+static CUresult (*current_context)(CUcontext *context) GVIZ_HOT; /* the driver's own */
+static atomic_uchar resources_wanted[RESOURCES];
 /* Of launches by copies the fold knows that they are ours by their numbers. */
-static _Atomic uint32_t last_correlation = 0x80000000u;
+static _Atomic uint32_t last_correlation GVIZ_HOT = 0x80000000u;
 static __thread bool within; /* a callback's own calls are not told */
 
 /* -- callbacks ---------------------------------------------------------------------------------- */
@@ -99,7 +106,7 @@ static void node_made(CUgraph graph, CUgraphNode node, CUcontext context, int le
 static void begins(const struct gate_call *call, CUcontext context) {
     void *first = (void *)call->words[0];
     uint32_t id;
-    switch (effect_of[call->id]) {
+    switch (told[call->id].effect) {
     case BEGINS_CAPTURE: /* for when it is captured */
         stream_number(context, first, calls[call->id].per_thread, &id);
         break;
@@ -121,7 +128,7 @@ static void begins(const struct gate_call *call, CUcontext context) {
 
 static void succeeded(const struct gate_call *call, CUcontext context) {
     const uintptr_t *words = call->words;
-    switch (effect_of[call->id]) {
+    switch (told[call->id].effect) {
     case MAKES_CONTEXT:
         notify(RESOURCE_CONTEXT_CREATED, at(words[0]), NULL, NULL);
         break;
@@ -186,27 +193,31 @@ static uintptr_t argument(const struct gate_call *call, size_t i) {
 }
 
 static const void *params_of(const struct gate_call *call, struct launch_params *room) {
-    bool plain = strncmp(call->name, "cuLaunchKernel", 14) == 0 && call->name[14] != 'E';
-    if (!plain && strncmp(call->name, "cuLaunchCooperativeKernel", 25) != 0)
+    uint8_t shape = told[call->id].shape;
+    if (shape == WORDS)
         return call->words;
     room->function = call->words[0];
     for (size_t i = 0; i < 7; i++)
         room->shape[i] = (uint32_t)argument(call, i + 1);
     room->stream = argument(call, 8);
     room->parameters = argument(call, 9);
-    room->extra = plain ? argument(call, 10) : 0;
+    room->extra = shape == LAUNCH ? argument(call, 10) : 0;
     return room;
 }
 
 /* -- what the gate tells -------------------------------------------------------------------------------- */
 
-static void tell(const struct gate_call *call) {
+GVIZ_HOT_CODE static void tell(const struct gate_call *call) {
     CUpti_CallbackFunc to = atomic_load(&subscriber);
     struct launch_params room;
     CUcontext context = NULL;
     if (!to || call->id >= CALL_ID_LIMIT)
         return;
-    cuda.CtxGetCurrent(&context);
+    if (!call->result || told[call->id].effect != NONE) {
+        current_context(&context);
+        call->data[2] = (uint64_t)(uintptr_t)context;
+    }
+    context = (CUcontext)(uintptr_t)call->data[2];
     if (!call->result)
         call->data[1] = atomic_fetch_add(&last_correlation, 1) + 1;
     CUpti_CallbackData data = {
@@ -218,7 +229,7 @@ static void tell(const struct gate_call *call) {
         if (calls[call->id].kind == CALL_OPERATION)
             captured(call->id, data.params, context);
     }
-    if (atomic_load(&wanted[call->id]))
+    if (atomic_load_explicit(&told[call->id].wanted, memory_order_relaxed))
         to(NULL, DOMAIN_DRIVER_API, call->id, &data);
     if (!call->result && this_thread()->call_made)
         *call->made = true;
@@ -227,7 +238,7 @@ static void tell(const struct gate_call *call) {
         begins(call, context);
 }
 
-static void on_call(const struct gate_call *call) {
+GVIZ_HOT_CODE static void on_call(const struct gate_call *call) {
     if (within)
         return;
     within = true;
@@ -244,24 +255,34 @@ static CUptiResult result_text(CUptiResult result, const char **text) {
     return OK;
 }
 
+static uint8_t shape_of(const char *name) {
+    if (strncmp(name, "cuLaunchKernel", 14) == 0 && name[14] != 'E')
+        return LAUNCH;
+    return strncmp(name, "cuLaunchCooperativeKernel", 25) == 0 ? LAUNCH_COOPERATIVE : WORDS;
+}
+
 static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc function, void *unused) {
     (void)unused;
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
-        effect_of[id] = NONE;
-        atomic_store(&wanted[id], 0);
         const char *name = gate->name_of(id);
+        told[id].effect = NONE;
+        told[id].shape = name ? shape_of(name) : WORDS;
+        atomic_store(&told[id].wanted, 0);
         for (size_t i = 0; name && i < sizeof effects / sizeof *effects; i++)
             if (strncmp(name, effects[i].name, strlen(effects[i].name)) == 0) {
-                effect_of[id] = (uint8_t)effects[i].effect;
+                told[id].effect = (uint8_t)effects[i].effect;
                 break;
             }
     }
     ids_forget();
     streams_reset();
+    *(void **)&current_context = gate->bare("cuCtxGetCurrent");
+    if (!current_context)
+        current_context = cuda.CtxGetCurrent;
     atomic_store(&subscriber, function);
     gate->listen(on_call);
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
-        gate->tell(id, effect_of[id] != NONE);
+        gate->tell(id, told[id].effect != NONE);
     *handle = (CUpti_SubscriberHandle)&subscriber;
     return OK;
 }
@@ -281,8 +302,8 @@ static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle handle, i
         atomic_store(&resources_wanted[id], (unsigned char)on);
     if (domain != DOMAIN_DRIVER_API || id >= CALL_ID_LIMIT)
         return OK;
-    atomic_store(&wanted[id], (unsigned char)on);
-    gate->tell(id, on || effect_of[id] != NONE);
+    atomic_store(&told[id].wanted, (unsigned char)on);
+    gate->tell(id, on || told[id].effect != NONE);
     return OK;
 }
 

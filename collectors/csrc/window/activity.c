@@ -18,9 +18,9 @@
 static const int kinds[] = {ACTIVITY_CONCURRENT_KERNEL, ACTIVITY_MEMCPY, ACTIVITY_MEMCPY2,
                             ACTIVITY_MEMSET, ACTIVITY_GRAPH_HOST_NODE};
 #define VERSION_OF_HOST_NODES 130100 /* CUPTI_API_VERSION of CUDA 13.1 */
-static int kind_count;
+static int kind_count GVIZ_HOT;
 
-static _Atomic bool is_open;
+static _Atomic bool is_open GVIZ_HOT;
 GVIZ_LOCK(name_lock);
 static const char **names; /* open addressing, power of two */
 static size_t name_count, name_room;
@@ -122,9 +122,9 @@ static void buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer
 
 /* -- windows ------------------------------------------------------------------------------ */
 
-bool activity_is_open(void) { return atomic_load_explicit(&is_open, memory_order_relaxed); }
+GVIZ_HOT_CODE bool activity_is_open(void) { return atomic_load_explicit(&is_open, memory_order_relaxed); }
 
-bool activity_can_open(void) { return kind_count > 0; }
+GVIZ_HOT_CODE bool activity_can_open(void) { return kind_count > 0; }
 
 int activity_open(enum window_reason reason) {
     for (int i = 0; i < kind_count; i++) {

@@ -24,9 +24,9 @@
 
 /* Also written outside periods (`on` 0): attached and waiting, CUPTI left, CUPTI taken again. */
 GVIZ_LOCK(lock);
-static _Atomic uint32_t number;            /* of the period, from 1 */
-static _Atomic uint32_t launches_admitted; /* in this period */
-static _Atomic int launches_under_way;     /* entered, and not returned */
+static _Atomic uint32_t number GVIZ_HOT;           /* of the period, from 1 */
+static _Atomic uint32_t launches_admitted GVIZ_HOT; /* in this period */
+static _Atomic int launches_under_way GVIZ_HOT;     /* entered, and not returned */
 static _Atomic uint64_t starts_at_ns, ends_at_ns; /* CLOCK_MONOTONIC, 0: never */
 static _Atomic uint32_t signals;           /* arrived and not yet seen to */
 static bool launches_watched, closing_watched;
@@ -34,7 +34,7 @@ static bool interrupted; /* CUPTI was left during a period */
 static int signal_taken; /* 0: none */
 static bool signal_kept; /* to the end of the process */
 
-uint32_t period_number(void) { return atomic_load_explicit(&number, memory_order_relaxed); }
+GVIZ_HOT_CODE uint32_t period_number(void) { return atomic_load_explicit(&number, memory_order_relaxed); }
 
 static void write_period(uint64_t time_ns, bool begins, enum period_reason reason,
                          const char *detail) {
@@ -84,10 +84,10 @@ static void settle(void) {
 
 /* -- launches --------------------------------------------------------------------------------- */
 
-void pause_launch_begins(void) { atomic_fetch_add(&launches_under_way, 1); }
-void pause_launch_ended(void) { atomic_fetch_sub(&launches_under_way, 1); }
+GVIZ_HOT_CODE void pause_launch_begins(void) { atomic_fetch_add(&launches_under_way, 1); }
+GVIZ_HOT_CODE void pause_launch_ended(void) { atomic_fetch_sub(&launches_under_way, 1); }
 
-bool pause_admits(bool *last) {
+GVIZ_HOT_CODE bool pause_admits(bool *last) {
     if (!atomic_load(&period_on))
         return false;
     if (!options.max_launches)

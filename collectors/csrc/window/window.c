@@ -176,7 +176,7 @@ void window_close_soon(void) {
 }
 
 /* A launch is about to be made. */
-void window_launch(bool wanted, CUcontext context, CUstream stream) {
+GVIZ_HOT_CODE void window_launch(bool wanted, CUcontext context, CUstream stream) {
     if (!wanted && !activity_is_open())
         return;
     pthread_mutex_lock(&lock);
@@ -198,7 +198,7 @@ void window_launch(bool wanted, CUcontext context, CUstream stream) {
     pthread_mutex_unlock(&lock);
 }
 
-void window_launched(bool wanted) {
+GVIZ_HOT_CODE void window_launched(bool wanted) {
     if (!wanted)
         return;
     pthread_mutex_lock(&lock);
