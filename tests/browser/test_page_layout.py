@@ -71,6 +71,34 @@ def test_controls_have_room_beside_each_other(
         page.keyboard.press("Escape")
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (1024, 768)])
+def test_legend_buttons_and_minimap_cover_less_than_a_tenth(
+    graph_page: GraphPage, site: Site, size: tuple[int, int]
+) -> None:
+    page = graph_page.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    graph_page.open(site, GRAPH + "&fold=none")
+    for _ in range(4):
+        page.locator("#dag canvas").press("+")
+    # A small view has no minimap.
+    has_minimap = size[0] == 1280
+    assert (graph_page.at_rest("dag")["minimap"] is not None) == has_minimap
+    canvas, pane = box(graph_page, "#dag canvas"), box(graph_page, "[data-pane=graph]")
+    buttons = box(graph_page, "#dag .gviz-canvas-buttons")
+    parts = [
+        (x["x"] + canvas["x"], x["y"] + canvas["y"], x["w"], x["h"])
+        for x in graph_page.state("dag")["covered"]
+    ]
+    parts.append((buttons["x"], buttons["y"], buttons["width"], buttons["height"]))
+    assert len(parts) == 2 + has_minimap
+    assert sum(w * h for _, _, w, h in parts) < 0.1 * pane["width"] * pane["height"]
+    for at, (x, y, w, h) in enumerate(parts):
+        assert pane["x"] <= x <= x + w <= pane["x"] + pane["width"]
+        assert pane["y"] <= y <= y + h <= pane["y"] + pane["height"]
+        for x2, y2, w2, h2 in parts[at + 1 :]:
+            assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
+
+
 def test_verdict_moves_nothing_when_it_comes(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
     held: list[Route] = []

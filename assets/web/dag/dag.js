@@ -72,6 +72,7 @@ export class Dag {
     /** Of the payload: nothing is used before {@link load} but by gestures, which look. @type {DagScene} */
     this.scene = /** @type {any} */ (null);
     /** @type {Minimap} */ this.minimap = /** @type {any} */ (null);
+    /** What legend and minimap cover of the graph. @type {{x: number, y: number, w: number, h: number}[]} */ this.covered = [];
     /** @type {{scene: DagScene, selected: number[], items: number[]}|null} */ this.marked = null;
     this.keys = new DagKeys(this);
     this.opener = new Opener(this);
@@ -173,9 +174,10 @@ export class Dag {
     const marks = { ...this.buffers.marks(this.selectedItems()), hovered };
     this.drawn = dagDraw.draw(ctx, this.scene, style, marks, size);
     dagFilter.veil(ctx, this.scene, group.kept, this.transform, size);
-    legends.draw(ctx, style, size, this.scene.header.change);
+    const legend = legends.draw(ctx, style, size, this.scene.header.change);
     this.buffers.drawLegend(ctx, style, size);
     this.minimap.draw(ctx, style, viewOf(this.transform, size), size);
+    this.covered = [legend, this.minimap.box].filter((box) => box !== null);
   }
 
   /** The items of the selection; the same array while neither it nor the scene changes. */
@@ -503,6 +505,7 @@ export class Dag {
       transform: { ...this.transform },
       ...this.drawn,
       minimap: this.minimap.at,
+      covered: this.covered,
       data: this.buffers.state(),
     };
   }

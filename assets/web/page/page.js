@@ -15,30 +15,29 @@ import { counted } from "../core/format.js";
 import { element, make } from "../core/parts.js";
 import { Overlays, isOverlay } from "../overlay/overlays.js";
 import * as commands from "../search/commands.js";
-import { MOST_SEARCHED, Search } from "../search/field.js";
+import { Search } from "../search/field.js";
 import { Palette } from "../search/palette.js";
 import { Kernels } from "../table/kernels.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
+import { begin, layoutsOf } from "./begin.js";
 import * as choices from "./choices.js";
+import * as growth from "./growth.js";
 import { Inspector, notShown } from "./inspector.js";
-import { Panes, PANES } from "./panes.js";
+import { Panes } from "./panes.js";
 import * as selectionNote from "./selection_note.js";
 import { ShareMenu } from "./share.js";
-import { openView } from "./views.js";
+import { Views } from "./views.js";
 /** @import { Blocks } from "../breakdown/blocks.js" */
-/** @import { Frame, Props } from "../core/frame.js" */
+/** @import { Props } from "../core/frame.js" */
 /** @import { Nodes } from "../table/nodes.js" */
 /** @import { Rows } from "../table/table.js" */
 /** @import { State } from "./address.js" */
 /** @import { Store } from "./store.js" */
+/** @import { Name } from "./views.js" */
 
 /** The parts of the page that are touched, of which each shows what is selected in it. */
 export const PARTS = ["dag", "timeline", "memory", "nodes", "kernels", "inspector"];
-/** The views by the ids of their boxes. */
-const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
-/** Parts that a page may have or not; with other ones it is another page. */
-const OPTIONAL = ["dag", "timeline", "graph-choice", "baseline"];
 
 export class GraphPage {
   /**
@@ -48,7 +47,7 @@ export class GraphPage {
   constructor(box, store, host, query) {
     this.store = store;
     this.host = host;
-    /** @type {Partial<Record<keyof typeof VIEWS, Frame>>} */ this.frames = {};
+    this.views = new Views({ group: bus.PAGE, props: (name) => this.props(name), receive: (change) => this.receive(change) });
     /** @type {number[]|null} */ this.filtered = null;
     /** @type {Nodes|null} */ this.nodes = null;
     /** @type {Table|null} */ this.table = null;
@@ -64,7 +63,7 @@ export class GraphPage {
       narrowed: (text) => this.find(text), show: (node) => this.bring(node),
     });
     this.menu = new ShareMenu({
-      store: () => this.store, query: () => this.query(), frame: (view) => this.frames[/** @type {"dag"} */ (view)],
+      store: () => this.store, query: () => this.query(), frame: (view) => this.views.frames[/** @type {Name} */ (view)],
       table: () => (this.state.table === "nodes" ? this.table : this.other?.table) ?? null,
     });
     this.overlays = new Overlays({
@@ -73,14 +72,14 @@ export class GraphPage {
     this.panes = new Panes(this.element, (room) => this.give(room));
     this.palette = new Palette(() => this.commands());
     const requested = address.parse(query);
-    this.state = this.begin(requested);
+    this.state = begin(this.store, requested);
     /** The layout that is requested; "": that which the view chooses. */
-    this.asked = choices.oneOf(["", ...this.layouts()], requested.layout);
+    this.asked = choices.oneOf(["", ...layoutsOf(this.store)], requested.layout);
     this.group.selected = this.state.node;
     this.ends = [bus.subscribe(bus.PAGE, () => this.hear()), this.watchTheme()];
     this.inspector = new Inspector(byId("inspector-body"), this.group);
     this.showRoom();
-    for (const view of store.graph.first) this.frame(/** @type {"dag"} */ (view));
+    for (const view of store.graph.first) this.open(/** @type {Name} */ (view));
     this.breakdown = this.openBreakdown();
     this.breakdown?.open(this.state.pane === "breakdown");
     this.listening = this.listen();
@@ -96,50 +95,6 @@ export class GraphPage {
   }
 
   // -- the state ------------------------------------------------------------------------
-
-  layouts() {
-    const some = this.store.layouts();
-    if (some.length) return some;
-    /** @type {NodeListOf<HTMLInputElement>} */
-    const inputs = document.querySelectorAll("#layout input:enabled");
-    return Array.from(inputs, (input) => input.value);
-  }
-
-  /**
-   * The state to begin with: what is requested, where there is that.
-   * @param {Partial<State>} requested
-   * @returns {State}
-   */
-  begin(requested) {
-    const { graph, store } = this;
-    const launches = store.launches();
-    const fold = choices.oneOf(store.folds().length ? store.folds() : [graph.fold, "none", ...choices.offered("folding")], requested.fold);
-    // What is folded at first is open in part; who asks for it by name says what is open.
-    const open = requested.open ?? (requested.fold === undefined && fold === graph.fold ? graph.open : []);
-    return {
-      node: requested.node || [],
-      launch: choices.oneOf([choices.choiceOf("launch")?.value ?? launches[0] ?? "", ...(launches.length ? launches : choices.offered("launch"))], requested.launch),
-      stream: choices.oneOf([choices.choiceOf("stream-launch")?.value ?? "", ...choices.offered("stream-launch")], requested.stream),
-      order: choices.oneOf(["ordinal", ...choices.offered("order")], requested.order),
-      // An overlay may be on its way.
-      colour: isOverlay(requested.colour) ? requested.colour ?? "" : choices.oneOf([graph.colour, ...choices.offered("colour")], requested.colour),
-      layout: choices.oneOf([graph.layout, ...this.layouts()], requested.layout),
-      fold,
-      open: store.opened(fold, open),
-      edges: choices.oneOf(["all", "data"], requested.edges),
-      buffer: requested.buffer || null,
-      time: requested.time ?? null,
-      search: (requested.search ?? "").slice(0, MOST_SEARCHED),
-      pane: choices.oneOf(["", ...PANES], requested.pane),
-      shares: requested.shares ?? null,
-      // Blocks are as wide as time where an overlay does not come.
-      measure: isOverlay(requested.measure) ? requested.measure ?? "" : "",
-      panel: choices.oneOf(["timeline", "memory"], requested.panel),
-      eager: choices.oneOf(["closed", "open"], requested.eager),
-      table: choices.oneOf(Object.keys(graph.tables), requested.table),
-      level: choices.oneOf(["0", ...choices.offered("level")], requested.level),
-    };
-  }
 
   /** The state, as the query of an address has it. */
   query() {
@@ -161,9 +116,9 @@ export class GraphPage {
     const chosen = [["launch", requested.launch], ["stream-launch", requested.stream]];
     if (chosen.some(([id, value]) => value && choices.choiceOf(id) && !choices.offered(id).includes(value))) return false;
     const node = this.known(requested.node || []);
-    this.state = { ...this.begin(requested), node: this.state.node };
-    this.asked = choices.oneOf(["", ...this.layouts()], requested.layout);
-    this.state.layout ||= this.frames.dag?.payload?.header.layout ?? "";
+    this.state = { ...begin(this.store, requested), node: this.state.node };
+    this.asked = choices.oneOf(["", ...layoutsOf(this.store)], requested.layout);
+    this.state.layout ||= this.views.frames.dag?.payload?.header.layout ?? "";
     this.showRoom();
     this.breakdown?.open(this.state.pane === "breakdown");
     this.narrow({ search: this.state.search });
@@ -179,25 +134,15 @@ export class GraphPage {
 
   // -- the canvases -------------------------------------------------------------------
 
-  /** @param {keyof typeof VIEWS} name */
-  frame(name) {
-    const box = document.getElementById(name);
-    if (!box || this.frames[name]) return;
-    const { node } = this.state;
-    const frame = openView(box, VIEWS[name], {
-      ...this.props(name), id: name, selected: node, group: bus.PAGE,
-      setProps: (change) => this.receive(change),
-    });
+  /** @param {Name} name of a view */
+  open(name) {
+    const frame = this.views.open(name, this.state.node);
     // A requested part of the time is where it is looked for.
-    if (name !== "timeline" || !this.state.time) frame.show(node);
-    this.frames[name] = frame;
-    if (name === "timeline" && this.blocks) this.timeline()?.track(this.blocks);
+    if (name !== "timeline" || !this.state.time) frame?.show(this.state.node);
+    if (name === "timeline" && this.blocks) this.views.timeline()?.track(this.blocks);
   }
 
-  /**
-   * What a view is to show.
-   * @param {keyof typeof VIEWS} name
-   */
+  /** What a view is to show. @param {Name} name */
   props(name) {
     const { colour: chosen, fold, open, buffer, time, eager } = this.state;
     const laid = this.overlays.column(chosen);
@@ -205,16 +150,9 @@ export class GraphPage {
     return { source: this.store.source(name, this.state, this.asked), colour, laid, fold, open, buffer, times: time, eager };
   }
 
-  /** @returns {[keyof typeof VIEWS, Frame][]} */
-  views() {
-    return /** @type {any} */ (Object.entries(this.frames));
-  }
-
   /** Have the views show the state. */
   update() {
-    for (const [name, frame] of this.views()) {
-      frame.update({ ...frame.props, ...this.props(name) });
-    }
+    this.views.update();
     this.breakdown?.measure(this.overlays.measures(), this.state.measure);
     this.settle();
   }
@@ -280,19 +218,14 @@ export class GraphPage {
       this.state.panel = "timeline";
       this.settle();
     }
-    if (about === "idle") this.timeline()?.showIdle();
+    if (about === "idle") this.views.timeline()?.showIdle();
     else this.receive({ eager: "open" });
   }
 
   /** The breakdown is there: its rows stand above the lanes of the timeline too. @param {Blocks} blocks */
   know(blocks) {
     this.blocks = blocks;
-    this.timeline()?.track(blocks);
-  }
-
-  /** The timeline, where there is one. */
-  timeline() {
-    return /** @type {import("../timeline/timeline.js").Timeline|undefined} */ (this.frames.timeline?.view);
+    this.views.timeline()?.track(blocks);
   }
 
   // -- overlays -------------------------------------------------------------------------
@@ -416,7 +349,7 @@ export class GraphPage {
 
   /** Bring a node into view in every part. @param {number} node */
   bring(node) {
-    for (const [, frame] of this.views()) frame.show([node]);
+    this.views.show([node]);
     this.table?.show(node);
   }
 
@@ -436,9 +369,7 @@ export class GraphPage {
     if (!bus.same(selected, this.state.node)) {
       this.state.node = selected.slice();
       const touched = this.host.touched();
-      for (const [name, frame] of this.views()) {
-        if (selected.length && name !== touched) frame.show(selected);
-      }
+      if (selected.length) this.views.show(selected, touched);
       if (selected.length && touched !== "nodes") this.table?.show(selected[0]);
       this.settle();
     }
@@ -473,8 +404,8 @@ export class GraphPage {
     box.hidden = !memory;
     const eager = document.getElementById("eager-box");
     if (eager) eager.hidden = memory;
-    if (!memory || this.frames.memory) return;
-    this.frame("memory");
+    if (!memory || this.views.frames.memory) return;
+    this.open("memory");
     this.showMemoryFacts();
   }
 
@@ -578,18 +509,12 @@ export class GraphPage {
    */
   renew(store) {
     const fresh = make(store.graph.parts, store.graph.page);
-    /** @param {string} id */
-    const differs = (id) => (document.getElementById(id) === null) !== (fresh.querySelector(`#${id}`) === null);
-    if (OPTIONAL.some(differs)) return false;
+    if (!growth.isSame(fresh)) return false;
     if (JSON.stringify(store.graph.tables) !== JSON.stringify(this.graph.tables)) {
       this.table?.destroy();
       this.table = null;
     }
-    for (const id of ["graph-about"]) {
-      const there = fresh.querySelector(`#${id}`);
-      if (there) document.getElementById(id)?.replaceChildren(...there.childNodes);
-    }
-    for (const id of ["launch", "stream-launch", "graph-choice", "baseline"]) choices.renew(id, fresh);
+    growth.takeIn(fresh);
     this.store = store;
     this.state.launch = choices.choiceOf("launch")?.value ?? this.state.launch;
     this.state.stream = choices.choiceOf("stream-launch")?.value ?? this.state.stream;
@@ -598,7 +523,7 @@ export class GraphPage {
     this.breakdown?.open(this.state.pane === "breakdown");
     this.update();
     this.filled = this.fill();
-    if (this.frames.memory) this.showMemoryFacts();
+    if (this.views.frames.memory) this.showMemoryFacts();
     return true;
   }
 
@@ -622,7 +547,7 @@ export class GraphPage {
     this.breakdown?.destroy();
     this.table?.destroy();
     this.other?.table.destroy();
-    for (const [, frame] of this.views()) frame.destroy();
+    this.views.close();
     this.element.remove();
   }
 }

@@ -2,7 +2,7 @@
 import * as canvas from "../../core/canvas.js";
 import * as colour from "../../core/colour.js";
 import * as dagData from "./data_edges.js";
-import { MARGIN, SIZE, drawStrip } from "./strip.js";
+import { HEIGHT, MARGIN, SIZE, drawStrip } from "./strip.js";
 import * as dagUnion from "./union.js";
 /** @import { Pen, Size } from "../../core/canvas.js" */
 /** @import { Change, Changes } from "../overlay/change.js" */
@@ -12,6 +12,8 @@ import * as dagUnion from "./union.js";
 
 /** A category's name is cut to this. */
 const MOST_NAME = 108;
+/** Categories cover no more of the view than this. */
+const MOST_PART = 0.045;
 /** The ramp where much stands beside it. */
 const SHORT_BAR = 48;
 /** A sample, with the room around it. */
@@ -104,19 +106,20 @@ function wordsOf(overlay, text) {
 }
 
 /**
- * Draw the legend as a strip into the upper left corner.
+ * Draw the legend as a strip into the upper left corner; returns what it covers, null where there is no room.
  * @param {Pen} ctx @param {Style} style @param {Size} size
  * @param {Changes} [compared] of two graphs in one picture
  */
 export function draw(ctx, style, size, compared) {
-  if (size.width < 440) return;
+  if (size.width < 440) return null;
   const { overlay } = style;
   const room = size.width - size.buttons - MARGIN;
-  drawStrip(ctx, style, 0, (strip) => {
+  const most = MARGIN + (MOST_PART * size.width * size.height) / HEIGHT;
+  return drawStrip(ctx, style, 0, (strip) => {
     const rest = compared ? dagUnion.widthOf(strip, compared) : 0;
     if (overlay.isChange) changes(strip, style, overlay, room - rest);
     else if (overlay.isRamp) values(strip, style, overlay, room);
-    else categories(strip, style, overlay, room - rest);
+    else categories(strip, style, overlay, Math.min(most, room - rest));
     if (compared) dagUnion.legend(strip, style, compared);
     if (overlay.isChange) calm(strip, style, overlay, room);
     if (compared) dagUnion.edgeLegend(strip, room);

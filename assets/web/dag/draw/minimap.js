@@ -12,6 +12,8 @@ import * as dagTime from "./time.js";
 
 const MOST_W = 190;
 const MOST_H = 130;
+/** It covers no more of the view than this. */
+const MOST_PART = 0.025;
 const INSET = 6;
 const MARGIN = 10;
 
@@ -24,10 +26,30 @@ export class Minimap {
     /** @type {{x: number, y: number}|null} */ this.at = null;
     const k = Math.min(MOST_W / scene.width, MOST_H / scene.height);
     // Along time the two axes have nothing to do with each other.
-    this.k = scene.along ? MOST_W / scene.width : k;
-    this.ky = isAlong(scene) ? Math.min(MOST_H, 12 * scene.grid.lanes.length) / scene.height : k;
-    this.w = Math.max(24, scene.width * this.k);
-    this.h = Math.max(16, scene.height * this.ky);
+    /** Its scales where there is room. */
+    this.most = {
+      k: scene.along ? MOST_W / scene.width : k,
+      ky: isAlong(scene) ? Math.min(MOST_H, 12 * scene.grid.lanes.length) / scene.height : k,
+    };
+    this.k = this.most.k;
+    this.ky = this.most.ky;
+    this.w = 0;
+    this.h = 0;
+  }
+
+  /** @param {number} part of the size that it has where there is room */
+  scale(part) {
+    this.k = this.most.k * part;
+    this.ky = this.most.ky * part;
+    this.w = Math.max(24, this.scene.width * this.k);
+    this.h = Math.max(16, this.scene.height * this.ky);
+  }
+
+  /** As large as a view has room for. @param {Size} size */
+  fit({ width, height }) {
+    this.scale(1);
+    const covered = (this.w + 2 * INSET) * (this.h + 2 * INSET);
+    this.scale(Math.min(1, Math.sqrt((MOST_PART * width * height) / covered)));
   }
 
   /**
@@ -38,6 +60,7 @@ export class Minimap {
     const { scene } = this;
     const small = size.width < 480 || size.height < 260;
     if (small || scene.isAllIn(view) || scene.count < 12) return null;
+    this.fit(size);
     return {
       x: size.width - MARGIN - INSET - this.w,
       y: size.height - MARGIN - INSET - this.h,
@@ -69,7 +92,7 @@ export class Minimap {
    * @param {Style} style @param {number} ratio
    */
   picture(style, ratio) {
-    const key = `${style.theme.name} ${style.overlay.name} ${ratio}`;
+    const key = `${style.theme.name} ${style.overlay.name} ${ratio} ${this.w} ${this.h}`;
     if (this.image && key === this.key) return this.image;
     this.key = key;
     const image = document.createElement("canvas");
@@ -91,6 +114,11 @@ export class Minimap {
     const { scene } = this;
     if (isAlong(scene)) dagTime.drawBars(ctx, scene, dagTime.barsOf(scene, nodes), small);
     else dagNodes.drawBlocks(ctx, scene, nodes, small);
+  }
+
+  /** What it covers; null: nothing. */
+  get box() {
+    return this.at && { x: this.at.x - INSET, y: this.at.y - INSET, w: this.w + 2 * INSET, h: this.h + 2 * INSET };
   }
 
   /**

@@ -6,7 +6,7 @@ import * as canvas from "../../core/canvas.js";
 const BAR = 120;
 const PAD = 10;
 export const MARGIN = 8;
-const HEIGHT = 26;
+export const HEIGHT = 24;
 export const SIZE = 11;
 /** Between strips. */
 const GAP = 4;
@@ -97,7 +97,7 @@ export class Strip {
 }
 
 /**
- * Draw a strip, the n-th from the top; `fill` puts words and samples into it.
+ * Draw a strip, the n-th from the top; `fill` puts words and samples into it. Returns what it covers.
  * @param {Pen} ctx @param {Style} style @param {number} n @param {(strip: Strip) => void} fill
  */
 export function drawStrip(ctx, style, n, fill) {
@@ -105,8 +105,10 @@ export function drawStrip(ctx, style, n, fill) {
   // Once to learn the width (far above the canvas), once over the panel.
   const strip = new Strip(ctx, style.theme, -1000);
   fill(strip);
-  panel(ctx, style.theme, MARGIN, top, strip.x - MARGIN + PAD - 8, HEIGHT);
+  const box = { x: MARGIN, y: top, w: strip.x - MARGIN + PAD - 8, h: HEIGHT };
+  panel(ctx, style.theme, box.x, box.y, box.w, box.h);
   fill(new Strip(ctx, style.theme, top));
+  return box;
 }
 
 /**
