@@ -152,7 +152,8 @@ def _compare_runs(before: _Run, after: _Run, limits: Limits) -> Iterator[Trial |
         if "nodes" in of_graph.regression:
             yield check_node_count(was, subject, of_graph.regression["nodes"])
     for graph in known.values():
-        reason = f"the baseline's graph {graph.graph_id} {graph.name} is not there any more"
+        title = before.compared.title(graph.graph_id)
+        reason = f"the baseline's graph {graph.graph_id} {title} is not there any more"
         yield _of_run(after.row, "regression.graphs", FAILED, reason=reason)
     for what, allowed in limits.run_regression.items():
         yield _compare_memory(before, after, what, allowed)

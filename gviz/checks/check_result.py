@@ -15,7 +15,10 @@ class Check:
 
     run_id: int = figure("stated", "the run")
     graph_id: int | None = figure("stated", "the graph; null: the run as a whole")
-    graph: str = figure("stated", "its name; of a run as a whole the run's")
+    graph: str = figure(
+        "stated",
+        "its name, with what tells it from others of that name; of a run as a whole the run's",
+    )
     what: str = figure(
         "stated", "key of the configuration, such as launch, findings.device-copy, regression.host"
     )

@@ -9,6 +9,7 @@ from gviz.analysis import RULES, Advice, GraphSubject, Ignored, advise_graph, la
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.limits import ANY_RULE, GraphLimits, Values
 from gviz.comparison import critical_paths, launch_lengths
+from gviz.model import graph_title
 from gviz.stats import union
 
 #: Findings that a check lists in words.
@@ -58,8 +59,22 @@ def about(
     """Return a check of a graph."""
     row = subject.row
     return Check(
-        row.run_id, row.graph_id, row.name, what, status, value, limit, unit, baseline, rate, reason
+        row.run_id,
+        row.graph_id,
+        subject.once(_title),
+        what,
+        status,
+        value,
+        limit,
+        unit,
+        baseline,
+        rate,
+        reason,
     )
+
+
+def _title(subject: GraphSubject) -> str:
+    return graph_title(subject.recording, subject.row)
 
 
 def _findings(subject: GraphSubject, limits: Values, ignored: Sequence[Ignored]) -> Iterator[Check]:

@@ -228,7 +228,9 @@ class GraphDiff:
 
     before_graph_id: int = figure("stated", "graph before")
     after_graph_id: int = figure("derived", "graph after")
-    before_name: str = figure("stated", "its name before")
+    before_name: str = figure(
+        "stated", "its name before, with what tells it from others of that name"
+    )
     after_name: str = figure("stated", "and after")
     how: str = figure(
         "derived",

@@ -29,7 +29,7 @@ from gviz.comparison.lone_bodies import lone_bodies
 from gviz.comparison.repeated_change import repeated_change
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
-from gviz.model import OF_RUN, Bodies, Keep, keeper, launch_times, read_bodies
+from gviz.model import OF_RUN, Bodies, Keep, graph_title, keeper, launch_times, read_bodies
 from gviz.recording import rows
 from gviz.stats import Evidence, NotComputed
 
@@ -51,6 +51,10 @@ class ComparedRun:
     def subject(self, graph_id: int) -> GraphSubject:
         """Return one of its graphs for the analysis."""
         return GraphSubject(self.recording, self.graphs[graph_id], self.devices, self.keep)
+
+    def title(self, graph_id: int) -> str:
+        """Return what one of its graphs is called among the others."""
+        return graph_title(self.recording, self.graphs[graph_id])
 
     def tree(self, graph_id: int) -> ComparedTree:
         """Return one of its graphs for a comparison."""
@@ -126,7 +130,7 @@ def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> Co
     launch_ns = float(launch.before_ns[0]), float(launch.after_ns[0])
     return ComparedPair(
         pair=pair,
-        names=(before.graphs[pair.first].name, after.graphs[pair.second].name),
+        names=(before.title(pair.first), after.title(pair.second)),
         totals=tuple(totals),
         why_no_totals=why_not,
         waterfall=build_waterfall(*subjects, _partners(levels, subjects), launch_ns),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, islice, product
 
 from dash import dcc
@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, Query, Sides, select
 from gviz.app.files import Library, OpenRecording
+from gviz.app.views import read_titles
 from gviz.comparison import PairedRecordings, pair_recordings
 from gviz.errors import RecordingError
 from gviz.recording import rows
@@ -30,7 +31,7 @@ def all_choices(
     return [
         *file_choices(library, query, addresses),
         _swap_link(sides, addresses),
-        *_graph_choices(top_graphs(first), top_graphs(second), sides, addresses),
+        *_graph_choices(_titles(first), _titles(second), sides, addresses),
     ]
 
 
@@ -76,14 +77,14 @@ def offer_graphs(
     first: OpenRecording, second: OpenRecording, addresses: Addresses
 ) -> list[Component]:
     """Return links that compare graphs of two files of which none corresponds to another."""
-    pairs = product(top_graphs(first), top_graphs(second))
+    pairs = product(_titles(first).items(), _titles(second).items())
     return [
         dcc.Link(
-            f"{one.name} → {two.name}",
-            href=addresses.compare(Sides(first.key, second.key, one.graph_id, two.graph_id)),
+            f"{title} → {other}",
+            href=addresses.compare(Sides(first.key, second.key, one, two)),
             className="gv-report-link",
         )
-        for one, two in islice(pairs, _MOST_PAIRS)
+        for (one, title), (two, other) in islice(pairs, _MOST_PAIRS)
     ]
 
 
@@ -116,8 +117,16 @@ def top_graphs(opened: OpenRecording) -> list[rows.Graph]:
     return [g for g in found if g.parent_graph_id is None]
 
 
+def _titles(opened: OpenRecording) -> Mapping[int, str]:
+    """Return what the graphs of a file that are launched are called, by graph_id."""
+    graphs = top_graphs(opened)
+    runs = dict.fromkeys(graph.run_id for graph in graphs)
+    titles = {k: v for run in runs for k, v in read_titles(opened, run).items()}
+    return {graph.graph_id: titles[graph.graph_id] for graph in graphs}
+
+
 def _graph_choices(
-    before: Sequence[rows.Graph], after: Sequence[rows.Graph], sides: Sides, addresses: Addresses
+    before: Mapping[int, str], after: Mapping[int, str], sides: Sides, addresses: Addresses
 ) -> list[Component]:
     """Return the choices of both graphs; none where there is one on each side, or no pair."""
     if max(len(before), len(after)) < 2:
@@ -129,8 +138,8 @@ def _graph_choices(
     one, two = sides.before_graph, sides.after_graph
     if one is None:
         return []
-    first = [_option(way(g.graph_id, two), f"{g.graph_id}: {g.name}") for g in before]
-    second = [_option(way(one, g.graph_id), f"{g.graph_id}: {g.name}") for g in after]
+    first = [_option(way(g, two), f"{g}: {title}") for g, title in before.items()]
+    second = [_option(way(one, g), f"{g}: {title}") for g, title in after.items()]
     second.insert(0, _option(way(one, None), "the one that corresponds"))
     return [
         _choice("compare-graph-a", "Graph of A", first, way(one, two)),

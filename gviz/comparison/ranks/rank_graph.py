@@ -14,7 +14,7 @@ from gviz.comparison.ranks.executions import Executions, NodeSpans, align_execut
 from gviz.comparison.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.comparison.ranks.recorded import RecordedSide, read_node_spans, read_side
 from gviz.families import family_of
-from gviz.model import Bodies
+from gviz.model import Bodies, graph_titles
 from gviz.recording import Recording, rows
 from gviz.stats import FloatArray, IntArray
 
@@ -110,8 +110,10 @@ _Sides = list[tuple[int, int, str]]
 def _same_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[tuple[str, _Sides]]:
     """Return the graphs of the first rank with those of the others that are the same."""
     graphs = [read_graph_traits(recording, run.run_id) for run in ranks]
+    titles = graph_titles(recording, recording.fetch_graphs(ranks[0].run_id))
     found: dict[int, tuple[str, _Sides]] = {
-        graph.graph_id: (graph.name, [(0, graph.graph_id, "first")]) for graph in graphs[0]
+        graph.graph_id: (titles[graph.graph_id], [(0, graph.graph_id, "first")])
+        for graph in graphs[0]
     }
     for number, other in enumerate(graphs[1:], start=1):
         for pair in pair_graphs(graphs[0], other):

@@ -23,7 +23,14 @@ from gviz.formats.dot.own import (
     node_attributes,
 )
 from gviz.formats.svg import ValueColours, colours_of_nodes
-from gviz.model import TimedTree, TreeEdges, TreeLevel, read_timed_tree, read_tree_edges
+from gviz.model import (
+    TimedTree,
+    TreeEdges,
+    TreeLevel,
+    graph_title,
+    read_timed_tree,
+    read_tree_edges,
+)
 from gviz.recording import Recording, rows
 from gviz.text import duration
 
@@ -68,7 +75,8 @@ def to_dot(recording: Recording, graph_id: int) -> str:
     graph = source.tree.graph
     drawing = pydot.Dot(f"graph_{graph_id}", graph_type="digraph")
     _set(drawing, {"gviz_format": str(FORMAT), **graph_attributes(graph)})  # before all others
-    picture = {"compound": "true", "label": _quoted(_title(graph, source)), "labelloc": "t"}
+    title = graph_title(recording, graph)
+    picture = {"compound": "true", "label": _quoted(_title(title, source)), "labelloc": "t"}
     _set(drawing, {**picture, "fontname": _FONT})
     drawing.set_node_defaults(
         shape="box", style=_quoted("filled,rounded"), fillcolor="white", fontname=_FONT
@@ -89,13 +97,13 @@ def _read_source(recording: Recording, graph_id: int) -> _Source:
     )
 
 
-def _title(graph: rows.Graph, source: _Source) -> str:
+def _title(title: str, source: _Source) -> str:
     scale = source.colours.scale
     if scale.least is None or scale.most is None:
-        return f"{graph.name}\nno node times"
+        return f"{title}\nno node times"
     low, high = duration(scale.least if scale.log else 0), duration(scale.most)
     words = f"median duration of a node: {low} (pale) to {high} (strong)"
-    return f"{graph.name}\n{words}{', log scale' if scale.log else ''}"
+    return f"{title}\n{words}{', log scale' if scale.log else ''}"
 
 
 def _draw_level(drawing: pydot.Dot, place: pydot.Graph, level: TreeLevel, source: _Source) -> None:

@@ -25,6 +25,7 @@ from gviz.formats.perfetto.tracks import Banks, Tracks, nest
 from gviz.model import (
     Keep,
     TreeSpans,
+    graph_title,
     read_launch_spans,
     read_level,
     read_tree,
@@ -99,6 +100,7 @@ class GraphSide:
         self._file = file
         self._graph = graph
         recording = file.recording
+        self._title = graph_title(recording, graph)
         self._tree = read_tree(recording, graph.graph_id, file.keep, _COLUMNS)
         self._level = read_level(recording, self._tree)
         edges = read_tree_edges(recording, self._tree)
@@ -111,7 +113,7 @@ class GraphSide:
         }
         devices = self._tree.nodes.listed("device_id")
         self._device = next((device for device in devices if device is not None), 0)
-        name = f"GPU {self._device}: graph {graph.name}"
+        name = f"GPU {self._device}: graph {self._title}"
         key = ("graph", graph.graph_id)
         self._pid = file.tracks.process(key, name, label=f"GPU {self._device}")
         self._banks = Banks()
@@ -144,7 +146,7 @@ class GraphSide:
             end = max(end, launch.gpu_end_ns - self._file.base_ns)
         bank = self._banks.take(begin, end)
         tid = self._thread(bank, "launches", "launches")
-        words = f"{self._graph.name} #{launch.ordinal}"
+        words = f"{self._title} #{launch.ordinal}"
         arguments = self._launch_arguments(launch)
         place = (self._pid, tid)
         yield slice_text(words, "graph_launch", place, (begin, end - begin), arguments)
@@ -164,7 +166,7 @@ class GraphSide:
 
     def _launch_arguments(self, launch: _Launch) -> dict[str, Any]:
         return known(
-            graph=self._graph.name,
+            graph=self._title,
             launch=launch.ordinal,
             correlation=launch.correlation_id,
             graph_id=self._execs.get(launch.graph_exec_id or 0),
@@ -196,9 +198,9 @@ class GraphSide:
                 continue
             name = "eager iterations" + (f" ({track[i] + 1})" if track[i] else "")
             place = (self._pid, self._thread(0, f"iterations {track[i]}", name))
-            words = f"{self._graph.name}, eager iteration {ordinal}"
+            words = f"{self._title}, eager iteration {ordinal}"
             when = (first - self._file.base_ns, last - first)
-            arguments = known(graph=self._graph.name, launch=ordinal)
+            arguments = known(graph=self._title, launch=ordinal)
             yield slice_text(words, "eager_iteration", place, when, arguments)
 
     # -- NVTX ranges of nodes -----------------------------------------------------------
@@ -265,7 +267,7 @@ class GraphSide:
         """Return what all executions of a node share."""
         node, level = self._tree.nodes[index], self._tree.level_of(index)
         arguments: dict[str, Any] = {
-            "graph": self._graph.name,
+            "graph": self._title,
             "graph id": cuda_exec_id,
             # As CUPTI's records have it: the executable's id above that of the node.
             "graph node id": cuda_exec_id << 32 | (node.exec_node_id or 0),

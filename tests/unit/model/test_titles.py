@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from recordings import STARTED_NS
+from app_tree import walk
+from recordings import STARTED_NS, fork_join_shape, write_recording
 
+from gviz.app.components.addresses import Addresses, Sides, parse_query
+from gviz.app.files.library import Library
+from gviz.app.pages.compare.choice import all_choices
+from gviz.checks.check import check_recording
+from gviz.checks.limits import parse_limits
 from gviz.cli.graph_choice import find_graph
+from gviz.comparison.diff import RequestedPair, compare_graph
 from gviz.errors import RecordingError
+from gviz.formats.dot.export import to_dot
+from gviz.formats.perfetto.export import write_trace
 from gviz.model.titles import graph_title, graph_titles
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -133,3 +143,27 @@ def test_graphs_that_nothing_tells_apart_have_their_numbers(tmp_path: Path) -> N
     assert titles(write(tmp_path / "x.gviz", [], given)) == [
         f"{NAME} (graph 1)", f"{NAME} (graph 2)", NAME
     ]  # fmt: skip
+
+
+def test_every_surface_that_names_a_graph_has_its_title(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "two.gviz", fork_join_shape(), launches=3)
+    with sqlite3.connect(path) as database:
+        columns = "run_id, name, origin"
+        found = f"SELECT 2, {columns} FROM graph WHERE graph_id=1"
+        database.execute(f"INSERT INTO graph (graph_id, {columns}) {found}")
+    database.close()
+    with Recording(path) as recording:
+        title = graph_titles(recording, recording.fetch_graphs())[1]
+        assert title == "47 nodes, fork-join 3x4"
+        assert title in to_dot(recording, 1)
+        limits = parse_limits({"launch": "1 s"})
+        checks = check_recording(recording, None, limits).checks
+        assert {check.graph for check in checks if check.graph_id == 1} == {title}
+        run, _ = compare_graph(recording, recording, RequestedPair(1, 1))
+        assert (run.graphs[0].before_name, run.graphs[0].after_name) == (title, title)
+        write_trace(recording, tmp_path / "x.json", [1])
+    assert f"GPU 0: graph {title}" in (tmp_path / "x.json").read_text()
+    library = Library([path])
+    query = parse_query("?a=two&b=two&graph=1:1")
+    choices = all_choices(library, query, Sides("two", "two", 1, 1), Addresses("/"))
+    assert f"1: {title}" in [o["label"] for c in walk(choices) for o in getattr(c, "data", ())]
