@@ -1,4 +1,4 @@
-/** What became of several nodes of two graphs together, as the inspector says it. */
+/** Sums over several nodes of two graphs, as the inspector says them. */
 import * as format from "../core/format.js";
 import { element } from "../core/parts.js";
 import { facts, section } from "../page/inspector.js";

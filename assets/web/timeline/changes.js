@@ -1,5 +1,5 @@
 /**
- * What became of nodes from one launch to the other: the colours of their spans, and words.
+ * Changes of nodes from one launch to the other: the colours of their spans, and words.
  * Python side: gviz.app.pages.compare.timeline.
  *
  * @typedef {"change"|"ratio"} By  what colours say: time, or a share of the time before
