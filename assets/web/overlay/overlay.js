@@ -71,6 +71,16 @@ export class Column {
     return Number.isNaN(value) ? null : value;
   }
 
+  /** The values of all nodes of the page, in their order. */
+  list() {
+    const { numbers, texts } = this;
+    return Array.from(this.overlay.keys, (key) => {
+      if (key < 0) return null;
+      if (!numbers) return texts?.get(key) ?? null;
+      return Number.isNaN(numbers[key]) ? null : numbers[key];
+    });
+  }
+
   /** The part of a sum that a node is: of what several have together, an equal one. @param {number} id @returns {number|null} */
   partOf(id) {
     const value = this.of(id);

@@ -11,7 +11,7 @@
 import { element } from "../core/parts.js";
 import { OverlayNotes } from "./notes.js";
 import { Targets } from "./read/targets.js";
-import { readOverlay } from "./reading.js";
+import { readOverlay, turn } from "./reading.js";
 /** @import { Column, Overlay } from "./overlay.js" */
 /** @import { Group } from "./read/targets.js" */
 
@@ -41,6 +41,8 @@ export class Overlays {
     this.ending = new AbortController();
     /** One file after the other. @type {Promise<unknown>} */ this.queue = Promise.resolve();
     /** @type {Targets|null} */ this.targets = null;
+    /** What the table of nodes shows. @type {{nodes: NodesOfPage|null, columns: Column[]}} */
+    this.filled = { nodes: null, columns: [] };
   }
 
   /** The column that a colour names; null: none. @param {string} id */
@@ -78,6 +80,7 @@ export class Overlays {
     this.notes.wait(name);
     try {
       const overlay = await readOverlay(name, await open(), await this.find(), signal);
+      await turn();
       if (signal.aborted) return;
       if (overlay.columns.length) this.put(overlay, colours);
       this.notes.show(overlay);
@@ -146,10 +149,11 @@ export class Overlays {
       element("option", { value: column.id }, column.name)))));
   }
 
-  /** The columns that the table shows: what nodes are coloured by, and the first ones. @param {string} colour */
+  /** The columns that the table shows: the first ones, and what nodes are coloured by. @param {string} colour */
   shown(colour) {
-    const chosen = this.column(colour);
-    return Array.from(new Set([...(chosen ? [chosen] : []), ...this.columns()])).slice(0, MOST_SHOWN);
+    const all = this.columns();
+    const [first, chosen] = [all.slice(0, MOST_SHOWN), this.column(colour)];
+    return !chosen || first.includes(chosen) ? first : [...first.slice(0, -1), chosen];
   }
 
   /**
@@ -171,12 +175,21 @@ export class Overlays {
     }));
   }
 
-  /** Give the table of nodes the values that it shows. @param {NodesOfPage} nodes @param {string} colour */
+  /** Give the table of nodes the values that it shows; false: it has them. @param {NodesOfPage} nodes @param {string} colour */
   fill(nodes, colour) {
-    for (const name of Object.keys(nodes.columns)) if (isOverlay(name)) delete nodes.columns[name];
-    for (const column of this.shown(colour)) nodes.columns[column.id] = nodes.ids.map((id) => column.of(id));
+    const shown = this.shown(colour);
+    if (this.filled.nodes === nodes && isSame(this.filled.columns, shown)) return false;
+    for (const name of Object.keys(nodes.columns)) {
+      if (isOverlay(name) && !shown.some((column) => column.id === name)) delete nodes.columns[name];
+    }
+    for (const column of shown) {
+      if (this.filled.nodes === nodes && this.filled.columns.includes(column)) continue;
+      nodes.columns[column.id] = column.overlay.places === nodes.places ? column.list() : nodes.ids.map((id) => column.of(id));
+    }
+    this.filled = { nodes, columns: shown };
     // A search looks in them too.
     nodes.words = null;
+    return true;
   }
 
   /** Give rows about several nodes each the values that these have together. @param {{nodes: number[]}[]} rows @param {string} colour */
@@ -204,6 +217,9 @@ export class Overlays {
     this.notes.close();
   }
 }
+
+/** @param {Column[]} some @param {Column[]} others */
+const isSame = (some, others) => some.length === others.length && some.every((column, n) => column === others[n]);
 
 /** How values of several nodes become one. @param {Column} column */
 const wordOf = (column) => `of several nodes ${column.together}`;

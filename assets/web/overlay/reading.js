@@ -10,12 +10,13 @@ import { TableRows } from "./read/table.js";
 /** The page gets its turn after so long (ms). */
 const TURN = 20;
 /** Characters that are read in one go: a few ms. */
-const PIECE = 1 << 16;
+const PIECE = 1 << 14;
 /** What begins a text that is no UTF-8, or no text. */
 const NO_TEXT = "it is no text in UTF-8; save it as CSV or JSON in UTF-8";
 const PARQUET = "PAR1";
 
-const turn = () => new Promise((resolve) => setTimeout(resolve));
+/** Give the page its turn. */
+export const turn = () => new Promise((resolve) => setTimeout(resolve));
 
 /** The pieces of a text. @param {ReadableStream<Uint8Array>} stream */
 async function* piecesOf(stream) {

@@ -255,7 +255,7 @@ export class GraphPage {
   showOverlays() {
     const { nodes, table, other, overlays, state } = this;
     if (!nodes || !table) return;
-    overlays.fill(nodes, state.colour);
+    if (!overlays.fill(nodes, state.colour)) return;
     table.showColumns(this.columnsOf("nodes"));
     if (!other) return;
     other.table.showColumns(this.columnsOf(other.name));

@@ -23,10 +23,20 @@ export function lay(laid, count, index) {
   return new Ramp(laid.id, { ...facts, unit: "laid", write: laid.write, scale: colour.scaleOf(numbers) }, numbers);
 }
 
-/** @param {Laid} laid @param {number} count @param {Map<number, number>} index */
+/** The value of each item. @param {Laid} laid @param {number} count @param {Map<number, number>} index */
 function valuesOf(laid, count, index) {
-  /** @type {number[][]} */
-  const nodes = Array.from({ length: count }, () => []);
-  for (const [node, item] of index) nodes[item].push(node);
-  return nodes.map((some) => (some.length === 1 ? laid.of(some[0]) : laid.shade(some)));
+  /** The first node of each item; of those that stand for several, all. */
+  const first = new Float64Array(count).fill(NaN);
+  /** @type {Map<number, number[]>} */
+  const several = new Map();
+  for (const [node, item] of index) {
+    if (Number.isNaN(first[item])) first[item] = node;
+    else if (several.has(item)) several.get(item)?.push(node);
+    else several.set(item, [first[item], node]);
+  }
+  return Array.from(first, (node, item) => {
+    const all = several.get(item);
+    if (all) return laid.shade(all);
+    return Number.isNaN(node) ? null : laid.of(node);
+  });
 }
