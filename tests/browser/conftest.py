@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from canvas_page import choose
-from kept_page import WINDOW, go_on, rest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -22,6 +21,7 @@ from playwright.sync_api import (
     Playwright,
     sync_playwright,
 )
+from resting_page import WINDOW, go_on, rest
 from waiting import PATIENCE_S, eventually
 
 from gviz.app.server.server import Options, RunningServer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 
 WINDOW: Any = {"width": 1280, "height": 800}
 #: The address where a page rests, below the server's, and what it says there.
@@ -30,12 +30,15 @@ def rest(page: Page) -> bool:
     page.unroute_all()
     if not page.url.startswith("http"):
         return False
-    base = page.evaluate(_FORGET)
-    if base is None:
+    try:
+        base = page.evaluate(_FORGET)
+        if base is None:
+            return False
+        page.mouse.move(0, 0)
+        page.evaluate(_GO, base + _REST)
+        page.get_by_text(_RESTING).wait_for()
+    except Error:  # a test may end while its page is on its way to another document
         return False
-    page.mouse.move(0, 0)
-    page.evaluate(_GO, base + _REST)
-    page.get_by_text(_RESTING).wait_for()
     if page.viewport_size != WINDOW:
         page.set_viewport_size(WINDOW)
     page.emulate_media(color_scheme="null", reduced_motion="null")
