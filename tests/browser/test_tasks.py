@@ -464,3 +464,32 @@ def test_folding_again_is_a_click_or_a_press(hand: Hand, graph: Graph) -> None:
     expect(fold).to_have_attribute("aria-pressed", "true")
     hand.page.locator("#dag canvas").press("h")
     is_unfolded(hand, graph)
+
+
+# -- what is selected is where one looks ----------------------------------------------------
+
+
+def test_selection_leads_the_timeline_no_nearer_and_escape_back(hand: Hand) -> None:
+    graph_page, page = hand.graph_page, hand.page
+
+    def scale() -> float:
+        found: float = graph_page.at_rest("timeline")["transform"]["k"]
+        return found
+
+    whole = scale()
+    # A node at the start can be seen as it is.
+    hand.search("id:0")
+    graph_page.wait_until(lambda: graph_page.state("dag")["selected"] == [0], "the first node")
+    assert scale() == pytest.approx(whole)
+    page.keyboard.press("Escape")
+    canvas = page.locator("#timeline canvas")
+    for key in "++++":
+        canvas.press(key)
+    near = scale()
+    assert near > 3 * whole
+    page.locator("#dag canvas").press("k")
+    graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) > 100, "a path")
+    assert scale() < near
+    canvas.press("Escape")
+    graph_page.wait_until(lambda: graph_page.state("dag")["selected"] == [], "nothing selected")
+    assert scale() == pytest.approx(near, rel=0.01)

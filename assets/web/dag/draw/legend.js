@@ -13,7 +13,7 @@ import * as dagUnion from "./union.js";
 /** A category's name is cut to this. */
 const MOST_NAME = 108;
 /** Categories cover no more of the view than this. */
-const MOST_PART = 0.045;
+const MOST_PART = 0.06;
 /** The ramp where much stands beside it. */
 const SHORT_BAR = 48;
 /** A sample, with the room around it. */
