@@ -148,6 +148,7 @@ def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path
         measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
     assert measured["launches_by_copy"] == 8
     assert measured["launch_event_share_limit"] == 0.001
+    assert not {"activity_records", "activity_records_dropped", "recording_number"} & set(measured)
     # The first launch uploads; plain ones follow, timed as a whole.
     assert [x.node_method for x in first] == [None] + ["events"] * 6 + [None] * 33
     assert all(x.event_duration_ns for x in first[:15])

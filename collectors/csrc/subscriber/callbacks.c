@@ -6,6 +6,7 @@
 #include "launch/launch.h"
 #include "life/life.h"
 #include "spool/spool.h"
+#include "told/told.h"
 #include "window/window.h"
 
 #include <string.h>
@@ -186,8 +187,9 @@ int callbacks_start(void) {
     if (subscription_start(on_callback) != 0)
         return -1;
     session++;
-    counter("recording_number", session, "number",
-            "measured: which recording of this process it is; CUPTI was subscribed to so often");
+    if (!told_in_place())
+        counter("recording_number", session, "number",
+                "measured: which recording of this process it is; CUPTI was subscribed to so often");
     contexts_forget();
     int result = calls_watch_graphs();
     if (result != 0) {

@@ -168,6 +168,8 @@ int activity_start(bool again) {
 void activity_flush(void) { cupti.cuptiActivityFlushAll(0); }
 
 void activity_counters(void) {
+    if (!activity_can_open())
+        return;
     counter("activity_records", (double)atomic_load(&record_count), "records",
             "measured: records in completed buffers");
     counter("activity_records_dropped", (double)atomic_load(&dropped_count), "records",
