@@ -174,6 +174,9 @@ def saved_page(path: Path, numbers: Numbers) -> str:
     for name, data in blobs.items():
         if name.startswith("arrays-"):
             continue
+        if name.startswith("dag-"):
+            texts.append(f"{name}: {_unpacked(data)}")
+            continue
         content = json.loads(data)
         for header in content.get("headers", ()) if name.startswith("graph-") else ():
             arrays = blobs[name.replace("graph-", "arrays-")]
@@ -226,7 +229,7 @@ def compare_page(path: Path, numbers: Numbers) -> str:
     found = compare_sides(library, sides)
     recordings = before.recording, after.recording
     keys = Sides(before.key, after.key)
-    shown = [str(head), str(render_compared(found, []))]
+    shown = [str(head), str(render_compared(found, [], can_share=True))]
     shown.append(str(compared_inspector(found, keys, (), addresses)))
     shown += [compared_table(found, name).decode() for name in TABLES]
     holding = [f"n{key}" for key in found.page.bodies]
