@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import io
 import logging
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from shown_pages import render_page
 import gviz.cli.commands.analyze
 import gviz.cli.commands.diff
 import gviz.cli.commands.info
+import gviz.cli.commands.trend
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
@@ -24,6 +26,7 @@ from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
 from gviz.app.views.table.table import table_payload
 from gviz.errors import GvizError
+from gviz.formats import draw_graphs, draw_launch, to_dot, write_trace
 from gviz.recording.reader import Recording
 
 _ADDRESSES = Addresses("/")
@@ -44,7 +47,7 @@ def check_refusal(error: GvizError) -> None:
 
 
 def look_at_everything(path: Path) -> None:
-    """Run the commands that read a recording, and make its pages; raise the first GvizError last.
+    """Run the commands that read a recording, and make its pages; raise a GvizError last.
 
     Anything else that is raised is a fault, also where a page would have told of it.
     """
@@ -68,7 +71,8 @@ def look_at_everything(path: Path) -> None:
             finally:
                 library.close()
     if refused:
-        raise refused[0]
+        # What has nothing to show says so; that a file is damaged is another matter.
+        raise next((error for error in refused if "damaged" in str(error)), refused[0])
 
 
 def _commands(path: Path) -> Iterator[Callable[[], object]]:
@@ -84,6 +88,22 @@ def _commands(path: Path) -> Iterator[Callable[[], object]]:
     yield lambda: gviz.cli.commands.diff.run(
         argparse.Namespace(before=path, after=path, more=[], graph=None, all=True, json=False)
     )
+    yield lambda: gviz.cli.commands.trend.run(
+        argparse.Namespace(recordings=[path, path], all=True, json=True)
+    )
+    yield lambda: _export(path)
+
+
+def _export(path: Path) -> None:
+    """Write each graph in the formats of ``gviz export``; the page of saved files is the app's."""
+    with Recording(path) as recording, tempfile.TemporaryDirectory() as folder:
+        graphs = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None]
+        for graph in graphs[:_GRAPHS]:
+            to_dot(recording, graph)
+        draw_graphs(recording, graphs[:_GRAPHS], "light")
+        write_trace(recording, Path(folder) / "x.json", graphs)
+        for graph in graphs[:_GRAPHS]:
+            draw_launch(recording, graph, None, "light")
 
 
 def _pages(library: Library) -> Iterator[Callable[[], object]]:
