@@ -122,11 +122,13 @@ class MemoryUses:
     place: IntArray
     reach: IntArray
     _by_node: IntArray = field(init=False, repr=False)
+    _node: IntArray = field(init=False, repr=False)
     _wide: IntArray = field(init=False, repr=False)
     _of_nodes: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_node", np.lexsort((self.place, self.node)))
+        object.__setattr__(self, "_node", self.node[self._by_node])
         object.__setattr__(self, "_wide", np.flatnonzero(self.reach > 1))
         known = self.allocation >= 0
         keys = self.node[known] * (len(self.allocation_address) + 1) + self.allocation[known]
@@ -148,8 +150,7 @@ class MemoryUses:
 
     def of_node(self, node: int) -> IntArray:
         """Return the indices of a node's uses, by place."""
-        nodes = self.node[self._by_node]
-        first, last = np.searchsorted(nodes, [node, node + 1])
+        first, last = np.searchsorted(self._node, [node, node + 1])
         return self._by_node[first:last]
 
     def of_place(self, place: int) -> IntArray:
