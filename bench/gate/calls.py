@@ -15,8 +15,8 @@ from collections.abc import Callable
 from ctypes import byref, c_int, c_size_t, c_uint, c_void_p
 from typing import Any
 
-WAITED, QUEUED, ROUNDS = 1000, 50, 20
-#: Read between two launches, so that they find the caches cold: more than a core's own.
+WAITED, COLD, QUEUED, ROUNDS = 1000, 100, 50, 20
+#: Written between two launches, so that they find the caches cold: more than a core's own.
 SWEPT_BYTES = 64 << 20
 THREAD_LOCAL = 1  # CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
@@ -68,7 +68,7 @@ def make_graph(driver: Driver, nodes: int) -> tuple[c_void_p, c_void_p]:
 def measure(driver: Driver, nodes: int) -> dict[str, float]:
     """Return medians by name and way."""
     executable, stream = make_graph(driver, nodes)
-    swept = bytearray(SWEPT_BYTES)
+    swept = ctypes.create_string_buffer(SWEPT_BYTES)
     found: dict[str, list[float]] = {}
     ways = [
         (way, get("cuGraphLaunch"), get("cuStreamSynchronize"))
@@ -77,9 +77,9 @@ def measure(driver: Driver, nodes: int) -> dict[str, float]:
     for round_ in range(ROUNDS):
         for way, launch, wait in ways if round_ % 2 else reversed(ways):
             for cold in (False, True):
-                for _ in range(WAITED // ROUNDS):
+                for _ in range((COLD if cold else WAITED) // ROUNDS):
                     if cold:
-                        swept.count(1)
+                        ctypes.memset(swept, 1, SWEPT_BYTES)
                     start = time.perf_counter()
                     launch(executable, stream)
                     called = time.perf_counter()
