@@ -80,10 +80,12 @@ KEYS: Keys = (
     (
         "Table, when focused",
         (
-            ("up  down", "to the next row, which is selected: a node, or all of a kernel name"),
+            ("up  down", "to the next row, which is selected: a node, or all of a family"),
+            ("right  left", "open a family and go into it; out of it, and close it"),
             ("Page up, down", "a screen up or down"),
             ("Home  End", "first and last row"),
-            ("Enter", "by kernel name: only the nodes of the row, one by one"),
+            ("Enter", "open or close a family"),
+            ("Space", "select the row besides others, or no more"),
         ),
     ),
 )

@@ -31,10 +31,10 @@ from gviz.app.pages.compare import counterpart_choice
 from gviz.app.pages.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
 from gviz.app.pages.head import graph_head, has_breakdown, no_times
 from gviz.app.views import (
-    KERNEL_COLUMNS,
     SENT_WHOLE,
     GraphView,
     ShownLaunch,
+    family_columns,
     filter_clear,
     fold_level,
     graph_identity,
@@ -241,10 +241,10 @@ def _table(view: GraphView) -> Component:
     grouped = dmc.SegmentedControl(
         id="table-view",
         size="xs",
-        value="nodes",
+        value="families",
         data=[
+            {"value": "families", "label": "By family"},
             {"value": "nodes", "label": "One by one"},
-            {"value": "kernels", "label": "By kernel name"},
         ],
         **aria(label="Rows of the table"),
     )
@@ -258,12 +258,27 @@ def _table(view: GraphView) -> Component:
     )
     body = html.Div(
         [
-            html.Div(id="nodes", className="gv-rows"),
-            html.Div(id="kernels", className="gv-rows", hidden=True),
+            html.Div(id="nodes", className="gv-rows", hidden=True),
+            html.Div(id="kernels", className="gv-rows"),
+            _foot(),
         ],
-        className="gv-grid",
+        className="gv-grid gv-grid-footed",
     )
     return pane("Nodes", body, note, count, grouped, clear, search, name="table")
+
+
+def _foot() -> Component:
+    """Return the foot of the table: sums of what is selected, a switch that lists only that."""
+    only = dmc.Checkbox(
+        id="only-selected",
+        label="Only selected",
+        size="xs",
+        className="gv-check",
+        **{"aria-description": "Rows of what is selected; a click leaves the selection as it is"},
+    )
+    sums = html.Span(id="table-sums", title="Derived: sums of medians; in loops of what a launch "
+                     "takes on average")  # fmt: skip
+    return html.Div([sums, only], className="gv-table-foot")
 
 
 def graph_content(
@@ -299,8 +314,8 @@ def graph_content(
         "fold": "none",
         "open": [],
         "tables": {
+            "families": {"columns": family_columns(view), "label": "Kernel families"},
             "nodes": {"columns": table_columns(view), "label": "Nodes"},
-            "kernels": {"columns": KERNEL_COLUMNS, "label": "Kernel names", "opens": True},
         },
         "fixed": {name: value for name, value in fixed.items() if value is not None},
         "has_breakdown": has_breakdown(view),

@@ -54,7 +54,7 @@ from gviz.app.views.run_view import RunView as RunView
 from gviz.app.views.run_view import file_views as file_views
 from gviz.app.views.run_view import find_only_graph as find_only_graph
 from gviz.app.views.run_view import run_files as run_files
-from gviz.app.views.table.kernel_table import KERNEL_COLUMNS as KERNEL_COLUMNS
+from gviz.app.views.table.family_table import family_columns as family_columns
 from gviz.app.views.table.table import NAME_COLUMN as NAME_COLUMN
 from gviz.app.views.table.table import table_columns as table_columns
 from gviz.app.views.table.table import table_payload as table_payload

@@ -256,8 +256,12 @@ class GraphPage:
     patience_s: float = PATIENCE_S
 
     def open(self, site: Site, path: str) -> None:
-        """Open a graph's address and wait until both canvases and the table are drawn."""
-        site.open(self.page, path)
+        """Open a graph's address and wait until both canvases and the table are drawn.
+
+        Nodes are listed one by one unless the address names a table.
+        """
+        is_listed = path.startswith("graph?") and "table=" not in path
+        site.open(self.page, f"{path}&table=nodes" if is_listed else path)
         self.wait()
 
     def wait(self) -> None:

@@ -98,7 +98,7 @@ def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
     [
         GRAPH,
         f"{GRAPH}&layout=lanes&colour=nvtx&fold=repeats&launch=all&node={NODE}",
-        f"{GRAPH}&layout=time&colour=slack&launch=median&table=kernels&node={NODE},{NODE + 1}",
+        f"{GRAPH}&layout=time&colour=slack&table=families&families=0&node={NODE},{NODE + 1}",
         f"{GRAPH}&edges=data&panel=memory&node={NODE}",
         "graph?file=memory&graph=1&edges=data&panel=memory&node=1005",
         "graph?file=detailed&graph=1&node=11",
@@ -108,7 +108,7 @@ def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
     ids=[
         "nothing selected",
         "folded",
-        "by kernel",
+        "by family",
         "no memory",
         "memory",
         "arguments",

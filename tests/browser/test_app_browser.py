@@ -156,7 +156,7 @@ def test_page_is_used_before_dash_is_there_and_stays(page: Page, site: Site) -> 
     held: list[Route] = []
     site.open(page, "")
     page.route("**/dash_renderer*", lambda route: held.append(route))
-    page.goto(site.address(GRAPH), wait_until="commit")
+    page.goto(site.address(f"{GRAPH}&table=nodes"), wait_until="commit")
     early = page.locator(".gv-early")
     early.locator("#nodes [data-node]").first.wait_for()
     canvas = early.locator("#dag canvas")
@@ -231,10 +231,11 @@ def test_body_of_a_loop_is_reached_and_left(
     graph_page.page.locator("#inspector").get_by_role("link", name="while loop body").click()
     graph_page.page.get_by_role("heading", name="while loop body").wait_for()
     graph_page.wait()
+    graph_page.page.get_by_text("One by one", exact=True).click()
     graph_page.click_node("dag", 2001)
     graph_page.expect_selected(2001)
     graph_page.page.locator("#trail").get_by_role("link", name="while loop").last.click()
-    graph_page.page.locator("#nodes [data-row='1002']").first.wait_for()
+    graph_page.page.locator("#kernels [data-row]", has_text="init_kernel").wait_for()
 
 
 def test_import_without_times_says_so_and_links_dag_and_table(

@@ -103,7 +103,8 @@ def test_one_selection_for_dag_launches_table_and_inspector(
     expect(page).to_have_url(re.compile(f"node={REPLACED}&"))
     page.get_by_role("link", name="node 49 of A").click()
     graph_page.wait()
-    graph_page.expect_selected(49)
+    eventually(lambda: graph_page.state("dag").get("selected") == [49], "the node before")
+    assert graph_page.state("timeline")["selected"] == [49]
     page.go_back()
     eventually(
         lambda: graph_page.state("dag").get("selected") == [REPLACED],

@@ -228,7 +228,7 @@ def test_cycle_is_reported_with_its_nodes_and_the_table_stays(
 ) -> None:
     console_may_say.append("status of 404")  # the refused payloads
     page = graph_page.page
-    site.open(page, f"graph?file=cyclic&graph=1{more}")
+    site.open(page, f"graph?file=cyclic&graph=1&table=nodes{more}")
     names = [
         f"{name} (node {FIRST_NODE_ID + at})"
         for at, name in ((3, "split_kernel"), (4, "branch0_step0"), (5, "branch0_step1"))

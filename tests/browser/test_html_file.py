@@ -45,14 +45,15 @@ class OpenFile:
     requested: list[str]
 
     def open(self, path: Path, fragment: str = "") -> None:
-        """Open a file and wait until what it shows is drawn."""
+        """Open a file, its nodes one by one, and wait until what it shows is drawn."""
         self.page.goto("about:blank")
-        self.page.goto(path.as_uri() + (f"#{fragment}" if fragment else ""))
+        listed = fragment if "table=" in fragment else f"{fragment}&table=nodes"
+        self.page.goto(f"{path.as_uri()}#{listed}")
         self.wait()
 
     def wait(self) -> None:
         """Wait until the views are drawn."""
-        self.page.wait_for_selector("#nodes table")
+        self.page.wait_for_selector(":is(#nodes, #kernels):not([hidden]) table")
         for view in ("dag", "timeline"):
             if self.page.locator(f"#{view}").count():
                 eventually(lambda v=view: self.state(v)["ready"], f"{view} drawn")

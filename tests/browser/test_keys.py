@@ -88,10 +88,10 @@ def test_commands_do_what_the_page_does_by_keyboard_alone(
     assert download.value.suggested_filename.endswith("-timeline.png")
     page.keyboard.press("Control+k")
     palette = page.get_by_role("dialog", name="Commands")
-    page.keyboard.type("kernel name")
+    page.keyboard.type("by family")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
-    palette.get_by_role("option", name="Rows of the table: By kernel name").click()
+    palette.get_by_role("option", name="Rows of the table: By family").click()
     assert page.locator("#kernels").is_visible()
     assert not palette.is_visible()
 

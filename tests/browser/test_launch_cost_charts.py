@@ -75,7 +75,7 @@ def test_plotly_is_loaded_for_charts_only(page: Page, site: Site) -> None:
         return [name for name in names if "plotly" in name]
 
     site.open(page, "graph?file=small&graph=1")
-    page.wait_for_selector("#nodes [data-row]")
+    page.wait_for_selector("#kernels [data-row]")
     assert loaded() == []
     page.get_by_role("link", name="Launch costs").click()
     eventually(loaded, "plotly loaded")

@@ -23,14 +23,16 @@ def test_frame_shows_the_graph_and_keeps_its_state(page: Page, tmp_path: Path, s
     notebook.write_text(f"<!DOCTYPE html><title>notebook</title>{frame_text}", encoding="utf-8")
     page.goto(notebook.as_uri())
     frame = page.frames[1]
-    frame.wait_for_selector("#nodes table")
+    frame.wait_for_selector("#kernels table")
     ready = "() => document.querySelector('#dag canvas').gvizState().ready"
     eventually(lambda: frame.evaluate(ready), "the graph drawn")
     # A frame in a process of its own may hear of the system's scheme after it has begun.
     shown = "document.documentElement.dataset.mantineColorScheme"
     eventually(lambda: frame.evaluate(shown) == scheme, f"{scheme} shown")
-    frame.locator("tr[data-node]").nth(3).click()
-    node = frame.locator("tr[data-node]").nth(3).get_attribute("data-node")
+    frame.get_by_text("One by one", exact=True).click()
+    row = frame.locator("#nodes tr[data-node]").nth(3)
+    row.click()
+    node = row.get_attribute("data-node")
     eventually(
         lambda: f"node={node}" in frame.evaluate("location.href"), "the state in the address"
     )

@@ -1,9 +1,8 @@
-"""The table: by kernel name, as CSV, and its part in linked selection and hover."""
+"""The table: by kernel family, as CSV, and its part in linked selection and hover."""
 
 from __future__ import annotations
 
 import csv
-import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +13,16 @@ from recordings import FIRST_NODE_ID, Shape, Work, fork_join_shape, write_record
 
 from gviz.app.files.library import Library
 from gviz.app.views.graph_data import GraphView, graph_view
+from gviz.text import duration
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.browser
 
 ONE_PAGE = True
 GRAPH = "graph?file=small&graph=1"
-KERNELS = f"{GRAPH}&table=kernels"
 SHAPE = fork_join_shape()
 NODE = FIRST_NODE_ID + 4
 SPLITS = {FIRST_NODE_ID + i for i, work in enumerate(SHAPE.works) if work.name == "split_kernel"}
@@ -44,8 +44,8 @@ def view(small_recording: Path) -> GraphView:
 
 
 def shown(graph_page: GraphPage) -> dict[str, dict[str, str]]:
-    """Return the rows by kernel name as they are shown: text by column, by name."""
-    rows = graph_page.page.locator("#kernels [data-row]")
+    """Return the rows of families in order: text by column, by name."""
+    rows = graph_page.page.locator("#kernels .gv-row-group")
     lines = rows.evaluate_all(
         """rows => rows.map(row => Object.fromEntries(Array.from(
           row.querySelectorAll("[data-field]"), cell => [cell.dataset.field, cell.innerText])))"""
@@ -53,11 +53,11 @@ def shown(graph_page: GraphPage) -> dict[str, dict[str, str]]:
     return {line["name"]: line for line in lines}
 
 
-def open_kernels(graph_page: GraphPage, site: Site, path: str = KERNELS) -> None:
-    """Open a page whose table is by kernel name."""
-    graph_page.page.set_viewport_size({"width": 1600, "height": 1400})
-    site.open(graph_page.page, path)
-    graph_page.wait_until(lambda: shown(graph_page), "rows by kernel name")
+def open_families(graph_page: GraphPage, site: Site) -> None:
+    """Open a page as it begins, with room for all rows."""
+    graph_page.page.set_viewport_size({"width": 1600, "height": 1900})
+    site.open(graph_page.page, GRAPH)
+    graph_page.wait_until(lambda: shown(graph_page), "rows of families")
     for canvas in ("dag", "timeline"):
         graph_page.wait_until(lambda v=canvas: graph_page.state(v)["ready"], f"{canvas} drawn")
 
@@ -66,131 +66,149 @@ def number(text: str) -> float:
     return float(text.replace(",", "").rstrip("%"))
 
 
-# -- by kernel name --------------------------------------------------------------------
+# -- by family -------------------------------------------------------------------------
 
 
-def test_totals_by_kernel_name_are_those_of_the_nodes(
+def family(page: Page, name: str) -> Locator:
+    """Return the row of a family."""
+    return page.locator(f"#kernels .gv-row-group:has([data-field=name]:text-is('{name}'))")
+
+
+def inside(page: Page) -> set[int]:
+    """Return the nodes whose rows are drawn."""
+    rows = page.locator("#kernels [data-node]").all()
+    return {int(row.get_attribute("data-node") or 0) for row in rows}
+
+
+def test_totals_of_families_are_those_of_their_nodes(
     graph_page: GraphPage, site: Site, view: GraphView
 ) -> None:
-    open_kernels(graph_page, site)
+    open_families(graph_page, site)
     rows = shown(graph_page)
-    assert set(rows) == {work.name for work in SHAPE.works}
     known = measured(view)
-    for name, row in rows.items():
-        nodes = [n for n in view.nodes.values() if n.name == name]
-        assert row["count"] == str(len(nodes))
-        times = [known[n.node_id].median_ns / 1e3 for n in nodes if n.node_id in known]
-        if not times:
-            assert [row[c] for c in ("total_ns", "share", "median_ns", "min_ns")] == ["–"] * 4
-            continue
-        shares = [view.share_of_launch(n.node_id) or 0 for n in nodes]
-        expected = {
-            "total_ns": sum(times),
-            "share": 100 * sum(shares),
-            "median_ns": statistics.median(times),
-            "min_ns": min(times),
-            "max_ns": max(times),
-        }
-        found = {column: number(row[column]) for column in expected}
-        # Three digits are shown, of a share one behind the point.
-        share = found.pop("share"), expected.pop("share")
-        assert share[0] == pytest.approx(share[1], rel=6e-3, abs=0.05)
-        assert found == pytest.approx(expected, rel=6e-3)
-
-
-def test_rows_are_sorted_by_their_sum(graph_page: GraphPage, site: Site) -> None:
-    open_kernels(graph_page, site)
-    cells = graph_page.page.locator("#kernels [data-row] [data-field=total_ns]")
-    rows = graph_page.page.locator("#kernels [data-row]").evaluate_all(
-        "rows => rows.map(row => [Number(row.getAttribute('aria-rowindex')),"
-        " row.querySelector('[data-field=total_ns]').innerText])"
+    codes = view.families.code.tolist()
+    members: dict[str, list[int]] = {}
+    for node_id, code in zip(view.nodes, codes, strict=True):
+        members.setdefault(view.families.labels[code], []).append(node_id)
+    assert set(rows) == set(members)
+    assert next(iter(rows)) == max(
+        members, key=lambda name: sum(known[n].median_ns for n in members[name] if n in known)
     )
-    assert cells.count() == len(rows)
-    sums = [0.0 if text == "–" else number(text) for _, text in sorted(rows)]
-    assert sums == sorted(sums, reverse=True)
+    for name, row in rows.items():
+        nodes = members[name]
+        assert row["count"] == str(len(nodes))
+        times = [known[n].median_ns / 1e3 for n in nodes if n in known]
+        if not times:
+            assert [row[c] for c in ("total_ns", "share", "each")] == ["–"] * 3
+            continue
+        # Three digits are shown, of a share one behind the point.
+        assert number(row["total_ns"]) == pytest.approx(sum(times), rel=6e-3)
+        share = 100 * sum(view.share_of_launch(n) or 0 for n in nodes)
+        assert number(row["share"]) == pytest.approx(share, rel=6e-3, abs=0.05)
+        ends = [number(text) for text in row["each"].split(" – ")]
+        assert [ends[0], ends[-1]] == pytest.approx([min(times), max(times)], rel=6e-3)
 
 
-def test_switch_shows_either_table_and_is_in_the_address(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
-    page = graph_page.page
-    page.get_by_text("By kernel name", exact=True).click()
-    graph_page.wait_until(lambda: shown(graph_page), "rows by kernel name")
-    assert not page.locator("#nodes").is_visible()
-    graph_page.wait_until(lambda: "table=kernels" in page.url, "the table in the address")
-    page.reload()
-    graph_page.wait_until(lambda: shown(graph_page), "rows by kernel name")
-    page.get_by_text("One by one", exact=True).click()
-    page.locator("#nodes [data-row]").first.wait_for()
-    assert not page.locator("#kernels").is_visible()
-    graph_page.wait_until(lambda: "table=" not in page.url, "the table out of the address")
-
-
-def test_row_selects_all_its_nodes_everywhere(
+def test_family_selects_its_nodes_everywhere_and_the_foot_sums_them(
     graph_page: GraphPage, site: Site, view: GraphView
 ) -> None:
-    open_kernels(graph_page, site)
+    open_families(graph_page, site)
     page = graph_page.page
-    page.locator("#kernels [data-field=name]:text-is('split_kernel')").click()
-    graph_page.wait_until(lambda: set(graph_page.state("dag")["selected"]) == SPLITS, "selection")
+    foot = page.locator("#table-sums")
+    assert foot.inner_text().startswith(f"{len(view.nodes)} nodes, ")
+    family(page, "split_kernel").locator("[data-field=name]").click()
+    graph_page.wait_until(
+        lambda: set(graph_page.state("dag").get("selected", [])) == SPLITS, "selection"
+    )
     assert set(graph_page.state("timeline")["selected"]) == SPLITS
     page.locator("#inspector", has_text="3 nodes selected").wait_for()
     graph_page.wait_until(
         lambda: shown(graph_page)["split_kernel"]["count"] == "3 of 3", "all counted as selected"
     )
     assert page.locator("#kernels [aria-selected=true]").count() == 1
-    page.locator("#kernels [data-field=name]:text-is('join_kernel')").click(modifiers=["Control"])
-    graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) == 6, "both names")
+    family(page, "join_kernel").locator("[data-field=name]").click(modifiers=["Control"])
     known = measured(view)
     total = sum(
         known[n.node_id].median_ns
         for n in view.nodes.values()
         if n.name in ("split_kernel", "join_kernel")
     )
+    words = f"6 of 47 nodes selected, {duration(total)}, "
+    graph_page.wait_until(lambda: foot.inner_text().startswith(words), "the sum of both")
     page.locator("#inspector", has_text="6 nodes selected").wait_for()
-    assert f"{total / 1e3:.3g}" in graph_page.inspected()
+    assert duration(total) in graph_page.inspected()
+    # Only they are listed, and a click there leaves the selection as it is.
+    page.get_by_text("Only selected", exact=True).click()
+    graph_page.wait_until(
+        lambda: set(shown(graph_page)) == {"split_kernel", "join_kernel"}, "only selected rows"
+    )
+    family(page, "join_kernel").locator("[data-field=name]").click()
+    graph_page.wait_until(lambda: "only=selected" in page.url, "the switch in the address")
+    page.reload()
+    graph_page.wait_until(
+        lambda: set(shown(graph_page)) == {"split_kernel", "join_kernel"}, "the same after reload"
+    )
+    assert foot.inner_text().startswith(words)
 
 
-def test_selection_elsewhere_is_counted_in_the_row(graph_page: GraphPage, site: Site) -> None:
-    open_kernels(graph_page, site)
+def test_selection_elsewhere_is_counted_in_the_family(graph_page: GraphPage, site: Site) -> None:
+    open_families(graph_page, site)
     graph_page.click_node("dag", min(SPLITS))
     graph_page.wait_until(
         lambda: shown(graph_page)["split_kernel"]["count"] == "1 of 3", "one counted as selected"
     )
-    # Part of a row's nodes is not the row.
+    # Part of a family is not the family.
     assert graph_page.page.locator("#kernels [aria-selected=true]").count() == 0
     assert graph_page.state("dag")["selected"] == [min(SPLITS)]
 
 
-@pytest.mark.parametrize("way", ["button", "double click", "Enter"])
-def test_row_opens_its_nodes(graph_page: GraphPage, site: Site, way: str) -> None:
-    open_kernels(graph_page, site)
+def test_families_open_by_keyboard_and_mouse_and_are_in_the_address(
+    graph_page: GraphPage, site: Site
+) -> None:
+    open_families(graph_page, site)
     page = graph_page.page
-    row = page.locator("#kernels [data-row]:has([data-field=name]:text-is('split_kernel'))")
-    if way == "button":
-        row.get_by_role("button", name="Show only the nodes of split_kernel").click()
-    elif way == "double click":
-        row.locator("[data-field=name]").dblclick()
-    else:
-        row.locator("[data-field=name]").click()
-        page.keyboard.press("Enter")
-    page.locator("#nodes [data-row]").first.wait_for()
+    row = family(page, "split_kernel")
+    row.locator("[data-field=name]").click()
+    table = page.locator("#kernels [role=treegrid]")
+    table.press("ArrowRight")
+    graph_page.wait_until(lambda: inside(page) == SPLITS, "the nodes of the family")
+    assert row.get_attribute("aria-expanded") == "true"
+    table.press("ArrowRight")
+    graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) == 1, "the first node")
+    (first,) = graph_page.state("dag")["selected"]
+    assert first in SPLITS
+    table.press("ArrowDown")
+    table.press(" ")
+    graph_page.wait_until(lambda: graph_page.state("dag")["selected"] == [], "none selected")
+    table.press("ArrowLeft")
     graph_page.wait_until(
-        lambda: (
-            {
-                int(found.get_attribute("data-row") or 0)
-                for found in page.locator("#nodes [data-row]").all()
-            }
-            == SPLITS
-        ),
-        "only the nodes of the row",
+        lambda: set(graph_page.state("dag")["selected"]) == SPLITS, "the family again"
     )
-    assert set(graph_page.state("dag")["filtered"]) == SPLITS
-    page.get_by_role("button", name="3 of 47 nodes").click()
-    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"] is None, "filter taken away")
+    page.get_by_role("columnheader", name="Each µs").get_by_role("button").click()
+    page.get_by_role("columnheader", name="Each µs").get_by_role("button").click()
+    graph_page.wait_until(
+        lambda: "families=" in page.url and "sort=max_ns" in page.url, "both in the address"
+    )
+    page.reload()
+    graph_page.wait_until(lambda: inside(page) == SPLITS, "open after reload")
+    head = page.get_by_role("columnheader", name="Each µs")
+    assert head.get_attribute("aria-sort") == "ascending"
+    row.locator(".gv-twist").click()
+    graph_page.wait_until(lambda: not inside(page), "closed by mouse")
+    row.locator("[data-field=name]").click()
+    page.keyboard.press("Enter")
+    graph_page.wait_until(lambda: inside(page) == SPLITS, "opened by Enter")
+    table.press("ArrowLeft")
+    graph_page.wait_until(lambda: not inside(page), "closed by the arrow")
+    page.get_by_text("One by one", exact=True).click()
+    page.locator("#nodes [data-row]").first.wait_for()
+    assert not page.locator("#kernels").is_visible()
+    graph_page.wait_until(lambda: "table=nodes" in page.url, "the table in the address")
+    assert "sort=" not in page.url
 
 
 def test_search_and_brush_narrow_the_groups(graph_page: GraphPage, site: Site) -> None:
-    open_kernels(graph_page, site)
+    open_families(graph_page, site)
     page = graph_page.page
     page.locator("#search").fill("step1")
     graph_page.wait_until(
@@ -199,6 +217,15 @@ def test_search_and_brush_narrow_the_groups(graph_page: GraphPage, site: Site) -
     # They keep their colour in the graph, and Enter walks through them.
     hits = set(graph_page.state("dag")["kept"])
     assert len(hits) == 12
+    page.get_by_text("One by one", exact=True).click()
+    graph_page.wait_until(lambda: page.locator("#nodes [data-row]").count() == 12, "hits only")
+    page.locator("#search").fill("step2")
+    page.get_by_text("By family", exact=True).click()
+    graph_page.wait_until(
+        lambda: set(shown(graph_page)) == {f"branch{n}_step2" for n in range(4)}, "narrowed too"
+    )
+    page.locator("#search").fill("step1")
+    graph_page.wait_until(lambda: set(graph_page.state("dag")["kept"]) == hits, "hits as before")
     page.locator("#search").press("Enter")
     (first_hit,) = graph_page.state("dag")["selected"]
     page.keyboard.press("Enter")
@@ -237,11 +264,11 @@ def saved(graph_page: GraphPage) -> tuple[str, list[dict[str, str]]]:
     return download.value.suggested_filename, list(csv.DictReader(text.splitlines(keepends=True)))
 
 
-def test_groups_are_saved_as_csv(graph_page: GraphPage, site: Site, view: GraphView) -> None:
-    open_kernels(graph_page, site)
+def test_families_are_saved_as_csv(graph_page: GraphPage, site: Site, view: GraphView) -> None:
+    open_families(graph_page, site)
     name, lines = saved(graph_page)
-    assert name.endswith("-kernels.csv")
-    assert "open" not in lines[0]
+    assert name.endswith("-families.csv")
+    assert {"min_ns", "max_ns"} < set(lines[0])
     assert sum(int(line["count"]) for line in lines) == len(view.nodes)
     total = sum(s.median_ns for s in measured(view).values())
     assert sum(float(line["total_ns"] or 0) for line in lines) == pytest.approx(total)

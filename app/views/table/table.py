@@ -21,7 +21,7 @@ NAME_COLUMN: dict[str, Any] = {
     "field": "label",
     "colId": "name",
     "headerName": "Name",
-    "minWidth": 150,
+    "minWidth": 210,
     "flex": 3,
 }
 _NUMBER = {"type": "numericColumn"}
@@ -31,8 +31,9 @@ def table_payload(view: GraphView) -> bytes:
     """Return the table's values as JSON, a list a column: all nodes, nested ones too.
 
     Sent apart from the page, so that the canvases need not wait for thousands of rows.
-    Times are in nanoseconds; null: no time. ``key`` is a node's number on the page, ``slot`` the
-    place of its family's colour, ``stack`` that of its Python stack in ``stacks``.
+    Times are in nanoseconds; null: no time. ``key`` is a node's number on the page; ``family``
+    and ``stack`` are places in ``families`` and ``stacks``, ``slot`` is that of its family's
+    colour.
     """
     tree, times = view.tree, view.tree.times
     families = view.families
@@ -65,7 +66,8 @@ def table_payload(view: GraphView) -> bytes:
         "block": _dimensions(nodes, "block"),
         "stream": nodes.listed("capture_stream_id"),
         "nvtx": [nvtx.get(path) for path in nodes.listed("nvtx_path_id")],
-        "family": [families.labels[at] for at in families.code.tolist()],
+        "family": families.code.tolist(),
+        "families": list(families.labels),
         "slot": families.slots().tolist(),
     }
     columns |= _stacks(view)

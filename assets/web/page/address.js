@@ -4,8 +4,9 @@
  *
  * @typedef {{node: number[], launch: string, stream: string, order: string, colour: string,
  *   layout: string, fold: string, open: string[], edges: string, buffer: string|null,
- *   table: string, panel: string, eager: string, measure: string, level: string, time: Times|null, search: string} & Room} State  `time`: what
- *   part of the timeline is looked at, null: all of it
+ *   table: string, sort: string, families: number[], only: string, panel: string, eager: string, measure: string, level: string, time: Times|null, search: string} & Room} State  `time`: what
+ *   part of the timeline is looked at, null: all of it; `sort`: what rows of the table are sorted by, "": as at
+ *   first; `families`: those that are open in it, by their places; `only`: "selected" or "all" rows
  */
 import * as nodeList from "../core/node_list.js";
 /** @import { Times } from "../timeline/look.js" */
@@ -13,13 +14,14 @@ import * as nodeList from "../core/node_list.js";
 
 /** Fields whose values are words. */
 const WORDS = /** @type {const} */ (
-  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "panel", "level", "search", "pane", "eager", "measure"]);
+  ["launch", "stream", "order", "colour", "layout", "fold", "edges", "table", "sort", "only", "panel", "level", "search", "pane", "eager", "measure"]);
 /** What the fields of the address are when it does not have them. */
-const ABSENT = { order: "ordinal", fold: "none", edges: "all", panel: "timeline", level: "0", eager: "closed" };
+const ABSENT = { only: "all", order: "ordinal", fold: "none", edges: "all", panel: "timeline", level: "0", eager: "closed" };
 /** Characters of an address that servers and proxies let pass, but for where it leads. */
 const MOST_CHARACTERS = 7800;
 const SHARES = /^\d{1,2}(\.\d)?(,\d{1,2}(\.\d)?){0,3}$/;
 const TIME = /^(\d{1,15})-(\d{1,15})$/;
+const PLACES = /^\d{1,6}(,\d{1,6}){0,999}$/;
 const BUFFER = /^[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?$/;
 
 /** What a query requests; fields are absent where it has none. @param {string} text */
@@ -36,6 +38,8 @@ export function parse(text) {
   if (buffer !== null && BUFFER.test(buffer)) found.buffer = buffer;
   const shares = query.get("shares") ?? "";
   if (SHARES.test(shares)) found.shares = shares.split(",").map(Number);
+  const families = query.get("families") ?? "";
+  if (PLACES.test(families)) found.families = families.split(",").map(Number);
   const time = timesOf(query.get("time") ?? "");
   if (time) found.time = time;
   if (open !== null) found.open = open.split(",").filter(Boolean);
@@ -92,6 +96,7 @@ export function write(fixed, state, table, fold = "none") {
   // Without folds only nodes with bodies are open.
   const open = state.fold === "none" ? state.open.filter(isBody) : state.open;
   if (open.length) query.set("open", open.join(","));
+  if (state.families.length) query.set("families", state.families.join(","));
   if (state.time) query.set("time", typeof state.time === "string" ? state.time : state.time.join("-"));
   if (state.shares) query.set("shares", state.shares.join(","));
   const kept = nodeList.put(query, state.node, MOST_CHARACTERS - joined(query).length);

@@ -46,6 +46,9 @@ export function begin(store, requested) {
     panel: choices.oneOf(["timeline", "memory"], requested.panel),
     eager: choices.oneOf(["closed", "open"], requested.eager),
     table: choices.oneOf(Object.keys(graph.tables), requested.table),
+    sort: requested.sort ?? "",
+    families: requested.families ?? [],
+    only: choices.oneOf(["all", "selected"], requested.only),
     level: choices.oneOf(["0", ...choices.offered("level")], requested.level),
   };
 }

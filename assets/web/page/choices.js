@@ -3,12 +3,16 @@
 
 /**
  * The part of the state that a control, or a group of them, sets.
- * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|"level"|"measure"|undefined>}
+ * @type {Record<string, "launch"|"stream"|"order"|"colour"|"fold"|"edges"|"layout"|"panel"|"table"|"level"|"measure"|"only"|undefined>}
  */
 export const CHOICES = {
   launch: "launch", "stream-launch": "stream", order: "order", colour: "colour", folding: "fold",
   data: "edges", layout: "layout", panel: "panel", "table-view": "table", level: "level", measure: "measure",
+  "only-selected": "only",
 };
+
+/** What switches set where they are off, and where they are on. @type {Record<string, [string, string]>} */
+export const SWITCHES = { data: ["all", "data"], "only-selected": ["all", "selected"] };
 
 /** Choices whose options are addresses of other pages. */
 export const WAYS = ["baseline", "compare-a", "compare-b", "compare-graph-a", "compare-graph-b"];
@@ -62,8 +66,11 @@ export function show(state) {
     const choice = document.getElementById(id);
     if (choice instanceof HTMLSelectElement) choice.value = value;
   }
-  const data = /** @type {HTMLInputElement|null} */ (document.getElementById("data"));
-  if (data) data.checked = state.edges === "data";
+  for (const [id, [, on]] of Object.entries(SWITCHES)) {
+    const box = /** @type {HTMLInputElement|null} */ (document.getElementById(id));
+    const choice = CHOICES[id];
+    if (box && choice) box.checked = state[choice] === on;
+  }
   const shown = { layout: state.layout, panel: state.panel, "table-view": state.table };
   for (const [id, value] of Object.entries(shown)) {
     /** @type {HTMLInputElement|null} */

@@ -12,13 +12,11 @@ import * as announce from "../core/announce.js";
 import * as bus from "../core/bus.js";
 import { byId, closest } from "../core/dom.js";
 import { counted } from "../core/format.js";
-import { element, make } from "../core/parts.js";
+import { make } from "../core/parts.js";
 import { Overlays, isOverlay } from "../overlay/overlays.js";
 import * as commands from "../search/commands.js";
 import { Search } from "../search/field.js";
 import { Palette } from "../search/palette.js";
-import { Kernels } from "../table/kernels.js";
-import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import { begin, layoutsOf } from "./begin.js";
 import * as choices from "./choices.js";
@@ -27,11 +25,10 @@ import { Inspector, notShown } from "./inspector.js";
 import { Panes } from "./panes.js";
 import * as selectionNote from "./selection_note.js";
 import { ShareMenu } from "./share.js";
+import { Tables } from "./tables.js";
 import { Views } from "./views.js";
 /** @import { Blocks } from "../breakdown/blocks.js" */
 /** @import { Props } from "../core/frame.js" */
-/** @import { Nodes } from "../table/nodes.js" */
-/** @import { Rows } from "../table/table.js" */
 /** @import { State } from "./address.js" */
 /** @import { Store } from "./store.js" */
 /** @import { Name } from "./views.js" */
@@ -49,9 +46,6 @@ export class GraphPage {
     this.host = host;
     this.views = new Views({ group: bus.PAGE, props: (name) => this.props(name), receive: (change) => this.receive(change) });
     /** @type {number[]|null} */ this.filtered = null;
-    /** @type {Nodes|null} */ this.nodes = null;
-    /** @type {Table|null} */ this.table = null;
-    /** The rows that are no nodes, as far as they were looked at. @type {{name: string, table: Table}|null} */ this.other = null;
     /** Of the breakdown, once that is there. @type {Blocks|null} */ this.blocks = null;
     /** Choices made. */ this.steps = 0;
     this.element = make(store.graph.parts, store.graph.page);
@@ -59,15 +53,15 @@ export class GraphPage {
     document.title = `${store.graph.name} – gviz`;
     this.group = bus.group(bus.PAGE);
     this.search = new Search(this.group, {
-      nodes: () => this.nodes, rows: () => this.table?.rows ?? [],
+      nodes: () => this.tables.nodes, left: () => this.tables.left, rows: () => this.tables.ordered(),
       narrowed: (text) => this.find(text), show: (node) => this.bring(node),
     });
     this.menu = new ShareMenu({
       store: () => this.store, query: () => this.query(), frame: (view) => this.views.frames[/** @type {Name} */ (view)],
-      table: () => (this.state.table === "nodes" ? this.table : this.other?.table) ?? null,
+      table: () => this.tables.shown,
     });
     this.overlays = new Overlays({
-      nodes: () => this.filled.then(() => this.nodes), groups: () => this.groups(), laid: (column) => this.relay(column),
+      nodes: () => this.filled.then(() => this.tables.nodes), groups: () => this.groups(), laid: (column) => this.relay(column),
     });
     this.panes = new Panes(this.element, (room) => this.give(room));
     this.palette = new Palette(() => this.commands());
@@ -76,6 +70,14 @@ export class GraphPage {
     /** The layout that is requested; "": that which the view chooses. */
     this.asked = choices.oneOf(["", ...layoutsOf(this.store)], requested.layout);
     this.group.selected = this.state.node;
+    this.tables = new Tables(store, this.group, this.search, {
+      state: () => this.state, touched: () => host.touched(), overlays: this.overlays,
+      changed: (change) => {
+        Object.assign(this.state, change);
+        this.write();
+      },
+      view: (table) => this.choose(/** @type {any} */ ({ id: "", name: "table-view", value: table })),
+    });
     this.ends = [bus.subscribe(bus.PAGE, () => this.hear()), this.watchTheme()];
     this.inspector = new Inspector(byId("inspector-body"), this.group);
     this.showRoom();
@@ -85,7 +87,7 @@ export class GraphPage {
     this.listening = this.listen();
     this.settle();
     /** Settled once the table is filled, or says why it is not. */
-    this.filled = this.fill();
+    this.filled = this.tables.fill(store);
     // What the address does not say, what lies on the graph says.
     this.overlays.lay(store.overlays?.() ?? [], requested.colour === undefined);
   }
@@ -115,21 +117,16 @@ export class GraphPage {
     /** @type {[string, string|undefined][]} */
     const chosen = [["launch", requested.launch], ["stream-launch", requested.stream]];
     if (chosen.some(([id, value]) => value && choices.choiceOf(id) && !choices.offered(id).includes(value))) return false;
-    const node = this.known(requested.node || []);
+    const node = this.tables.known(requested.node || []);
     this.state = { ...begin(this.store, requested), node: this.state.node };
     this.asked = choices.oneOf(["", ...layoutsOf(this.store)], requested.layout);
     this.state.layout ||= this.views.frames.dag?.payload?.header.layout ?? "";
     this.showRoom();
     this.breakdown?.open(this.state.pane === "breakdown");
-    this.narrow({ search: this.state.search });
+    this.tables.narrow();
     this.update();
     this.group.select(node);
     return true;
-  }
-
-  /** Those of some nodes that the graph has. @param {number[]} ids */
-  known(ids) {
-    return this.nodes ? ids.filter((id) => this.nodes?.has(id)) : ids;
   }
 
   // -- the canvases -------------------------------------------------------------------
@@ -247,118 +244,23 @@ export class GraphPage {
     if (column) this.state.colour = column.id;
     else if (isOverlay(this.state.colour) && !this.overlays.column(this.state.colour)) this.state.colour = this.graph.colour;
     if (!this.overlays.column(this.state.measure)) this.state.measure = "";
-    this.showOverlays();
+    this.tables.relay();
     this.update();
   }
 
-  /** Have the tables show what lies on the graph. */
-  showOverlays() {
-    const { nodes, table, other, overlays, state } = this;
-    if (!nodes || !table) return;
-    if (!overlays.fill(nodes, state.colour)) return;
-    table.showColumns(this.columnsOf("nodes"));
-    if (!other) return;
-    other.table.showColumns(this.columnsOf(other.name));
-    this.showRows();
-  }
-
-  /** The columns of a table. @param {string} name */
-  columnsOf(name) {
-    return this.overlays.among(this.graph.tables[name].columns, this.state.colour);
-  }
-
-  // -- the tables -----------------------------------------------------------------------
-
-  /** Fetch the table's rows, or say why that failed. */
-  async fill() {
-    try {
-      const nodes = await this.store.nodes();
-      if (this.listening.signal.aborted) return;
-      this.showNodes(nodes);
-    } catch (error) {
-      this.noTable("nodes", /** @type {Error} */ (error));
-    }
-  }
-
-  /** @param {Nodes} nodes */
-  showNodes(nodes) {
-    const isFirst = this.nodes === null;
-    this.nodes = nodes;
-    this.overlays.fill(nodes, this.state.colour);
-    if (this.table) {
-      this.table.replace(nodes);
-    } else {
-      byId("nodes").replaceChildren();
-      const { label } = this.graph.tables.nodes;
-      this.table = new Table(byId("nodes"), this.columnsOf("nodes"), nodes, { group: this.group, name: this.graph.name, label });
-      const { search } = this.state;
-      if (search || this.filtered) this.table.change({ search, only: this.filtered && new Set(this.filtered) });
-    }
-    const { node } = this.state;
-    if (this.known(node).length < node.length) this.group.select(this.known(node));
-    this.search.run(this.state.search);
-    if (isFirst && this.state.node.length) this.table.show(this.state.node[0]);
-    this.showRows();
-    this.search.count();
-  }
-
-  /** Rows that are no nodes, of those that search and filter leave, where they are looked at. */
-  async showRows() {
-    const { table: name } = this.state;
-    if (name === "nodes" || !this.table || !this.nodes) return;
-    try {
-      const rows = await this.store.rows(name, this.nodes, this.table.how);
-      if (!this.listening.signal.aborted && name === this.state.table) this.putRows(name, rows);
-    } catch (error) {
-      this.noTable("kernels", /** @type {Error} */ (error));
-    }
-  }
-
-  /** @param {string} name of a table @param {Rows} rows */
-  putRows(name, rows) {
-    if (rows instanceof Kernels) this.overlays.fillGroups(rows.rows, this.state.colour);
-    if (this.other?.name === name) return this.other.table.replace(rows);
-    this.other?.table.destroy();
-    const { label, opens } = this.graph.tables[name];
-    byId("kernels").replaceChildren();
-    const table = new Table(byId("kernels"), this.columnsOf(name), rows, {
-      group: this.group, name: `${this.graph.name}-${name}`, label,
-      open: opens ? (nodes) => this.showOnly(nodes) : undefined,
-    });
-    this.other = { name, table };
-  }
-
-  /** Show these nodes one by one, and no others. @param {number[]} nodes */
-  showOnly(nodes) {
-    this.group.filter(nodes);
-    this.choose(/** @type {any} */ ({ id: "", name: "table-view", value: "nodes" }));
-  }
-
-  /** Say in a table's place why it is not there. @param {string} box @param {Error} error */
-  noTable(box, { message }) {
-    byId(box).replaceChildren(element("p", { class: "gv-empty gv-table-message", role: "alert" },
-      `The table could not be loaded: ${message}`));
-  }
+  // -- the search ------------------------------------------------------------------------
 
   /** A reader searches. @param {string} text */
   find(text) {
     this.state.search = text;
-    this.narrow({ search: text });
+    this.tables.narrow();
     this.write();
   }
 
   /** Bring a node into view in every part. @param {number} node */
   bring(node) {
     this.views.show([node]);
-    this.table?.show(node);
-  }
-
-  /** @param {{search?: string, only?: Set<number>|null}} how */
-  narrow(how) {
-    if (how.search !== undefined) this.search.run(how.search);
-    this.table?.change(how);
-    this.showRows();
-    this.search.count();
+    this.tables.shown?.show(node);
   }
 
   // -- selection ----------------------------------------------------------------------
@@ -366,19 +268,15 @@ export class GraphPage {
   /** Selection, hover or filter changed: the canvases know, the rest is updated. */
   hear() {
     const { selected, filtered, hovered } = this.group;
-    if (!bus.same(selected, this.state.node)) {
+    const what = { selected: !bus.same(selected, this.state.node), filtered: filtered !== this.filtered };
+    if (what.selected) {
       this.state.node = selected.slice();
       const touched = this.host.touched();
       if (selected.length) this.views.show(selected, touched);
-      if (selected.length && touched !== "nodes") this.table?.show(selected[0]);
       this.settle();
     }
-    if (filtered !== this.filtered) {
-      this.filtered = filtered;
-      this.narrow({ only: filtered && new Set(filtered) });
-    }
-    this.table?.mark();
-    this.other?.table.mark();
+    this.filtered = filtered;
+    this.tables.hear(what);
     this.inspector.mark(hovered);
   }
 
@@ -391,7 +289,7 @@ export class GraphPage {
     // The table has the colours that the choice names.
     this.element.classList.toggle("gv-by-family", state.colour === "family");
     this.showPanel();
-    this.showTable();
+    this.tables.show();
     this.write();
   }
 
@@ -412,14 +310,6 @@ export class GraphPage {
   async showMemoryFacts() {
     const made = await this.store.memoryFacts().catch((error) => notShown(error.message));
     if (!this.listening.signal.aborted) byId("memory-facts").replaceChildren(made);
-  }
-
-  /** Nodes one by one, or rows about several, such as those by kernel name. */
-  showTable() {
-    const { table } = this.state;
-    byId("nodes").hidden = table !== "nodes";
-    byId("kernels").hidden = table === "nodes";
-    if (table !== this.other?.name) this.showRows();
   }
 
   write() {
@@ -463,12 +353,13 @@ export class GraphPage {
     if (!choice) return;
     this.steps += 1;
     announce.say(choices.wordsOf(id, name, value));
-    this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
+    this.state[choice] = id in choices.SWITCHES ? choices.SWITCHES[id][Number(checked)] : value;
     if (choice === "layout") this.asked = value;
     if (choices.TIMES.has(choice)) this.state.time = null;
     if (choice === "fold") this.state.open = this.store.opened(value, this.openedWith(value));
-    if (choice === "table") this.showRows();
-    if (choice === "colour" && this.overlays.list.length) this.showOverlays();
+    if (choice === "table") this.state.sort = "";
+    if (choice === "only") this.tables.narrow();
+    if (choice === "colour" && this.overlays.list.length) this.tables.relay();
     this.update();
   }
 
@@ -511,8 +402,7 @@ export class GraphPage {
     const fresh = make(store.graph.parts, store.graph.page);
     if (!growth.isSame(fresh)) return false;
     if (JSON.stringify(store.graph.tables) !== JSON.stringify(this.graph.tables)) {
-      this.table?.destroy();
-      this.table = null;
+      this.tables.clear();
     }
     growth.takeIn(fresh);
     this.store = store;
@@ -522,7 +412,7 @@ export class GraphPage {
     this.breakdown = this.openBreakdown();
     this.breakdown?.open(this.state.pane === "breakdown");
     this.update();
-    this.filled = this.fill();
+    this.filled = this.tables.fill(store);
     if (this.views.frames.memory) this.showMemoryFacts();
     return true;
   }
@@ -545,8 +435,7 @@ export class GraphPage {
     this.palette.close();
     this.overlays.close();
     this.breakdown?.destroy();
-    this.table?.destroy();
-    this.other?.table.destroy();
+    this.tables.close();
     this.views.close();
     this.element.remove();
   }

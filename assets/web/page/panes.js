@@ -48,7 +48,7 @@ export class Panes {
     this.changed({ pane: this.pane === pane ? "" : pane });
     if (this.pane !== pane) return;
     /** @type {HTMLElement|null} */
-    const within = whole.querySelector("canvas, [role=grid]");
+    const within = whole.querySelector("canvas, .gv-rows:not([hidden]) > table");
     (within ?? /** @type {HTMLElement} */ (whole)).focus({ preventScroll: true });
   }
 

@@ -12,7 +12,7 @@
  * @typedef {{
  *   graph: Graph,
  *   nodes: () => Promise<Nodes>,
- *   rows: (table: string, nodes: Nodes, how: How) => Rows|Promise<Rows>,
+ *   rows: (table: string, nodes: Nodes, how: Narrowed) => Rows|Promise<Rows>,
  *   source: (view: "dag"|"timeline"|"memory", state: State, asked: string) => string,
  *   inspect: (ids: number[]) => Promise<HTMLElement>,
  *   keyOf: (ids: number[]) => string,
@@ -34,7 +34,7 @@
  */
 /** @typedef {import("../breakdown/breakdown.js").Source} BreakdownSource  of the verdict and the breakdown */
 /** @import { Part } from "../core/parts.js" */
-/** @import { Column, How, Rows } from "../table/table.js" */
+/** @import { Column, Narrowed, Rows } from "../table/table.js" */
 /** @import { Nodes } from "../table/nodes.js" */
 /** @import { State } from "./address.js" */
 export {};

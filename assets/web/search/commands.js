@@ -7,7 +7,7 @@ const PLACES = ["phase", "layers", "layer"];
 /** Where keys of a group of the help are heard, by how its heading begins. @type {[string, string][]} */
 const HEARD = [
   ["Graph", "#dag canvas"], ["Timeline", "#timeline canvas"], ["Memory", "#memory canvas"],
-  ["Breakdown", ".gv-block[tabindex='0']"], ["Table", "#nodes [role=grid], #kernels [role=grid]"],
+  ["Breakdown", ".gv-block[tabindex='0']"], ["Table", ".gv-rows:not([hidden]) > table"],
 ];
 /** Keys by their names in the help, where these are not their own. @type {Record<string, string>} */
 const KEYS = { Esc: "Escape", Enter: "Enter", Home: "Home" };

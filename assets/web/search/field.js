@@ -1,11 +1,12 @@
 /**
  * The search of a graph's page: its field, its hits in every view, the walk through them, and what stands beside it.
  *
- * @typedef {{nodes: () => Nodes|null, rows: () => number[], narrowed: (text: string) => void, show: (node: number) => void}} Page
- *   whose search it is: its nodes, once they are there, and those that the table shows, in order; what hears of a
+ * @typedef {{nodes: () => Nodes|null, left: () => number[], rows: () => number[], narrowed: (text: string) => void, show: (node: number) => void}} Page
+ *   whose search it is: its nodes, once they are there, those left of them, and these as the table has them; what hears of a
  *   reader's search, and brings a hit into view
  */
 import { byId } from "../core/dom.js";
+import { integer } from "../core/format.js";
 import { Finder } from "./finder.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { Nodes } from "../table/nodes.js" */
@@ -51,12 +52,13 @@ export class Search {
 
   /** Say how many nodes are shown, and which hit of how many is. */
   count() {
-    const [rows, all] = [this.page.rows(), this.page.nodes()?.ids.length ?? 0];
-    byId("row-count").textContent = this.finder.note(rows) || (rows.length === all ? "" : `${rows.length} of ${all}`);
+    const [left, all] = [this.page.left().length, this.page.nodes()?.ids.length ?? 0];
+    const note = this.finder.note(this.finder.current === null ? [] : this.page.rows());
+    byId("row-count").textContent = note || (left === all ? "" : `${integer(left)} of ${integer(all)}`);
     const clear = byId("filter-clear");
     const { filtered } = this.group;
     clear.hidden = !filtered;
-    clear.textContent = filtered ? `${filtered.length} of ${all} nodes ✕` : "";
+    clear.textContent = filtered ? `${integer(filtered.length)} of ${integer(all)} nodes ✕` : "";
   }
 
   /** @param {AbortSignal} signal ends it */

@@ -4,6 +4,7 @@
  */
 import * as announce from "../core/announce.js";
 import * as format from "../core/format.js";
+import * as sums from "../table/sums.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { Nodes } from "../table/nodes.js" */
 
@@ -43,18 +44,5 @@ export class Finder {
   }
 }
 
-/**
- * How many nodes there are, the time that a launch spends in them, and its share; what is inside a hit counts with it.
- * @param {Nodes} nodes @param {number[]} hits
- */
-export function wordsOf(nodes, hits) {
-  const count = format.counted(hits.length, "hit");
-  const { launch_ns: times, share: shares, parent } = nodes.columns;
-  if (!times) return count;
-  const outer = parent ? nodes.outermost(hits) : hits;
-  const timed = outer.map((id) => nodes.place(id)).filter((place) => times[place] !== null);
-  if (!timed.length) return count;
-  /** @param {any[]} values */
-  const sum = (values) => timed.reduce((total, place) => total + (values[place] ?? 0), 0);
-  return `${count}, ${format.duration(sum(times))}` + (shares ? `, ${format.percent(sum(shares))}` : "");
-}
+/** How many nodes there are, what they take in a launch, and its share. @param {Nodes} nodes @param {number[]} hits */
+export const wordsOf = (nodes, hits) => sums.wordsOf(format.counted(hits.length, "hit"), sums.sumsOf(nodes, hits));

@@ -4,7 +4,7 @@ import { Listed } from "../table/listed.js";
 import { Nodes } from "../table/nodes.js";
 import { changeSums } from "./change_sums.js";
 import { FetchedStore } from "./fetched.js";
-/** @import { How, Rows } from "../table/table.js" */
+/** @import { Narrowed, Rows } from "../table/table.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { Store } from "../page/store.js" */
 
@@ -27,7 +27,7 @@ export class ComparedStore extends FetchedStore {
     return this.all;
   }
 
-  /** @override @param {string} name @param {Nodes} _nodes @param {How} how @returns {Promise<Rows>} */
+  /** @override @param {string} name @param {Nodes} _nodes @param {Narrowed} how @returns {Promise<Rows>} */
   async rows(name, _nodes, how) {
     return new Listed(await this.table(name), how);
   }

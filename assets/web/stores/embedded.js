@@ -3,12 +3,12 @@ import * as format from "../core/format.js";
 import { element, make } from "../core/parts.js";
 import * as address from "../page/address.js";
 import { facts, section } from "../page/inspector.js";
-import { Kernels } from "../table/kernels.js";
+import { Families } from "../table/families.js";
 import { Nodes } from "../table/nodes.js";
 import * as blobs from "./blobs.js";
 /** @import { Verdict } from "../breakdown/breakdown.js" */
 /** @import { State } from "../page/address.js" */
-/** @import { How, Rows } from "../table/table.js" */
+/** @import { Narrowed, Rows } from "../table/table.js" */
 /** @import { Graph, Store } from "../page/store.js" */
 
 /**
@@ -32,9 +32,9 @@ export class EmbeddedStore {
     return this.table;
   }
 
-  /** @param {string} _table by kernel name @param {Nodes} nodes @param {How} how @returns {Rows|Promise<Rows>} */
+  /** @param {string} _table by kernel family @param {Nodes} nodes @param {Narrowed} how @returns {Rows|Promise<Rows>} */
   rows(_table, nodes, { search, only }) {
-    return new Kernels(nodes.ofNames(nodes.filter(search, only)));
+    return new Families(nodes, nodes.filter(search, only));
   }
 
   /**

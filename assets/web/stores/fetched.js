@@ -2,12 +2,12 @@
 import * as firstPaint from "../core/first_paint.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
-import { Kernels } from "../table/kernels.js";
+import { Families } from "../table/families.js";
 import { Nodes } from "../table/nodes.js";
 import * as address from "../page/address.js";
 /** @import { Verdict } from "../breakdown/breakdown.js" */
 /** @import { State } from "../page/address.js" */
-/** @import { How, Rows } from "../table/table.js" */
+/** @import { Narrowed, Rows } from "../table/table.js" */
 /** @import { Graph, Store } from "../page/store.js" */
 
 /**
@@ -71,9 +71,9 @@ export class FetchedStore {
     return new Nodes(await payloads.loadJson(this.graph.sources.table));
   }
 
-  /** @param {string} _table by kernel name @param {Nodes} nodes @param {How} how @returns {Rows|Promise<Rows>} */
+  /** @param {string} _table by kernel family @param {Nodes} nodes @param {Narrowed} how @returns {Rows|Promise<Rows>} */
   rows(_table, nodes, { search, only }) {
-    return new Kernels(nodes.ofNames(nodes.filter(search, only)));
+    return new Families(nodes, nodes.filter(search, only));
   }
 
   /**

@@ -5,7 +5,7 @@ import { changeSums } from "./change_sums.js";
 import { EmbeddedStore } from "./embedded.js";
 import * as folds from "./folds.js";
 /** @import { Nodes } from "../table/nodes.js" */
-/** @import { How, Rows } from "../table/table.js" */
+/** @import { Narrowed, Rows } from "../table/table.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { Store } from "../page/store.js" */
 /** @import { SavedGraph } from "./embedded.js" */
@@ -25,7 +25,7 @@ export class SavedComparison extends EmbeddedStore {
   /** The places of nodes in order of their numbers, as facts are written. @type {Map<number, number>|null} */
   order = null;
 
-  /** @override @param {string} name @param {Nodes} _nodes @param {How} how @returns {Promise<Rows>} */
+  /** @override @param {string} name @param {Nodes} _nodes @param {Narrowed} how @returns {Promise<Rows>} */
   async rows(name, _nodes, how) {
     return new Listed(await blobs.json(`table-${this.graph.id}-${name}`), how);
   }

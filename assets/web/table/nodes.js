@@ -30,15 +30,18 @@ export function compare(a, b, falling) {
 
 export class Nodes {
   /** @param {Record<string, any[]>} columns by name, in order of numbers on the page */
-  constructor({ stack, stacks, calls, ...columns }) {
-    this.columns = columns;
+  constructor({ stack, stacks, calls, families = [], ...columns }) {
     /** The functions that each node was made in, in lower case. @type {string[]} */
     this.calls = [];
     if (stack) {
       const lower = calls.map((/** @type {string} */ names) => names.toLowerCase());
       this.calls = stack.map((place) => (place === null ? "" : lower[place]));
     }
-    // Each stack was sent once.
+    // Each stack and each family was sent once.
+    /** The names of the kernel families, and the place of each node's among them. @type {{names: string[], codes: number[]}} */
+    this.families = { names: families, codes: columns.family ?? [] };
+    if (columns.family) columns.family = this.families.codes.map((code) => families[code]);
+    this.columns = columns;
     if (stack) columns.src = stack.map((place) => (place === null ? null : stacks[place]));
     /** @type {number[]} */ this.ids = columns.key || [];
     this.places = new Map(this.ids.map((id, place) => [id, place]));
@@ -71,8 +74,9 @@ export class Nodes {
 
   /** Those of some nodes that are in no other of them. @param {number[]} ids */
   outermost(ids) {
-    const chosen = new Set(ids);
     const { parent } = this.columns;
+    if (ids.every((id) => parent[this.place(id)] === null)) return ids;
+    const chosen = new Set(ids);
     /** @param {number} id */
     const isWithin = (id) => {
       let around = parent[this.place(id)];
@@ -80,21 +84,6 @@ export class Nodes {
       return around !== null;
     };
     return ids.filter((id) => !isWithin(id));
-  }
-
-  /**
-   * What the table by kernel name needs of some nodes.
-   * @param {number[]} ids
-   */
-  ofNames(ids) {
-    const { name, label, kernel, median_ns: medians, launch_ns: launches, share, slot } = this.columns;
-    return ids.map((id) => {
-      const at = this.place(id);
-      return {
-        key: id, name: name[at], label: label[at], kernel: kernel[at], slot: slot[at],
-        median_ns: medians[at], launch_ns: launches[at], share: share[at],
-      };
-    });
   }
 
   /** The nodes that a row is about. @param {number} id */

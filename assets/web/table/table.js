@@ -1,9 +1,17 @@
 /**
- * A table of nodes, or of their kernels' names: sorted, searched, and only as many rows as are in view.
+ * A table of nodes, or of groups of them: sorted, searched, and only as many rows as are in view.
  *
- * @typedef {{search: string, only: Set<number>|null, by: string, falling: boolean}} How  rows are shown
+ * @typedef {{search: string, only: Set<number>|null}} Narrowed  rows: what is searched, and nodes there are
+ * @typedef {Narrowed & {by: string, falling: boolean, open: Set<number>}} How  rows are shown; `open`: groups by
+ *   their places
  * @typedef {{row: (id: number) => Record<string, any>, nodesOf: (id: number) => number[],
- *   arrange: (how: How) => number[]}} Rows  what a table shows: rows by a number, and the nodes each is about
+ *   arrange: (how: How) => number[], order?: (how: How) => number[], isGroup?: (id: number) => boolean,
+ *   around?: (node: number) => number|null, widest?: number}} Rows  what a table shows: rows by a number, and
+ *   the nodes each is about; of a tree also which rows are groups, the one around a node, all nodes in the
+ *   order of the rows, and the greatest share of a group
+ * @typedef {{group: Group, name: string, label: string, open?: (nodes: number[]) => void,
+ *   changed?: (how: How) => void, chooses?: () => boolean}} Page  whose nodes; `open` shows those of a row,
+ *   `changed` hears of another order and of groups opened; rows select their nodes unless `chooses` denies it
  */
 import * as colour from "../core/colour.js";
 import * as csv from "../core/csv.js";
@@ -11,6 +19,7 @@ import { closest } from "../core/dom.js";
 import * as format from "../core/format.js";
 import { element } from "../core/parts.js";
 import * as picture from "../core/picture.js";
+import { codeOf } from "./families.js";
 /** @import { Group } from "../core/bus.js" */
 
 /** Height of a row and of the head (CSS pixels), as in table.css. */
@@ -26,9 +35,10 @@ const SHOWN_AS = {
 
 /**
  * @typedef {{field: string, colId?: string, headerName: string, headerTooltip?: string, tooltipField?: string,
- *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number, by?: string,
- *   flex?: number, valueFormatter?: {function: string}, write?: (value: any) => string}} Column  as
- *   gviz.app.views.table.table has them; `by`: what rows are sorted by where that is another value
+ *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number, by?: string, bar?: boolean,
+ *   saved?: string[], flex?: number, valueFormatter?: {function: string}, write?: (value: any) => string}} Column  as gviz.app.views.table.table
+ *   has them; `by`: what rows are sorted by where that is another value; `bar`: a share that groups show as a bar;
+ *   `saved`: what stands in CSV files instead
  */
 
 /**
@@ -68,26 +78,32 @@ function countOf(part, count) {
   return part ? `${format.integer(part)} of ${format.integer(count)}` : format.integer(count);
 }
 
+/** Counts of what is shown as selected, none made yet. @param {number[]} shown */
+const countedOf = (shown) => ({ shown, chosen: new Set(shown), parts: /** @type {Map<number, number>} */ (new Map()) });
+
 export class Table {
   /**
-   * @param {HTMLElement} box @param {Column[]} columns @param {Rows} content
-   * @param {{group: Group, name: string, label: string, open?: (nodes: number[]) => void}} page
-   *   whose nodes; `open` shows those of a row
+   * @param {HTMLElement} box @param {Column[]} columns @param {Rows} content @param {Page} page
+   * @param {Partial<How>} [how] rows are shown at first
    */
-  constructor(box, columns, content, page) {
+  constructor(box, columns, content, page, how = {}) {
     this.box = box;
     this.content = content;
     this.page = page;
     this.columns = columns.filter((column) => !column.hide);
     const sorted = this.columns.find((column) => column.sort);
+    /** The order at first. */
+    this.first = { by: byOf(sorted ?? this.columns[0]), falling: !!sorted };
     /** @type {How} */
-    this.how = { search: "", only: null, by: byOf(sorted ?? this.columns[0]), falling: !!sorted };
+    this.how = { search: "", only: null, open: new Set(), ...this.first, ...how };
+    /** How many nodes of a row are selected, by row, as far as it was counted. */
+    this.counted = countedOf([]);
     /** The rows shown, in order. @type {number[]} */ this.rows = [];
     /** @type {Map<number, number>} */ this.lines = new Map();
     /** The rows drawn: from which, to before which. */ this.top = this.end = -1;
     /** The row that keys go on from. @type {number|undefined} */ this.active = undefined;
     this.table = element("table", {
-      role: "grid", "aria-label": page.label, "aria-multiselectable": "true", tabindex: "0", class: "gv-row-table",
+      role: content.isGroup ? "treegrid" : "grid", "aria-label": page.label, "aria-multiselectable": "true", tabindex: "0", class: "gv-row-table",
     });
     this.body = element("tbody");
     this.widths = this.columns.map(() => element("col"));
@@ -125,7 +141,8 @@ export class Table {
     this.body.addEventListener("click", (event) => {
       const id = this.rowOf(event);
       if (id === null) return;
-      if (closest(event, "button")) this.openRow(id);
+      if (closest(event, ".gv-twist")) this.toggleOpen(id);
+      else if (closest(event, "button")) this.openRow(id);
       else this.click(id, event);
     });
     this.body.addEventListener("dblclick", (event) => this.openRow(this.rowOf(event)));
@@ -144,9 +161,30 @@ export class Table {
     return row ? Number(row.dataset.row) : null;
   }
 
-  /** Show the nodes of a row, and only them. @param {number|null} id */
+  /** Open a group or close it; of other rows show the nodes, and only them. @param {number|null} id */
   openRow(id) {
-    if (id !== null) this.page.open?.(this.content.nodesOf(id));
+    if (id === null) return;
+    if (this.isGroup(id)) this.toggleOpen(id);
+    else this.page.open?.(this.content.nodesOf(id));
+  }
+
+  /** @param {number} id */
+  isGroup(id) {
+    return !!this.content.isGroup?.(id);
+  }
+
+  /** Whether a group is open. @param {number} id */
+  isOpen(id) {
+    return this.how.open.has(codeOf(id));
+  }
+
+  /** Open a group, or close it. @param {number} id */
+  toggleOpen(id) {
+    const open = new Set(this.how.open);
+    if (!open.delete(codeOf(id))) open.add(codeOf(id));
+    this.how.open = open;
+    this.arrange();
+    this.page.changed?.(this.how);
   }
 
   /** Give the columns their widths: those that flex share what the others leave. */
@@ -178,9 +216,22 @@ export class Table {
     const { by, falling } = this.how;
     const next = byOf(column) === by ? !falling : isNumber(column) && column.field !== "node";
     this.change({ by: byOf(column), falling: next });
+    this.page.changed?.(this.how);
   }
 
-  /** @param {{search?: string, only?: Set<number>|null, by?: string, falling?: boolean}} how */
+  /** The order of the rows in a word, "-" before it where it falls; "": that at first. */
+  get sorting() {
+    const { by, falling } = this.how;
+    return by === this.first.by && falling === this.first.falling ? "" : `${falling ? "-" : ""}${by}`;
+  }
+
+  /** The order that a word says. @param {string} sorting */
+  orderOf(sorting) {
+    const by = sorting.replace(/^-/, "");
+    return this.columns.some((column) => byOf(column) === by) ? { by, falling: sorting.startsWith("-") } : this.first;
+  }
+
+  /** @param {Partial<How>} how */
   change(how) {
     Object.assign(this.how, how);
     this.box.scrollTop = 0;
@@ -201,6 +252,7 @@ export class Table {
   /** Show other rows, in the order and at the place that these have. @param {Rows} content */
   replace(content) {
     this.content = content;
+    this.counted.parts.clear();
     this.arrange();
   }
 
@@ -239,17 +291,39 @@ export class Table {
     const cells = this.columns.map((column) => {
       if (column.field === OPEN) return element("td", {}, openButton(values));
       const attributes = { class: isNumber(column) ? "gv-number" : "", "data-field": column.colId ?? column.field };
-      const cell = element("td", attributes, textOf(column, values[column.field]));
+      const cell = element("td", attributes, ...this.partsOf(id, column, values));
       if (column.colId === "name") cell.style.setProperty("--gv-family", colour.ofFamily(values.slot));
       const tip = column.tooltipField && values[column.tooltipField];
       if (tip) cell.title = tip;
       return cell;
     });
-    const nodes = this.content.nodesOf(id);
     return element("tr", {
-      role: "row", "data-row": String(id), ...(nodes.length === 1 ? { "data-node": String(nodes[0]) } : {}),
+      role: "row", "data-row": String(id), ...this.kindOf(id),
       id: `${this.box.id}-row-${id}`, "aria-rowindex": String(line + 2),
     }, ...cells);
+  }
+
+  /** What a row is: a group, open or not, or a node, or a row about several. @param {number} id */
+  kindOf(id) {
+    if (this.isGroup(id)) return { class: "gv-row-group", "aria-level": "1", "aria-expanded": String(this.isOpen(id)) };
+    const nodes = this.content.nodesOf(id);
+    return {
+      ...(nodes.length === 1 ? { "data-node": String(nodes[0]) } : {}),
+      ...(this.content.isGroup ? { class: "gv-row-inner", "aria-level": "2" } : {}),
+    };
+  }
+
+  /** What a cell shows. @param {number} id @param {Column} column @param {Record<string, any>} values */
+  partsOf(id, column, values) {
+    const text = textOf(column, values[column.field]);
+    if (!this.isGroup(id)) return [text];
+    // Its row is what the keyboard reaches, and says whether it is open.
+    if (column.colId === "name") return [element("span", { class: "gv-twist", "aria-hidden": "true" }), text];
+    if (!column.bar || !this.content.widest) return [text];
+    const bar = element("i", { class: "gv-share", "aria-hidden": "true", style: {
+      width: `${(100 * (values[column.field] ?? 0)) / this.content.widest}%`, background: colour.ofFamily(values.slot),
+    } });
+    return [element("span", { class: "gv-share-room" }, bar), text];
   }
 
   nothing() {
@@ -259,16 +333,15 @@ export class Table {
 
   /** Show which rows are selected and hovered. */
   mark() {
-    const { shown, hovered } = this.page.group;
-    const chosen = new Set(shown);
+    const { hovered } = this.page.group;
     for (const row of this.body.rows) {
       if (row.dataset.row === undefined) continue;
       const nodes = this.content.nodesOf(Number(row.dataset.row));
-      const part = nodes.filter((node) => chosen.has(node)).length;
+      const part = this.partOf(Number(row.dataset.row));
       row.setAttribute("aria-selected", String(part > 0 && part === nodes.length));
       row.classList.toggle("gv-row-part", part > 0 && part < nodes.length);
       row.classList.toggle("gv-pointed", nodes.length === 1 && nodes[0] === hovered);
-      const count = row.querySelector("td[data-field=count]");
+      const count = row.matches("[data-node]") ? null : row.querySelector("td[data-field=count]");
       if (count) count.textContent = countOf(part, nodes.length);
     }
     const active = document.getElementById(`${this.box.id}-row-${this.active}`);
@@ -276,11 +349,30 @@ export class Table {
     else this.table.removeAttribute("aria-activedescendant");
   }
 
+  /** How many nodes of a row are shown as selected. @param {number} id */
+  partOf(id) {
+    const { shown } = this.page.group;
+    if (this.counted.shown !== shown) this.counted = countedOf(shown);
+    const { chosen, parts } = this.counted;
+    const known = parts.get(id);
+    if (known !== undefined) return known;
+    let part = 0;
+    if (chosen.size) for (const node of this.content.nodesOf(id)) if (chosen.has(node)) part += 1;
+    parts.set(id, part);
+    return part;
+  }
+
   /**
-   * Bring a node's row into view, where it is shown at all.
-   * @param {number} id
+   * Bring a node's row into view, or that of the closed group around it, where it is shown at all.
+   * @param {number} node
    */
-  show(id) {
+  show(node) {
+    const id = this.lines.has(node) ? node : this.content.around?.(node) ?? node;
+    this.goTo(id);
+  }
+
+  /** Bring a row into view; keys go on from it. @param {number} id */
+  goTo(id) {
     const line = this.lines.get(id);
     this.active = id;
     if (line === undefined) return;
@@ -307,12 +399,13 @@ export class Table {
 
   /** @param {number[]} ids of rows */
   select(ids) {
+    if (this.page.chooses && !this.page.chooses()) return this.mark();
     this.page.group.select(this.ordered(ids.flatMap((id) => this.content.nodesOf(id))));
   }
 
   /** Nodes one by one in the order they were chosen in, of names in their own. @param {number[]} nodes */
   ordered(nodes) {
-    return this.page.open ? nodes.sort((a, b) => a - b) : nodes;
+    return this.page.open || this.content.isGroup ? nodes.toSorted((a, b) => a - b) : nodes;
   }
 
   /** Select a row besides what is selected; one that is, no more. @param {number} id */
@@ -330,6 +423,11 @@ export class Table {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.table) return;
     if (event.key === "Escape") return this.page.group.select([]);
     if (event.key === "Enter" && this.active !== undefined) return this.openRow(this.active);
+    if (event.key === " " && this.active !== undefined) {
+      event.preventDefault();
+      return this.toggle(this.active);
+    }
+    if (this.content.isGroup && this.turn(event)) return event.preventDefault();
     const page = Math.max(1, Math.floor((this.box.clientHeight - HEAD) / ROW) - 1);
     /** @type {Record<string, number|undefined>} */
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
@@ -338,15 +436,30 @@ export class Table {
     event.preventDefault();
     const line = this.lines.get(this.active ?? -1) ?? (step > 0 ? -1 : this.rows.length);
     const next = this.rows[Math.max(0, Math.min(this.rows.length - 1, line + step))];
-    this.select([next]);
-    this.show(next);
+    this.moveTo(next);
+  }
+
+  /** @param {number} id of a row */
+  moveTo(id) {
+    this.select([id]);
+    this.goTo(id);
+  }
+
+  /** Go into a group with the right arrow, and out of it with the left one. @param {KeyboardEvent} event */
+  turn({ key }) {
+    if (this.active === undefined || (key !== "ArrowRight" && key !== "ArrowLeft")) return false;
+    const [isGroup, isInto] = [this.isGroup(this.active), key === "ArrowRight"];
+    if (isGroup && isInto !== this.isOpen(this.active)) this.toggleOpen(this.active);
+    else if (isGroup && isInto) this.moveTo(this.rows[(this.lines.get(this.active) ?? 0) + 1]);
+    else if (!isGroup && !isInto) this.moveTo(this.content.around?.(this.active) ?? this.active);
+    return true;
   }
 
   // -- taking away ----------------------------------------------------------------------
 
   /** The rows shown, as recorded, in the units that the names say. */
   saveCsv() {
-    const names = this.columns.map((column) => column.colId ?? column.field).filter((name) => name !== OPEN);
+    const names = this.columns.flatMap((column) => column.saved ?? [column.colId ?? column.field]).filter((name) => name !== OPEN);
     const text = csv.textOf(names, this.rows.map((id) => this.content.row(id)));
     const blob = new Blob(["\ufeff", text], { type: "text/csv" });
     picture.download(blob, `${csv.nameOf(this.page.name)}.csv`);

@@ -7,7 +7,7 @@ const FIXED = { graph: 2 };
 /** @type {import("../../../assets/web/page/address.js").State} */
 const STATE = {
   node: [3, 4], launch: "all", stream: "9", order: "length", colour: "p95", layout: "lanes", fold: "repeats",
-  open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "kernels", panel: "memory", eager: "open", time: [1200, 48000], level: "2",
+  open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "families", sort: "-share", families: [0, 12], only: "selected", panel: "memory", eager: "open", time: [1200, 48000], level: "2",
   search: "kind:memcpy a&b", pane: "timeline", shares: [60, 50.5, 31], measure: "overlay:a.csv:energy, in all",
 };
 
@@ -19,7 +19,7 @@ test("a state comes back from its address", () => {
 test("an address says only what differs", () => {
   const plain = {
     ...STATE, node: [], launch: "median", stream: "", order: "ordinal", fold: "none", open: [], edges: "all", buffer: null,
-    table: "nodes", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null, measure: "",
+    table: "nodes", sort: "", families: [], only: "all", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null, measure: "",
   };
   assert.equal(textOf(FIXED, plain, "nodes"), "graph=2&launch=median&colour=p95&layout=lanes");
   const both = { a: "a b", b: "after", graph: "1:2" };
@@ -68,6 +68,10 @@ test("an address is no longer than servers let pass, and says how many nodes it 
 
 test("shares of panes are percents", () => {
   for (const wrong of ["", "5,", "a", "100", "50,31.25", "-5", "1,2,3,4,5"]) assert.equal(parse(`shares=${wrong}`).shares, undefined);
+});
+
+test("open families are places", () => {
+  for (const wrong of ["", "a", "1,", "-1", "1.5"]) assert.equal(parse(`families=${wrong}`).families, undefined);
 });
 
 test("what is malformed says nothing", () => {

@@ -8,7 +8,7 @@ const GRAPH = /** @type {any} */ ({
 });
 const STATE = {
   node: [], launch: "3", stream: "9", order: "ordinal", colour: "duration", layout: "lanes", fold: "none", open: [],
-  edges: "all", buffer: null, table: "nodes", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null, measure: "",
+  edges: "all", buffer: null, table: "nodes", sort: "", families: [], only: "all", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null, measure: "",
 };
 
 /** @param {"dag"|"timeline"|"memory"} view @param {object} [change] @param {string} [asked] */

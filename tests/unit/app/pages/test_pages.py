@@ -276,8 +276,9 @@ def test_table_has_one_value_a_node_and_its_share(small: Library) -> None:
     view = graph_view(small, "small", 1)
     columns = json.loads(table_payload(view))
     assert columns["node"] == sorted(view.nodes)
-    # Of stacks there are fewer than nodes.
-    assert columns.pop("stacks") == []
+    # Of stacks and families there are fewer than nodes.
+    assert columns.pop("stacks") == columns.pop("calls") == []
+    assert set(columns["family"]) == set(range(len(columns.pop("families"))))
     assert {len(values) for values in columns.values()} == {len(view.nodes)}
     total = sum(s.total_ns for s in measured(view).values())
     shares = sum(s for s in columns["share"] if s is not None)
