@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from gviz.app.pages.compare.counterparts import address_against, offered
 from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
 from gviz.app.views.graph_data import graph_view
+from gviz.errors import RecordingError
 
 ADDRESSES = Addresses("/")
 LOCAL = {"Host": "localhost"}
@@ -70,16 +70,19 @@ def test_one_graph_alone_is_offered_nothing(tmp_path: Path) -> None:
     assert offered(alone, "alone", graph_view(alone, "alone", 1)) == []
 
 
-def test_file_that_cannot_be_read_leads_to_the_choice(tmp_path: Path) -> None:
-    first = write_recording(tmp_path / "whole.gviz", SHAPE, launches=1)
-    second = write_recording(tmp_path / "broken.gviz", SHAPE, launches=1)
-    both = Library([first, second])
+def test_file_that_cannot_be_read_leads_to_the_choice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [write_recording(tmp_path / f"{x}.gviz", SHAPE, launches=1) for x in ("whole", "bad")]
+    both = Library(paths)
     view = graph_view(both, "whole", 1)
-    with sqlite3.connect(second) as database:
-        database.execute("DROP TABLE node")
-    database.close()
-    found = address_against(both, "whole", view, ("broken", None), ADDRESSES)
-    assert found == "/compare?a=broken&b=whole"
+
+    def refuse(*_: object) -> None:
+        raise RecordingError("bad.gviz is damaged")
+
+    monkeypatch.setattr("gviz.app.pages.compare.counterparts.read_graph_traits", refuse)
+    found = address_against(both, "whole", view, ("bad", None), ADDRESSES)
+    assert found == "/compare?a=bad&b=whole"
 
 
 def test_choice_leads_to_the_comparison(library: Library) -> None:
