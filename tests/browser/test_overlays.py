@@ -73,7 +73,10 @@ def test_overlay_of_the_server_colours_sorts_and_is_inspected(
     expect(block).to_have_attribute("aria-label", re.compile("energy: 6 mJ, 75.0%"))
     expect(page.locator(".gv-block-idle")).to_have_count(0)
     graph_page.choose("colour", "note")
-    graph_page.drawn("dag", overlay="overlay:energy.csv:note")
+    # The address follows a moment later.
+    page.wait_for_url(
+        re.compile("colour=overlay:energy.csv:note.*measure=overlay:energy.csv:energy")
+    )
     page.reload()
     graph_page.drawn("dag", overlay="overlay:energy.csv:note")
     expect(page.locator("#measure")).to_have_value(ENERGY)
