@@ -7,9 +7,9 @@ import { element } from "../core/parts.js";
 import { step } from "./blocks.js";
 /** @import { Blocks, Piece } from "./blocks.js" */
 
-/** Height of a row of the strip, and of one of all rows, which fill the room there is (px). */
+/** Height of a row of the strip, and the least of one of all rows, which fill the room there is (px). */
 const HEIGHT = 22;
-const OPEN_HEIGHTS = [30, 72];
+const OPEN_HEIGHT = 30;
 /** Narrower neighbours are one piece, and a narrower piece has no text (px). */
 const NARROW = 3;
 const LEAST_TEXT = 18;
@@ -80,8 +80,7 @@ export class Rows {
   openHeight(rows) {
     const { parentElement } = this.box;
     const room = parentElement ? parentElement.clientHeight - this.box.offsetTop : 0;
-    const [least, most] = OPEN_HEIGHTS;
-    return Math.max(least, Math.min(most, Math.floor(room / rows)));
+    return heightOf(room, rows);
   }
 
   /** @param {Piece} piece @param {number} width */
@@ -223,7 +222,7 @@ export class Rows {
     this.tip.replaceChildren(element("b", {}, title), ...lines.map(([name, value]) =>
       element("div", {}, element("span", { class: "gv-muted" }, name), element("span", {}, value))));
     const { style } = this.tip;
-    style.top = `${(row + 1) * this.height + 4}px`;
+    style.top = `${tipTop(row, this.height, this.isOpen ? this.box.clientHeight - this.tip.offsetHeight : Infinity)}px`;
     // Under the middle of the block, within the box.
     const middle = (start + width / 2) * this.box.clientWidth;
     style.left = `${Math.max(0, Math.min(this.box.clientWidth - this.tip.offsetWidth, middle - this.tip.offsetWidth / 2))}px`;
@@ -233,6 +232,12 @@ export class Rows {
     this.watching.disconnect();
   }
 }
+
+/** The height of each of some rows that fill a room (px). @param {number} room @param {number} rows */
+export const heightOf = (room, rows) => Math.max(OPEN_HEIGHT, Math.floor(room / rows));
+
+/** Where a tip stands under a row, but no lower than `most` (px). @param {number} row @param {number} height @param {number} most */
+export const tipTop = (row, height, most) => Math.min((row + 1) * height + 4, most);
 
 /** How many of the nodes before each place are among some. @param {Blocks} blocks @param {Set<number>} some */
 function countsOf(blocks, some) {
