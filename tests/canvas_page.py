@@ -39,4 +39,4 @@ def choose(page: Page, box: str, option: str | re.Pattern[str]) -> None:
 def is_offered(page: Page, box: str, option: str) -> bool:
     """Return whether an option of a list of the graph page can be chosen."""
     found = page.locator(f"#{box} option", has_text=re.compile(f"^{re.escape(option)}$"))
-    return found.is_enabled()
+    return found.count() > 0 and found.is_enabled()

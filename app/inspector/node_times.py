@@ -28,11 +28,11 @@ _SHOWN_FROM = 5
 
 
 def time_facts(found: rows.NodeStatistics, share: float | None, launch_count: int) -> list[Fact]:
-    """Return the duration statistics of a node (measured by CUPTI, over recorded launches)."""
+    """Return the duration statistics of a node over recorded launches."""
     error = found.quantile_error_fraction
     streamed = f"; {integer(found.streamed_count)} of them as a histogram only" if error else ""
     return [
-        ("Median", duration(found.median_ns), "Measured by CUPTI, over recorded launches"),
+        ("Median", duration(found.median_ns), "Over the launches recorded with node times"),
         (
             "p5 – p95",
             f"{duration(found.p5_ns)} – {duration(found.p95_ns)}",
@@ -127,7 +127,7 @@ def eager_facts(durations: Sequence[int], graph_median_ns: float) -> list[Fact]:
     change = graph_median_ns / eager - 1 if eager else 0.0
     method = (
         f"Median of {integer(len(durations))} matched stream operations outside the graph; "
-        "measured by CUPTI, matched by name, shape and order"
+        "matched by name, shape and order"
     )
     return [
         ("Eager", duration(eager), method),

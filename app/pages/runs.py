@@ -29,10 +29,7 @@ _LISTED_GRAPHS = 4
 #: Notes in full on a card; the run's page lists all.
 _LISTED_NOTES = 2
 
-NODE_TIME_METHOD = (
-    "Sum of node times in one launch, mean over recorded launches; "
-    "derived from spans measured by CUPTI"
-)
+NODE_TIME_METHOD = "Sum of node times in one launch, mean over the launches recorded with them"
 
 _VIEWS: tuple[tuple[RunsView, str, str], ...] = (
     ("cards", "Cards", "A card each run"),

@@ -157,9 +157,10 @@ def test_file_that_was_cut_short_is_a_sentence(
     console_may_say.append("status of 404")  # what the graph's page is made of
     path.write_bytes(path.read_bytes()[:9_000])
     site.open(page, "")
-    expect(page.locator("article.gv-card")).to_contain_text("is cut short")
+    expect(page.locator("article.gv-card")).to_contain_text("the file was damaged")
+    expect(page.locator("article.gv-card")).to_contain_text("pages unreadable, left out")
     page.goto(site.address(GRAPH))
-    expect(page.locator("#page")).to_contain_text("is cut short")
+    expect(page.locator("#page")).to_contain_text("mine.gviz has no graph 1")
 
 
 # -- two tabs ----------------------------------------------------------------------------
@@ -241,7 +242,7 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
         canvas.hover()
         page.mouse.wheel(0, -400)
         page.mouse.wheel(0, -400)
-    page.get_by_role("columnheader", name="Name").get_by_role("button").click()
+    page.get_by_role("columnheader", name="Kernel family").get_by_role("button").click()
     page.locator("#search").fill("work")
     before = {view: graph_page.at_rest(view)["transform"] for view in ("dag", "timeline")}
     page.evaluate("() => { window.mark = document.querySelector('#dag canvas'); }")
@@ -252,7 +253,7 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
     assert page.evaluate("window.mark === document.querySelector('#dag canvas')")
     assert page.locator("#search").input_value() == "work"
     assert page.locator("#search").evaluate("box => box === document.activeElement")
-    sort = page.get_by_role("columnheader", name="Name").get_attribute("aria-sort")
+    sort = page.get_by_role("columnheader", name="Kernel family").get_attribute("aria-sort")
     assert sort == "ascending"
     expect(page.locator("#launch option", has_text=re.compile("^#7 ·"))).to_have_count(1)
     program.end()

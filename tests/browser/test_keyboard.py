@@ -355,11 +355,13 @@ def test_node_is_selected_from_the_table_by_keyboard(graph_page: GraphPage, site
     page = graph_page.page
     page.locator("#search").focus()
     page.keyboard.press("Tab")
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Space"):
-        page.keyboard.press(key)
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
     graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "a node selected")
     (node,) = graph_page.state("dag")["selected"]
     graph_page.expect_selected(node)
+    page.keyboard.press("Space")
+    graph_page.wait_until(lambda: not graph_page.state("dag")["selected"], "it is taken out")
 
 
 # -- motion ----------------------------------------------------------------------------

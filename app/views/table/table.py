@@ -154,7 +154,7 @@ def _time_columns(timed: bool) -> list[dict[str, Any]]:
             **time,
             "width": 114,
             "hide": not timed,
-            "headerTooltip": "Median duration over recorded launches; measured by CUPTI",
+            "headerTooltip": "Median duration over recorded launches",
             "sort": "desc" if timed else None,
         },
         {
@@ -162,7 +162,7 @@ def _time_columns(timed: bool) -> list[dict[str, Any]]:
             "headerName": "p95 µs",
             **time,
             "hide": not timed,
-            "headerTooltip": "95th percentile over recorded launches; measured by CUPTI",
+            "headerTooltip": "95th percentile over recorded launches",
         },
         {
             "field": "share",

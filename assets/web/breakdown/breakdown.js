@@ -52,7 +52,9 @@ export class Breakdown {
     }, "Breakdown");
     this.choice = element("select", { id: "measure", class: "gv-field", "aria-label": "Width of blocks" });
     this.choice.hidden = true;
-    box.replaceChildren(element("div", { class: "gv-headline-line" }, this.sentence, this.choice, this.button), this.rows.box);
+    // What has no room comes over what is below, while it is pointed at or one of its parts has the focus.
+    const room = element("div", { class: "gv-headline-room" }, this.sentence);
+    box.replaceChildren(element("div", { class: "gv-headline-line" }, room, this.choice, this.button), this.rows.box);
     this.end = bus.subscribe(bus.PAGE, () => this.mark());
     this.listen();
     /** Settled once the blocks are there, or cannot be had. */

@@ -444,16 +444,13 @@ export function drawEager(ctx, scene, row, style, size) {
   ctx.fillText(text, 14, row.y + row.h / 2 + 0.5);
 }
 
-/** Eager work in a line. @param {TimelineScene} scene */
+/**
+ * Eager work in a line. How much slower it is, is the verdict's to say: it rests on all iterations.
+ * @param {TimelineScene} scene
+ */
 export function eagerWords(scene) {
   const { facts } = /** @type {Side} */ (scene.eager);
-  const [launch] = scene.sides;
-  const found = [`Eager, the same work: ${format.duration(facts.total_ns)}`];
-  if (!launch.stacked && launch.facts.total_ns > 0) {
-    found.push(`${format.multiple(facts.total_ns / launch.facts.total_ns)} the graph`);
-  }
-  found.push(`GPU idle ${format.percent(facts.idle_fraction)}`);
-  return found.join(", ");
+  return `Eager, the same work: ${format.duration(facts.total_ns)} in this iteration, GPU idle ${format.percent(facts.idle_fraction)}`;
 }
 
 /** @param {Pen} ctx @param {Row} row @param {TimeStyle} style @param {Size} size */

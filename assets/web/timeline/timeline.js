@@ -368,15 +368,24 @@ export class Timeline {
     else if (there.length) this.look.toNode(there[0]);
   }
 
+  /**
+   * The longest time between nodes in which nothing ran; null: there is none. Before the first node
+   * the launch waits for its call: that is no idle time of its own.
+   * @param {Side} side
+   */
+  widestGap(side) {
+    const first = side.start.reduce((least, ns) => Math.min(least, ns), Infinity);
+    const gaps = this.detail.best(side).idle.filter(([start]) => start >= first);
+    return gaps.length ? gaps.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a)) : null;
+  }
+
   /** Look at the longest gap of the launch, and measure it. */
   showIdle() {
     const graph = this.scene?.side("graph");
     if (!graph) return;
-    // Before the first node the launch waits for its call: that is no idle time of its own.
-    const first = graph.start.reduce((least, ns) => Math.min(least, ns), Infinity);
-    const gaps = this.detail.best(graph).idle.filter(([start]) => start >= first);
-    if (!gaps.length) return;
-    const [from, to] = gaps.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a));
+    const widest = this.widestGap(graph);
+    if (!widest) return;
+    const [from, to] = widest;
     this.ranges.measure = { from, to };
     this.look.toGap(from, to);
     this.ranges.notify();
@@ -529,7 +538,7 @@ export class Timeline {
         idle_fraction: side.facts.idle_fraction, gaps: side.idle.length, mode: side.facts.mode,
         waits: timelineWaits.state(this.scene, side),
         launches: (side.facts.launches || []).map((launch) => launch.ordinal),
-        widest_gap: side.idle.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a), [0, 0]),
+        widest_gap: this.widestGap(side),
         top: this.laneRows[side.name].length ? this.laneRows[side.name][0].y : null,
       };
     }
