@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gviz.errors import RecordingError
 from gviz.recording.identity import check_kind
 from gviz.recording.integrity import DamagedError
 from gviz.recording.salvage import mark_damaged, sound_file
@@ -76,6 +77,8 @@ class Database:
     def _execute(self, sql: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(sql, parameters).fetchall()
+        except sqlite3.ProgrammingError as error:  # such as a connection that is closed
+            raise RecordingError(str(error)) from error
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise DamagedError(str(error)) from error
 

@@ -66,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _beside(source: Path) -> Path:
+    if not source.name:
+        raise UsageError(f"{source} is a folder; name the recording or the spool in it")
     return source.with_name(f"{source.name.removesuffix(SUFFIX)}.recovered{SUFFIX}")
 
 

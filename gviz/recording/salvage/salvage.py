@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import sqlite3
 import tempfile
@@ -229,10 +230,12 @@ def _forget_lost(database: sqlite3.Connection, table: Table, unreadable: Counter
 
 def _note(writer: RecordingWriter, raw: Path, sentence: str) -> None:
     with writer.reading(raw) as database:
-        ((last,),) = database.execute("SELECT ifnull(max(note_id), 0) FROM main.note")
+        used = {note for (note,) in database.execute("SELECT note_id FROM main.note")}
         runs = [run for (run,) in database.execute("SELECT run_id FROM main.run ORDER BY run_id")]
+    # Not behind the last: that may be the largest number there is.
+    free = (number for number in itertools.count(1) if number not in used)
     notes = [
-        rows.Note(note_id=last + 1 + i, run_id=run, kind=DAMAGE, text=sentence)
-        for i, run in enumerate(runs)
+        rows.Note(note_id=number, run_id=run, kind=DAMAGE, text=sentence)
+        for run, number in zip(runs, free, strict=False)
     ]
     writer.insert(*notes)

@@ -15,8 +15,10 @@ from gviz.recording.salvage.soundness import is_sound_file
 #: Versions of files that were looked at: the viewer opens a file in each thread.
 _MOST_KNOWN = 256
 _lock = threading.Lock()
+#: The path of a file, and what :func:`gviz.recording.integrity.file_version` says of it.
+_Version = tuple[str | int, ...]
 #: By version, the file to read: None is the file itself.
-_known: dict[tuple[int, ...], Path | None] = {}
+_known: dict[_Version, Path | None] = {}
 #: The folder of the copies, removed when the process ends.
 _folders: list[tempfile.TemporaryDirectory[str]] = []
 _numbers = itertools.count()
@@ -30,7 +32,7 @@ def sound_file(path: Path) -> Path:
     RecordingError
         If nothing of it can be read, or there is no room for the copy.
     """
-    version = file_version(path)
+    version = _version(path)
     with _lock:
         if version not in _known:
             _remember(version, None if is_sound_file(path) else _copy(path))
@@ -40,7 +42,7 @@ def sound_file(path: Path) -> Path:
 
 def mark_damaged(path: Path) -> bool:
     """Take a file that was opened as sound for damaged; return whether that is news."""
-    version = file_version(path)
+    version = _version(path)
     with _lock:
         if _known.get(version) is not None:
             return False
@@ -49,7 +51,12 @@ def mark_damaged(path: Path) -> bool:
     return True
 
 
-def _remember(version: tuple[int, ...], copy: Path | None) -> None:
+def _version(path: Path) -> _Version:
+    # A file that is deleted leaves its inode to the next, at times within one tick of the clock.
+    return (str(path.absolute()), *file_version(path))
+
+
+def _remember(version: _Version, copy: Path | None) -> None:
     while len(_known) >= _MOST_KNOWN:
         _known.pop(next(iter(_known)))
     _known[version] = copy

@@ -17,6 +17,7 @@ from recordings import fork_join_shape, write_recording
 
 from gviz.api.opened import Opened
 from gviz.api.table_files import write_tables
+from gviz.recording import database
 from gviz.recording.reader import Recording
 from gviz.recording.rows.tables import Column, Table, all_tables
 from gviz.recording.rows.value_ranges import value_range
@@ -101,7 +102,11 @@ _VALUES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_tables_read_back_are_the_recording(tmp_path: Path, tricky: Path, form: Any) -> None:
+def test_tables_read_back_are_the_recording(
+    tmp_path: Path, tricky: Path, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its rows refer to what is not there: of this file all is read, not what is sound of it.
+    monkeypatch.setattr(database, "sound_file", lambda path: path)
     write_tables(tricky, tmp_path / "out", form)
     for table in all_tables():
         path = tmp_path / "out" / f"{table.name}.{form}"

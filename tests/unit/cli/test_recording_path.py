@@ -28,16 +28,22 @@ LINES = {
         "junit": "good --baseline good --junit {bad}",
         "markdown": "good --baseline good --markdown {bad}",
     },
-    "demo": {"config": "--no-browser --config {bad}", "socket": "--no-browser --socket {bad}"},
+    "demo": {
+        "config": "--no-browser --config {bad}",
+        "socket": "--no-browser --socket {bad}",
+        "overlay": "--no-browser --overlay {bad}",
+    },
     "diff": {"before": "{bad} good", "after": "good {bad}", "more": "good good {bad}"},
     "export": {
         "recording": "{bad}",
         "baseline": "good --html -o new.html --baseline {bad}",
         "output": "good -o {bad}",
+        "overlay": "good --html -o new.html --overlay {bad}",
     },
     "import": {"files": "{bad}", "output": "good -o {bad}"},
     "info": {"recording": "{bad}"},
     "merge": {"recordings": "good {bad} -o new.gviz", "output": "good good -o {bad}"},
+    "recover": {"source": "{bad}", "output": "good -o {bad}"},
     "run": {"output": "-o {bad} true"},
     "skew": {"recording": "{bad}"},
     "trend": {"recordings": "good {bad}"},
@@ -46,6 +52,7 @@ LINES = {
         "file": "--no-browser good {bad}",
         "config": "--no-browser good --config {bad}",
         "socket": "--no-browser good --socket {bad}",
+        "overlay": "--no-browser good --overlay {bad}",
     },
 }
 #: The same places, in forms that read or write in another way.
