@@ -262,7 +262,13 @@ def test_from_graph_to_table_to_inspector_and_back(opened: OpenFile, small: Path
     row = opened.page.locator("#nodes tr[data-node]", has_text="branch0_step1").first
     # By its number: rows of the same name may come above it meanwhile.
     other = int(row.get_attribute("data-node") or 0)
-    opened.page.locator(f"#nodes-row-{other}").click()
+
+    def choose() -> bool:
+        # Rows that are drawn anew between press and release take no click.
+        opened.page.locator(f"#nodes-row-{other}").click()
+        return bool(opened.state("dag")["selected"] == [other])
+
+    eventually(choose, "the row chosen")
     opened.expect_selected(other)
     pick = opened.page.locator("#inspector").get_by_role("button", name="branch0_step0").first
     node = int(pick.get_attribute("data-node") or 0)

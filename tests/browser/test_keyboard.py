@@ -370,6 +370,11 @@ def test_node_is_selected_from_the_table_by_keyboard(graph_page: GraphPage, site
 def test_nothing_moves_for_who_wants_less_motion(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&node={NODE}")
     page = graph_page.page
+    for view in ("dag", "timeline"):
+        graph_page.wait_until(
+            lambda v=view: graph_page.state(v).get("selected") == [NODE], "the node in view"
+        )
+        graph_page.at_rest(view)
     jumped = page.evaluate(
         """() => ["dag", "timeline"].map((id) => {
           const canvas = document.querySelector(`#${id} canvas`);

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recording_equality import normal_run
 
-from gviz.recording import column_reading, columns, database, rows
+from gviz.recording import column_reading, columns, database, merge, rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.recording.rows.tables import Column, Table, all_tables
@@ -41,7 +41,10 @@ _ITERATIONS = st.integers(0, 2**24 - 1)
 @pytest.fixture(scope="module", autouse=True)
 def _no_door() -> Iterator[None]:
     """Rows here refer to rows that are not there, which test_integrity.py is about."""
-    with mock.patch.object(database, "sound_file", lambda path: path):
+    with (
+        mock.patch.object(database, "sound_file", lambda path: path),
+        mock.patch.object(merge, "sound_file", lambda path: path),
+    ):
         yield
 
 
