@@ -85,7 +85,7 @@ def _note(source: Source, pair: InspectedPair, states: dict[str, Any]) -> str:
     """Return where the file comes from, and what it cannot show."""
     content = MEDIAN_LAUNCHES
     if states["folds"]:
-        content += f", and opens {opening_words([states['together']])}"
+        content += f", and opens {opening_words(states['together'])}"
     library, sides = source.library, pair.sides
     files = dict.fromkeys(library.file(key).path.name for key in (sides.before, sides.after))
     return file_note(content, *files)

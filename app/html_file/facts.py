@@ -15,6 +15,7 @@ from gviz.app.html_file.source import NO_LINKS, Source
 from gviz.app.inspector import node_list, render_inspector
 from gviz.app.pages import Comparison, compared_inspector
 from gviz.app.views import GraphView
+from gviz.stats import IntArray
 
 #: Nodes whose facts are in one blob: enough to compress well, few to unpack for one of them.
 NODES_A_BLOB = 400
@@ -40,10 +41,9 @@ class InspectedGraph:
         return len(self.view.nodes)
 
     @property
-    def numbers(self) -> Sequence[int]:
+    def numbers(self) -> IntArray:
         """The nodes' numbers on the page, nested ones too, ascending."""
-        numbers: list[int] = self.view.tree.key.tolist()
-        return numbers
+        return self.view.tree.key
 
     def inspect(self, selected: Sequence[int]) -> Component:
         """Return the inspector of a selection as a file has it."""
@@ -55,10 +55,15 @@ class InspectedGraph:
 
 @dataclass(frozen=True, slots=True)
 class InspectedPair:
-    """A graph and its counterpart, compared; ``sides`` are their files' keys."""
+    """A graph and its counterpart, compared.
+
+    ``sides`` are their files' keys; ``numbers`` those of both graphs' nodes on the page, partners
+    once, nested ones too, ascending.
+    """
 
     found: Comparison
     sides: Sides
+    numbers: IntArray
 
     @property
     def graph_id(self) -> int:
@@ -69,13 +74,6 @@ class InspectedPair:
     def node_count(self) -> int:
         """The nodes of both, partners once, nested ones too."""
         return len(self.numbers)
-
-    @property
-    def numbers(self) -> Sequence[int]:
-        """The nodes' numbers on the page, nested ones too, ascending."""
-        keys = self.found.keys
-        numbers: list[int] = np.union1d(keys.before, keys.after).tolist()
-        return numbers
 
     def inspect(self, selected: Sequence[int]) -> Component:
         """Return the inspector of a selection as a file has it."""
@@ -95,7 +93,9 @@ def inspected(source: Source, graph_id: int) -> Inspected:
         If two graphs cannot be compared.
     """
     if graph_id in source.partners:
-        return InspectedPair(source.comparison(graph_id), source.sides(graph_id))
+        found = source.comparison(graph_id)
+        numbers = np.union1d(found.keys.before, found.keys.after)
+        return InspectedPair(found, source.sides(graph_id), numbers)
     return InspectedGraph(source, source.view(graph_id))
 
 
@@ -109,7 +109,7 @@ def make_facts(of: Inspected, number: int) -> FactBlobs:
     first = number * NODES_A_BLOB
     parts = Parts(apart=True)
     shown = of.numbers[first : first + NODES_A_BLOB]
-    places = [parts.add(of.inspect([node])) for node in shown]
+    places = [parts.add(of.inspect([node])) for node in shown.tolist()]
     return pack(to_json({"parts": parts.list, "nodes": places})), pack(to_json(parts.copied))
 
 

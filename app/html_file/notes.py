@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from gviz import __version__
 
@@ -21,6 +21,6 @@ def file_note(content: str, *names: str) -> str:
     )
 
 
-def opening_words(together: Sequence[bool]) -> str:
-    """Return what opens at a time; ``together`` says it of each way to fold."""
-    return "what is of one depth together" if any(together) else "one fold or body at a time"
+def opening_words(together: bool) -> str:
+    """Return what opens at a time."""
+    return "what is of one depth together" if together else "one fold or body at a time"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -109,6 +110,7 @@ def _one(
         *placement_facts(node),
     ]
     as_json = node_json(view, node, nvtx, arguments, parameters, stack)
+    forward = _read_forward(recording, page.tree, index)
     return html.Div(
         [
             _heading(
@@ -116,14 +118,14 @@ def _one(
                 function,
                 as_json,
                 _place(file, view, addresses),
-                origin_line(stack, node.stack_reason, _forward_stack(recording, page.tree, index)),
+                origin_line(stack, node.stack_reason, () if forward is None else forward.stack),
             ),
             _not_drawn(page.tree, index),
             _bodies(file, view, index, addresses),
             *_times(library, file, view, node),
             section("Launch" if function else "Operation", facts(what)) if what else None,
             section("Python", stack_view(stack, node.stack_reason)) if stack else None,
-            _forward(library, file, page, index),
+            None if forward is None else _forward(page.tree, index, node, forward),
             section("NVTX", _ranges(page.tree, index, nvtx)) if nvtx else None,
             _eager_call(eager_ranges(library, file, view).get(node.node_id, ()), nvtx),
             section(f"Arguments ({len(arguments)})", argument_table(arguments))
@@ -135,30 +137,30 @@ def _one(
     )
 
 
-def _forward_stack(recording: Recording, tree: GraphTree, index: int) -> list[rows.Location]:
-    """Return the stack of the operation of the forward pass whose backward pass a node is."""
-    first = int(tree.operations.forward[index])
-    operation = None if first < 0 else read_node(recording, tree, first)
-    if operation is None or operation.stack_id is None:
-        return []
-    return recording.fetch_stack(operation.stack_id)
+@dataclass(frozen=True, slots=True)
+class _Forward:
+    """The first node of the operation whose backward pass a node is, and its Python stack."""
+
+    node: rows.Node
+    stack: Sequence[rows.Location]
 
 
-def _forward(library: Library, file: str, page: GraphView, index: int) -> Component | None:
+def _read_forward(recording: Recording, tree: GraphTree, index: int) -> _Forward | None:
     """Return the operation of the forward pass whose backward pass a node is; None: not known."""
-    tree = page.tree
     first = int(tree.operations.forward[index])
     if first < 0:
         return None
-    recording = library.file(file).recording
-    operation, node = (read_node(recording, tree, at) for at in (first, index))
-    path_id = tree.nodes[first].nvtx_path_id
-    stack = [] if operation.stack_id is None else recording.fetch_stack(operation.stack_id)
+    node = read_node(recording, tree, first)
+    return _Forward(node, [] if node.stack_id is None else recording.fetch_stack(node.stack_id))
+
+
+def _forward(tree: GraphTree, index: int, node: rows.Node, forward: _Forward) -> Component:
+    path_id = tree.nodes[int(tree.operations.forward[index])].nvtx_path_id
     content = forward_operation(
-        operation,
+        forward.node,
         node.autograd_name,
         None if path_id is None else tree.nvtx.get(path_id),
-        stack,
+        forward.stack,
         is_exact=bool(tree.operations.is_exact[index]),
     )
     return section("Forward operation", content)

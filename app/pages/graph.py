@@ -36,8 +36,8 @@ from gviz.app.views import (
     ShownLaunch,
     family_columns,
     filter_clear,
-    fold_level,
     graph_identity,
+    kept_folds,
     table_columns,
     typical_launch,
 )
@@ -148,7 +148,7 @@ def is_first_folded(recording: Recording, view: GraphView, keep: Keep) -> bool:
     if view.edge_count is None or not view.is_timed or count not in _FOLDED:
         return False
     level = read_timed_level(recording, view.tree, 0, keep)
-    tree = keep(("folds", view.graph.graph_id, 0, "repeats"), lambda: fold_level(level, "repeats"))
+    tree = kept_folds(level, "repeats", keep)
     covered = sum(len(fold.nodes) for fold in tree.folds if fold.can_split)
     return covered > _COVERS_MOST * count
 
@@ -311,8 +311,6 @@ def graph_content(
         "page": place,
         "colour": _first_colour(view),
         "layout": "",
-        "fold": "none",
-        "open": [],
         "tables": {
             "families": {"columns": family_columns(view), "label": "Kernel families"},
             "nodes": {"columns": table_columns(view), "label": "Nodes"},

@@ -17,8 +17,8 @@ from gviz.app.views.dag import (
     LaunchIntervals,
     OpenLevel,
     all_overlays,
-    fold_level,
     fold_values,
+    kept_folds,
     launch_intervals,
     parent_arrays,
     use_arrays,
@@ -28,7 +28,7 @@ from gviz.app.views.family_colours import read_family_colours
 from gviz.app.views.labels import labels_of
 from gviz.app.views.level_memory import LevelMemory, read_memory
 from gviz.app.views.payload import level_arrays, level_header
-from gviz.app.views.wire import Arrays, Strings, pack
+from gviz.app.views.wire import Arrays, Strings, join_offsets, pack
 from gviz.formats import LOG_RATIO
 from gviz.layout import Fold, FoldTree
 from gviz.model import (
@@ -95,7 +95,7 @@ def whole_dag(
     arrays["chain"] = np.concatenate([level.chain for level in levels]).astype(np.uint32)
     names = [arrays["name"]]
     for folding in FOLDINGS:
-        trees = [_folds(graph_id, level, folding, keep) for level in levels]
+        trees = [kept_folds(level, folding, keep) for level in levels]
         found = _folding_arrays(levels, parts, folding, trees, strings, about)
         arrays |= {f"{folding}_{name}": values for name, values in found.items()}
         names.append(found["name"])
@@ -125,10 +125,6 @@ def _header(level: TimedLevel) -> dict[str, Any]:
         "overlays": all_overlays(),
         "log_ratio": LOG_RATIO,
     }
-
-
-def _folds(graph_id: int, level: TimedLevel, folding: str, keep: Keep) -> FoldTree:
-    return keep(("folds", graph_id, level.at, folding), lambda: fold_level(level, folding))
 
 
 def _about(level: TimedLevel) -> dict[str, Any]:
@@ -171,8 +167,7 @@ def _folding_arrays(
     _note_parts([level["folds"] for level in about], folding, [len(own) for own in folds])
     joined: Arrays = {n: np.concatenate([part[n] for part in found]) for n in found[0]}
     for offset in ("strip_offset", "mix_offset"):
-        sizes = np.concatenate([np.diff(part[offset]) for part in found])
-        joined[offset] = np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32)
+        joined[offset] = join_offsets([part[offset] for part in found])
     return joined
 
 

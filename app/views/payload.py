@@ -22,11 +22,11 @@ from gviz.app.views.dag import (
     data_arrays,
     describe_overlays,
     fold_arrays,
-    fold_level,
     folded,
     items_shape,
     join_data,
     join_levels,
+    kept_folds,
     launch_intervals,
     open_levels,
     overlay_arrays,
@@ -218,9 +218,8 @@ def _open(
         folding = request.folding
         if folding is None:
             return None
-        key = ("folds", graph_id, level.at, folding)
         prefix = f"{level.at}." if level.at else ""
-        return folded(keep(key, lambda: fold_level(level, folding)), request.unfolded, prefix)
+        return folded(kept_folds(level, folding, keep), request.unfolded, prefix)
 
     return open_levels(tree, request.unfolded, read, fold)
 

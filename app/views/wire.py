@@ -57,6 +57,18 @@ class Strings:
         return list(self._index)
 
 
+def offsets(sizes: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
+    """Return where pieces of these sizes begin that stand one after the other, and where the last
+    ends.
+    """
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32)
+
+
+def join_offsets(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.uint32]:
+    """Return the offsets of pieces whose arrays stand one after the other, out of each array's."""
+    return offsets(np.concatenate([np.diff(part) for part in parts]))
+
+
 def pack(header: dict[str, Any], arrays: Arrays) -> bytes:
     """Return the payload of a header and its arrays (see the module's format)."""
     parts: list[bytes] = []

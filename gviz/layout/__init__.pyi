@@ -3,6 +3,7 @@ from gviz.layout.choice import layers_fit as layers_fit
 from gviz.layout.choice import place_graph as place_graph
 from gviz.layout.folds.durations import RepeatDurations as RepeatDurations
 from gviz.layout.folds.durations import compare_repeats as compare_repeats
+from gviz.layout.folds.durations import sum_blocks as sum_blocks
 from gviz.layout.folds.fold import FIRST_BLOCKS as FIRST_BLOCKS
 from gviz.layout.folds.fold import Fold as Fold
 from gviz.layout.folds.fold import FoldTree as FoldTree

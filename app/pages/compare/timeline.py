@@ -73,7 +73,8 @@ def both_timelines(
     kinds = np.unique(np.concatenate([t.nodes.integers("type") for t in found.trees]))
     durations = np.concatenate([tree.times.median_ns for tree in found.trees])
     scale = value_scale(durations)
-    changes = span_changes(found)
+    # Of a large pair a window is requested with each step of the wheel.
+    changes = keep[1](("span changes", versioned, found.pair.pair), lambda: span_changes(found))
     header: dict[str, Any] = {
         "kind": "timeline",
         "graph_id": found.trees[1].graph.graph_id,

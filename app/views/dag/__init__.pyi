@@ -12,9 +12,9 @@ from gviz.app.views.dag.fold_sums import FOLD_TYPE as FOLD_TYPE
 from gviz.app.views.dag.fold_sums import fold_values as fold_values
 from gviz.app.views.dag.folding import Folded as Folded
 from gviz.app.views.dag.folding import fold_arrays as fold_arrays
-from gviz.app.views.dag.folding import fold_level as fold_level
 from gviz.app.views.dag.folding import folded as folded
 from gviz.app.views.dag.folding import items_shape as items_shape
+from gviz.app.views.dag.folding import kept_folds as kept_folds
 from gviz.app.views.dag.intervals import LaunchIntervals as LaunchIntervals
 from gviz.app.views.dag.intervals import launch_intervals as launch_intervals
 from gviz.app.views.dag.overlays import all_overlays as all_overlays

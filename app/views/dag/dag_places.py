@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.views.dag.intervals import LaunchIntervals
-from gviz.app.views.wire import Arrays
+from gviz.app.views.wire import Arrays, join_offsets
 from gviz.dag import NODE_HEIGHT, Cover, Placement
 from gviz.layout import (
     LAYERS_REQUESTED_MOST,
@@ -100,7 +100,7 @@ def _in_plane(
     arrays: Arrays = {
         "x": _floats([p.place.x for p in placed]),
         "y": _floats([p.place.y for p in placed]),
-        "route_offset": _cuts([p.place.route_offset for p in placed]),
+        "route_offset": join_offsets([p.place.route_offset for p in placed]),
         "route_x": _floats([p.place.route_x for p in placed]),
         "route_y": _floats([p.place.route_y for p in placed]),
     }
@@ -114,12 +114,6 @@ def _in_plane(
 
 def _floats(parts: Sequence[FloatArray]) -> npt.NDArray[np.float32]:
     return np.concatenate(parts).astype(np.float32)
-
-
-def _cuts(parts: Sequence[IntArray]) -> npt.NDArray[np.uint32]:
-    """Return the offsets of arrays that stand one after the other."""
-    sizes = np.concatenate([np.diff(part) for part in parts])
-    return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32)
 
 
 def _boxes(boxes: FloatArray) -> Arrays:
@@ -176,7 +170,7 @@ def _bars(places: Sequence[TimePlacement], y: Sequence[FloatArray]) -> Arrays:
     start = np.concatenate([p.bars.start_ns for p in places])
     end = np.concatenate([p.bars.end_ns for p in places])
     return {
-        "bar_offset": _cuts([np.append(p.first_bar, len(p.bars.node)) for p in places]),
+        "bar_offset": join_offsets([np.append(p.first_bar, len(p.bars.node)) for p in places]),
         "bar_x": ((start + end) / 2).astype(np.float32),
         "bar_y": _floats(y),
         "bar_half_width": ((end - start) / 2).astype(np.float32),

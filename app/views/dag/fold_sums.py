@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.views.wire import Arrays, Strings
-from gviz.layout import Fold
+from gviz.app.views.wire import Arrays, Strings, offsets
+from gviz.layout import Fold, sum_blocks
 from gviz.model import TimedLevel
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import FloatArray
 
 #: Stands for the type of a fold: no CUgraphNodeType, see :func:`gviz.app.views.wire.node_types`.
 FOLD_TYPE = 254
@@ -39,13 +39,14 @@ def fold_values(
     found["type"] = np.full(len(folds), FOLD_TYPE, np.uint8)
     found["name"] = np.array([strings.add(fold.title) for fold in folds], np.uint32)
     found["reason"] = np.full(len(folds), -1, np.int32)
-    blocks = _strips(folds, level.median_ns)
+    # What is no repeat has no blocks.
+    blocks = [sum_blocks(fold.blocks, level.median_ns)[0] for fold in folds]
     words = [strings.add(_words(f, ns)) for f, ns in zip(folds, blocks, strict=True)]
     return {
         **found,
         **mixes,
         "fold_words": np.array(words, np.int32),
-        "strip_offset": _offsets([len(ns) for ns in blocks]),
+        "strip_offset": offsets([len(ns) for ns in blocks]),
         "strip_ns": np.concatenate([np.zeros(0), *blocks]).astype(np.float32),
     }
 
@@ -106,24 +107,10 @@ class _Held:
         part = np.bincount(which.reshape(-1), weight, minlength=len(known)) / total[fold]
         order = np.lexsort((known, -part, fold))
         return {
-            "mix_offset": _offsets(np.bincount(fold, minlength=count)),
+            "mix_offset": offsets(np.bincount(fold, minlength=count)),
             "mix_family": (known % width - 1)[order].astype(np.int32),
             "mix_part": part[order].astype(np.float32),
         }
-
-
-def _offsets(sizes: Sequence[int] | IntArray) -> npt.NDArray[np.uint32]:
-    return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32)
-
-
-def _strips(folds: Sequence[Fold], median_ns: FloatArray) -> list[FloatArray]:
-    """Return the durations of the blocks of each repeat, NaN where none is timed; else none."""
-    found = []
-    for fold in folds:
-        times = median_ns[fold.blocks]
-        known = ~np.isnan(times)
-        found.append(np.where(known.any(axis=1), np.where(known, times, 0.0).sum(axis=1), np.nan))
-    return found
 
 
 def _words(fold: Fold, block_ns: FloatArray) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gviz.app.views.dag.dag_places import LevelItems
 from gviz.app.views.dag.fold_sums import fold_values
 from gviz.app.views.dag.intervals import LaunchIntervals
-from gviz.app.views.wire import Arrays, Strings
+from gviz.app.views.wire import Arrays, Strings, offsets
 from gviz.dag import cover_graph
 from gviz.families import kernel_label
 from gviz.layout import (
@@ -23,8 +23,14 @@ from gviz.layout import (
     find_repeats,
     fold_graph,
 )
-from gviz.model import SEPARATOR, SHAPE, GraphTree, TimedLevel, distinct
+from gviz.model import SEPARATOR, SHAPE, GraphTree, Keep, TimedLevel, distinct
 from gviz.stats import IntArray
+
+
+def kept_folds(level: TimedLevel, folding: str, keep: Keep) -> FoldTree:
+    """Return the folds of a level (:func:`fold_level`), which all that is made of it share."""
+    key = ("folds", level.tree.graph.graph_id, level.at, folding)
+    return keep(key, lambda: fold_level(level, folding))
 
 
 def fold_level(level: TimedLevel, folding: str) -> FoldTree:
@@ -146,7 +152,7 @@ def _cut(is_fold: npt.NDArray[np.bool_], offset: npt.NDArray[np.uint32]) -> npt.
     """Return offsets by item of arrays that folds have and nodes have not."""
     sizes = np.zeros(len(is_fold), np.int64)
     sizes[is_fold] = np.diff(offset)
-    return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32)
+    return offsets(sizes)
 
 
 def _edge_types(level: TimedLevel, graph: FoldedDag) -> IntArray:
@@ -176,7 +182,7 @@ def _members(level: TimedLevel, graph: FoldedDag) -> Arrays:
     order = np.argsort(graph.item_of, kind="stable")
     sizes = np.bincount(graph.item_of, minlength=len(graph))
     return {
-        "item_offset": np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32),
+        "item_offset": offsets(sizes),
         "item_nodes": level.key[order].astype(np.uint32),
     }
 

@@ -88,10 +88,11 @@ def _stacks(view: GraphView) -> dict[str, list[Any]]:
     ]
     known = sorted({stack_id for stack_id in stack_ids if stack_id is not None})
     place = {stack_id: at for at, stack_id in enumerate(known)}
+    stacks = [view.stack(stack_id) for stack_id in known]
     return {
         "stack": [None if stack_id is None else place[stack_id] for stack_id in stack_ids],
-        "stacks": [" < ".join(map(_frame_words, view.stack(stack_id))) for stack_id in known],
-        "calls": [" < ".join(call_names(view.stack(stack_id))) for stack_id in known],
+        "stacks": [" < ".join(map(_frame_words, stack)) for stack in stacks],
+        "calls": [" < ".join(call_names(stack)) for stack in stacks],
     }
 
 

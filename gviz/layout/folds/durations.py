@@ -75,6 +75,20 @@ def sum_items(folded: FoldedDag, duration_ns: FloatArray) -> ItemDurations:
     return ItemDurations(np.where(count > 0, total, np.nan), count)
 
 
+def sum_blocks(blocks: IntArray, duration_ns: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the sum over the timed nodes of each block, NaN where none is, and their number.
+
+    Parameters
+    ----------
+    blocks, duration_ns
+        As :func:`compare_repeats` has them.
+    """
+    found = duration_ns[blocks]
+    is_timed = ~np.isnan(found)
+    count = is_timed.sum(axis=1).astype(np.int64)
+    return np.where(count > 0, np.where(is_timed, found, 0.0).sum(axis=1), np.nan), count
+
+
 def compare_repeats(blocks: IntArray, duration_ns: FloatArray) -> RepeatDurations:
     """Return the durations of the blocks of a repeat.
 
@@ -85,10 +99,7 @@ def compare_repeats(blocks: IntArray, duration_ns: FloatArray) -> RepeatDuration
     duration_ns
         float64, one a node of the graph; NaN where it is not timed.
     """
-    found = duration_ns[blocks]
-    is_timed = ~np.isnan(found)
-    count = is_timed.sum(axis=1).astype(np.int64)
-    total = np.where(count > 0, np.where(is_timed, found, 0.0).sum(axis=1), np.nan)
+    total, count = sum_blocks(blocks, duration_ns)
     known = total[count > 0]
     if not len(known):
         return RepeatDurations(total, count, np.nan, np.nan, np.nan, np.nan, None)
