@@ -40,7 +40,6 @@ from gviz.analysis.soundness import caveats_of
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError, no_such_graph
-from gviz.model import graph_title
 from gviz.stats import NotComputed, figure, to_document
 
 if TYPE_CHECKING:
@@ -193,7 +192,7 @@ def _analyze_graph(
     return GraphAnalysis(
         graph_id=row.graph_id,
         name=row.name,
-        title=graph_title(subject.recording, row),
+        title=subject.title,
         node_count=len(subject.graph),
         launch_count=count,
         timed_launch_count=len(subject.timed_launches),

@@ -60,6 +60,7 @@ from gviz.model import (
     build_anew,
     call_times,
     contradicted_times,
+    graph_title,
     launch_spans,
     median_spans,
     read_launch_calls,
@@ -142,6 +143,11 @@ class GraphSubject:
         self._refs: dict[int, NodeRef] = {}
         self._devices = {d.device_id: d for d in devices}
         self._unroller = Unroller(self.graph, self.edges)
+
+    @property
+    def title(self) -> str:
+        """What it is called among the graphs of its run."""
+        return graph_title(self.recording, self.row, self._keep)
 
     # -- launches ----------------------------------------------------------------------
 

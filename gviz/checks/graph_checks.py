@@ -9,7 +9,6 @@ from gviz.analysis import RULES, Advice, GraphSubject, Ignored, advise_graph, la
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.limits import ANY_RULE, GraphLimits, Values
 from gviz.comparison import critical_paths, launch_lengths
-from gviz.model import graph_title
 from gviz.stats import union
 
 #: Findings that a check lists in words.
@@ -61,7 +60,7 @@ def about(
     return Check(
         row.run_id,
         row.graph_id,
-        subject.once(_title),
+        subject.title,
         what,
         status,
         value,
@@ -71,10 +70,6 @@ def about(
         rate,
         reason,
     )
-
-
-def _title(subject: GraphSubject) -> str:
-    return graph_title(subject.recording, subject.row)
 
 
 def _findings(subject: GraphSubject, limits: Values, ignored: Sequence[Ignored]) -> Iterator[Check]:

@@ -45,8 +45,6 @@ class ComparedLayers:
     ----------
     level
         Which of the compared levels they are in.
-    kind
-        What they are.
     blocks
         Each with its counterpart, in order of their numbers before.
     typical
@@ -54,16 +52,8 @@ class ComparedLayers:
     """
 
     level: int
-    kind: str
     blocks: tuple[LayerPair, ...]
     typical: int
-
-    def block_of(self, side: int, node: int) -> int | None:
-        """Return which block a node of the level is in, before (0) or after (1); None: in none."""
-        for at, block in enumerate(self.blocks):
-            if node in (block.before, block.after)[side]:
-                return at
-        return None
 
 
 def compare_layers(
@@ -89,7 +79,7 @@ def compare_layers(
     blocks = tuple(block for block in blocks if len(block.after))
     if len(blocks) < 2:  # nothing repeats
         return None
-    return ComparedLayers(most, layers.kind, blocks, _typical(comparison, blocks))
+    return ComparedLayers(most, blocks, _typical(comparison, blocks))
 
 
 def _codes(subject: GraphSubject, layers: ModelLayers, graph_id: int) -> IntArray:
@@ -119,7 +109,7 @@ def _typical(comparison: GraphComparison, blocks: Sequence[LayerPair]) -> int:
     shapes = [(len(block.before), len(block.after)) for block in blocks]
     common = max(set(shapes), key=lambda shape: (shapes.count(shape), shape))
     chosen = [at for at, shape in enumerate(shapes) if shape == common]
-    changes = [layer_change(comparison, blocks[at]) for at in chosen]
+    changes = [_layer_change(comparison, blocks[at]) for at in chosen]
     known = sorted((ns, at) for ns, at in zip(changes, chosen, strict=True) if not np.isnan(ns))
     return known[len(known) // 2][1] if known else chosen[len(chosen) // 2]
 
@@ -136,7 +126,7 @@ def layer_times(comparison: GraphComparison, block: LayerPair) -> tuple[float, f
     return before, after
 
 
-def layer_change(comparison: GraphComparison, block: LayerPair) -> float:
+def _layer_change(comparison: GraphComparison, block: LayerPair) -> float:
     """Return how much longer a layer takes (ns); NaN: it was not timed on both sides."""
     before, after = layer_times(comparison, block)
     return after - before

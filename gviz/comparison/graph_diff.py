@@ -54,7 +54,7 @@ class ComparedRun:
 
     def title(self, graph_id: int) -> str:
         """Return what one of its graphs is called among the others."""
-        return graph_title(self.recording, self.graphs[graph_id])
+        return graph_title(self.recording, self.graphs[graph_id], self.keep)
 
     def tree(self, graph_id: int) -> ComparedTree:
         """Return one of its graphs for a comparison."""

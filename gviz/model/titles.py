@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.model.nvtx_paths import SEPARATOR, range_texts, telling_parts
+from gviz.model.tree import Keep, build_anew
 from gviz.recording import rows
 from gviz.text import counted
 
@@ -46,11 +47,15 @@ def graph_titles(recording: Recording, graphs: Iterable[rows.Graph]) -> dict[int
     return titles
 
 
-def graph_title(recording: Recording, graph: rows.Graph) -> str:
-    """Return the title of a graph among those of its run."""
+def graph_title(recording: Recording, graph: rows.Graph, keep: Keep = build_anew) -> str:
+    """Return the title of a graph among those of its run; ``keep`` remembers all of these."""
     if graph.parent_graph_id is not None:
         return graph.name
-    return graph_titles(recording, recording.fetch_graphs(graph.run_id))[graph.graph_id]
+    titles = keep(
+        ("titles", graph.run_id),
+        lambda: graph_titles(recording, recording.fetch_graphs(graph.run_id)),
+    )
+    return titles[graph.graph_id]
 
 
 class _Nodes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gviz.errors import RecordingError
+from gviz.recording.connection import open_immutable
 from gviz.recording.identity import check_kind
 from gviz.recording.integrity import DamagedError
 from gviz.recording.salvage import mark_damaged, sound_file
@@ -42,8 +42,9 @@ class Database:
         self._open()
 
     def _open(self) -> None:
-        file = sound_file(self._path)
-        self.connection = _connect(file)
+        #: The file that is read: a copy of what is sound, where it is damaged.
+        self.file = sound_file(self._path)
+        self.connection = open_immutable(self.file, any_thread=True)
 
     def close(self) -> None:
         """Close the file."""
@@ -68,8 +69,9 @@ class Database:
         try:
             return read()
         except DamagedError:
-            if not mark_damaged(self._path):
+            if self.file != self._path:
                 raise
+            mark_damaged(self._path)
             self.connection.close()
             self._open()
             return read()
@@ -81,11 +83,3 @@ class Database:
             raise RecordingError(str(error)) from error
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise DamagedError(str(error)) from error
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    uri = "file:" + urllib.parse.quote(str(path.absolute())) + "?immutable=1"
-    connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-    # What a schema says is run by no statement of ours: the file may be anybody's.
-    connection.execute("PRAGMA trusted_schema=OFF")
-    return connection

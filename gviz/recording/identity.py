@@ -19,11 +19,7 @@ def read_version(path: Path) -> int:
     RecordingError
         If it is no recording, is cut short, or was written by a newer gviz.
     """
-    check_header(path)
-    with path.open("rb") as file:
-        header = file.read(100)
-    # SQLite's header: user_version at byte 60, application_id at 68 (sqlite.org/fileformat.html).
-    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
+    application, version = _ids(_whole_header(path))
     check_identity(path, application, version, old_is_fine=True)
     return version
 
@@ -40,8 +36,8 @@ def check_no_directory(path: Path) -> None:
         raise RecordingError(f"{path} is a directory; name a file in it")
 
 
-def check_header(path: Path) -> None:
-    """Raise RecordingError unless a file begins as SQLite files do and is not cut short."""
+def _whole_header(path: Path) -> bytes:
+    """Return the header of a file; RecordingError: it is not SQLite's, or the file is cut short."""
     header = _read_header(path)
     if not header.startswith(_SQLITE_MAGIC):
         raise _no_recording(path)
@@ -51,19 +47,25 @@ def check_header(path: Path) -> None:
         raise RecordingError(
             f"{path} is cut short ({path.stat().st_size} bytes); copy it again from its origin"
         )
+    return header
+
+
+def _ids(header: bytes) -> tuple[int, int]:
+    """Return application_id and user_version of SQLite's header (sqlite.org/fileformat.html)."""
+    return int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big")
 
 
 def check_kind(path: Path) -> None:
     """Raise RecordingError unless a file is a recording of this schema, damaged or not."""
     header = _read_header(path)
-    application = int.from_bytes(header[68:72], "big")
+    application, version = _ids(header)
     if not header.startswith(_SQLITE_MAGIC) and application != APPLICATION_ID:
         raise _no_recording(path)
     if len(header) < 100:
         raise RecordingError(
             f"{path} is cut short ({len(header)} bytes); copy it again from its origin"
         )
-    check_identity(path, application, int.from_bytes(header[60:64], "big"))
+    check_identity(path, application, version)
 
 
 def _read_header(path: Path) -> bytes:
@@ -103,6 +105,4 @@ def is_recording(path: Path) -> bool:
     """Return whether a file's header is that of a recording, of whatever schema."""
     with path.open("rb") as file:
         header = file.read(100)
-    return header.startswith(_SQLITE_MAGIC) and (
-        int.from_bytes(header[68:72], "big") == APPLICATION_ID
-    )
+    return header.startswith(_SQLITE_MAGIC) and _ids(header)[0] == APPLICATION_ID

@@ -100,7 +100,7 @@ class GraphSide:
         self._file = file
         self._graph = graph
         recording = file.recording
-        self._title = graph_title(recording, graph)
+        self._title = graph_title(recording, graph, file.keep)
         self._tree = read_tree(recording, graph.graph_id, file.keep, _COLUMNS)
         self._level = read_level(recording, self._tree)
         edges = read_tree_edges(recording, self._tree)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 #: What trees of a run have in common, as :func:`gviz.model.tree.keep.keeper` names it.
-OF_RUN = frozenset({"bodies", "nvtx", "devices", "launch calls"})
+OF_RUN = frozenset({"bodies", "nvtx", "devices", "launch calls", "titles"})
 
 
 @dataclass(frozen=True, slots=True)

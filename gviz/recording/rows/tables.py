@@ -38,6 +38,13 @@ class Table:
     without_rowid: bool
     indexes: tuple[tuple[str, ...], ...]
 
+    def default_of(self, column: Column) -> Any:
+        """Return what a row has in a column if nothing else is said; dataclasses.MISSING: it has to
+        be said.
+        """
+        (found,) = (f for f in dataclasses.fields(self.row) if f.name == column.name)
+        return found.default
+
     def create_sql(self) -> str:
         """Return the statements that create this table and its indexes."""
         lines = [

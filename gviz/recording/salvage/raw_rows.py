@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from gviz.recording.connection import open_immutable
 from gviz.recording.rows import Table, all_tables, create_sql
 from gviz.recording.salvage.pages import Pages, Value, text_or_bytes
 
@@ -68,11 +69,10 @@ def _insert(database: sqlite3.Connection, table: Table, rows: Iterable[tuple[Val
         database.executemany(f"INSERT INTO {table.name} VALUES ({marks})", part)
 
 
-def open_raw(path: Path) -> sqlite3.Connection:
+def _open_raw(path: Path) -> sqlite3.Connection:
     """Return a file opened by SQLite; text that is no UTF-8 is read as bytes."""
-    database = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)
+    database = open_immutable(path)
     database.text_factory = text_or_bytes
-    database.execute("PRAGMA trusted_schema=OFF")
     return database
 
 
@@ -80,7 +80,7 @@ def _rows_by_sqlite(
     path: Path, table: Table, unreadable: Counter[str]
 ) -> Iterator[tuple[Value, ...]]:
     """Yield the rows of a table; columns that it lacks are NULL. sqlite3.Error: it is damaged."""
-    with contextlib.closing(open_raw(path)) as database:
+    with contextlib.closing(_open_raw(path)) as database:
         found = database.execute(
             "SELECT c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
             "WHERE m.type = 'table' AND m.name = ?", (table.name,)
@@ -121,7 +121,7 @@ def _root_page(path: Path, table: Table) -> int | None:
     """
     sql = "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?"
     try:
-        with contextlib.closing(open_raw(path)) as database:
+        with contextlib.closing(_open_raw(path)) as database:
             found = database.execute(sql, (table.name,)).fetchone()
     except _FAILURES:
         with contextlib.closing(sqlite3.connect(":memory:")) as database:

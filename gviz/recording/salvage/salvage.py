@@ -156,10 +156,10 @@ def _default(table: Table, column: Column) -> str | None:
     """Return what stands for a value that is not known, in SQL; None: the row needs its value."""
     if column.nullable:
         return "NULL"
-    (field,) = (f for f in dataclasses.fields(table.row) if f.name == column.name)
-    if field.default is dataclasses.MISSING:
+    default = table.default_of(column)
+    if default is dataclasses.MISSING:
         return None
-    return f"'{field.default}'" if isinstance(field.default, str) else str(field.default)
+    return f"'{default}'" if isinstance(default, str) else str(default)
 
 
 def _needs(table: Table) -> Iterator[str]:

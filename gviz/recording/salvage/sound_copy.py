@@ -12,11 +12,14 @@ from gviz.recording.integrity import file_version
 from gviz.recording.salvage.salvage import recover_recording
 from gviz.recording.salvage.soundness import is_sound_file
 
-#: Versions of files that were looked at: the viewer opens a file in each thread.
-_MOST_KNOWN = 256
-_lock = threading.Lock()
 #: The path of a file, and what :func:`gviz.recording.integrity.file_version` says of it.
 _Version = tuple[str | int, ...]
+#: Versions of files that were looked at: the viewer opens a file in each thread.
+_MOST_KNOWN = 256
+#: Of what is said below of all files.
+_lock = threading.Lock()
+#: Held while a version is looked at, or copied: that may take minutes.
+_making: dict[_Version, threading.Lock] = {}
 #: By version, the file to read: None is the file itself.
 _known: dict[_Version, Path | None] = {}
 #: The folder of the copies, removed when the process ends.
@@ -34,21 +37,39 @@ def sound_file(path: Path) -> Path:
     """
     version = _version(path)
     with _lock:
-        if version not in _known:
-            _remember(version, None if is_sound_file(path) else _copy(path))
-        copy = _known[version]
-    return path if copy is None else copy
+        if version in _known:
+            return _known[version] or path
+        # Others of the same file wait; what is said of other files does not.
+        making = _making.setdefault(version, threading.Lock())
+    with making:
+        with _lock:
+            if version in _known:
+                return _known[version] or path
+        try:
+            copy = None if is_sound_file(path) else _copy(path)
+            with _lock:
+                _remember(version, copy)
+        finally:
+            _making.pop(version, None)
+    return copy or path
 
 
-def mark_damaged(path: Path) -> bool:
-    """Take a file that was opened as sound for damaged; return whether that is news."""
+def mark_damaged(path: Path) -> None:
+    """Take a file that was opened as sound for damaged."""
     version = _version(path)
     with _lock:
-        if _known.get(version) is not None:
-            return False
-        _known.pop(version, None)
-        _remember(version, _copy(path))
-    return True
+        making = _making.setdefault(version, threading.Lock())
+    with making:
+        try:
+            with _lock:
+                if _known.get(version) is not None:
+                    return
+            copy = _copy(path)
+            with _lock:
+                _known.pop(version, None)
+                _remember(version, copy)
+        finally:
+            _making.pop(version, None)
 
 
 def _version(path: Path) -> _Version:
@@ -63,14 +84,15 @@ def _remember(version: _Version, copy: Path | None) -> None:
 
 
 def _copy(path: Path) -> Path:
-    if not _folders:
-        try:
-            _folders.append(tempfile.TemporaryDirectory(prefix="gviz-"))
-        except OSError as error:
-            raise RecordingError(
-                f"{path} is damaged, and there is no room for what can be read of it ({error}); "
-                "set TMPDIR to a folder with room"
-            ) from error
+    with _lock:
+        if not _folders:
+            try:
+                _folders.append(tempfile.TemporaryDirectory(prefix="gviz-"))
+            except OSError as error:
+                raise RecordingError(
+                    f"{path} is damaged, and there is no room for what can be read of it "
+                    f"({error}); set TMPDIR to a folder with room"
+                ) from error
     copy = Path(_folders[0].name) / f"{next(_numbers)}-{path.name}"
     recover_recording(path, copy, overwrite=True)
     return copy

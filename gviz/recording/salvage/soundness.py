@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from gviz.recording import rows
+from gviz.recording.connection import open_immutable
 from gviz.recording.rows import Column, Table, all_tables, table_of, value_range
 
 _STORED_AS = {
@@ -19,7 +20,7 @@ _STORED_AS = {
 }  # fmt: skip
 #: Stacks, lines and ranges may be missing of a program that was killed: then they are not shown,
 #: and the analysis reports it.
-MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})
+_MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})
 #: Tables whose rows stand under others of the same table, by the column that names these.
 TREES: Mapping[str, str] = MappingProxyType({"graph": "parent_graph_id", "nvtx_path": "parent_id"})
 #: Rows of these are looked for by what they refer to, so one that refers to nothing is not found;
@@ -31,9 +32,9 @@ _MOST_SPANS = 2_000_000
 _LARGEST = 2**63 - 1
 
 
-def sound_value(column: Column, name: str | None = None) -> str:
+def sound_value(column: Column) -> str:
     """Return the condition that a value, not NULL, is one that a column can hold."""
-    name = name or column.name
+    name = column.name
     kinds = ", ".join(f"'{kind}'" for kind in _STORED_AS[column.sql_type])
     parts = [f"typeof({name}) IN ({kinds})"]
     limits = value_range(column)
@@ -49,7 +50,7 @@ def references(table: Table) -> Iterator[tuple[Column, Table]]:
     by_name = {each.name: each for each in all_tables()}
     for column in table.columns:
         target = by_name.get(column.key) if column.key is not None else None
-        if target is None or target.name in MAY_BE_MISSING:
+        if target is None or target.name in _MAY_BE_MISSING:
             continue
         if not (table is target and table.primary_key == (column.name,)):
             yield column, target
@@ -61,10 +62,8 @@ def is_sound_file(path: Path) -> bool:
     A file with very many spans is sound whatever their values are: those are checked as they are
     read.
     """
-    uri = f"{path.absolute().as_uri()}?immutable=1"
     try:
-        with contextlib.closing(sqlite3.connect(uri, uri=True)) as database:
-            database.execute("PRAGMA trusted_schema=OFF")
+        with contextlib.closing(open_immutable(path)) as database:
             return _is_sound(database)
     except (sqlite3.Error, UnicodeDecodeError):
         return False

@@ -17,7 +17,6 @@ from gviz.recording.database import Database
 from gviz.recording.identity import read_version
 from gviz.recording.integrity import DamagedError
 from gviz.recording.rows import SCHEMA_VERSION, Column, Table, all_tables, table_of
-from gviz.recording.salvage import is_sound_file
 from gviz.recording.upgrades import from_3
 from gviz.recording.upgrades.old_tables import OldTables
 from gviz.recording.writer import RecordingWriter, attach_source
@@ -147,12 +146,11 @@ def default_of(table: Table, column: Column) -> object:
     RecordingError
         If the row class gives the column no default.
     """
-    (found,) = (f for f in dataclasses.fields(table.row) if f.name == column.name)
-    if found.default is dataclasses.MISSING:
+    default: object = table.default_of(column)
+    if default is dataclasses.MISSING:
         raise RecordingError(
             f"{table.name}.{column.name} has no value in recordings made before it"
         )
-    default: object = found.default
     return default
 
 
@@ -165,7 +163,7 @@ def _check(source: Path, part: Path, counts: Mapping[str, int]) -> None:
     try:
         found = [row[0] for row in database.execute("PRAGMA integrity_check")]
         wrong = "" if found == ["ok"] else f"SQLite finds: {'; '.join(map(str, found[:3]))}"
-        if not is_sound_file(part):
+        if database.file != part:
             wrong = wrong or "it has rows that refer to none, or values that cannot be"
         for table, count in counts.items():
             ((has,),) = database.execute(f"SELECT count(*) FROM {table}")

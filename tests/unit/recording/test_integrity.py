@@ -150,6 +150,15 @@ def test_late_damage_of_node_times_is_left_out_where_there_are_very_many(
         assert [n.text for n in opened.fetch_notes(1) if n.kind == DAMAGE] == _said("4 node times")
 
 
+def test_late_damage_is_left_out_by_all_who_have_the_file_open(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(soundness, "_MOST_SPANS", 1)
+    change(recording, "UPDATE span SET duration_ns = 'x' WHERE iteration = 0")
+    with Recording(recording) as one, Recording(recording) as other:
+        assert [len(opened.fetch_graph_spans(1)) for opened in (one, other)] == [8, 8]
+
+
 def _read_all(path: Path) -> None:
     library = Library([path])
     try:
