@@ -41,7 +41,7 @@ def rest(page: Page) -> bool:
         return False
     if page.viewport_size != WINDOW:
         page.set_viewport_size(WINDOW)
-    page.emulate_media(color_scheme="null", reduced_motion="null")
+    page.emulate_media(color_scheme="null")
     return True
 
 

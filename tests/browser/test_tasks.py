@@ -465,7 +465,7 @@ def test_folding_again_is_a_click_or_a_press(hand: Hand, graph: Graph) -> None:
     hand.begin()
     fold.click()
     assert hand.count() == 1
-    hand.graph_page.wait_until(lambda: hand.graph_page.state("dag")["foldCount"], "folded")
+    hand.graph_page.wait_until(lambda: hand.graph_page.state("dag").get("foldCount"), "folded")
     expect(fold).to_have_attribute("aria-pressed", "true")
     hand.page.locator("#dag canvas").press("h")
     is_unfolded(hand, graph)

@@ -151,11 +151,11 @@ def test_admitted_connection_is_kept_where_there_are_many_strangers(
 def test_file_is_not_written_on_for_a_page_that_has_gone(
     server: RunningServer, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = threading.Event()
+    asked, ended = threading.Event(), threading.Event()
 
     def write(command: object, is_gone: Callable[[], bool]) -> None:
         end = time.monotonic() + _PATIENCE_S
-        client.close()
+        asked.set()
         while time.monotonic() < end and not ended.is_set():
             if is_gone():
                 ended.set()
@@ -165,5 +165,6 @@ def test_file_is_not_written_on_for_a_page_that_has_gone(
     monkeypatch.setattr("gviz.app.server.share_routes.run_writer", write)
     path = urlsplit(server.url).path + "payload/saved/a/1"
     lines = [f"GET {path} HTTP/1.1", "Host: localhost", f"Cookie: {session}", "", ""]
-    client = connect(server, "\r\n".join(lines))
+    with connect(server, "\r\n".join(lines)):
+        assert asked.wait(_PATIENCE_S)
     assert ended.wait(_PATIENCE_S)
