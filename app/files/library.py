@@ -41,7 +41,7 @@ class Library:
     Raises
     ------
     RecordingError
-        If there is no source, or one cannot be opened.
+        If there is no source, one cannot be opened, or an overlay is about another.
     """
 
     def __init__(
@@ -58,6 +58,12 @@ class Library:
             self.add(source.path if isinstance(source, Recording) else Path(source))
         if not self._files:
             raise RecordingError("there is no recording to show; name a .gviz file")
+        for overlay in overlays:
+            if overlay.file is not None and overlay.file not in self._files:
+                raise RecordingError(
+                    f"overlay {overlay.name} is about {overlay.file}, which is not open; open are "
+                    f"{', '.join(self._files)}"
+                )
 
     def files(self) -> Sequence[OpenRecording]:
         """Return the open recordings in the order given."""

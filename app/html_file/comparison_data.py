@@ -10,6 +10,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.components import Parts, select
+from gviz.app.files import OpenRecording
 from gviz.app.html_file.fact_makers import FactMakers
 from gviz.app.html_file.facts import NODES_A_BLOB, InspectedPair, to_json
 from gviz.app.html_file.notes import MEDIAN_LAUNCHES, Progress, file_note, opening_words
@@ -18,6 +19,7 @@ from gviz.app.html_file.source import Source
 from gviz.app.html_file.states import FoldStates, Opening, fold_states
 from gviz.app.pages import (
     LAYOUTS,
+    SIDES,
     TABLES,
     Comparison,
     UnionRequest,
@@ -30,7 +32,14 @@ from gviz.app.pages import (
     render_compared,
     union_dag,
 )
-from gviz.app.views import open_id, read_titles, unpack
+from gviz.app.views import (
+    breakdown_payload,
+    graph_view,
+    open_id,
+    read_titles,
+    table_payload,
+    unpack,
+)
 from gviz.recording import Recording
 
 
@@ -40,7 +49,8 @@ def comparison_blobs(
     """Yield the blobs of a comparison, by name.
 
     Those of a graph (:func:`gviz.app.html_file.graph_data.graph_blobs`), numbered as the graph
-    after; ``table-ID`` is that of all nodes, ``table-ID-NAME`` another one.
+    after; ``table-ID`` is that of all nodes, ``table-ID-NAME`` another one, ``side-ID-A`` and
+    ``side-ID-B`` those of either graph alone.
     """
     graph_id, found = pair.graph_id, pair.found
     makers.begin(pair)
@@ -49,6 +59,10 @@ def comparison_blobs(
     nothing = parts.add(pair.inspect(()))
     pool = Pool()
     states = _views(source, pair, pool, progress)
+    breakdowns = {
+        side: pool.add(breakdown_payload(opened.recording, own_id, opened.keep))
+        for side, opened, own_id in _sides(source, pair)
+    }
     content = {
         **comparison_content(found, pair.sides, page, parts),
         "fixed": {"graph": graph_id},
@@ -58,6 +72,7 @@ def comparison_blobs(
         "breakdown": None,
         "verdict": None,
         **states,
+        "sides": breakdowns,
         "headers": pool.headers,
         "strings": pool.strings,
     }
@@ -66,7 +81,18 @@ def comparison_blobs(
     for name in TABLES:
         suffix = "" if name == "nodes" else f"-{name}"
         yield f"table-{graph_id}{suffix}", compared_table(found, name)
+    # Tables can be about nodes and layers of either graph.
+    for side, opened, own_id in _sides(source, pair):
+        view = graph_view(source.library, opened.key, own_id)
+        yield f"side-{graph_id}-{side}", table_payload(view)
     yield from makers.blobs()
+
+
+def _sides(source: Source, pair: InspectedPair) -> Iterator[tuple[str, OpenRecording, int]]:
+    """Yield both sides, each with its file and its graph."""
+    files = (pair.sides.before, pair.sides.after)
+    for side, key, tree in zip(SIDES, files, pair.found.trees, strict=True):
+        yield side, source.library.file(key), tree.graph.graph_id
 
 
 def _choices(source: Source, pair: InspectedPair) -> list[Component]:

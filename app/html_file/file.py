@@ -14,12 +14,13 @@ from gviz.app.files import Library
 from gviz.app.html_file.comparison_data import comparison_blobs
 from gviz.app.html_file.document import document
 from gviz.app.html_file.fact_makers import FactMakers
-from gviz.app.html_file.facts import Inspected, InspectedGraph, inspected
+from gviz.app.html_file.facts import Inspected, InspectedGraph, inspected, to_json
 from gviz.app.html_file.frame import render_frame
 from gviz.app.html_file.graph_data import graph_blobs
 from gviz.app.html_file.launches import LaunchChoice, check_launches, choose
 from gviz.app.html_file.notes import MEDIAN_LAUNCHES, Progress
 from gviz.app.html_file.source import Source, find_partners, open_source
+from gviz.app.pages import laid_tables
 from gviz.errors import RecordingError, cannot_write
 from gviz.overlay import OverlayFile
 from gviz.recording import check_output
@@ -147,6 +148,8 @@ def _blobs(
     graphs = [{"id": graph.graph_id, "name": graph.name} for graph in source.graphs]
     found = {"parts": parts.list, "frame": frame, "graphs": graphs, "state": state}
     yield "file", json.dumps(found, separators=(",", ":")).encode()
+    if source.library.overlays:
+        yield "overlays", to_json(laid_tables(source.library, source.files, "overlay-{}".format))
     for number, overlay in enumerate(source.library.overlays):
         yield f"overlay-{number}", overlay.text
     for one in written:

@@ -48,7 +48,6 @@ def graph_blobs(
     view, graph_id = graph.view, graph.graph_id
     # Others make them while this process lays graphs out.
     makers.begin(graph)
-    overlays = {o.name: f"overlay-{n}" for n, o in enumerate(source.library.overlays)}
     parts = Parts(apart=True)
     measurements = source.recording.fetch_measurements(view.run.run_id)
     head = graph_head(view, source.graphs, measurements)
@@ -62,7 +61,7 @@ def graph_blobs(
     progress(f"{view.graph.name}: the verdict on it")
     verdict = _verdict(source.recording, view, pool)
     found = {
-        **graph_content(view, page, parts, {"graph": graph_id}, overlays),
+        **graph_content(view, page, parts, {"graph": graph_id}),
         **first_folds(source.recording, view, keep),
         "note": _note(source, view, chosen),
         "nothing": nothing,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gviz.app.components import Addresses, Sides
 from gviz.app.files import Library, OpenRecording
-from gviz.app.pages import Comparison, compare_sides
+from gviz.app.pages import SIDES, Comparison, compare_sides
 from gviz.app.views import GraphView, graph_view
 from gviz.comparison import RequestedPair, pair_recordings
 from gviz.errors import RecordingError
@@ -61,6 +61,13 @@ class Source:
     def recording(self) -> Recording:
         """The recording."""
         return self.library.file(self.file).recording
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The key of the recording by side; that before too where graphs are compared."""
+        if not self.partners:
+            return {"": self.file}
+        return dict(zip(SIDES, (self.library.files()[-1].key, self.file), strict=True))
 
     def sides(self, graph_id: int) -> Sides:
         """Return which graphs a graph that is compared and its counterpart are."""

@@ -8,6 +8,7 @@ from gviz.app.pages.compare.inspector import compared_inspector as compared_insp
 from gviz.app.pages.compare.node_place import open_path as open_path
 from gviz.app.pages.compare.node_place import place_of as place_of
 from gviz.app.pages.compare.page import render_compared as render_compared
+from gviz.app.pages.compare.page_levels import SIDES as SIDES
 from gviz.app.pages.compare.table_rows import TABLES as TABLES
 from gviz.app.pages.compare.table_rows import compared_table as compared_table
 from gviz.app.pages.compare.timeline import both_timelines as both_timelines
@@ -26,6 +27,7 @@ from gviz.app.pages.head import graph_head as graph_head
 from gviz.app.pages.head import graph_options as graph_options
 from gviz.app.pages.head import has_breakdown as has_breakdown
 from gviz.app.pages.launch_costs import render_launch_costs as render_launch_costs
+from gviz.app.pages.overlay_list import laid_tables as laid_tables
 from gviz.app.pages.ranks.comparison import RankComparisons as RankComparisons
 from gviz.app.pages.ranks.comparison import compared_ranks as compared_ranks
 from gviz.app.pages.ranks.comparison import ranks_of as ranks_of

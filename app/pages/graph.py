@@ -30,6 +30,7 @@ from gviz.app.inspector import edges_note
 from gviz.app.pages.compare import counterpart_choice
 from gviz.app.pages.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
 from gviz.app.pages.head import graph_head, has_breakdown, no_times
+from gviz.app.pages.overlay_list import laid_tables
 from gviz.app.views import (
     SENT_WHOLE,
     GraphView,
@@ -286,7 +287,6 @@ def graph_content(
     page: Component,
     parts: Parts,
     fixed: Mapping[str, object],
-    overlays: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return what the browser's page of a graph is made of, alike for a server and for a file.
 
@@ -298,8 +298,6 @@ def graph_content(
         Where the page's parts go.
     fixed
         Fields of the page's address that no choice on it changes.
-    overlays
-        Tables that the page comes with: where each is, by name.
     """
     launch = typical_launch(view.recorded_launches)
     place = parts.add(page)
@@ -317,7 +315,6 @@ def graph_content(
         },
         "fixed": {name: value for name, value in fixed.items() if value is not None},
         "has_breakdown": has_breakdown(view),
-        "overlays": [{"name": name, "source": source} for name, source in overlays.items()],
         "launch": "" if launch is None else str(launch.launch_id),
         "first": ["timeline", "dag"] if _has_many_spans(view) else ["dag", "timeline"],
     }
@@ -356,10 +353,8 @@ def graph_payload(
     page = render_served_graph(library, file, view, query, addresses)
     opened = library.file(file)
     fixed = {"file": opened.key, "graph": view.graph.graph_id}
-    overlays = {
-        overlay.name: addresses.overlay(number) for number, overlay in enumerate(library.overlays)
-    }
-    found = graph_content(view, page, Parts(), fixed, overlays)
+    found = graph_content(view, page, Parts(), fixed)
+    found["overlays"] = laid_tables(library, {"": opened.key}, addresses.overlay)
     found |= first_folds(opened.recording, view, opened.keep)
     found["identity"] = graph_identity(view.run, view.graph)
     found["sources"] = {

@@ -66,10 +66,13 @@ def _pictures(view: GraphView) -> list[Picture]:
     return [*graph, *([TIMELINE_PICTURE] if view.recorded_launches or view.stream_launches else [])]
 
 
-def share_menu(pictures: Sequence[Picture], can_share: bool) -> list[Component]:
+def share_menu(
+    pictures: Sequence[Picture], can_share: bool, sides: Sequence[str] = ("",)
+) -> list[Component]:
     """Return the menu of what can be saved, and what is said of it: assets/web/page/page.js.
 
-    ``can_share``: a server is there that can write the page as a file.
+    ``can_share``: a server is there that can write the page as a file; ``sides``: what tables can
+    be laid on.
     """
     items = [
         html.Button(
@@ -83,22 +86,30 @@ def share_menu(pictures: Sequence[Picture], can_share: bool) -> list[Component]:
     ]
     page = [_share_page()] if can_share else []
     table = html.Button("Table as CSV", id="save-csv", type="button", title="The rows shown")
-    overlay = html.Button(
-        "Add overlay…",
-        id="add-overlay",
-        type="button",
-        title="Lay a table of your own (CSV, JSON) on the graph; or drop it on the page",
-    )
     menu = html.Details(
         [
             html.Summary("Share"),
-            html.Div([*page, *items, table, overlay], className="gv-how-body gv-menu-body"),
+            html.Div(
+                [*page, *items, table, *map(_add_overlay, sides)],
+                className="gv-how-body gv-menu-body",
+            ),
         ],
         id="share-menu",
         className="gv-how gv-menu",
     )
     note = html.Span(id="share-note", className="gv-share-note gv-ellipsis", role="status")
     return [menu, note] if can_share else [menu]
+
+
+def _add_overlay(side: str) -> Component:
+    """Return the item that lays a table on the graph, or on one of two."""
+    return html.Button(
+        f"Add overlay to {side}…" if side else "Add overlay…",
+        type="button",
+        title=f"Lay a table of your own (CSV, JSON) on {f'graph {side}' if side else 'the graph'}; "
+        "or drop it on the page",
+        **{"data-lay": side},
+    )
 
 
 def _report(address: str | None) -> Component | None:

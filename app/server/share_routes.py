@@ -23,7 +23,7 @@ def add_share_route(server: Flask, library: Library, prefix: str) -> None:
 
     The answer is an HTML file that begins with what QUERY says, as the address of a graph's page
     has it: with its launch, its baseline, the verdict and the findings. ``FILE`` is a key, or
-    ``key@version``.
+    ``key@version``. What lies on the graph the page puts into it: assets/web/overlay/carry.js.
     """
 
     def saved(file: str, graph_id: int) -> Response:
@@ -56,7 +56,7 @@ def _write(
         command = own_command(
             "gviz", "export", "--html", str(path), "--graph", str(view.graph.graph_id),
             "--state", state, "-o", str(output), *_launch(view, state),
-            *_baseline(library, folder, state), *_overlays(library, folder),
+            *_baseline(library, folder, state),
         )  # fmt: skip
         run_writer(command, is_gone)
         return output.read_bytes()
@@ -93,11 +93,3 @@ def _baseline(library: Library, folder: Path, state: str) -> list[str]:
     if query.graphs is not None:
         arguments += ["--baseline-graph", str(query.graphs[0])]
     return arguments
-
-
-def _overlays(library: Library, folder: Path) -> list[str]:
-    """Return the overlays of the server, as arguments."""
-    paths = [folder / overlay.name for overlay in library.overlays]
-    for path, overlay in zip(paths, library.overlays, strict=True):
-        path.write_bytes(overlay.text)
-    return [argument for path in paths for argument in ("--overlay", str(path))]

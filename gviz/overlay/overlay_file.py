@@ -30,14 +30,17 @@ class OverlayFile:
         Of the file: addresses and choices call its columns by it.
     text
         CSV or JSON in UTF-8, which assets/web/overlay reads.
+    file
+        The recording it is about, as pages call that; None: any.
     """
 
     name: str
     text: bytes
+    file: str | None = None
 
 
-def read_overlay(path: Path) -> OverlayFile:
-    """Return a file's table, checked.
+def read_overlay(path: Path, file: str | None = None) -> OverlayFile:
+    """Return a file's table, checked; ``file``: the recording it is about.
 
     Raises
     ------
@@ -62,17 +65,37 @@ def read_overlay(path: Path) -> OverlayFile:
         ) from error
     except OverlayFault as error:
         raise GvizError(f"{path}: {error}") from error
-    return OverlayFile(path.name, content)
+    return OverlayFile(path.name, content, file)
 
 
-def read_overlays(paths: Sequence[Path]) -> tuple[OverlayFile, ...]:
-    """Return the tables of some files, as :func:`read_overlay`; their names have to differ."""
-    found = tuple(read_overlay(path) for path in paths)
-    names = [overlay.name for overlay in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"two overlays are called {name}; rename one, pages call them so")
+def read_overlays(requests: Sequence[Path]) -> tuple[OverlayFile, ...]:
+    """Return the tables of some files, as :func:`read_overlay`.
+
+    Parameters
+    ----------
+    requests
+        ``TABLE``, or ``NAME=TABLE``: a table about the recording that pages call NAME.
+
+    Raises
+    ------
+    UsageError
+        If two about one recording are called the same.
+    """
+    found = tuple(read_overlay(path, file) for file, path in map(_parted, requests))
+    for at, one in enumerate(found):
+        for other in found[:at]:
+            about = {one.file, other.file}
+            if one.name == other.name and (len(about) == 1 or None in about):
+                raise UsageError(
+                    f"two overlays are called {one.name}; rename one, pages call them so"
+                )
     return found
+
+
+def _parted(request: Path) -> tuple[str | None, Path]:
+    """Return the recording that a request names, and the table; a file may have = in its name."""
+    name, sign, table = str(request).partition("=")
+    return (name, Path(table)) if sign and not request.exists() else (None, request)
 
 
 def _from_parquet(path: Path, content: bytes) -> bytes:

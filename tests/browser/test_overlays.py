@@ -34,8 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def drop(page: Page, name: str, text: str) -> None:
-    """Drop a file onto the page."""
+def drop(page: Page, name: str, text: str, at: float = 0.5) -> None:
+    """Drop a file onto the page, so far from its left side."""
     data = page.evaluate_handle(
         """([name, text]) => {
           const data = new DataTransfer();
@@ -46,7 +46,8 @@ def drop(page: Page, name: str, text: str) -> None:
     )
     page.dispatch_event("body", "dragenter", {"dataTransfer": data})
     expect(page.locator("#drop-veil")).to_contain_text("table")
-    page.dispatch_event("body", "drop", {"dataTransfer": data})
+    x = at * page.evaluate("window.innerWidth")
+    page.dispatch_event("body", "drop", {"dataTransfer": data, "clientX": x})
     expect(page.locator("#drop-veil")).to_have_count(0)
 
 
@@ -104,6 +105,42 @@ def test_table_is_dropped_onto_a_saved_file(page: Page, folder: Path) -> None:
     )
     page.locator("#share-menu summary").click()
     with page.expect_file_chooser() as choosing:
-        page.locator("#add-overlay").click()
+        page.locator("[data-lay]").click()
     choosing.value.set_files([{"name": "a.dot", "mimeType": "text/plain", "buffer": b"digraph"}])
     expect(notes.get_by_role("alert").last).to_contain_text("a.dot: it is no table")
+
+
+def test_tables_of_both_graphs_are_compared_and_shared(
+    serve: Serve, folder: Path, graph_page: GraphPage, tmp_path: Path
+) -> None:
+    before, after = (
+        write_recording(folder / f"{name}.gviz", transformer_shape(layers=3), launches=3)
+        for name in ("before", "after")
+    )
+    names = [f"{FIRST_NODE_ID + n}" for n in range(4)]
+    for name, factor in (("before", 2), ("after", 3)):
+        rows = "".join(f"{node},{factor * (n + 1)}\n" for n, node in enumerate(names))
+        (folder / f"{name}.csv").write_text(f"node,energy [mJ]\n{rows}")
+    overlays = [Path(f"{name}={folder / name}.csv") for name in ("before", "after")]
+    site = serve(before, after, overlays=overlays)
+    page = graph_page.page
+    graph_page.open(site, f"compare?a=before&b=after&table=nodes&node={NODE}")
+    graph_page.drawn("dag", overlay="overlay:change:energy")
+    values = page.locator(".gv-overlay-values")
+    expect(values).to_have_text([re.compile("6 mJ"), re.compile("9 mJ"), re.compile(r"\+3 mJ")])
+    # What a row of several nodes has is theirs together.
+    graph_page.choose("table-view", "By kernel name")
+    row = page.locator("#kernels [data-row]", has_text="embedding")
+    expect(row).to_contain_text("4 mJ6 mJ+2 mJ")
+    drop(page, "errors.json", json.dumps([{"node": NODE, "errors": 7}]), at=0.9)
+    graph_page.drawn("dag", overlay="overlay:B:errors.json:errors")
+    page.locator("#share-menu summary").click()
+    with page.expect_download() as saved:
+        page.locator("#share").click()
+    output = tmp_path / "shared.html"
+    saved.value.save_as(output)
+    page.goto(output.as_uri())
+    expect(page.locator("#colour")).to_have_value("overlay:B:errors.json:errors")
+    expect(values).to_have_count(4)
+    expect(values).to_contain_text(["6 mJ", "9 mJ", "7", "+3 mJ"])
+    expect(page.locator("#colour optgroup")).to_have_count(4)

@@ -20,7 +20,9 @@ from gviz.app.pages.compare.choice import (
 )
 from gviz.app.pages.compare.comparison import Comparison, Comparisons
 from gviz.app.pages.compare.page import render_choice, render_compared
+from gviz.app.pages.compare.page_levels import SIDES
 from gviz.app.pages.compare.tables import is_timed, tables_of
+from gviz.app.pages.overlay_list import laid_tables
 
 _WAITING = "Comparing… Graphs of 20,000 nodes take ten seconds."
 
@@ -72,7 +74,24 @@ def _content(
             kind: addresses.compared(kind, versioned)
             for kind in ("dag", "timeline", "table", "inspector")
         }
-        | {"saved": addresses.graph_payload("saved", versioned.after, after.graph_id)},
+        | {
+            "saved": addresses.graph_payload("saved", versioned.after, after.graph_id),
+            "sides": _sides(found, versioned, addresses),
+        },
+        "overlays": laid_tables(
+            library, dict(zip(SIDES, (sides.before, sides.after), strict=True)), addresses.overlay
+        ),
+    }
+
+
+def _sides(found: Comparison, sides: Sides, addresses: Addresses) -> dict[str, Any]:
+    """Return where the nodes and layers of each side are, which tables can be about."""
+    return {
+        side: {
+            kind: addresses.graph_payload(kind, file, tree.graph.graph_id)
+            for kind in ("table", "breakdown")
+        }
+        for side, file, tree in zip(SIDES, (sides.before, sides.after), found.trees, strict=True)
     }
 
 

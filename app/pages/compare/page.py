@@ -28,7 +28,7 @@ def render_compared(
 
     ``can_share``: a server is there that can write the page as a file.
     """
-    share = share_menu([GRAPH_PICTURE, TIMELINE_PICTURE], can_share)
+    share = share_menu([GRAPH_PICTURE, TIMELINE_PICTURE], can_share, SIDES)
     return html.Div(
         className="gv-graph-page gv-compare",
         children=[

@@ -58,6 +58,11 @@ class _Places:
         numbers = self.found.keys.of_side(side)
         return [int(key) for key in numbers[at.first : at.end]]
 
+    def own_keys(self, level: int) -> list[int]:
+        """Return the numbers of a level's nodes before on the page of their graph, by node id."""
+        at = self.tree(0).levels[level]
+        return [int(key) for key in self.tree(0).key[at.first : at.end]]
+
     def by_ref(self, side: int) -> Callable[[NodeRef], int]:
         """Return what finds the number of a node."""
         known: dict[tuple[int, int], int] = {}
@@ -72,7 +77,8 @@ class _Places:
 def compared_table(found: Comparison, table: str) -> bytes:
     """Return a table as JSON: a list a column, as the columns of its name say.
 
-    Times are in nanoseconds; null: none. ``key`` is a node's number on the page, ``keys`` those
+    Times are in nanoseconds; null: none. ``key`` is a node's number on the page, ``key_a`` that on
+    the page of the graph before, ``keys`` those
     of all nodes that a row is about; ``size_ns`` what rows are sorted by.
     """
     rows = list(TABLES[table](found))
@@ -104,7 +110,7 @@ def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -
     comparison = found.level(at)
     verdicts = node_verdicts(comparison)
     tree, body = places.tree(1), places.level(1, level.graph_ids[1])
-    keys = places.keys(1, body)
+    keys, own = places.keys(1, body), places.own_keys(places.level(0, level.graph_ids[0]))
     intervals = _intervals(level)
     times, names, words = comparison.times, comparison.pair_names(), node_words(comparison)
     changed, only_addresses = comparison.changed, comparison.only_addresses
@@ -114,6 +120,7 @@ def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -
         low, high = intervals.get(pair, (None, None))
         yield {
             "key": keys[two],
+            "key_a": own[one],
             "node_a": int(comparison.first.node_id[one]),
             "node_b": int(comparison.second.node_id[two]),
             "name": names[pair],
@@ -143,13 +150,14 @@ def _alone(found: Comparison, places: _Places, level: ComparedLevel) -> Iterator
     )
     for side, graph, nodes, durations, what in sides:
         body = places.level(side, level.graph_ids[side])
-        keys = places.keys(side, body)
+        keys, own = places.keys(side, body), [] if side else places.own_keys(body)
         taken = {
             n: r.name for r in comparison.replacements for n in (r.before, r.after)[side].tolist()
         }
         for node in nodes.tolist():
             yield {
                 "key": keys[node],
+                "key_a": None if side else own[node],
                 "node_b" if side else "node_a": int(graph.node_id[node]),
                 "name": graph.title[node],
                 "kind": node_type_name(int(graph.type[node])),
@@ -171,9 +179,12 @@ def _in_lone_bodies(found: Comparison, places: _Places) -> Iterator[Row]:
         what = "added" if side else "removed"
         median = tree.times.median_ns[own.first : own.end]
         keys = places.keys(side, level.place)
-        for key, node, ns in zip(keys, tree.nodes[own.first : own.end], median, strict=True):
+        mine = [None] * len(keys) if side else places.own_keys(level.place)
+        nodes = tree.nodes[own.first : own.end]
+        for key, key_a, node, ns in zip(keys, mine, nodes, median, strict=True):
             yield {
                 "key": key,
+                "key_a": key_a,
                 "node_b" if side else "node_a": node.node_id,
                 "name": node.name,
                 "kind": node_type_name(node.type),

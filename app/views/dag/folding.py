@@ -114,7 +114,8 @@ def folded(tree: FoldTree, unfolded: Collection[str], prefix: str = "") -> Folde
 def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: Strings) -> Arrays:
     """Return the DAG's arrays with one value an item.
 
-    Beside those of nodes: item_offset, item_nodes (node ids an item holds), fold (string: id of
+    Beside those of nodes: item_offset, item_nodes (node ids an item holds, block after block of a
+    repeat), fold (string: id of
     the fold that the item is, -1: a node), inside (string: id of the innermost open fold around
     it, -1), and what folds have of their own
     (:func:`gviz.app.views.dag.fold_sums.fold_values`).
@@ -141,7 +142,7 @@ def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: String
         "fold": _fold_ids(view, strings),
         "inside": _open_around(view, strings),
         "fold_words": words,
-        **_members(level, graph),
+        **_members(level, view),
         "strip_offset": _cut(is_fold, of_folds["strip_offset"]),
         "mix_offset": _cut(is_fold, of_folds["mix_offset"]),
     }
@@ -178,8 +179,10 @@ def _open_around(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
     return around[view.first] if len(view.graph) else around[:0]
 
 
-def _members(level: TimedLevel, graph: FoldedDag) -> Arrays:
-    order = np.argsort(graph.item_of, kind="stable")
+def _members(level: TimedLevel, view: Folded) -> Arrays:
+    """Return the nodes that each item holds, block after block where it is a repeat."""
+    graph, lined_up = view.graph, view.tree.order
+    order = lined_up[np.argsort(graph.item_of[lined_up], kind="stable")]
     sizes = np.bincount(graph.item_of, minlength=len(graph))
     return {
         "item_offset": offsets(sizes),

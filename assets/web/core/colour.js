@@ -212,20 +212,34 @@ export function step(scale, ns) {
 
 /**
  * How values map to colours: as ColourScale of gviz.formats.svg.colours; where some are below zero, from the least.
- * @param {ArrayLike<number>} values NaN: none
+ * @param {ArrayLike<number>} values NaN: none @param {boolean} [isSpread] from the least in any case
  * @returns {{least: number, most: number|null, log: boolean, from?: number}}
  */
-export function scaleOf(values) {
-  let [least, most, lowest] = [Infinity, -Infinity, 0];
+export function scaleOf(values, isSpread = false) {
+  let [least, most, lowest] = [Infinity, -Infinity, isSpread ? Infinity : 0];
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
     if (value > most) most = value;
     if (value > 0 && value < least) least = value;
     if (value < lowest) lowest = value;
   }
-  if (lowest < 0) return { least: lowest, most, log: false, from: lowest };
+  if (lowest < 0 || (isSpread && most >= lowest)) return { least: lowest, most, log: false, from: lowest };
   if (!(most > 0)) return { least: 0, most: null, log: false };
   return { least, most, log: most / least >= LOG_RATIO };
+}
+
+/**
+ * How changes map to colours: by their size, the same to both sides.
+ * @param {ArrayLike<number>} values NaN: none
+ */
+export function changeScaleOf(values) {
+  let [least, most] = [Infinity, 0];
+  for (let i = 0; i < values.length; i++) {
+    const size = Math.abs(values[i]);
+    if (size > most) most = size;
+    if (size > 0 && size < least) least = size;
+  }
+  return most > 0 ? { least, most, log: false } : { least: 0, most: null, log: false };
 }
 
 /**

@@ -13,9 +13,10 @@
  *   buffer?: string|null, times?: [number, number]|"between"|null, eager?: string,
  *   laid?: Laid|null, setProps?: (change: Partial<Props>) => void}} Props  as
  *   gviz.app.components.canvases has them
- * @typedef {{id: string, label: string, isNumber: boolean, places: Map<string, number>, of: (node: number) => number|string|null,
- *   shade: (nodes: number[]) => number|string|null, write: (value: number|string|null) => string}} Laid  what a reader has
- *   laid on the graph, a column of an overlay (overlay/overlay.js): views colour by it in place of `colour`
+ * @typedef {{id: string, label: string, isNumber: boolean, diverges?: boolean, places: Map<string, number>, of: (node: number) => number|string|null,
+ *   over: (nodes: number[]) => number|string|null, shade: (nodes: number[]) => number|string|null,
+ *   write: (value: number|string|null) => string}} Laid  what a reader has laid on the graph, a column of an overlay
+ *   (overlay/overlay.js): views colour by it in place of `colour`; `diverges`: its numbers are changes, of both signs
  * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind
  * @typedef {{x: number, y: number}} Point  on the canvas
  * @typedef {import("./gestures.js").Listener & {

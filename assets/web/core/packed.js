@@ -1,10 +1,39 @@
 /** Data of a saved file, which are gzip in base64. */
 
-/** The bytes of packed data as they are unpacked. @param {string} text @returns {ReadableStream<Uint8Array>} */
-export function unpacking(text) {
-  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  return new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+/** Characters that are read, and bytes that are written, in one go: a few ms. They are whole groups of base64. */
+const PIECE = 1 << 20;
+const WRITTEN = 3 << 18;
+
+/** The bytes of a text of base64, piece by piece. @param {string} text @returns {ReadableStream<Uint8Array<ArrayBuffer>>} */
+function bytesOf(text) {
+  let from = 0;
+  return new ReadableStream({
+    pull(to) {
+      if (from >= text.length) return to.close();
+      const packed = atob(text.slice(from, from + PIECE));
+      from += PIECE;
+      const bytes = new Uint8Array(packed.length);
+      for (let at = 0; at < packed.length; at++) bytes[at] = packed.charCodeAt(at);
+      to.enqueue(bytes);
+    },
+  });
 }
+
+/** The bytes of packed data as they are unpacked. @param {string} text @returns {ReadableStream<Uint8Array>} */
+export const unpacking = (text) => bytesOf(text).pipeThrough(new DecompressionStream("gzip"));
 
 /** The bytes of packed data. @param {string} text @returns {Promise<ArrayBuffer>} */
 export const unpack = (text) => new Response(unpacking(text)).arrayBuffer();
+
+/** The text of data that are packed, in pieces. @param {ReadableStream<Uint8Array>} stream of their bytes @returns {Promise<string[]>} */
+export async function packing(stream) {
+  const packer = /** @type {ReadableWritablePair<Uint8Array, Uint8Array>} */ (new CompressionStream("gzip"));
+  const packed = await new Response(/** @type {any} */ (stream.pipeThrough(packer))).blob();
+  /** @type {string[]} */
+  const pieces = [];
+  for (let from = 0; from < packed.size; from += WRITTEN) {
+    const bytes = new Uint8Array(await packed.slice(from, from + WRITTEN).arrayBuffer());
+    pieces.push(btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")));
+  }
+  return pieces;
+}

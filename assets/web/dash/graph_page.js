@@ -13,6 +13,7 @@ import { FetchedStore, fetchPage } from "../stores/fetched.js";
 import { notShown } from "../page/inspector.js";
 import { GraphPage as Page, PARTS } from "../page/page.js";
 import * as pageHistory from "./history.js";
+/** @import { Side } from "../overlay/overlays.js" */
 /** @import { ServedChoice } from "../stores/fetched.js" */
 /** @import { Host } from "../page/page.js" */
 
@@ -204,13 +205,13 @@ export function go(search) {
   return page.go(search);
 }
 
-/** Whether tables can be laid on what is shown. */
-export const takesTables = () => !!shown?.page?.takesTables;
+/** What tables can be laid on: the sides of what is shown. @returns {readonly Side[]} */
+export const sides = () => shown?.page?.sides ?? [];
 
-/** Lay the tables among some files on the graph that is shown; return the others. @param {File[]} files */
-export async function layTables(files) {
+/** Lay the tables among some files on a side of what is shown; return the others. @param {File[]} files @param {number} side its place among all */
+export async function layTables(files, side) {
   const page = shown?.page;
-  return page?.takesTables ? page.overlays.take(files) : files;
+  return page ? page.overlays.take(files, page.sides[side]) : files;
 }
 
 /** Take in what the recording of the page shown has by now. */

@@ -149,16 +149,17 @@ export async function sendAll(files) {
 
 // -- dropping and choosing ------------------------------------------------------------
 
-/** What is done with files that are dropped. */
+/** What is done with files that are dropped, in each part of the page. */
 function dropWords() {
   const most = byteSize(Number(box().dataset.mostBytes));
-  const laid = graphPage.takesTables() ? ". A table (.csv, .json) is laid on this graph" : "";
-  return `Drop files to open them, up to ${most} each: ${TAKEN}${laid}`;
+  const words = `Drop files to open them, up to ${most} each: ${TAKEN}`;
+  const sides = graphPage.sides();
+  return sides.length ? sides.map((side) => `${words}. A table (.csv, .json) is laid on ${drop.nameOf(side)}`) : [words];
 }
 
-/** Lay tables on the graph that is shown, and open the others. @param {File[]} files */
-async function take(files) {
-  await sendAll(await graphPage.layTables(files));
+/** Lay tables on the graph that is shown, and open the others. @param {File[]} files @param {number} part of the page */
+async function take(files, part) {
+  await sendAll(await graphPage.layTables(files, part));
 }
 
 /** Take files that are dropped or chosen. */

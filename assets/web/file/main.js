@@ -3,6 +3,7 @@ import { byId } from "../core/dom.js";
 import { lastTouched } from "../core/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
+import { LIST } from "../overlay/carry.js";
 import * as drop from "../overlay/drop.js";
 import * as address from "../page/address.js";
 import * as blobs from "../stores/blobs.js";
@@ -39,7 +40,8 @@ async function readStore(id) {
   // Unpacked beside the rest: the page shows it as soon as it stands.
   blobs.json(`table-${id}`);
   const graph = await blobs.json(`graph-${id}`);
-  return graph.compares ? new SavedComparison(graph) : new EmbeddedStore(graph);
+  const tables = blobs.has(LIST) ? await blobs.json(LIST) : [];
+  return graph.compares ? new SavedComparison(graph, tables) : new EmbeddedStore(graph, tables);
 }
 
 /**
@@ -122,13 +124,16 @@ async function start() {
   }
 }
 
-/** Lay dropped tables on the graph that is shown. @param {File[]} files */
-async function take(files) {
-  const others = await page?.overlays.take(files);
+/** What tables can be laid on by now. */
+const sides = () => page?.sides ?? [""];
+
+/** Lay dropped tables on the graph that is shown. @param {File[]} files @param {number} part of the page */
+async function take(files, part) {
+  const others = await page?.overlays.take(files, sides()[part]);
   for (const { name } of others ?? []) page?.overlays.refuse(name);
 }
 
-drop.listen(() => "Drop a table (.csv, .json) to lay it on this graph", take);
+drop.listen(() => sides().map((side) => `Drop a table (.csv, .json) to lay it on ${drop.nameOf(side)}`), take);
 keys.listen();
 split.listen();
 start();

@@ -8,20 +8,53 @@ export const NONE = "no value";
 /** Nodes together that have different texts. */
 export const SEVERAL = "several";
 
-export class LaidColours {
-  /** @param {Laid} laid @param {Iterable<number>} nodes all of those that are coloured */
-  constructor(laid, nodes) {
-    this.laid = laid;
-    const values = laid.isNumber ? Array.from(nodes, (node) => laid.of(node)) : [];
-    this.scale = colour.scaleOf(values.map((value) => (typeof value === "number" ? value : NaN)));
+/** How numbers of what is laid become colours: along a ramp, or to both sides of no change. */
+export class LaidScale {
+  /**
+   * @param {Laid} laid @param {ArrayLike<number>} numbers all that are coloured, NaN: none
+   * @param {boolean} [isSpread] from the least of them to the most
+   */
+  constructor(laid, numbers, isSpread = false) {
+    this.diverges = !!laid.diverges;
+    this.scale = this.diverges ? colour.changeScaleOf(numbers) : colour.scaleOf(numbers, isSpread);
   }
 
-  /** Fill and ink of a node; null: it has no value. @param {number} node @param {Theme} theme */
-  paint(node, theme) {
-    const value = this.laid.of(node);
+  /** @param {number} value */
+  stepOf(value) {
+    return this.diverges ? colour.changeStepOf(this.scale, value) : colour.stepOf(this.scale, value);
+  }
+
+  /** @param {Theme} theme */
+  table(theme) {
+    return this.diverges ? colour.changes(theme.name) : colour.ramp(theme.name);
+  }
+
+  /** Fill and ink of a number. @param {number} value @param {Theme} theme */
+  paint(value, theme) {
+    const { css, darkText } = this.table(theme);
+    const step = this.stepOf(value);
+    return { fill: css[step], ink: darkText[step] ? theme.inkDark : theme.inkLight };
+  }
+}
+
+/** A value as a number; NaN: it is none. @param {number|string|null} value */
+export const numberOf = (value) => (typeof value === "number" ? value : NaN);
+
+/** The colour of a text; of nodes together that have several, that of the rarer ones. @param {Laid} laid @param {string} text @param {Theme} theme */
+export const textColour = (laid, text, theme) => colour.category(laid.places.get(text) ?? colour.CATEGORIES, theme.name);
+
+/** Fill and ink of some values, each coloured beside the others; null: it has none. */
+export class LaidColours {
+  /** @param {Laid} laid @param {Iterable<number|string|null>} values all that are coloured @param {boolean} [isSpread] */
+  constructor(laid, values, isSpread) {
+    this.laid = laid;
+    this.scale = new LaidScale(laid, Array.from(values, numberOf), isSpread);
+  }
+
+  /** @param {number|string|null} value @param {Theme} theme */
+  paint(value, theme) {
     if (value === null) return null;
-    if (typeof value !== "number") return { fill: colour.category(this.laid.places.get(value) ?? 0, theme.name), ink: theme.inkDark };
-    const [ramp, step] = [colour.ramp(theme.name), colour.stepOf(this.scale, value)];
-    return { fill: ramp.css[step], ink: ramp.darkText[step] ? theme.inkDark : theme.inkLight };
+    return typeof value === "number" ? this.scale.paint(value, theme)
+      : { fill: textColour(this.laid, value, theme), ink: theme.inkDark };
   }
 }

@@ -27,7 +27,7 @@ export class OverlayNotes {
 
   /** @param {Overlay} overlay */
   show(overlay) {
-    const { name, columns, unmatched } = overlay;
+    const { title: name, columns, unmatched } = overlay;
     const nothing = columns.length ? "" : " Nothing is laid on the graph.";
     const texts = columns.filter((column) => column.firstText);
     const remove = element("button", { type: "button", class: "gv-button" }, "Remove");

@@ -3,10 +3,13 @@
  *
  * Rows about one node, or one name, count as their mean. What a row says of several nodes together, such as a range,
  * is spread over them in equal parts where it is summed up.
+ *
+ * @typedef {{source: Source, side: Side, title: string}} Given  where it is from, and what it lies on
  */
 import * as format from "../core/format.js";
 import { SEVERAL } from "./colours.js";
 import { measureOf } from "./unit.js";
+/** @import { Side, Source } from "./overlays.js" */
 /** @import { ColumnSums } from "./read/sums.js" */
 /** @import { TableRows, Unmatched } from "./read/table.js" */
 /** @import { Target } from "./read/targets.js" */
@@ -31,7 +34,7 @@ export class Column {
     this.numbers = numbers;
     this.texts = texts;
     /** What made texts of its values, where some are numbers. @type {{line: number, text: string}|null} */ this.firstText = null;
-    /** What addresses and choices call it. */ this.id = `overlay:${overlay.name}:${name}`;
+    /** What addresses and choices call it. */ this.id = `overlay:${overlay.side && `${overlay.side}:`}${overlay.name}:${name}`;
     this.isNumber = numbers !== null;
     /** @type {Map<string, number>|null} */ this.ranks = null;
     /** Whether some values are below zero. */ this.isSigned = !!numbers?.some((value) => value < 0);
@@ -42,7 +45,12 @@ export class Column {
 
   /** What a column of a table and a legend call it. */
   get label() {
-    return this.name;
+    return this.overlay.side ? `${this.name} ${this.overlay.side}` : this.name;
+  }
+
+  /** What it is of. */
+  get title() {
+    return this.overlay.title;
   }
 
   /** The place of each text, those of most nodes first: it has the same colour everywhere. */
@@ -69,16 +77,6 @@ export class Column {
     if (!this.numbers) return this.texts?.get(key) ?? null;
     const value = this.numbers[key];
     return Number.isNaN(value) ? null : value;
-  }
-
-  /** The values of all nodes of the page, in their order. */
-  list() {
-    const { numbers, texts } = this;
-    return Array.from(this.overlay.keys, (key) => {
-      if (key < 0) return null;
-      if (!numbers) return texts?.get(key) ?? null;
-      return Number.isNaN(numbers[key]) ? null : numbers[key];
-    });
   }
 
   /** The part of a sum that a node is: of what several have together, an equal one. @param {number} id @returns {number|null} */
@@ -124,16 +122,19 @@ export class Column {
 }
 
 export class Overlay {
-  /** @param {string} name of its file @param {TableRows} table */
-  constructor(name, table) {
+  /** @param {Given} given @param {TableRows} table */
+  constructor({ source, side, title }, table) {
     const { keys, columns } = table.sums;
-    this.name = name;
+    this.source = source;
+    /** Of its file. */ this.name = source.name;
+    this.side = side;
+    this.title = title;
     /** @type {number} */ this.rowCount = table.count;
     this.matchedCount = table.matched;
     /** @type {Unmatched[]} */ this.unmatched = table.unmatched;
     this.how = table.how;
     /** Of each node, by its number on the page. */ this.places = table.targets.places;
-    /** By a node's place the key of the row about it; -1: none. */ this.keys = new Int32Array(this.places.size).fill(-1);
+    /** By a node's place the key of the row about it; -1: none. */ this.keys = new Int32Array(table.targets.count).fill(-1);
     /** How many nodes share the value of a key; 1: each has it. */
     this.shares = new Uint32Array(keys.size);
     this.join(keys);

@@ -2,21 +2,30 @@
  * The overlays of a graph's page: tables that a reader laid on it, from files that are dropped or chosen, or that the
  * page came with.
  *
- * @typedef {{name: string, open: () => Promise<ReadableStream<Uint8Array>>}} Source  a file of an overlay
- * @typedef {{nodes: () => Promise<NodesOfPage|null>, groups: () => Promise<Group[]>,
- *   laid: (column: Column|null) => void}} Host  the page: its nodes, null: they could not be had; its layers; it hears
- *   that other overlays lie on it, and which column to colour by, null: the one it has
+ * @typedef {""|"A"|"B"} Side  of two graphs that are compared the one before or after; "": there is one graph
+ * @typedef {{name: string, side?: Side, open: () => Promise<ReadableStream<Uint8Array>>}} Source  a file of an overlay;
+ *   without a side it is laid on each
+ * @typedef {{sides: readonly Side[], about: (side: Side) => Promise<About|null>, laid: (column: AnyColumn|null, gone: AnyColumn[]) => void}} Host
+ *   the page: its sides, and what rows of a table about one can be about, null: it could not be had; it hears that other
+ *   overlays lie on it, which column to colour by, null: the one it has, and which ones are gone
+ * @typedef {{nodes: {columns: Record<string, any[]>, places: Map<number, number>}, groups: Group[]}} About  the nodes of
+ *   a side, with their places by their numbers on the page, and its layers
  * @typedef {{columns: Record<string, any[]>, places: Map<number, number>, words: string[]|null, ids: number[]}} NodesOfPage
+ * @typedef {Column|ChangeColumn} AnyColumn
  */
 import { element } from "../core/parts.js";
+import { changesOf } from "./change_column.js";
 import { OverlayNotes } from "./notes.js";
 import { Targets } from "./read/targets.js";
 import { readOverlay, turn } from "./reading.js";
+/** @import { ChangeColumn } from "./change_column.js" */
 /** @import { Column, Overlay } from "./overlay.js" */
 /** @import { Group } from "./read/targets.js" */
 
-/** Columns of overlays that the table shows at a time. */
-const MOST_SHOWN = 4;
+/** Columns of overlays that the table shows at a time: of two graphs, before, after and change of two. */
+const MOST_SHOWN = { one: 4, two: 6 };
+/** Both graphs of a comparison. @type {readonly Side[]} */
+export const SIDES = ["A", "B"];
 /** Columns of times, as tables call them. */
 const TIMES = ["median_ns", "p95_ns", "share", "total_ns"];
 /** Values that the inspector lists of an overlay. */
@@ -40,8 +49,9 @@ export class Overlays {
     this.notes = new OverlayNotes((overlay) => this.remove(overlay));
     this.ending = new AbortController();
     /** One file after the other. @type {Promise<unknown>} */ this.queue = Promise.resolve();
-    /** @type {Targets|null} */ this.targets = null;
-    /** What the table of nodes shows. @type {{nodes: NodesOfPage|null, columns: Column[]}} */
+    /** Where rows are looked for, by side. @type {Map<Side, Targets>} */ this.targets = new Map();
+    /** What columns of both sides changed by, in order of those after. @type {ChangeColumn[]} */ this.changes = [];
+    /** What the table of nodes shows. @type {{nodes: NodesOfPage|null, columns: AnyColumn[]}} */
     this.filled = { nodes: null, columns: [] };
   }
 
@@ -50,14 +60,24 @@ export class Overlays {
     return this.columns().find((column) => column.id === id) ?? null;
   }
 
-  /** @returns {Column[]} */
+  /** All columns; of what both sides have those of before, after and change stand together. @returns {AnyColumn[]} */
   columns() {
-    return this.list.flatMap((overlay) => overlay.columns);
+    const paired = this.changes.flatMap((change) => [change.before, change.after, change]);
+    return [...paired, ...this.list.flatMap((overlay) => overlay.columns.filter((column) => !paired.includes(column)))];
   }
 
   /** The columns that blocks of a breakdown can be as wide as: parts of a sum. */
   measures() {
-    return this.columns().filter((column) => column.isSummed && !column.isSigned);
+    return this.list.flatMap((overlay) => overlay.columns).filter((column) => column.isSummed && !column.isSigned);
+  }
+
+  /** The files of what lies on the graph: a file that lies on both sides once. @returns {Source[]} */
+  sources() {
+    return this.list.flatMap(({ source, side }) => {
+      const sides = this.list.filter((other) => other.source.open === source.open).map((other) => other.side);
+      if (sides.length < 2) return [{ ...source, side: side || undefined }];
+      return side === sides[0] ? [{ ...source, side: undefined }] : [];
+    });
   }
 
   // -- laying -------------------------------------------------------------------------
@@ -68,64 +88,79 @@ export class Overlays {
    */
   lay(sources, colours) {
     sources.forEach((source, n) => {
-      this.queue = this.queue.then(() => this.layOne(source, colours && n === 0));
+      for (const side of source.side ? [source.side] : this.host.sides) {
+        // Of two graphs what changed is the colour, once both have theirs.
+        this.queue = this.queue.then(() => this.layOne(source, side, colours && (n === 0 || side !== "")));
+      }
     });
     return this.queue;
   }
 
-  /** @param {Source} source @param {boolean} colours */
-  async layOne({ name, open }, colours) {
+  /** @param {Source} source @param {Side} side @param {boolean} colours */
+  async layOne(source, side, colours) {
     const { signal } = this.ending;
     if (signal.aborted) return;
-    this.notes.wait(name);
+    const title = titleOf(source.name, side);
+    this.notes.wait(title);
     try {
-      const overlay = await readOverlay(name, await open(), await this.find(), signal);
+      const overlay = await readOverlay({ source, side, title }, await this.find(side), signal);
       await turn();
       if (signal.aborted) return;
       if (overlay.columns.length) this.put(overlay, colours);
       this.notes.show(overlay);
     } catch (error) {
-      if (!signal.aborted) this.notes.fail(name, /** @type {Error} */ (error).message);
+      if (!signal.aborted) this.notes.fail(title, /** @type {Error} */ (error).message);
     }
   }
 
-  /** Where rows are looked for: the nodes of the page. */
-  async find() {
-    const nodes = await this.host.nodes();
-    if (!nodes) throw new Error("the nodes of this graph are not there");
-    if (this.targets?.places !== nodes.places) this.targets = new Targets(nodes, await this.host.groups());
-    return this.targets;
+  /** Where rows are looked for: the nodes of a side. @param {Side} side */
+  async find(side) {
+    const about = await this.host.about(side);
+    if (!about) throw new Error("the nodes of this graph are not there");
+    const known = this.targets.get(side);
+    if (known?.places === about.nodes.places) return known;
+    const made = new Targets(about.nodes, about.groups);
+    this.targets.set(side, made);
+    return made;
   }
 
   /** @param {Overlay} overlay @param {boolean} colours */
   put(overlay, colours) {
-    this.list = [...this.list.filter((other) => other.name !== overlay.name), overlay];
-    this.version += 1;
-    this.host.laid(colours ? overlay.columns.find((column) => column.isNumber) ?? overlay.columns[0] : null);
+    this.keep([...this.list.filter((other) => other.title !== overlay.title), overlay]);
+    const change = this.changes.find(({ before, after }) => [before.overlay, after.overlay].includes(overlay));
+    this.host.laid(colours ? change ?? overlay.columns.find((column) => column.isNumber) ?? overlay.columns[0] : null, []);
   }
 
   /** @param {Overlay} overlay */
   remove(overlay) {
-    this.list = this.list.filter((other) => other !== overlay);
-    this.version += 1;
-    this.host.laid(null);
+    const before = this.columns();
+    this.keep(this.list.filter((other) => other !== overlay));
+    const left = new Set(this.columns().map(({ id }) => id));
+    this.host.laid(null, before.filter(({ id }) => !left.has(id)));
   }
 
-  /** Lay those of some files that are tables; the others are given back. @param {File[]} files */
-  async take(files) {
+  /** Have these lie on the graph, and no others. @param {Overlay[]} list */
+  keep(list) {
+    this.list = list;
+    this.changes = changesOf(list);
+    this.version += 1;
+  }
+
+  /** Lay those of some files that are tables; the others are given back. @param {File[]} files @param {Side} [side] "": each */
+  async take(files, side) {
     const isTable = await Promise.all(files.map(async (file) =>
       TAKEN.test(file.name) && (!/\.json$/i.test(file.name) || !TRACE.test(await file.slice(0, SNIFFED).text()))));
     const tables = files.filter((_, n) => isTable[n]);
-    this.lay(tables.map((file) => ({ name: file.name, open: async () => file.stream() })), true);
+    this.lay(tables.map((file) => ({ name: file.name, side, open: async () => file.stream() })), true);
     return files.filter((_, n) => !isTable[n]);
   }
 
-  /** Have a reader choose files. */
-  choose() {
+  /** Have a reader choose files. @param {Side} [side] that they are about; "": each */
+  choose(side) {
     const input = element("input", { type: "file", multiple: true, accept: ".csv,.tsv,.json,.jsonl", id: "overlay-files" });
     input.hidden = true;
     input.addEventListener("change", async () => {
-      const others = await this.take(Array.from(input.files ?? []));
+      const others = await this.take(Array.from(input.files ?? []), side);
       for (const { name } of others) this.refuse(name);
       input.remove();
     });
@@ -145,14 +180,16 @@ export class Overlays {
   /** Offer the columns in a choice of colours. @param {HTMLElement|null} choice */
   offer(choice) {
     for (const group of choice?.querySelectorAll("optgroup") ?? []) group.remove();
-    choice?.append(...this.list.map((overlay) => element("optgroup", { label: overlay.name }, ...overlay.columns.map((column) =>
-      element("option", { value: column.id }, column.name)))));
+    const changes = this.changes.length ? [{ title: "Change", columns: this.changes }] : [];
+    choice?.append(...[...changes, ...this.list].map(({ title, columns }) => element("optgroup", { label: title },
+      ...columns.map((column) => element("option", { value: column.id }, column.label)))));
   }
 
   /** The columns that the table shows: the first ones, and what nodes are coloured by. @param {string} colour */
   shown(colour) {
     const all = this.columns();
-    const [first, chosen] = [all.slice(0, MOST_SHOWN), this.column(colour)];
+    const most = this.host.sides.length > 1 ? MOST_SHOWN.two : MOST_SHOWN.one;
+    const [first, chosen] = [all.slice(0, most), this.column(colour)];
     return !chosen || first.includes(chosen) ? first : [...first.slice(0, -1), chosen];
   }
 
@@ -169,7 +206,7 @@ export class Overlays {
   /** Columns as a table has them. @param {string} colour what nodes are coloured by */
   tableColumns(colour) {
     return this.shown(colour).map((column) => ({
-      field: column.id, headerName: column.label, headerTooltip: `${column.name}, of ${column.overlay.name}; ${wordOf(column)}`,
+      field: column.id, headerName: column.label, headerTooltip: `${column.name}, of ${column.title}; ${wordOf(column)}`,
       width: 110, tooltipField: column.isNumber ? undefined : column.id, write: column.write,
       ...(column.isNumber ? { type: "numericColumn" } : {}),
     }));
@@ -184,7 +221,7 @@ export class Overlays {
     }
     for (const column of shown) {
       if (this.filled.nodes === nodes && this.filled.columns.includes(column)) continue;
-      nodes.columns[column.id] = column.overlay.places === nodes.places ? column.list() : nodes.ids.map((id) => column.of(id));
+      nodes.columns[column.id] = nodes.ids.map((id) => column.of(id));
     }
     this.filled = { nodes, columns: shown };
     // A search looks in them too.
@@ -198,17 +235,30 @@ export class Overlays {
     for (const row of rows) for (const column of columns) Object.assign(row, { [column.id]: column.over(row.nodes) });
   }
 
+  /**
+   * Give listed rows the values that their nodes have together.
+   * @param {{columns: Record<string, any[]>, nodesOf: (place: number) => number[]}} rows @param {string} colour
+   */
+  fillListed(rows, colour) {
+    for (const name of Object.keys(rows.columns)) if (isOverlay(name)) delete rows.columns[name];
+    const count = Object.values(rows.columns)[0]?.length ?? 0;
+    for (const column of this.shown(colour)) {
+      rows.columns[column.id] = Array.from({ length: count }, (_, place) => valueOf(column, rows.nodesOf(place)));
+    }
+  }
+
   /** What the palette offers. @returns {{name: string, run: () => void}[]} */
   commands() {
     return this.list.flatMap((overlay) => [
-      { name: `Overlay ${overlay.name}: rows without a node`, run: () => this.notes.show(overlay) },
-      { name: `Overlay ${overlay.name}: remove`, run: () => this.remove(overlay) },
+      { name: `Overlay ${overlay.title}: rows without a node`, run: () => this.notes.show(overlay) },
+      { name: `Overlay ${overlay.title}: remove`, run: () => this.remove(overlay) },
     ]);
   }
 
   /** What the overlays say of some nodes, behind what the inspector says. @param {HTMLElement} made @param {number[]} ids */
   inspect(made, ids) {
-    if (ids.length) made.append(...this.list.flatMap((overlay) => sectionOf(overlay, ids)));
+    const changes = this.changes.length ? [{ title: "Change of overlays", columns: this.changes }] : [];
+    if (ids.length) made.append(...[...this.list, ...changes].flatMap((some) => sectionOf(some, ids)));
     return made;
   }
 
@@ -218,21 +268,26 @@ export class Overlays {
   }
 }
 
-/** @param {Column[]} some @param {Column[]} others */
+/** What a file is called where it lies on a side. @param {string} name @param {Side} side */
+const titleOf = (name, side) => (side ? `${name} on ${side}` : name);
+
+/** @param {AnyColumn[]} some @param {AnyColumn[]} others */
 const isSame = (some, others) => some.length === others.length && some.every((column, n) => column === others[n]);
 
-/** How values of several nodes become one. @param {Column} column */
+/** How values of several nodes become one. @param {AnyColumn} column */
 const wordOf = (column) => `of several nodes ${column.together}`;
 
-/** @param {Overlay} overlay @param {number[]} ids */
-function sectionOf(overlay, ids) {
-  const known = overlay.columns.map((column) => ({ column, value: ids.length > 1 ? column.over(ids) : column.of(ids[0]) }))
-    .filter(({ value }) => value !== null);
+/** The value of one node, or of several together. @param {AnyColumn} column @param {number[]} ids */
+const valueOf = (column, ids) => (ids.length > 1 ? column.over(ids) : column.of(ids[0]));
+
+/** @param {{title: string, columns: AnyColumn[]}} given @param {number[]} ids */
+function sectionOf({ title, columns }, ids) {
+  const known = columns.map((column) => ({ column, value: valueOf(column, ids) })).filter(({ value }) => value !== null);
   if (!known.length) return [];
   const facts = known.slice(0, MOST_LISTED).map(({ column, value }) =>
-    element("div", { title: `${column.name}: from ${overlay.name}${ids.length > 1 ? `, ${wordOf(column)}` : ""}` },
+    element("div", { title: `${column.name}: from ${column.title}${ids.length > 1 ? `, ${wordOf(column)}` : ""}` },
       element("dt", {}, column.label), element("dd", {}, column.write(value))));
   const more = known.length - MOST_LISTED;
-  return [element("section", { class: "gv-inspector-section gv-overlay-values" }, element("h3", {}, overlay.name),
+  return [element("section", { class: "gv-inspector-section gv-overlay-values" }, element("h3", {}, title),
     element("dl", { class: "gv-facts" }, ...facts), ...(more > 0 ? [element("p", { class: "gv-muted" }, `and ${more} more`)] : []))];
 }

@@ -4,6 +4,7 @@ import { Overlay } from "./overlay.js";
 import { Fault, MOST_BYTES } from "./read/fault.js";
 import { recordsOf } from "./read/records.js";
 import { TableRows } from "./read/table.js";
+/** @import { Given } from "./overlay.js" */
 /** @import { Records } from "./read/records.js" */
 /** @import { Targets } from "./read/targets.js" */
 
@@ -44,10 +45,11 @@ function decoded(decoder, bytes, isLast) {
 
 /**
  * Read an overlay.
- * @param {string} name of its file @param {ReadableStream<Uint8Array>} stream @param {Targets} targets
- * @param {AbortSignal} [signal] ends it
+ * @param {Given} given @param {Targets} targets @param {AbortSignal} [signal] ends it
  */
-export async function readOverlay(name, stream, targets, signal) {
+export async function readOverlay(given, targets, signal) {
+  const { name, open } = given.source;
+  const stream = await open();
   const table = new TableRows(targets);
   /** @type {Records|null} */ let records = null;
   let began = performance.now();
@@ -63,5 +65,5 @@ export async function readOverlay(name, stream, targets, signal) {
   if (!records) throw new Fault("there is nothing in it");
   records.end();
   await turn();
-  return new Overlay(name, table);
+  return new Overlay(given, table);
 }

@@ -13,7 +13,7 @@ import * as bus from "../core/bus.js";
 import { byId, closest } from "../core/dom.js";
 import { counted } from "../core/format.js";
 import { make } from "../core/parts.js";
-import { Overlays, isOverlay } from "../overlay/overlays.js";
+import { Overlays, SIDES, isOverlay } from "../overlay/overlays.js";
 import * as commands from "../search/commands.js";
 import { Search } from "../search/field.js";
 import { Palette } from "../search/palette.js";
@@ -58,10 +58,10 @@ export class GraphPage {
     });
     this.menu = new ShareMenu({
       store: () => this.store, query: () => this.query(), frame: (view) => this.views.frames[/** @type {Name} */ (view)],
-      table: () => this.tables.shown,
+      table: () => this.tables.shown, overlays: () => this.overlays.sources(),
     });
     this.overlays = new Overlays({
-      nodes: () => this.filled.then(() => this.tables.nodes), groups: () => this.groups(), laid: (column) => this.relay(column),
+      sides: this.sides, about: (side) => this.about(side), laid: (column, gone) => this.relay(column, gone),
     });
     this.panes = new Panes(this.element, (room) => this.give(room));
     this.palette = new Palette(() => this.commands());
@@ -227,23 +227,30 @@ export class GraphPage {
 
   // -- overlays -------------------------------------------------------------------------
 
-  /** Whether tables can be laid on it: two graphs as one have no nodes of their own. */
-  get takesTables() {
-    return !this.graph.compares;
+  /** What tables can be laid on: the graph, or each of two. */
+  get sides() {
+    return this.graph.compares ? SIDES : /** @type {const} */ ([""]);
   }
 
-  /** Layers and other parts of the launch, once they are known. */
-  async groups() {
+  /** What rows of a table can be about, once it is known. @param {import("../overlay/overlays.js").Side} side */
+  async about(side) {
+    if (side) return this.store.about?.(side) ?? null;
+    await this.filled;
+    const { nodes } = this.tables;
     await this.breakdown?.taken.catch(() => {});
-    return this.blocks?.named() ?? [];
+    return nodes && { nodes, groups: this.blocks?.named() ?? [] };
   }
 
-  /** Show what lies on the graph by now. @param {import("../overlay/overlay.js").Column|null} column to colour by; null: none other */
-  relay(column) {
+  /**
+   * Show what lies on the graph by now.
+   * @param {import("../overlay/overlays.js").AnyColumn|null} column to colour by; null: none other
+   * @param {import("../overlay/overlays.js").AnyColumn[]} gone columns that were on it
+   */
+  relay(column, gone) {
     this.overlays.offer(choices.choiceOf("colour"));
     if (column) this.state.colour = column.id;
-    else if (isOverlay(this.state.colour) && !this.overlays.column(this.state.colour)) this.state.colour = this.graph.colour;
-    if (!this.overlays.column(this.state.measure)) this.state.measure = "";
+    else if (gone.some(({ id }) => id === this.state.colour)) this.state.colour = this.graph.colour;
+    if (gone.some(({ id }) => id === this.state.measure)) this.state.measure = "";
     this.tables.relay();
     this.update();
   }
@@ -327,7 +334,8 @@ export class GraphPage {
     this.search.listen(signal);
     this.menu.listen(this.element, signal);
     this.element.addEventListener("click", (event) => {
-      if (closest(event, "#add-overlay")) this.overlays.choose();
+      const adding = closest(event, "button[data-lay]");
+      if (adding) this.overlays.choose(/** @type {"A"} */ (adding.dataset.lay));
       const following = closest(event, "button[data-follow]");
       if (following) this.follow(following.dataset.follow ?? "");
       const opening = closest(event, "button[data-open]");

@@ -1,13 +1,16 @@
 /**
  * The Share menu: the page as one HTML file, which begins with what is shown; a view as a picture; the table as CSV.
  *
- * @typedef {{store: () => Store, query: () => string, frame: (view: string) => Frame|undefined, table: () => Table|null}} Page
- *   whose menu it is: its store and its state, as page/address.js has it; a view that is there, and the table shown
+ * @typedef {{store: () => Store, query: () => string, frame: (view: string) => Frame|undefined, table: () => Table|null,
+ *   overlays: () => Source[]}} Page  whose menu it is: its store and its state, as page/address.js has it; a view that is
+ *   there, the table shown, and what lies on the graph
  */
 import * as csv from "../core/csv.js";
 import { byId } from "../core/dom.js";
 import * as picture from "../core/picture.js";
+import { carry } from "../overlay/carry.js";
 /** @import { Frame } from "../core/frame.js" */
+/** @import { Source } from "../overlay/overlays.js" */
 /** @import { Table } from "../table/table.js" */
 /** @import { Store } from "./store.js" */
 
@@ -44,7 +47,8 @@ export class ShareMenu {
     note.textContent = "Writing the file…";
     const name = `${csv.nameOf(store.graph.name)}.html`;
     try {
-      picture.download(await store.saved(this.page.query()), name);
+      const overlays = this.page.overlays();
+      picture.download(await carry(await store.saved(this.page.query()), overlays), name);
       note.textContent = `Saved as ${name}`;
     } catch (error) {
       note.classList.add("gv-share-failed");

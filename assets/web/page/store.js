@@ -4,7 +4,7 @@
  *
  * @typedef {{id: number, name: string, note: string, parts: Part[], page: number, colour: string,
  *   layout: string, fold: string, open: string[], tables: Record<string, {columns: Column[], label: string, opens: boolean}>, has_breakdown: boolean, compares?: boolean,
- *   overlays?: {name: string, source: string}[],
+ *   overlays?: import("../overlay/carry.js").Carried[],
  *   fixed: Record<string, string|number>, launch: string, first: string[]}} Graph  what the page of a graph is
  *   made of, alike in both: gviz.app.pages.graph_content. `fixed` are the fields of its address that no
  *   choice on it changes, `launch` the one that places nodes where none does, `first` the views in
@@ -19,6 +19,7 @@
  *   memoryFacts: () => Promise<HTMLElement>,
  *   saved?: (query: string) => Promise<Blob>,
  *   overlays?: () => import("../overlay/overlays.js").Source[],
+ *   about?: (side: import("../overlay/overlays.js").Side) => Promise<import("../overlay/overlays.js").About>,
  *   breakdown: () => BreakdownSource|null,
  *   layouts: () => string[],
  *   folds: () => string[],
@@ -27,7 +28,7 @@
  *   open: (fold: string, before: string[], wanted: string[]) => string[],
  * }} Store
  *   `nodes` of the table, `rows` of another one, of nodes that a search and a filter leave; `source` what a view loads, `asked` the layout that is requested ("" for
- *   none); `inspect` what is known of nodes, `keyOf` what names that; `saved` the page as a file that begins with a state, where a server writes one; `overlays` the tables that the page comes with; `layouts`, `folds` and
+ *   none); `inspect` what is known of nodes, `keyOf` what names that; `saved` the page as a file that begins with a state, where a server writes one; `overlays` the tables that the page comes with; `about` what they can be about on a side of two graphs; `layouts`, `folds` and
  *   `launches` those there are (none: all that the page's choices offer), the first of each the one
  *   to begin with; `opened` what of some folds can be open together, `open` what is once a
  *   reader wants other ones open than before

@@ -10,6 +10,7 @@ import { byId } from "../core/dom.js";
 import { counted, integer } from "../core/format.js";
 import { element } from "../core/parts.js";
 import { Families } from "../table/families.js";
+import { Listed } from "../table/listed.js";
 import * as sums from "../table/sums.js";
 import { Table } from "../table/table.js";
 /** @import { Group } from "../core/bus.js" */
@@ -127,7 +128,9 @@ export class Tables {
   /** @param {string} name of a table @param {Rows} rows */
   put(name, rows) {
     const { shown } = this;
-    if (rows instanceof Families) this.owner.overlays.fillGroups(Array.from(rows.families.values()), this.owner.state().colour);
+    const { overlays } = this.owner, { colour } = this.owner.state();
+    if (rows instanceof Families) overlays.fillGroups(Array.from(rows.families.values()), colour);
+    else if (rows instanceof Listed) overlays.fillListed(rows, colour);
     if (shown) {
       Object.assign(shown.how, this.narrowed());
       shown.replace(rows);

@@ -14,6 +14,9 @@ function textOf(name) {
   return element.textContent;
 }
 
+/** Whether the file has a blob. @param {string} name */
+export const has = (name) => document.getElementById(`blob-${name}`) !== null;
+
 /** The bytes of a blob as they are unpacked. @param {string} name */
 export const stream = (name) => unpacking(textOf(name));
 

@@ -3,7 +3,9 @@ import * as payloads from "../core/payload.js";
 import { Listed } from "../table/listed.js";
 import { Nodes } from "../table/nodes.js";
 import { changeSums } from "./change_sums.js";
+import { aboutSide } from "./compared_side.js";
 import { FetchedStore } from "./fetched.js";
+/** @import { Side } from "../overlay/overlays.js" */
 /** @import { Narrowed, Rows } from "../table/table.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { Store } from "../page/store.js" */
@@ -30,6 +32,14 @@ export class ComparedStore extends FetchedStore {
   /** @override @param {string} name @param {Nodes} _nodes @param {Narrowed} how @returns {Promise<Rows>} */
   async rows(name, _nodes, how) {
     return new Listed(await this.table(name), how);
+  }
+
+  /** @param {Side} side */
+  async about(side) {
+    const { table, breakdown } = this.graph.sources.sides[side];
+    const [both, own, parts] = await Promise.all(
+      [this.nodes(), payloads.loadJson(table), payloads.load(breakdown)]);
+    return aboutSide(side, both, new Nodes(own), parts);
   }
 
   /** @override @param {number[]} ids */

@@ -6,6 +6,8 @@ import { facts, section } from "../page/inspector.js";
 import { Families } from "../table/families.js";
 import { Nodes } from "../table/nodes.js";
 import * as blobs from "./blobs.js";
+/** @import { Carried } from "../overlay/carry.js" */
+/** @import { Source } from "../overlay/overlays.js" */
 /** @import { Verdict } from "../breakdown/breakdown.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { Narrowed, Rows } from "../table/table.js" */
@@ -19,11 +21,15 @@ import * as blobs from "./blobs.js";
 /** Nodes listed of a selection of many; as gviz.app.inspector.inspector. */
 const SLOWEST = 8;
 
+/** A table that the file carries. @param {Carried} table @returns {Source} */
+export const sourceOf = ({ name, source, side }) => ({ name, side, open: async () => blobs.stream(source) });
+
 /** @implements {Store} */
 export class EmbeddedStore {
-  /** @param {SavedGraph} graph */
-  constructor(graph) {
+  /** @param {SavedGraph} graph @param {Carried[]} [tables] that the file carries */
+  constructor(graph, tables = []) {
     this.graph = graph;
+    this.tables = tables;
     /** @type {Promise<Nodes>|null} */ this.table = null;
   }
 
@@ -76,8 +82,9 @@ export class EmbeddedStore {
     return wanted;
   }
 
+  /** Those on the graph before are for its comparison. */
   overlays() {
-    return (this.graph.overlays ?? []).map(({ name, source }) => ({ name, open: async () => blobs.stream(source) }));
+    return this.tables.filter(({ side }) => side !== "A").map(({ name, source }) => sourceOf({ name, source }));
   }
 
   breakdown() {

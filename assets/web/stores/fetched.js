@@ -12,7 +12,8 @@ import * as address from "../page/address.js";
 
 /**
  * @typedef {Graph & {identity: string, sources: {dag: string, timeline: string, memory: string,
- *   table: string, inspector: string, facts: string, breakdown: string, verdict: string, saved: string}}} ServedGraph  with where the data are: gviz.app.pages.graph
+ *   table: string, inspector: string, facts: string, breakdown: string, verdict: string, saved: string,
+ *   sides: Record<string, {table: string, breakdown: string}>}}} ServedGraph  with where the data are: gviz.app.pages.graph
  * @typedef {{chooses: true, name: string, parts: import("../core/parts.js").Part[], page: number}} ServedChoice  a
  *   page on which what is to be compared is chosen
  */
@@ -114,7 +115,7 @@ export class FetchedStore {
   }
 
   overlays() {
-    return (this.graph.overlays ?? []).map(({ name, source }) => ({ name, open: () => explained(payloads.loadStream(source)) }));
+    return (this.graph.overlays ?? []).map(({ name, source, side }) => ({ name, side, open: () => explained(payloads.loadStream(source)) }));
   }
 
   breakdown() {

@@ -1,10 +1,12 @@
 /** A store of two graphs as one in a saved file: what is there of both was written with it. */
 import { Listed } from "../table/listed.js";
+import { Nodes } from "../table/nodes.js";
 import * as blobs from "./blobs.js";
 import { changeSums } from "./change_sums.js";
-import { EmbeddedStore } from "./embedded.js";
+import { aboutSide } from "./compared_side.js";
+import { EmbeddedStore, sourceOf } from "./embedded.js";
 import * as folds from "./folds.js";
-/** @import { Nodes } from "../table/nodes.js" */
+/** @import { Side } from "../overlay/overlays.js" */
 /** @import { Narrowed, Rows } from "../table/table.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { Store } from "../page/store.js" */
@@ -12,8 +14,9 @@ import * as folds from "./folds.js";
 /** @import { Folds } from "./folds.js" */
 
 /**
- * @typedef {SavedGraph & {dag: Record<string, number>, folds: Record<string, Folds>}} ComparedGraph  with where the
- *   layouts are, and what can be open together: gviz.app.html_file.comparison_data
+ * @typedef {SavedGraph & {dag: Record<string, number>, folds: Record<string, Folds>, sides: Record<string, number>}}
+ *   ComparedGraph  with where the layouts and the breakdowns of both sides are, and what can be open together:
+ *   gviz.app.html_file.comparison_data
  */
 
 /** @implements {Store} */
@@ -54,6 +57,19 @@ export class SavedComparison extends EmbeddedStore {
   open(fold, before, wanted) {
     const all = this.compared.folds[fold];
     return all.sets[folds.next(all, before, wanted)];
+  }
+
+  /** @override */
+  overlays() {
+    return this.tables.map(sourceOf);
+  }
+
+  /** @param {Side} side */
+  async about(side) {
+    const { id, sides: { [side]: breakdown } } = this.compared;
+    const [both, own, parts] = await Promise.all(
+      [this.nodes(), blobs.json(`side-${id}-${side}`), blobs.payload(`${id}/${breakdown}`)]);
+    return aboutSide(side, both, new Nodes(own), parts);
   }
 
   /** @override @returns {string[]} */

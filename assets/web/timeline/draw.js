@@ -23,7 +23,7 @@ const TITLES = {
 
 /** @param {TimelineScene} scene @param {SideSpans} side @param {number} i @param {TimeStyle} style */
 function fillOf(scene, side, i, style) {
-  if (style.laid) return style.laid.paint(side.nodeId[i], style.theme) ?? { fill: style.theme.untimed, ink: style.theme.ink };
+  if (style.laid) return style.laid.paint(style.laid.laid.of(side.nodeId[i]), style.theme) ?? { fill: style.theme.untimed, ink: style.theme.ink };
   if (scene.changes?.has(style.colour)) return scene.changes.paint(side.nodeId[i], style.colour, style.theme);
   if (style.colour === "family" && side.family) {
     return { fill: colour.ofFamily(side.family[i]), ink: style.theme.inkDark };

@@ -184,7 +184,8 @@ export class TimelineScene {
   coloursOf(laid) {
     if (!laid) return null;
     if (this.laid?.laid !== laid) {
-      this.laid = new LaidColours(laid, new Set(this.sides.flatMap((side) => Array.from(side.byNode.keys()))));
+      const nodes = new Set(this.sides.flatMap((side) => Array.from(side.byNode.keys())));
+      this.laid = new LaidColours(laid, Array.from(nodes, (node) => laid.of(node)));
     }
     return this.laid;
   }

@@ -88,9 +88,10 @@ def add_overlay(parser: argparse.ArgumentParser, only: str = "") -> None:
         action="append",
         default=[],
         type=file_path,
-        metavar="TABLE",
+        metavar="[NAME=]TABLE",
         help=f"{only}a table by node, kernel name or range (CSV, JSON, Parquet) to lay on the "
-        "graphs as colour, column and breakdown; may be repeated; docs/overlays.md",
+        "graphs as colour, column and breakdown; of the recording that pages call NAME, else of "
+        "all; may be repeated; docs/overlays.md",
     )
 
 

@@ -62,6 +62,14 @@ def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
         path.write_text("node,x\n1,2\n")
     with pytest.raises(UsageError, match="two overlays are called a"):
         read_overlays(paths)
+    about = [Path(f"{name}={path}") for name, path in zip(("one", "two"), paths, strict=True)]
+    assert [(x.name, x.file) for x in read_overlays(about)] == [("a.csv", "one"), ("a.csv", "two")]
+    with pytest.raises(UsageError, match="two overlays are called a"):
+        read_overlays([paths[0], about[1]])
+    # A file may have the sign in its name.
+    odd = tmp_path / "x=1.csv"
+    odd.write_text("node,x\n1,2\n")
+    assert [(x.name, x.file) for x in read_overlays([odd])] == [("x=1.csv", None)]
 
 
 def test_commands_say_what_is_wrong_with_an_overlay(

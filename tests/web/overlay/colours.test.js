@@ -11,7 +11,7 @@ import { LaidColours } from "../../../assets/web/overlay/colours.js";
 function column(values) {
   const isNumber = Object.values(values).every((value) => typeof value === "number");
   return {
-    id: "overlay:a.csv:x", label: "x", isNumber, places: new Map([["hot", 0], ["cold", 1]]), of: (node) => values[node] ?? null, write: (value) => `${value} W`,
+    id: "overlay:a.csv:x", label: "x", isNumber, places: new Map([["hot", 0], ["cold", 1]]), of: (node) => values[node] ?? null, over: () => null, write: (value) => `${value} W`,
     shade: (nodes) => (isNumber ? nodes.reduce((sum, node) => sum + Number(values[node] ?? 0), 0) : "several"),
   };
 }
@@ -26,19 +26,19 @@ test("a scale has what is above zero, in ratios where that spreads; below zero i
 });
 
 test("spans have the colour of their node's value, texts a colour each", () => {
-  const numbers = new LaidColours(column({ 1: 1, 2: 10 }), [1, 2, 3]);
-  assert.equal(numbers.paint(3, theme("light")), null);
-  assert.equal(numbers.paint(2, theme("light"))?.fill, colour.ramp("light").css[255]);
-  const texts = new LaidColours(column({ 1: "cold", 2: "hot", 3: "hot" }), [1, 2, 3]);
-  assert.deepEqual([1, 2].map((node) => texts.paint(node, theme("dark"))?.fill), [colour.category(1, "dark"), colour.category(0, "dark")]);
+  const numbers = new LaidColours(column({}), [1, 10, null]);
+  assert.equal(numbers.paint(null, theme("light")), null);
+  assert.equal(numbers.paint(10, theme("light"))?.fill, colour.ramp("light").css[255]);
+  const texts = new LaidColours(column({ 1: "cold" }), ["cold", "hot", "hot"]);
+  assert.deepEqual(["cold", "hot"].map((text) => texts.paint(text, theme("dark"))?.fill), [colour.category(1, "dark"), colour.category(0, "dark")]);
 });
 
 test("items of the graph have the value of their nodes together, in its unit", () => {
-  const ramp = lay(column({ 1: 4, 2: 6, 3: -2 }), 3, new Map([[1, 0], [2, 0], [3, 1], [9, 2]]));
+  const ramp = lay(column({ 1: 4, 2: 6, 3: -2 }), 3, new Map([[1, 0], [2, 0], [3, 1], [9, 2]]), () => []);
   assert.ok(ramp.isRamp);
   assert.deepEqual([0, 1, 2].map((i) => ramp.describe(i)), ["10 W", "-2 W", "no value"]);
   assert.equal(ramp.lowest, "-2 W");
-  const texts = lay(column({ 1: "hot", 2: "cold", 3: "hot", 4: "cold" }), 3, new Map([[2, 0], [9, 1], [3, 2], [4, 2]]));
+  const texts = lay(column({ 1: "hot", 2: "cold", 3: "hot", 4: "cold" }), 3, new Map([[2, 0], [9, 1], [3, 2], [4, 2]]), () => []);
   assert.deepEqual([0, 1, 2].map((i) => texts.describe(i)), ["cold", "none", "several"]);
   // As in the timeline, though no item is "hot".
   assert.equal(texts.paint(0, theme("light"))?.fill, colour.category(1, "light"));

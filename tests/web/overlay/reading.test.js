@@ -24,8 +24,12 @@ function streamOf(text, each) {
   });
 }
 
+/** @param {string} name @param {() => ReadableStream<Uint8Array>} open @param {Targets} [targets] */
+const readFrom = (name, open, targets = new Targets(new Nodes(NODES), LAYERS)) =>
+  readOverlay({ source: { name, open: async () => open() }, side: "", title: name }, targets);
+
 /** @param {string} text @param {number} [each] @param {string} [name] */
-const read = (text, each = 7, name = "a.csv") => readOverlay(name, streamOf(text, each), new Targets(new Nodes(NODES), LAYERS));
+const read = (text, each = 7, name = "a.csv") => readFrom(name, () => streamOf(text, each));
 
 const CASES = JSON.parse(readFileSync(new URL("../../overlays.json", import.meta.url), "utf-8"));
 for (const { title, text, file, error, rows, matched, unmatched, columns, units = {} } of CASES) {
@@ -85,8 +89,7 @@ test("no more rows than a million, no more columns than a thousand, no other tex
   await assert.rejects(read(`node,x\n${"1,1\n".repeat(1_000_001)}`, 1 << 20), { message: "more than 1,000,000 rows, the most that are taken" });
   const names = Array.from({ length: 1_001 }, (_, n) => `c${n}`);
   await assert.rejects(read(`node,${names.join()}\n1,${names.join()}\n`), /more than 1,000 columns/);
-  const bytes = new Blob([new Uint8Array([110, 255, 254])]).stream();
-  await assert.rejects(readOverlay("a.csv", bytes, new Targets(new Nodes(NODES), [])), /UTF-8/);
+  await assert.rejects(readFrom("a.csv", () => new Blob([new Uint8Array([110, 255, 254])]).stream()), /UTF-8/);
   await assert.rejects(read("PAR1 and so on", 99, "x.parquet"), { message: "it is a Parquet file: gviz view --overlay x.parquet reads it" });
 });
 
@@ -98,7 +101,8 @@ test("the page has its turns while many rows are read", async () => {
   const lines = Array.from({ length: 300_000 }, (_, n) => `${n % count},${n % 7},${n % 3}\n`);
   let turns = 0;
   const ticking = setInterval(() => (turns += 1));
-  const overlay = await readOverlay("a.csv", streamOf(`node,a,b\n${lines.join("")}`, 1 << 20), new Targets(new Nodes(nodes), []));
+  const text = `node,a,b\n${lines.join("")}`;
+  const overlay = await readFrom("a.csv", () => streamOf(text, 1 << 20), new Targets(new Nodes(nodes), []));
   clearInterval(ticking);
   assert.deepEqual([overlay.matchedCount, overlay.nodeCount], [300_000, count]);
   // About 300 ms of work, a turn every 20 ms.

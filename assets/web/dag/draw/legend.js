@@ -29,7 +29,7 @@ function values(strip, style, overlay, room) {
   if (scale.most === null) strip.text("none above zero");
   else {
     strip.text(overlay.reversed ? "none: critical path" : overlay.lowest);
-    strip.ramp(colour.ramp(style.theme.name).css, overlay.reversed);
+    strip.ramp(overlay.table(style.theme).css, overlay.reversed);
     strip.text(overlay.text(scale.most));
     if (scale.log) strip.text("· log");
   }

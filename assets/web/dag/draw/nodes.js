@@ -278,24 +278,30 @@ function drawPile(ctx, scene, i, style) {
 }
 
 /**
- * Under a repeat: a cell for each block, from the fastest to the slowest of them.
+ * Under a repeat: a cell for each block, by what a reader has laid on the graph, else from the fastest to the slowest of them.
  * @param {Pen} ctx @param {DagScene} scene @param {number} i @param {Style} style
  */
 function drawStrip(ctx, scene, i, style) {
   const times = scene.stripOf(i);
   if (times.length < 2) return;
-  const known = Array.from(times).filter((t) => t === t);
-  const least = Math.min(...known);
-  const span = Math.max(...known) - least;
-  const { css } = colours.ramp(style.theme.name);
+  const { overlay, theme } = style;
+  const fills = (overlay.isChange ? null : overlay.blocks?.fills(i, theme)) ?? timeFills(times, theme);
   const half = scene.halfWidthOf(i);
   const w = (2 * half) / times.length;
   const top = scene.y[i] + scene.halfH + 2;
-  for (let n = 0; n < times.length; n++) {
-    const t = span > 0 ? (times[n] - least) / span : 0;
-    ctx.fillStyle = times[n] === times[n] ? css[Math.round(t * (css.length - 1))] : style.theme.untimed;
+  fills.forEach((fill, n) => {
+    ctx.fillStyle = fill ?? theme.untimed;
     ctx.fillRect(scene.x[i] - half + n * w, top, w > 3 ? w - 0.6 : w, STRIP);
-  }
+  });
+}
+
+/** The colours of some times, from the least to the most; null: not timed. @param {ArrayLike<number>} times @param {Theme} theme */
+function timeFills(times, theme) {
+  const known = Array.from(times).filter((t) => t === t);
+  const least = Math.min(...known);
+  const span = Math.max(...known) - least;
+  const { css } = colours.ramp(theme.name);
+  return Array.from(times, (t) => (t === t ? css[Math.round((span > 0 ? (t - least) / span : 0) * (css.length - 1))] : null));
 }
 
 /**

@@ -6,7 +6,7 @@
  * @typedef {{least: number, most: number|null, log: boolean, from?: number}} Scale  `most` null: none above zero;
  *   `from`: where it begins, if that is below zero
  * @typedef {{label: string, array: string, unit?: string, signed?: boolean, cycles?: boolean,
- *   missing?: string, scale?: Scale, ranked?: boolean, write?: (value: number) => string}} Facts  an entry of header.overlays
+ *   missing?: string, scale?: Scale, ranked?: boolean, laid?: LaidScale, blocks?: LaidBlocks, write?: (value: number) => string}} Facts  an entry of header.overlays
  * @typedef {Ramp|Categories|Change} Overlay
  * @typedef {{fill: string|null, ink: string}} Paint  css; `fill` null: hatched
  */
@@ -16,6 +16,8 @@ import { Change } from "./change.js";
 import { inOrderOf } from "./order.js";
 /** @import { Theme } from "../../core/canvas.js" */
 /** @import { Payload } from "../../core/payload.js" */
+/** @import { LaidScale } from "../../overlay/colours.js" */
+/** @import { LaidBlocks } from "./laid.js" */
 
 const { STEPS } = colour;
 /** The step of a node without a category. */
@@ -31,6 +33,8 @@ export class Ramp {
     this.missing = facts.missing;
     this.scale = /** @type {Scale} */ (facts.scale);
     this.values = values;
+    /** Of what a reader has laid on the graph. */ this.laid = facts.laid;
+    /** What blocks of repeats have of that. */ this.blocks = facts.blocks;
     /** @type {true} */ this.isRamp = true;
     /** @type {false} */ this.isChange = false;
     // No slack is what stands out.
@@ -46,6 +50,7 @@ export class Ramp {
 
   /** @param {number} value */
   stepOf(value) {
+    if (this.laid) return this.laid.stepOf(value);
     const step = colour.stepOf(this.scale, value);
     return this.reversed ? STEPS - 1 - step : step;
   }
@@ -55,13 +60,18 @@ export class Ramp {
     return this.values[i] === this.values[i];
   }
 
+  /** The table of colours. @param {Theme} theme */
+  table(theme) {
+    return this.laid ? this.laid.table(theme) : colour.ramp(theme.name);
+  }
+
   /**
    * Css colour and ink of a node, or null without a value.
    * @param {number} i @param {Theme} theme
    */
   paint(i, theme) {
     if (!this.hasValue(i)) return null;
-    const ramp = colour.ramp(theme.name);
+    const ramp = this.table(theme);
     const step = this.step[i];
     return { fill: ramp.css[step], ink: ramp.darkText[step] ? theme.inkDark : theme.inkLight };
   }
@@ -71,17 +81,18 @@ export class Ramp {
    * @param {number} step
    */
   rankOf(step) {
-    return 1 + Math.min(254, step);
+    return 1 + Math.min(254, this.laid?.diverges ? 2 * Math.abs(step - (STEPS >> 1)) : step);
   }
 
   /** @param {Theme} theme */
   wordsOf(theme) {
-    return colour.ramp(theme.name).words;
+    return this.table(theme).words;
   }
 
   /** The lower end, in words. */
   get lowest() {
-    const { from, log, least } = this.scale;
+    const { from, log, least, most } = this.scale;
+    if (this.laid?.diverges) return this.text(-Number(most));
     return this.text(from ?? (log ? least : 0));
   }
 
@@ -114,6 +125,7 @@ export class Categories {
     /** Whether `slots` are places among the colours of categories, not among those of families. */
     this.ranked = !!facts.ranked;
     this.slots = slots;
+    /** What blocks of repeats have of what a reader has laid on the graph. */ this.blocks = facts.blocks;
     /** @type {false} */ this.isRamp = false;
     /** @type {false} */ this.isChange = false;
     const counts = new Map();

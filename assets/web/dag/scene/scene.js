@@ -169,7 +169,7 @@ export class DagScene {
    */
   overlay(name, laid = null) {
     const key = laid ?? name;
-    const made = this.overlays.get(key) ?? (laid ? lay(laid, this.count, this.index) : overlays.make(this.payload, name));
+    const made = this.overlays.get(key) ?? (laid ? lay(laid, this.count, this.index, (i) => this.blocksOf(i)) : overlays.make(this.payload, name));
     this.overlays.set(key, made);
     return made;
   }
@@ -218,6 +218,14 @@ export class DagScene {
   stripOf(i) {
     const { strip_offset: offset, strip_ns: times } = this.payload;
     return offset ? times.subarray(offset[i], offset[i + 1]) : [];
+  }
+
+  /** The nodes of each block of a repeat, which are as many; none of anything else. @param {number} i @returns {number[][]} */
+  blocksOf(i) {
+    const count = this.stripOf(i).length;
+    const nodes = Array.from(this.nodesOf(i));
+    const each = nodes.length / count;
+    return Array.from({ length: count }, (_, n) => nodes.slice(n * each, (n + 1) * each));
   }
 
   /**

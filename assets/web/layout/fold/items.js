@@ -58,7 +58,7 @@ export function foldArrays(whole, levels, folding, strings) {
   const count = countItems(levels), { arrays } = whole;
   /** @type {Arrays} */ const found = {
     fold: new Int32Array(count).fill(-1), inside: new Int32Array(count).fill(-1), fold_words: new Int32Array(count).fill(-1),
-    ...members(whole, levels),
+    ...members(whole, levels, folding),
   };
   for (const { at, level, seen, first, prefix } of levels) {
     const tree = whole.tree(at, folding), begin = level.folds[folding][0];
@@ -81,13 +81,13 @@ export function foldArrays(whole, levels, folding, strings) {
     ...cutArrays(whole, levels, folding, "mix", ["mix_family", "mix_part"], strings) };
 }
 
-/** The nodes that each item holds. @param {WholeDag} whole @param {OpenLevel[]} levels */
-function members({ arrays }, levels) {
+/** The nodes that each item holds, block after block where it is a repeat. @param {WholeDag} whole @param {OpenLevel[]} levels @param {string} folding */
+function members(whole, levels, folding) {
   const offset = [0];
   /** @type {number[]} */ const nodes = [];
-  for (const { level, seen } of levels) {
+  for (const { at, level, seen } of levels) {
     /** @type {number[][]} */ const held = Array.from(seen.node, () => []);
-    seen.itemOf.forEach((item, node) => held[item].push(arrays.node_id[level.first + node]));
+    for (const node of whole.tree(at, folding).order) held[seen.itemOf[node]].push(whole.arrays.node_id[level.first + node]);
     for (const some of held) {
       for (const one of some) nodes.push(one);
       offset.push(nodes.length);

@@ -25,7 +25,7 @@ export class Targets {
     this.columns = columns;
     /** The place of each node, by its number on the page. */ this.places = places;
     this.groups = groups;
-    this.count = places.size;
+    this.count = columns.node?.length ?? 0;
     /** @type {Map<number, Target>|null} */ this.ids = null;
     /** @type {Map<string, Map<string, Target>>} */ this.tables = new Map();
     /** @type {Map<string, Target|null>} */ this.found = new Map();

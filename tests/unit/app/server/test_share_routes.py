@@ -12,8 +12,10 @@ from places import ROOT
 from saved_file import SavedFile, part_text
 
 from gviz.app.files import Library
+from gviz.app.html_file.file import write_html
 from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app
+from gviz.errors import RecordingError
 from gviz.overlay import OverlayFile
 
 LOCAL = {"Host": "localhost"}
@@ -48,7 +50,9 @@ def test_file_has_the_state_the_launch_and_the_verdict(
     assert "gviz view small.gviz" in graph["note"]
 
 
-def test_file_has_the_overlays_of_the_server(small_recording: Path, tmp_path: Path) -> None:
+def test_overlays_of_the_server_are_sent_and_not_written(
+    small_recording: Path, tmp_path: Path
+) -> None:
     overlay = OverlayFile("energy.csv", b"node,energy\n1004,2.5\n")
     client = client_of(small_recording, overlays=[overlay])
     page = client.get("/payload/page/small/1", headers=LOCAL).json
@@ -58,10 +62,35 @@ def test_file_has_the_overlays_of_the_server(small_recording: Path, tmp_path: Pa
     answer = client.get(laid["source"], headers=LOCAL)
     assert (answer.data, answer.mimetype) == (overlay.text, "application/octet-stream")
     assert client.get("/payload/overlay/1", headers=LOCAL).status_code == 404
+    # What lies on the graph the page puts into the file, also what was dropped on it.
     found = saved(client, "/payload/saved/small/1", "graph=1", tmp_path)
-    (laid,) = found.json("graph-1")["overlays"]
-    assert laid["name"] == "energy.csv"
-    assert found.blobs()[laid["source"]] == overlay.text
+    assert not [name for name in found.blobs() if name.startswith("overlay")]
+
+
+def test_tables_are_about_the_recording_that_they_name(
+    small_recording: Path, tmp_path: Path
+) -> None:
+    steps = [BUNDLED / f"token_step_{i}.gviz" for i in (1, 2)]
+    laid = [OverlayFile(f"{n}.csv", b"node,x\n1,2\n", f"token_step_{n}") for n in (1, 2)]
+    laid.append(OverlayFile("both.csv", b"node,x\n1,2\n"))
+    client = client_of(*steps, small_recording, overlays=laid)
+
+    def names(path: str) -> list[tuple[str, str | None]]:
+        page = client.get(f"/payload/{path}", headers=LOCAL).json
+        assert page is not None
+        return [(one["name"], one.get("side")) for one in page["overlays"]]
+
+    assert names("page/token_step_2/1") == [("2.csv", None), ("both.csv", None)]
+    compared = "compared/page?a=token_step_1&b=token_step_2"
+    client.get("/payload/compared/table?a=token_step_1&b=token_step_2&graph=1:1", headers=LOCAL)
+    assert names(compared) == [("1.csv", "A"), ("2.csv", "B"), ("both.csv", None)]
+    output = tmp_path / "both.html"
+    write_html(steps[1], output, [1], baseline=steps[0], overlays=laid)
+    found = SavedFile.read(output)
+    assert [x.get("side") for x in found.json("overlays")] == ["A", "B", None]
+    assert len(found.json("side-1-A")["key"]) > len(found.json("side-1-B")["key"])
+    with pytest.raises(RecordingError, match="is about token_step_2, which is not open"):
+        client_of(small_recording, overlays=laid[1:])
 
 
 def test_file_has_the_baseline_that_the_page_is_compared_with(tmp_path: Path) -> None:
