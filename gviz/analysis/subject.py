@@ -146,7 +146,7 @@ class GraphSubject:
 
     @property
     def title(self) -> str:
-        """What it is called among the graphs of its run."""
+        """Its name among the graphs of its run."""
         return graph_title(self.recording, self.row, self._keep)
 
     # -- launches ----------------------------------------------------------------------
