@@ -31,6 +31,8 @@ WIDE = {"CUipcMemHandle": 8, "CUipcEventHandle": 8}
 NARROW = {"CUmemLocation"}
 STRUCTURE = re.compile(r"typedef\s+struct\s+\w+\s+(CU\w+)\s*;")
 REGISTERS = 6
+#: Functions of two arguments whose calls are filtered before anybody is told of them.
+FILTERED = {"cuGraphLaunch"}
 #: What tells the versions of a function apart.
 VERSION = re.compile(r"(_v\d+)?(_pt[ds][sz])?$")
 HEAD = """\
@@ -73,6 +75,13 @@ def find_wide(texts: Iterable[str]) -> set[str]:
     return {name for name, count in words.items() if count}
 
 
+def stub_of(name: str, wide: set[str]) -> str:
+    """Return the macro of a function's stub."""
+    if plain(name) in FILTERED:
+        return "FILTERED"
+    return "WIDE" if plain(name) in wide else "STUB"
+
+
 def plain(name: str) -> str:
     """Return a function's name without its version."""
     return VERSION.sub("", name)
@@ -104,7 +113,7 @@ def main(folders: list[Path]) -> int:
         return 1
     names = sorted(set.union(*map(find_names, texts)))
     wide = find_wide(texts)
-    lines = "".join(f"{'WIDE' if plain(n) in wide else 'STUB'}({n})\n" for n in names)
+    lines = "".join(f"{stub_of(name, wide)}({name})\n" for name in names)
     TARGET.write_text(HEAD + lines, encoding="utf-8")
     print(f"{TARGET.relative_to(ROOT)}: {len(names)} functions")
     return 0

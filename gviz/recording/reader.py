@@ -267,9 +267,10 @@ class Recording:
         check_rows(table_of(rows.Launch), ["ordinal", "node_level"], found)
         ((count, with_node_times),) = found
         if side == "graph":
-            for bin_ in self._fetch_bins(graph_id, "host"):
-                count += bin_.count
-                with_node_times += bin_.count * bin_.node_level
+            for measure in ("host", "none"):
+                for bin_ in self._fetch_bins(graph_id, measure):
+                    count += bin_.count
+                    with_node_times += bin_.count * bin_.node_level
         return int(count), int(with_node_times)
 
     def fetch_launch_costs(self, graph_id: int) -> list[rows.LaunchCost]:
@@ -469,7 +470,7 @@ class Recording:
 
     # -- inner -----------------------------------------------------------------------
 
-    def _fetch_bins(self, graph_id: int, measure: Measure) -> list[rows.LaunchBin]:
+    def _fetch_bins(self, graph_id: int, measure: str) -> list[rows.LaunchBin]:
         tail = f"WHERE {_OF_GRAPH} AND measure=? ORDER BY start_ns"
         return self._fetch(rows.LaunchBin, tail, graph_id, measure)
 

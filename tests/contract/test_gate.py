@@ -102,6 +102,7 @@ def test_without_the_gate_the_program_of_these_tests_runs(programs: Programs) ->
         "forks",
         "polls",
         "overrun",
+        "filters",
     ],
 )
 def test_program_behind_the_gate(programs: Programs, gate: Path, program: str) -> None:
@@ -112,7 +113,9 @@ def test_nobody_is_inside_a_closed_gate(programs: Programs, gate: Path) -> None:
     assert programs.run("program", "storm", preload=[gate]) == (0, "200\n", "")
 
 
-@pytest.mark.parametrize(("program", "says"), [("storm", "200\n"), ("convention", "")])
+@pytest.mark.parametrize(
+    ("program", "says"), [("storm", "200\n"), ("convention", ""), ("filters", "")]
+)
 def test_gate_works_where_membarrier_is_refused(
     programs: Programs, gate: Path, program: str, says: str
 ) -> None:
@@ -173,7 +176,15 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "program",
-    ["convention", "lookups", "jumps", "short threads", "threads that end inside", "overrun"],
+    [
+        "convention",
+        "lookups",
+        "jumps",
+        "short threads",
+        "threads that end inside",
+        "overrun",
+        "filters",
+    ],
 )
 def test_program_behind_the_gate_on_aarch64(foreign: tuple[Path, list[str]], program: str) -> None:
     folder, command = foreign

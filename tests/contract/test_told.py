@@ -170,6 +170,58 @@ def test_one_launch_in_a_second_is_copied(fake: Backend, tmp_path: Path) -> None
     assert [x.node_method for x in launches] == [None, "events", None, "events", None]
 
 
+#: Launches in quick succession, and what is recorded of them.
+MANY = 3_000
+
+
+def run_many(fake: Backend, folder: Path, *options: str) -> tuple[list[int], list[int], float]:
+    """Launch a chain many times; return ordinals of rows, those by copies, and the counted."""
+    text = f"{PREAMBLE}launch(chain(), {MANY})\n"
+    done = run_script(fake, folder, text, *options, "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    with Recording(folder / "x.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+        (graph_exec,) = recording.fetch_graph_execs(graph.graph_id)
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+        assert recording.count_launches(graph.graph_id)[0] == graph_exec.launch_count == MANY
+    ordinals = [launch.ordinal for launch in launches]
+    copied = [launch.ordinal for launch in launches if launch.node_method == "events"]
+    return ordinals, copied, measured["launches_counted"]
+
+
+def test_launches_in_quick_succession_are_counted(fake: Backend, tmp_path: Path) -> None:
+    ordinals, _, counted = run_many(fake, tmp_path, "--collector", "topology")
+    assert ordinals[:100] == list(range(100))
+    assert ordinals == sorted(set(ordinals))
+    assert ordinals[-1] < MANY
+    assert len(ordinals) + counted == MANY
+    assert counted > MANY / 2
+
+
+def test_every_kth_launch_is_copied_where_those_between_pass(fake: Backend, tmp_path: Path) -> None:
+    options = ("--collector", "events", "--every", "500")
+    _, copied, counted = run_many(fake, tmp_path, *options)
+    # The first uploads the graph: the second takes its turn.
+    assert copied == [1, 500, 1_000, 1_500, 2_000, 2_500]
+    assert counted > MANY / 2
+
+
+def test_launches_outside_periods_pass_uncounted(fake: Backend, tmp_path: Path) -> None:
+    text = f"{PREAMBLE}graph = chain()\nlaunch(graph, {MANY})\ngviz.start()\nlaunch(graph, 4)\n"
+    options = ("--collector", "events", "--paused", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options)
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+        (graph_exec,) = recording.fetch_graph_execs(graph.graph_id)
+    assert [launch.ordinal for launch in launches] == [0, 1, 2, 3]
+    # The order of those before is not known: the first one is the executable's own.
+    assert [launch.node_method for launch in launches] == [None, "events", "events", "events"]
+    assert graph_exec.launch_count == 4
+
+
 @pytest.mark.parametrize(("option", "launches"), [((), 3), (("--no-gate",), 0)])
 def test_gate_records_where_cupti_cannot_be_had(
     fake: Backend, fakes: Fakes, tmp_path: Path, option: tuple[str, ...], launches: int

@@ -74,6 +74,25 @@ uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread);
 /* A stream is about to be destroyed: its handle can come to mean another. */
 void stream_ids_forget(void);
 
+/* ---- passing.c: launches that are counted and not told of ------------------------------------ */
+
+/* For the gate; told of are those for which it says no. */
+bool launch_passes(uintptr_t exec, uintptr_t unused);
+void passing_reset(bool on);
+struct passed {
+    uint32_t count; /* of those that are counted */
+    bool any;
+};
+/* Let no launch of an executable pass any more; returns those that did since it was said last. */
+struct passed passing_end(CUgraphExec exec);
+void passing_end_all(void);
+void passing_forget(CUgraphExec exec); /* it is about to be destroyed */
+/* A launch was told of, and `passed` others since the one before: let as many pass as come until one
+ * is to be told of again, at most `most`. */
+void passing_grant(CUgraphExec exec, uint32_t exec_id, struct passed passed, uint32_t most);
+/* Outside periods. */
+void passing_grant_uncounted(CUgraphExec exec);
+
 /* ---- capturing.c: whether something is being captured -------------------------------------- */
 
 bool captures_known(void); /* a capture is in progress on some thread */

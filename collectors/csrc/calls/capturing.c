@@ -7,7 +7,11 @@ GVIZ_HOT_CODE bool captures_known(void) {
     return atomic_load_explicit(&in_progress, memory_order_relaxed) > 0;
 }
 
-int capturing_begins(void) { return atomic_fetch_add(&in_progress, 1); }
+int capturing_begins(void) {
+    int before = atomic_fetch_add(&in_progress, 1);
+    passing_end_all(); /* a launch may break a capture */
+    return before;
+}
 int capturing_ended(void) { return atomic_fetch_sub(&in_progress, 1); }
 void capturing_reset(void) { atomic_store(&in_progress, 0); }
 

@@ -12,7 +12,7 @@ struct watch {
     pthread_mutex_t lock;
     CUcontext context;
     int device;
-    CUgraphExec exec;
+    CUgraphExec exec;         /* NULL: not known yet, or not watched any more */
     uint64_t flags;
     uint32_t graph_id, exec_id;
     CUgraph clone;            /* uninstrumented; with one slice the copy is made out of it */
@@ -23,6 +23,7 @@ struct watch {
     bool counted;             /* among the nodes of all clones */
     bool late;
     bool for_gate;            /* its launches come from the gate, not from Python */
+    bool passes;              /* launches may have passed, unannounced */
     struct copy *copy;
     size_t next_slice;
     bool in_flight;           /* the copy was launched and not read since */

@@ -1,23 +1,24 @@
 /* Launches of watched graphs: by the executable, or by an instrumented copy in its place. */
 #include "calls/calls.h"
 #include "events/parts.h"
+#include "ids/ids.h"
 #include "launch/launch.h"
 #include "life/life.h"
 #include "spool/spool.h"
+#include "told/told.h"
 #include "window/window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CORRELATION 0x80000000u
 /* Plain launches of an executable that are timed whatever the rate: its copies are held against
  * them (gviz/spool/folding/event_bias.py). */
 #define COMPARED_LAUNCHES 8
 /* Device memory of a copy: about 1 KB a node on an H100, and it has three for each. */
 #define COPY_BYTES (8u << 20)
 #define NODE_BYTES 3072u
+#define UNKNOWN_STREAM UINT64_MAX
 
-static _Atomic uint32_t next_correlation = FIRST_CORRELATION;
 static __thread struct {
     struct watch *watch;
     struct launch_record record;
@@ -72,9 +73,10 @@ void watch_poll(bool last) {
             watch_collect(watch);
             cuda.CtxPopCurrent(&popped);
         }
-        if (watch->for_gate && !watch->in_flight && is_done(watch)) {
+        if (watch->for_gate && watch->exec && !watch->in_flight && (watch->refused || is_done(watch))) {
             watch_release(watch);
             executable_watch(watch->exec, 0); /* launches from here on are as without copies */
+            watch->exec = NULL;
         }
         pthread_mutex_unlock(&watch->lock);
     }
@@ -142,7 +144,8 @@ static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id
     if (!watch->copies || !due(watch, earlier) || watch->in_flight || earlier == 0 ||
         watch->under_way || stream_id != watch->last_stream || !watch_calibrated(watch))
         return false;
-    if (captures_known())
+    /* One that passed may still be on its way, and is not announced. */
+    if (captures_known() || (watch->passes && told_launches_elsewhere()))
         return false;
     if (!has_room(watch)) {
         watch_refuse(watch, "the GPU has little free memory, and a copy of the graph would take some");
@@ -191,12 +194,16 @@ static bool is_compared(const struct watch *watch) {
 
 /* Make the launch by a copy, or announce it. With the watch's context. Outside a period only the
  * order of launches is seen to. */
-static bool begin(struct watch *watch, CUstream stream, uint64_t stream_id, bool admitted,
+static bool begin(struct watch *watch, const struct launch_beginning *launch, uint64_t stream_id,
                   struct launch_record *record, bool *compared) {
+    CUstream stream = launch->stream;
     bool copied = false;
     pthread_mutex_lock(&watch->lock);
     watch_collect(watch);
-    if (admitted) {
+    watch->launches += launch->passed.count;
+    if (launch->passed.any)
+        watch->last_stream = UNKNOWN_STREAM;
+    if (launch->admitted) {
         uint32_t earlier = watch->launches++;
         copied = launch_copy(watch, stream, stream_id, earlier, record);
         *compared = earlier < ALWAYS_TIMED_LAUNCHES || is_compared(watch);
@@ -230,10 +237,11 @@ GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
     }
     bool admitted = pause_admits(&slot.last), compared = false;
     struct launch_record record = {
-        .exec_id = watch->exec_id, .correlation = atomic_fetch_add(&next_correlation, 1),
+        .exec_id = watch->exec_id, .correlation = ids_next_correlation(),
         .thread_id = this_thread()->thread_id, .stream_id = (uint32_t)stream_id,
         .flags = watch->late ? LAUNCH_LATE : 0};
-    bool copied = begin(watch, stream, stream_id, admitted, &record, &compared);
+    const struct launch_beginning launch = {.stream = stream, .admitted = admitted};
+    bool copied = begin(watch, &launch, stream_id, &record, &compared);
     if (copied) {
         spool_append_one(RECORD_LAUNCH, &record, sizeof record);
         if (slot.last)
@@ -276,18 +284,18 @@ GVIZ_EXPORT void gviz_launch_end(int result) {
 
 /* -- launches that the gate tells of ------------------------------------------------------------------ */
 
-static enum launch_by told_begins(int id, CUstream stream, bool admitted, bool updated,
+static enum launch_by told_begins(int id, const struct launch_beginning *launch,
                                   struct launch_record *record, bool *compared) {
     struct watch *watch = watch_find(id);
     CUcontext popped;
     uint64_t stream_id;
     if (!watch || cuda.CtxPushCurrent(watch->context) != 0)
         return BY_PROGRAM;
-    bool known = identify(stream, &stream_id), copied = false;
-    if (known && updated)
+    bool known = identify(launch->stream, &stream_id), copied = false;
+    if (known && launch->updated)
         watch_updated(watch);
     if (known)
-        copied = begin(watch, stream, stream_id, admitted, record, compared);
+        copied = begin(watch, launch, stream_id, record, compared);
     cuda.CtxPopCurrent(&popped);
     return !known ? BY_PROGRAM : copied ? BY_COPY : BY_PROGRAM_ANNOUNCED;
 }
@@ -298,7 +306,37 @@ static void told_ends(int id, bool timed) {
         end(watch, timed);
 }
 
-const struct launch_maker launch_by_copies = {told_begins, told_ends};
+/* With the watch's lock: how many launches may pass until a copy is due. The one before a copy is told
+ * of, so that its stream is known. */
+static uint32_t until_due(const struct watch *watch) {
+    uint32_t every = options.policy_count, rest;
+    switch (options.policy) {
+    case POLICY_PERIOD:
+        return launch_period_over(watch->copied_ns, now_ns()) ? 0 : UINT32_MAX;
+    case POLICY_EVERY:
+        rest = watch->launches % every;
+        return watch->due || !rest ? 0 : every - rest - 1;
+    default:
+        return 0;
+    }
+}
+
+static uint32_t told_spares(int id, bool admitted) {
+    struct watch *watch = watch_find(id);
+    uint32_t most = UINT32_MAX;
+    if (!watch)
+        return most;
+    pthread_mutex_lock(&watch->lock);
+    if (watch->in_flight)
+        most = 0;
+    else if (admitted && watch->copies)
+        most = is_compared(watch) ? 0 : until_due(watch);
+    watch->passes = watch->passes || most;
+    pthread_mutex_unlock(&watch->lock);
+    return most;
+}
+
+const struct launch_maker launch_by_copies = {told_begins, told_ends, told_spares};
 
 /* Launch an executable whose launches nobody else makes; returns the CUresult. */
 GVIZ_EXPORT int gviz_launch(int id, CUgraphExec exec, CUstream stream) {

@@ -332,6 +332,7 @@ GVIZ_EXPORT void gviz_unwatch(int id) {
         return;
     pthread_mutex_lock(&watch->lock);
     watch->copies = false;
+    watch->exec = NULL;
     bool busy = false;
     if (watch->in_flight && cuda.CtxPushCurrent(watch->context) == 0) {
         CUcontext popped;
@@ -342,6 +343,13 @@ GVIZ_EXPORT void gviz_unwatch(int id) {
     if (!busy) /* else at the end, once its events have been read */
         watch_release(watch);
     pthread_mutex_unlock(&watch->lock);
+}
+
+/* It was refused, and nobody knows of it. */
+static void discard(struct watch *watch) {
+    watch_release(watch);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch);
 }
 
 /* -- executables that the gate tells of ------------------------------------------------------------------- */
@@ -361,7 +369,10 @@ void watch_instantiated(CUgraph graph, CUgraphExec exec) {
         prepare(watch, level);
         atomic_fetch_add(&watch_counts.made_ns, now_ns() - begin_ns);
         instantiated(watch, exec);
-        executable_watch(exec, add(watch));
+        if (watch->copies)
+            executable_watch(exec, add(watch));
+        else
+            discard(watch);
     }
     level_free(level);
 }

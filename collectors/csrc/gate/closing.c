@@ -217,4 +217,6 @@ EXPORT const struct gate_api gviz_gate = {
     .listen = telling_listen,
     .tell = telling_tell,
     .bare = telling_bare,
+    .filter = telling_filter,
+    .others_in = marks_others_in,
 };

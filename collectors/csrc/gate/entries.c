@@ -144,7 +144,7 @@ void entry_let_pass(struct entry *entry) {
     if ((hooks && (hooks->before || hooks->after)) || !atomic_load_explicit(&has_barrier, memory_order_relaxed))
         return;
     lock();
-    if (atomic_load(&phase) == PHASE_OPEN && !atomic_load(&entry->told)) {
+    if (atomic_load(&phase) == PHASE_OPEN && (!atomic_load(&entry->told) || atomic_load(&entry->filter))) {
         entry->own_at = own_mark_at();
         atomic_store(&entry->fast, atomic_load(&entry->real));
     }
@@ -154,35 +154,46 @@ void entry_let_pass(struct entry *entry) {
 #endif
 }
 
-/* All of them, or those of a function. */
-static void each(uint32_t id, void (*act)(struct entry *entry, bool on), bool on) {
-    struct entry *const ranges[][2] = {{__start_gate_entries, __stop_gate_entries},
-                                       {spares, spares + atomic_load(&spares_taken)}};
-    lock();
-    for (size_t i = 0; i < 2; i++)
-        for (struct entry *entry = ranges[i][0]; entry < ranges[i][1]; entry++)
-            if (id == 0 || (i == 0 ? (uint32_t)(entry - ranges[0][0]) + 1 : entry->id) == id)
-                act(entry, on);
-    atomic_flag_clear(&letting);
-}
-
-static void stop(struct entry *entry, bool unused) {
-    (void)unused;
+static void stop(struct entry *entry) {
     if (atomic_load_explicit(&entry->fast, memory_order_relaxed))
         atomic_store(&entry->fast, NULL);
 }
 
 static void set_told(struct entry *entry, bool on) {
     atomic_store(&entry->told, on);
-    if (on)
-        stop(entry, on);
+    if (on && !atomic_load(&entry->filter))
+        stop(entry);
 }
 
-void entries_tell(uint32_t id, bool on) { each(id, set_told, on); }
+void entries_tell(uint32_t id, bool on) {
+    struct entry *end = spares + atomic_load(&spares_taken);
+    lock();
+    set_told(&__start_gate_entries[id - 1], on);
+    for (struct entry *entry = spares; entry < end; entry++)
+        if (entry->id == id)
+            set_told(entry, on);
+    atomic_flag_clear(&letting);
+}
+
+/* Stubs of names alone: those of spares do not ask a filter, call_enter does. */
+void entries_filter(uint32_t id, gate_filter passes) {
+    struct entry *entry = &__start_gate_entries[id - 1];
+    lock();
+    atomic_store(&entry->filter, passes);
+    if (!passes && atomic_load(&entry->told))
+        stop(entry);
+    atomic_flag_clear(&letting);
+}
 
 /* A stub marks, then reads whether it may pass, with no barrier between. After this one its mark is
  * seen, or it saw that it may not. */
 bool entries_stop(void) {
-    each(0, stop, false);
+    struct entry *end = spares + atomic_load(&spares_taken);
+    lock();
+    for (struct entry *entry = __start_gate_entries; entry < __stop_gate_entries; entry++)
+        stop(entry);
+    for (struct entry *entry = spares; entry < end; entry++)
+        stop(entry);
+    atomic_flag_clear(&letting);
     return !atomic_load(&has_barrier) || barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }

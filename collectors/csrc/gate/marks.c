@@ -3,6 +3,7 @@
 #include "gate/parts.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define CHUNK_BYTES 16384
@@ -81,6 +82,14 @@ struct mark *mark_find(bool (*matches)(struct mark *mark, void *data), void *dat
                 return &chunk->marks[i];
     return NULL;
 }
+
+static bool is_in(struct mark *mark, void *prefix) {
+    const struct entry *entry = atomic_load(&mark->entry);
+    return mark != own && atomic_load(&mark->inside) && entry &&
+           strncmp(entry->name, prefix, strlen(prefix)) == 0;
+}
+
+bool marks_others_in(const char *prefix) { return mark_find(is_in, (void *)prefix) != NULL; }
 
 static bool clear_other(struct mark *mark, void *unused) {
     (void)unused;

@@ -15,6 +15,7 @@
 #define ENTRY_BYTES 64
 #define ENTRY_FAST 32
 #define ENTRY_OWN_AT 40
+#define ENTRY_FILTER 56
 #define MARK_INSIDE 1
 #define MARK_CALLS 8
 #define MARK_STACK 16
@@ -41,6 +42,7 @@ struct entry {
     ptrdiff_t own_at; /* where the thread's mark stands, from the thread's pointer */
     uint32_t id;      /* of the name; 0: it has none here */
     atomic_bool told; /* the listener is told of its calls */
+    _Atomic(gate_filter) filter; /* of these, those for which it answers no; NULL: all */
 };
 
 /* One call, on the stack of its stub. */
@@ -59,6 +61,7 @@ struct call {
 _Static_assert(sizeof(struct entry) == ENTRY_BYTES, "ENTRY_BYTES");
 _Static_assert(offsetof(struct entry, fast) == ENTRY_FAST, "ENTRY_FAST");
 _Static_assert(offsetof(struct entry, own_at) == ENTRY_OWN_AT, "ENTRY_OWN_AT");
+_Static_assert(offsetof(struct entry, filter) == ENTRY_FILTER, "ENTRY_FILTER");
 _Static_assert(sizeof(struct call) <= CALL_BYTES && CALL_BYTES % 16 == 0, "CALL_BYTES");
 _Static_assert(offsetof(struct call, vectors) == CALL_VECTORS, "CALL_VECTORS");
 _Static_assert(offsetof(struct call, entry) == CALL_ENTRY, "CALL_ENTRY");
@@ -93,6 +96,7 @@ struct hooks {
             ".popsection\n");
 #define STUB(name) STUB_OF(name, "gate_fast")
 #define WIDE(name) STUB_OF(name, "gate_fast_wide") /* it may have arguments on the stack */
+#define FILTERED(name) STUB_OF(name, "gate_fast_filtered") /* it has two arguments, and many calls */
 
 /* ---- stubs.c ------------------------------------------------------------------------------ */
 
@@ -117,6 +121,7 @@ void entry_let_pass(struct entry *entry);
  * known who did not. */
 bool entries_stop(void);
 void entries_tell(uint32_t id, bool on);
+void entries_filter(uint32_t id, gate_filter passes);
 void entries_start(void);
 const struct hooks *hooks_of(const char *name);
 
@@ -139,6 +144,7 @@ bool mark_is_inside(void);
 struct mark *mark_find(bool (*matches)(struct mark *mark, void *data), void *data);
 struct mark *own_mark(void); /* NULL: none yet */
 ptrdiff_t own_mark_at(void); /* from the thread's pointer */
+bool marks_others_in(const char *prefix);
 void marks_start(void);
 void marks_clear_others(void);
 
@@ -187,6 +193,7 @@ const char *telling_name(uint32_t id);
 void *telling_bare(const char *name);
 void telling_listen(gate_listener listener);
 void telling_tell(uint32_t id, bool on);
+void telling_filter(uint32_t id, gate_filter passes);
 
 /* ---- counts.c -------------------------------------------------------------------------------- */
 

@@ -20,7 +20,17 @@ void telling_tell(uint32_t id, bool on) {
         entries_tell(id, on);
 }
 
+void telling_filter(uint32_t id, gate_filter passes) {
+    if (telling_name(id))
+        entries_filter(id, passes);
+}
+
 static int made_already(void) { return 0; }
+
+static bool passes(const struct call *call) {
+    gate_filter filter = atomic_load_explicit(&call->entry->filter, memory_order_relaxed);
+    return filter && filter(call->words[0], call->words[1]);
+}
 
 static void tell(struct call *call, uintptr_t *result) {
     gate_listener to = atomic_load_explicit(&listener, memory_order_acquire);
@@ -33,7 +43,7 @@ static void tell(struct call *call, uintptr_t *result) {
 }
 
 void *telling_before(struct call *call, void *real) {
-    call->told = atomic_load_explicit(&call->entry->told, memory_order_relaxed);
+    call->told = atomic_load_explicit(&call->entry->told, memory_order_relaxed) && !passes(call);
     call->made = false;
     call->data[0] = call->data[1] = call->data[2] = 0;
     if (call->told)

@@ -64,7 +64,7 @@ void walk_device(CUcontext context) {
 /* -- functions: looked up once each ------------------------------------------------------- */
 
 static size_t function_slot(struct function_info **table, size_t room, CUfunction function) {
-    size_t at = ((uintptr_t)function >> 4) * 0x9E3779B97F4A7C15ull & (room - 1);
+    size_t at = handle_place(function, room);
     while (table[at] && table[at]->function != function)
         at = (at + 1) & (room - 1);
     return at;

@@ -25,6 +25,7 @@ static struct entry *entries; /* open addressing, a power of two */
 static size_t count, room;
 static uint32_t last_graph;
 static _Atomic uint32_t last_exec;
+static _Atomic uint32_t last_correlation GVIZ_HOT = OWN_CORRELATIONS;
 
 void ids_forget(void) {
     pthread_mutex_lock(&lock);
@@ -45,7 +46,7 @@ void ids_are_own(void) {
 /* -- with the lock held ------------------------------------------------------------------------ */
 
 static struct entry *slot_of(struct entry *table, size_t size, const void *handle) {
-    size_t at = ((uintptr_t)handle >> 4) * 0x9E3779B97F4A7C15ull & (size - 1);
+    size_t at = handle_place(handle, size);
     while (table[at].handle && table[at].handle != handle)
         at = (at + 1) & (size - 1);
     return &table[at];
@@ -138,6 +139,8 @@ static void meet_all(CUgraph graph, CUgraphNode *nodes, size_t node_count) {
         meet(graph, nodes[i]);
     pthread_mutex_unlock(&lock);
 }
+
+GVIZ_HOT_CODE uint32_t ids_next_correlation(void) { return atomic_fetch_add(&last_correlation, 1) + 1; }
 
 uint32_t ids_next_exec(void) { return atomic_fetch_add(&last_exec, 1) + 1; }
 

@@ -12,6 +12,8 @@ void ids_are_own(void);
 /* Handles mean nothing any more; numbers go on. */
 void ids_forget(void);
 uint32_t ids_next_exec(void);
+/* Of a call: the fold knows by it that the call is not one of CUPTI's. */
+uint32_t ids_next_correlation(void);
 /* A node has been made in a graph; returns false where it is known already. */
 bool ids_node_made(CUgraph graph, CUgraphNode node);
 /* A handle comes to mean a new graph, or none any more. */

@@ -23,8 +23,11 @@ static __thread struct {
     bool wanted;
     bool last; /* of its period */
     int watch;              /* told of the launch's beginning, 0: none */
+    int exec_watch;         /* of the executable */
     uint64_t copied_ns;     /* when the call returned that a copy made, 0: none did */
     uint64_t free_before;   /* device memory, before the first launch; 0: not queried */
+    CUgraphExec exec;       /* launches of it may pass after this one; NULL: none */
+    struct passed passed;   /* since the launch before */
 } slot;
 
 static _Atomic(const struct launch_maker *) maker GVIZ_HOT;
@@ -71,12 +74,15 @@ struct entered {
     int watch;
 };
 
-GVIZ_HOT_CODE static struct entered exec_enter(CUgraphExec handle, bool admitted, uint64_t time_ns) {
+GVIZ_HOT_CODE static struct entered exec_enter(CUgraphExec handle, bool admitted, uint32_t passed,
+                                               uint64_t time_ns) {
     struct entered entered = {0};
     struct executable *exec = executable_hold(handle);
     if (exec && exec->period != period_number()) {
         exec->period = period_number();
         exec->launches = exec->recorded = 0;
+    } else if (exec) {
+        exec->launches += passed;
     }
     if (exec) {
         bool wanted = admitted && wants_nodes(exec, time_ns);
@@ -100,11 +106,12 @@ static bool always_timed(const struct entered *entered) {
 /* Say to the maker of copies that a launch begins; returns whether it has made it. */
 static bool made_by_copy(const struct entered *entered, const CUpti_CallbackData *data,
                          CUstream stream, bool admitted, bool *compared) {
+    const struct launch_beginning launch = {stream, admitted, entered->updated, slot.passed};
     const struct launch_maker *to = atomic_load(&maker);
     struct launch_record record = {.exec_id = entered->exec_id, .correlation = data->correlation_id};
     enum launch_by by = BY_PROGRAM;
     if (to && entered->watch)
-        by = to->begins(entered->watch, stream, admitted, entered->updated, &record, compared);
+        by = to->begins(entered->watch, &launch, &record, compared);
     slot.watch = by == BY_PROGRAM_ANNOUNCED ? entered->watch : 0;
     if (by != BY_COPY)
         return false;
@@ -117,11 +124,27 @@ static bool made_by_copy(const struct entered *entered, const CUpti_CallbackData
 
 /* Not recorded: only the order of launches is seen to. */
 static void launch_outside_period(const CUpti_CallbackData *data, CUgraphExec handle, CUstream stream) {
+    const struct launch_maker *to = atomic_load(&maker);
+    if (!to)
+        return;
     struct executable *exec = executable_hold(handle);
     struct entered entered = {.watch = exec ? exec->watch : 0, .updated = exec && exec->updated};
     bool compared;
     executable_release();
     made_by_copy(&entered, data, stream, false, &compared);
+    if (paused() && (!entered.watch || to->spares(entered.watch, false)))
+        passing_grant_uncounted(handle);
+}
+
+/* Whether enough launches of an executable are recorded one by one. */
+static bool may_pass(const struct entered *entered) {
+    return !options.max_launches && entered->exec_id && entered->launches >= ALWAYS_RECORDED_LAUNCHES;
+}
+
+static void let_pass(void) {
+    const struct launch_maker *to = atomic_load(&maker);
+    uint32_t most = slot.exec_watch && to ? to->spares(slot.exec_watch, true) : UINT32_MAX;
+    passing_grant(slot.exec, slot.exec_id, slot.passed, most);
 }
 
 GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
@@ -139,6 +162,7 @@ GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     }
     pause_launch_begins(); /* before the check whether this is a period */
     bool admitted = pause_admits(&slot.last);
+    slot.passed = passing_end((CUgraphExec)params[0]);
     if (!admitted) {
         window_launch(false, data->context, stream); /* to close it */
         if (!activity_is_open()) { /* else it is recorded by CUPTI in any case */
@@ -147,11 +171,13 @@ GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
             return;
         }
     }
-    struct entered entered = exec_enter((CUgraphExec)params[0], admitted, time);
+    struct entered entered = exec_enter((CUgraphExec)params[0], admitted, slot.passed.count, time);
     slot.wanted = entered.wanted;
     slot.exec_id = entered.exec_id;
     slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
     slot.flags = entered.late ? LAUNCH_LATE : 0;
+    slot.exec = admitted && may_pass(&entered) ? (CUgraphExec)params[0] : NULL;
+    slot.exec_watch = entered.watch;
     bool compared = false;
     if (made_by_copy(&entered, data, stream, admitted, &compared))
         return;
@@ -202,6 +228,8 @@ GVIZ_HOT_CODE void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     slot.start_ns = 0;
     call_name(cbid);
     spool_append_one(RECORD_LAUNCH, &record, sizeof record);
+    if (slot.exec && result == 0)
+        let_pass();
     if (slot.last)
         pause_after_last();
 }

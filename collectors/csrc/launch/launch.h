@@ -2,6 +2,7 @@
 #ifndef GVIZ_LAUNCH_H
 #define GVIZ_LAUNCH_H
 
+#include "calls/calls.h"
 #include "state/state.h"
 
 /* ---- launch.c ------------------------------------------------------------------------- */
@@ -9,6 +10,8 @@
 /* So many launches of each executable get events whatever they cost: a short run would
  * otherwise end with hardly any. */
 #define ALWAYS_TIMED_LAUNCHES 5
+/* So many of each executable are recorded one by one, also where launches may pass. */
+#define ALWAYS_RECORDED_LAUNCHES 100
 
 void launch_forget_call(void); /* of this thread: its end was not seen */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
@@ -20,14 +23,21 @@ void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
 
 enum launch_by { BY_PROGRAM, BY_PROGRAM_ANNOUNCED, BY_COPY };
 struct launch_record;
+struct launch_beginning {
+    CUstream stream;
+    bool admitted; /* to be recorded */
+    bool updated;  /* its executable was */
+    struct passed passed; /* since the launch before that was told of */
+};
 /* Who may make launches of watched executables in the program's place. */
 struct launch_maker {
-    /* A launch begins, `admitted` to be recorded, of an executable that was `updated`. Made by a copy,
-     * the record has times and flags; announced, ends() follows. `compared`: it is to be timed as a
-     * whole. */
-    enum launch_by (*begins)(int watch, CUstream stream, bool admitted, bool updated,
-                             struct launch_record *record, bool *compared);
+    /* A launch begins. Made by a copy, the record has times and flags; announced, ends() follows.
+     * `compared`: it is to be timed as a whole. */
+    enum launch_by (*begins)(int watch, const struct launch_beginning *launch, struct launch_record *record,
+                             bool *compared);
     void (*ends)(int watch, bool timed);
+    /* How many launches of the executable may pass now, in a period (`admitted`) or outside. */
+    uint32_t (*spares)(int watch, bool admitted);
 };
 void launch_listen(const struct launch_maker *maker); /* NULL: nobody */
 

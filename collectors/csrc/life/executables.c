@@ -1,4 +1,5 @@
 /* The executables of the process: their ids, and how often each was launched. */
+#include "calls/calls.h"
 #include "life/parts.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static size_t count GVIZ_HOT, room GVIZ_HOT; /* entries, removed ones included; 
 
 /* Return the entry of a handle, or the empty one where it would stand. */
 GVIZ_HOT_CODE static struct executable *slot_of(struct executable *entries, size_t size, CUgraphExec handle) {
-    size_t at = ((uintptr_t)handle >> 4) * 0x9E3779B97F4A7C15ull & (size - 1);
+    size_t at = handle_place(handle, size);
     while (entries[at].handle && entries[at].handle != handle)
         at = (at + 1) & (size - 1);
     return &entries[at];
@@ -53,6 +54,7 @@ static struct executable *add(CUgraphExec handle, uint32_t exec_id, bool late) {
 }
 
 void executable_created(CUgraphExec handle, uint32_t exec_id) {
+    passing_forget(handle);
     pthread_mutex_lock(&lock);
     struct executable *known = find(handle);
     if (known) /* the handle of a destroyed executable, used again */
@@ -63,6 +65,7 @@ void executable_created(CUgraphExec handle, uint32_t exec_id) {
 }
 
 void executable_destroyed(CUgraphExec handle) {
+    passing_forget(handle);
     pthread_mutex_lock(&lock);
     struct executable *known = find(handle);
     if (known)

@@ -24,6 +24,7 @@
 #define ORIGIN_INSTANTIATE 2
 #define ORIGIN_UNWANTED 1
 #define OWN_IDS 1073741824
+#define OWN_CORRELATIONS 0x80000000u
 
 enum record_type {
     RECORD_META = 1, /* JSON from Python: name, command, versions */
@@ -67,6 +68,7 @@ enum record_type {
     RECORD_CALIBRATION = 54, /* Time between two events around a node of a type beyond the node's own, on private chains */
     RECORD_PERIOD = 60, /* Recording begins or ends, and why */
     RECORD_ALTERNATION = 61, /* JSON from Python: a graph and its work eagerly, timed alternately */
+    RECORD_LAUNCHES_PASSED = 62, /* Launches of an executable of which only the number is known */
     RECORD_GRAPH_ORIGIN = 70, /* The place where a graph's capture began, or where it was instantiated */
     RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
 };
@@ -256,6 +258,15 @@ struct launch_time_record {
     uint64_t duration_ns;
 };
 _Static_assert(sizeof(struct launch_time_record) == 16, "its size");
+
+/* Launches of an executable of which only the number is known */
+struct launches_passed_record {
+    uint32_t exec_id;
+    uint32_t launches;
+    uint64_t from_ns; /* when the launch before them was recorded */
+    uint64_t to_ns; /* none of them is later */
+};
+_Static_assert(sizeof(struct launches_passed_record) == 24, "its size");
 
 /* A graph level, before its nodes and edges */
 struct graph_record {

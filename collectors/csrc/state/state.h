@@ -49,7 +49,12 @@ static inline bool paused(void) {
     return !atomic_load_explicit(&period_on, memory_order_relaxed);
 }
 
-/* What this thread is doing; see gate/callbacks.c. */
+/* The place of a handle in a table of open addressing, whose size is a power of two. */
+static inline size_t handle_place(const void *handle, size_t size) {
+    return ((uintptr_t)handle >> 4) * 0x9E3779B97F4A7C15ull & (size - 1);
+}
+
+/* What this thread is doing; see subscriber/callbacks.c. */
 struct thread_state {
     uint32_t thread_id;
     uint32_t session;         /* the recording that the rest is about */

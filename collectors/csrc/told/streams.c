@@ -33,7 +33,7 @@ void streams_reset(void) {
 /* -- with the lock held ------------------------------------------------------------------------ */
 
 static struct entry *slot_of(struct entry *table, size_t size, const void *key) {
-    size_t at = ((uintptr_t)key >> 4) * 0x9E3779B97F4A7C15ull & (size - 1);
+    size_t at = handle_place(key, size);
     while (table[at].key && table[at].key != key)
         at = (at + 1) & (size - 1);
     return &table[at];

@@ -48,14 +48,13 @@ enum shape { WORDS, LAUNCH, LAUNCH_COOPERATIVE };
 
 static struct {
     uint8_t effect, shape;
+    bool passes; /* it may be made without being told of */
     atomic_uchar wanted;
 } told[CALL_ID_LIMIT];
 static const struct gate_api *gate;
 static _Atomic(CUpti_CallbackFunc) subscriber GVIZ_HOT;
 static CUresult (*current_context)(CUcontext *context) GVIZ_HOT; /* the driver's own */
 static atomic_uchar resources_wanted[RESOURCES];
-/* Of launches by copies the fold knows that they are ours by their numbers. */
-static _Atomic uint32_t last_correlation GVIZ_HOT = 0x80000000u;
 static __thread bool within; /* a callback's own calls are not told */
 
 /* -- callbacks ---------------------------------------------------------------------------------- */
@@ -220,7 +219,7 @@ GVIZ_HOT_CODE static void tell(const struct gate_call *call) {
     }
     context = (CUcontext)(uintptr_t)call->data[2];
     if (!call->result)
-        call->data[1] = atomic_fetch_add(&last_correlation, 1) + 1;
+        call->data[1] = ids_next_correlation();
     CUpti_CallbackData data = {
         .site = call->result != NULL, .function_name = call->name,
         .params = params_of(call, &room), .return_value = call->result, .context = context,
@@ -275,12 +274,19 @@ static uint8_t shape_of(const char *name) {
     return strncmp(name, "cuLaunchCooperativeKernel", 25) == 0 ? LAUNCH_COOPERATIVE : WORDS;
 }
 
+static void set_told(uint32_t id, bool on) {
+    if (told[id].passes)
+        gate->filter(id, on ? launch_passes : NULL);
+    gate->tell(id, on);
+}
+
 static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc function, void *unused) {
     (void)unused;
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
         const char *name = gate->name_of(id);
         told[id].effect = NONE;
         told[id].shape = name ? shape_of(name) : WORDS;
+        told[id].passes = name && strncmp(name, "cuGraphLaunch", 13) == 0;
         atomic_store(&told[id].wanted, 0);
         for (size_t i = 0; name && i < sizeof effects / sizeof *effects; i++)
             if (strncmp(name, effects[i].name, strlen(effects[i].name)) == 0) {
@@ -290,13 +296,14 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
     }
     ids_forget();
     streams_reset();
+    passing_reset(true);
     *(void **)&current_context = gate->bare("cuCtxGetCurrent");
     if (!current_context)
         current_context = cuda.CtxGetCurrent;
     atomic_store(&subscriber, function);
     gate->listen(on_call);
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
-        gate->tell(id, told[id].effect != NONE);
+        set_told(id, told[id].effect != NONE);
     *handle = (CUpti_SubscriberHandle)&subscriber;
     return OK;
 }
@@ -306,7 +313,8 @@ static CUptiResult unsubscribe(CUpti_SubscriberHandle handle) {
     atomic_store(&subscriber, NULL);
     gate->listen(NULL);
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
-        gate->tell(id, false);
+        set_told(id, false);
+    passing_reset(false);
     return OK;
 }
 
@@ -317,7 +325,7 @@ static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle handle, i
     if (domain != DOMAIN_DRIVER_API || id >= CALL_ID_LIMIT)
         return OK;
     atomic_store(&told[id].wanted, (unsigned char)on);
-    gate->tell(id, on || told[id].effect != NONE);
+    set_told(id, on || told[id].effect != NONE);
     return OK;
 }
 
@@ -383,5 +391,7 @@ void told_take_over(void) {
     };
     ids_take_over();
 }
+
+bool told_launches_elsewhere(void) { return gate && gate->others_in("cuGraphLaunch"); }
 
 bool told_in_place(void) { return cupti.cuptiSubscribe == subscribe; }

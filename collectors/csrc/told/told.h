@@ -12,6 +12,8 @@
 bool told_available(void); /* the gate is in this process */
 void told_take_over(void);
 bool told_in_place(void); /* of CUPTI's functions */
+/* Whether another thread is inside a launch. */
+bool told_launches_elsewhere(void);
 /* Write what the gate did, where there is one. */
 void told_counters(void);
 

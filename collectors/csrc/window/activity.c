@@ -29,7 +29,7 @@ static _Atomic uint64_t record_count, dropped_count, buffer_count;
 /* -- kernel names: pointers that belong to CUPTI, each written out once ------------------ */
 
 static size_t name_slot(const char **table, size_t room, const char *name) {
-    size_t at = ((uintptr_t)name >> 4) * 0x9E3779B97F4A7C15ull & (room - 1);
+    size_t at = handle_place(name, room);
     while (table[at] && table[at] != name)
         at = (at + 1) & (room - 1);
     return at;

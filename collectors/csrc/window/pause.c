@@ -52,6 +52,7 @@ static void begin(enum period_reason reason) {
     atomic_store(&launches_admitted, 0);
     atomic_fetch_add(&number, 1);
     atomic_store(&period_on, true);
+    passing_end_all();
     write_period(time, true, reason, "");
     window_resume();
 }
@@ -60,6 +61,7 @@ static void end(enum period_reason reason, const char *detail) {
     atomic_store(&starts_at_ns, 0);
     if (!atomic_exchange(&period_on, false))
         return;
+    passing_end_all();
     atomic_store(&ends_at_ns, 0);
     write_period(now_ns(), false, reason, detail);
     window_pause();

@@ -22,12 +22,13 @@ class LaunchBin:
 
     graph_exec_id: int = column("the executable", key="graph_exec")
     measure: str = column(
-        "host (the call), event (between two events) or gpu (first node to last node)"
+        "host (the call), event (between two events), gpu (first node to last node), or none: of "
+        "these launches only the number is known"
     )
     node_level: int = column("1: node times were recorded")
     start_ns: int = column("launches called from here on")
     count: int = column("launches that have this measure")
-    total_ns: int = column("sum of their durations")
+    total_ns: int = column("sum of their durations; of none 0, as the next two")
     min_ns: int = column("shortest")
     max_ns: int = column("longest")
     bucket: bytes = column(

@@ -63,7 +63,8 @@ def fold_launches(
     ambiguous = BodyOwners(launches, exec_id, activities, contents.fences_of).fill(owner)
     _add_unknown(contents.activity_stream.samples, folder)
     graphs = folder.graphs
-    seen = set(exec_id.tolist()) | set(contents.launch_stream.counts)
+    stream = contents.launch_stream
+    seen = set(exec_id.tolist()) | set(stream.counts) | set(stream.passed.counts)
     for late in sorted(seen - set(graphs.execs)):
         folder.add_late(late, blank_activities(0))  # launches without any record
     launches["graph_id"], launches["graph_exec_id"] = graphs.ids_of(exec_id)
@@ -239,7 +240,7 @@ def _spans(activities: Activities, owner: IntArray) -> tuple[Spans, _GpuTimes]:
 
 def _count_launches(stream: LaunchStream, exec_id: IntArray, graphs: Graphs) -> None:
     """Tell each executable how many launches it has, with spans or without."""
-    for one, count in (stream.counts + Counter(exec_id.tolist())).items():
+    for one, count in (stream.counts + stream.passed.counts + Counter(exec_id.tolist())).items():
         graphs.execs[one] = replace(graphs.execs[one], launch_count=count)
 
 
@@ -273,7 +274,11 @@ def _launch_ordinals(
         at = mine.get(graphs.execs[bin_.key.exec_id].graph_id)
         if at is not None and bin_.key.measure == 0:
             later = starts[at] > max(bin_.start_ns, last_plain)
-            found[at[later]] += int(bin_.histogram.count.sum())
+            found[at[later]] += bin_.count
+    for exec_id in stream.passed.counts:
+        at = mine.get(graphs.execs[exec_id].graph_id)
+        if at is not None:
+            found[at] += stream.passed.before(exec_id, starts[at])
     return found[: len(launches)], found[len(launches) :]
 
 

@@ -59,7 +59,7 @@ def launch_bins(stream: LaunchStream, graphs: Graphs) -> Rows:
         measure=[MEASURES[one.key.measure] for one in bins],
         node_level=integers(one.key.node_level for one in bins),
         start_ns=integers(one.start_ns for one in bins),
-        count=integers(int(one.histogram.count.sum()) for one in bins),
+        count=integers(one.count for one in bins),
         total_ns=integers(one.total_ns for one in bins),
         min_ns=integers(one.least_ns for one in bins),
         max_ns=integers(one.most_ns for one in bins),
@@ -85,6 +85,12 @@ def remarks(contents: Contents) -> Iterator[Remark]:
     binned = stream.counts.total() - len(stream.plain)
     if binned:
         yield Remark("launches_without_row", float(binned), "launches", rule)
+    if passed := stream.passed.counts.total():
+        yield Remark(
+            "launches_counted", float(passed), "launches",
+            "rule: without CUPTI, of an executable that is launched more often than every 5 ms one "
+            "in that time is recorded after its first 100; the others are counted",
+        )  # fmt: skip
     streamed = int(activities.nodes.counts.sum())
     if streamed:
         yield Remark("spans_without_row", float(streamed), "records", rule)

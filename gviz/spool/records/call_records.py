@@ -83,6 +83,23 @@ class LaunchTimeRecord(NamedTuple):
     duration_ns: U64
 
 
+class LaunchesPassedRecord(NamedTuple):
+    """Launches of an executable of which only the number is known.
+
+    Attributes
+    ----------
+    from_ns
+        when the launch before them was recorded
+    to_ns
+        none of them is later
+    """
+
+    exec_id: U32
+    launches: U32
+    from_ns: U64
+    to_ns: U64
+
+
 class NvtxPathRecord(NamedTuple):
     """A text of NVTX ranges, below those that were open around it.
 

@@ -74,6 +74,7 @@ class RecordType(IntEnum):
     CALIBRATION = 54
     PERIOD = 60
     ALTERNATION = 61
+    LAUNCHES_PASSED = 62
     GRAPH_ORIGIN = 70
     STOPPED = 75
 
@@ -97,3 +98,5 @@ LAUNCH_LATE = 8
 LAUNCH_COPY = 16
 #: Ids of graphs and executables above this are gviz's own: CUPTI was not there to number them.
 OWN_IDS = 1 << 30
+#: Correlation ids from this on likewise.
+OWN_CORRELATIONS = 1 << 31

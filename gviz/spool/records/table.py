@@ -16,6 +16,7 @@ from gviz.cuda import NameKind
 from gviz.spool.records.call_records import (
     CallNameRecord,
     CallRecord,
+    LaunchesPassedRecord,
     LaunchRecord,
     LaunchTimeRecord,
     LifeRecord,
@@ -85,6 +86,7 @@ CALL = Layout(CallRecord)
 LIFE = Layout(LifeRecord)
 LAUNCH = Layout(LaunchRecord)
 LAUNCH_TIME = Layout(LaunchTimeRecord)
+LAUNCHES_PASSED = Layout(LaunchesPassedRecord)
 GRAPH = Layout(GraphRecord)
 NODE = Layout(NodeRecord)
 EDGES = Layout(EdgesRecord)
@@ -126,6 +128,7 @@ LAYOUTS: dict[RecordType, Layout[Any]] = {
     RecordType.CALL_NAME: CALL_NAME,
     RecordType.LAUNCH: LAUNCH,
     RecordType.LAUNCH_TIME: LAUNCH_TIME,
+    RecordType.LAUNCHES_PASSED: LAUNCHES_PASSED,
     RecordType.GRAPH: GRAPH,
     RecordType.NODE: NODE,
     RecordType.EDGES: EDGES,

@@ -288,6 +288,12 @@ def _launch_time(c: Contents, p: bytes) -> None:
     c.launch_stream.add_time(time.token, time.duration_ns)
 
 
+def _launches_passed(c: Contents, p: bytes) -> None:
+    passed = table.LAUNCHES_PASSED.unpack(p)
+    check_time(passed.from_ns, passed.to_ns)
+    c.launch_stream.add_passed(passed.exec_id, passed.launches, passed.to_ns)
+
+
 def _graph(c: Contents, p: bytes) -> None:
     graph = table.GRAPH.unpack(p)
     walk = GraphWalk(
@@ -397,6 +403,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.CALL_NAME: _call_name,
     RecordType.LAUNCH: _launch,
     RecordType.LAUNCH_TIME: _launch_time,
+    RecordType.LAUNCHES_PASSED: _launches_passed,
     RecordType.GRAPH: _graph,
     RecordType.NODE: _node,
     RecordType.EDGES: _edges,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gviz.spool.records import PackedRecords, table
 from gviz.spool.records import format as f
 from gviz.spool.streams.launch_bins import LaunchBins
+from gviz.spool.streams.passed_launches import PassedLaunches
 from gviz.spool.streams.retention import Retention, RowChoice
 from gviz.stats import IntArray
 
@@ -59,6 +60,8 @@ class LaunchStream:
         The latest end of a call, and of a node of a launch without spans.
     bounds
         By executable, host start of its first and of its last launch.
+    passed
+        Launches of which only the number is known.
     streamed_from
         By executable, host start of its first launch that is recorded but has no spans.
     """
@@ -70,6 +73,7 @@ class LaunchStream:
         self.plain = np.zeros(0, LAUNCH)
         self.bins = LaunchBins()
         self.counts: Counter[int] = Counter()
+        self.passed = PassedLaunches()
         self.without_nodes: Counter[int] = Counter()
         self.streamed_from: dict[int, int] = {}
         self.bounds: dict[int, tuple[int, int]] = {}
@@ -106,6 +110,11 @@ class LaunchStream:
         self._times.append((token, duration_ns))
         if len(self._times) >= _BATCH:
             self.settle()
+
+    def add_passed(self, exec_id: int, count: int, to_ns: int) -> None:
+        """Take the number of launches in that were not recorded, none later than ``to_ns``."""
+        self.passed.add(exec_id, count, to_ns)
+        self.bins.count(exec_id, count, to_ns)
 
     def settle(self) -> None:
         """Sort everything taken in so far."""

@@ -506,6 +506,65 @@ static int exits(void) {
     return 1;
 }
 
+/* -- telling, and what passes --------------------------------------------------------------------- */
+
+#define TELLERS 4
+#define TOLD_CALLS 20000
+static _Atomic uint64_t told_of, passed;
+
+/* Those on streams of odd numbers pass. */
+static bool lets_pass(uintptr_t graph, uintptr_t stream) {
+    CHECK(graph == 1 && gate->is_inside());
+    passed += stream & 1;
+    return stream & 1;
+}
+
+static void on_told(const struct gate_call *call) {
+    CHECK(call->words[0] == 1 && call->words[1] < TELLERS);
+    told_of += call->result == NULL;
+}
+
+static void *launch_told(void *stream) {
+    for (int i = 0; i < TOLD_CALLS; i++)
+        CHECK(launch_graph((void *)1, stream) == 0);
+    return NULL;
+}
+
+/* Launch on all streams, the gate closing meanwhile; are the calls told of, and do they pass, so often? */
+static int is_told(uint64_t tells, uint64_t passes) {
+    pthread_t threads[TELLERS];
+    told_of = passed = 0;
+    for (uintptr_t i = 0; i < TELLERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, launch_told, (void *)i) == 0);
+    for (int i = 0; i < 20; i++) {
+        closes();
+        sleep_ms(1);
+    }
+    for (size_t i = 0; i < TELLERS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    return told_of == tells * TOLD_CALLS && passed == passes * TOLD_CALLS;
+}
+
+static int filters(void) {
+    uint32_t id = 1;
+    start();
+    launch_graph = symbol("cuGraphLaunch");
+    CHECK(is_stub((void *)launch_graph));
+    while (strcmp(gate->name_of(id), "cuGraphLaunch") != 0)
+        id++;
+    CHECK(is_told(0, 0));
+    gate->listen(on_told);
+    gate->tell(id, true);
+    CHECK(is_told(TELLERS, 0));
+    gate->filter(id, lets_pass);
+    CHECK(is_told(TELLERS / 2, TELLERS / 2) && !gate->others_in("cuGraphLaunch"));
+    gate->filter(id, NULL);
+    CHECK(is_told(TELLERS, 0));
+    gate->tell(id, false);
+    CHECK(is_told(0, 0));
+    return 0;
+}
+
 /* -- what a stub costs --------------------------------------------------------------------------- */
 
 #define CALLS 1000000
@@ -571,7 +630,8 @@ int main(int count, char **values) {
         {"plain", plain}, {"convention", convention}, {"lookups", lookups}, {"deepbind", deepbind}, {"jumps", jumps},
         {"short threads", short_threads}, {"threads that end inside", threads_that_end_inside},
         {"storm", storm}, {"forks", forks}, {"waits", waits}, {"polls", polls},
-        {"full queues", full_queues}, {"overrun", overrun}, {"exits", exits}, {"cost", cost},
+        {"full queues", full_queues}, {"overrun", overrun}, {"exits", exits}, {"filters", filters},
+        {"cost", cost},
     };
     if (count == 3)
         return without_membarrier(values[0], values[2]);

@@ -34,6 +34,7 @@ from gviz.spool.records.format import RecordType
 from gviz.spool.records.reader import Record, SpoolReader
 from gviz.spool.streams.contents import Contents
 from gviz.spool.streams.launch_bins import FIRST_INTERVAL_NS, MOST_BINS, LaunchBins
+from gviz.spool.streams.passed_launches import MOST_TIMES, PassedLaunches
 from gviz.spool.streams.retention import Retention
 from gviz.stats.sketch import RELATIVE_ERROR
 
@@ -394,6 +395,46 @@ def test_several_executables_share_the_ordinals_of_their_graph(tmp_path: Path) -
         # Numbers of those that come first in the file, because their spans would be rows.
         assert np.flatnonzero(launches.launch_id <= 3).tolist() == [0, 1, 9]
         assert np.flatnonzero(launches.graph_exec_id == 2).tolist() == [9, 19, 29, 39]
+
+
+# -- launches of which only the number is known ------------------------------------------------
+
+
+def passed(exec_id: int, count: int, start: int, end: int) -> tuple[int, bytes]:
+    return RecordType.LAUNCHES_PASSED, table.LAUNCHES_PASSED.pack(exec_id, count, start, end)
+
+
+def test_launches_that_passed_are_counted_and_have_a_place(tmp_path: Path) -> None:
+    found: list[tuple[int, bytes]] = [
+        *graph_records(1, 2, [KERNEL]), *graph_records(3, 4, [KERNEL]),
+        launch(2, 1, 1_000, level=0), launch(4, 2, 2_000, level=0),
+        passed(2, 7, 1_000, 2_500), launch(2, 3, 3_000, level=0),
+        passed(2, 5, 3_000, 3_500), passed(4, 9, 2_000, 4_000),
+    ]  # fmt: skip
+    with folded(reported(as_records(found)), tmp_path) as recording:
+        execs = [
+            e for g in recording.fetch_graphs() for e in recording.fetch_graph_execs(g.graph_id)
+        ]
+        assert [e.launch_count for e in execs] == [14, 10]
+        assert [recording.count_launches(g.graph_id) for g in recording.fetch_graphs()] == [
+            (14, 0), (10, 0)
+        ]  # fmt: skip
+        assert recording.fetch_launch_arrays(1).ordinal.tolist() == [0, 8]
+        # Only those that have a time weigh.
+        assert recording.fetch_weighted_durations(1, "graph", "host").count == 2
+        measured = {m.name: m.value for m in recording.fetch_measurements(1)}
+    assert measured["launches_counted"] == 21
+    assert measured["launch_bin_interval_ns"] == FIRST_INTERVAL_NS
+
+
+def test_numbers_of_launches_do_not_grow_without_end() -> None:
+    launches = PassedLaunches()
+    for i in range(2 * MOST_TIMES):
+        launches.add(1, 2, i * 1_000_000)
+    assert launches.counts[1] == 4 * MOST_TIMES
+    assert len(launches) <= MOST_TIMES + MOST_TIMES // 1_000 + 1
+    times = np.array([-1, 0, 5_000_000, 10**18])
+    assert launches.before(1, times).tolist() == [0, 2, 12, 4 * MOST_TIMES]
 
 
 # -- bins --------------------------------------------------------------------------------------
