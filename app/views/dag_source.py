@@ -19,6 +19,7 @@ from gviz.app.views.dag import (
     all_overlays,
     fold_values,
     kept_folds,
+    kept_names,
     launch_intervals,
     parent_arrays,
     use_arrays,
@@ -93,12 +94,11 @@ def whole_dag(
         _note_parts(about, cut, [len(part[name]) for part in parts])
     arrays["row"] = np.concatenate([level.row for level in levels]).astype(np.uint32)
     arrays["chain"] = np.concatenate([level.chain for level in levels]).astype(np.uint32)
-    names = [arrays["name"]]
     for folding in FOLDINGS:
         trees = [kept_folds(level, folding, keep) for level in levels]
-        found = _folding_arrays(levels, parts, folding, trees, strings, about)
+        titles = [kept_names(recording, level, folding, keep) for level in levels]
+        found = _folding_arrays(levels, parts, folding, trees, titles, strings, about)
         arrays |= {f"{folding}_{name}": values for name, values in found.items()}
-        names.append(found["name"])
     arrays |= _memory_arrays([(level, read_memory(recording, level)) for level in levels], about)
     for at, launch_id in enumerate(launches):
         ran = launch_intervals(recording, tree, launch_id, keep)
@@ -111,7 +111,7 @@ def whole_dag(
         "launches": list(launches.items()),
         "node_arrays": [name for name in parts[0] if name not in _NOT_OF_NODES],
         "family_slots": {texts.index(label): slot for label, slot in families.slot_of.items()},
-        "labels": labels_of(texts, names),
+        "labels": labels_of(texts, [arrays["name"]]),
         "strings": texts,
     }
     return pack(header, arrays)
@@ -155,14 +155,15 @@ def _folding_arrays(
     parts: Sequence[Arrays],
     folding: str,
     trees: Sequence[FoldTree],
+    names: Sequence[Mapping[str, str]],
     strings: Strings,
     about: Sequence[dict[str, Any]],
 ) -> Arrays:
     """Return the folds of all levels with what they show."""
     folds = [list(tree.every()) for tree in trees]
     found = []
-    for level, part, tree, own in zip(levels, parts, trees, folds, strict=True):
-        values = fold_values(part, level, own, strings)
+    for level, part, tree, own, titles in zip(levels, parts, trees, folds, names, strict=True):
+        values = fold_values(part, level, own, titles, strings)
         found.append(_tree_arrays(tree, own, strings) | values)
     _note_parts([level["folds"] for level in about], folding, [len(own) for own in folds])
     joined: Arrays = {n: np.concatenate([part[n] for part in found]) for n in found[0]}

@@ -27,6 +27,7 @@ from gviz.app.views.dag import (
     join_data,
     join_levels,
     kept_folds,
+    kept_names,
     launch_intervals,
     open_levels,
     overlay_arrays,
@@ -153,7 +154,7 @@ def dag_payload(
         "family_slots": {strings.add(x): slot for x, slot in families.slot_of.items()},
         **_dag_header(levels, request, launch),
         "strings": strings.to_list(),
-        "labels": labels_of(strings.to_list(), [arrays["name"]]),
+        "labels": labels_of(strings.to_list(), [arrays["name"][arrays["type"] != FOLD_TYPE]]),
         "overlays": describe_overlays(painted(arrays, levels)),
         **places,
     }
@@ -219,7 +220,8 @@ def _open(
         if folding is None:
             return None
         prefix = f"{level.at}." if level.at else ""
-        return folded(kept_folds(level, folding, keep), request.unfolded, prefix)
+        names = kept_names(recording, level, folding, keep)
+        return folded(kept_folds(level, folding, keep), request.unfolded, names, prefix)
 
     return open_levels(tree, request.unfolded, read, fold)
 

@@ -40,6 +40,8 @@ from gviz.analysis.node_families import NamedFamilies as NamedFamilies
 from gviz.analysis.node_families import label_of as label_of
 from gviz.analysis.node_families import name_families as name_families
 from gviz.analysis.node_families import read_node_families as read_node_families
+from gviz.analysis.node_levels import NO_RANGE as NO_RANGE
+from gviz.analysis.node_levels import find_phases as find_phases
 from gviz.analysis.node_ref import NodeRef as NodeRef
 from gviz.analysis.results.device_launches import DeviceLaunch as DeviceLaunch
 from gviz.analysis.results.dominant_nodes import OUTSIDE as OUTSIDE

@@ -10,7 +10,7 @@ where layers do.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,9 @@ import numpy as np
 from gviz.analysis.launch import NodeGroups
 from gviz.analysis.model_layers import ModelLayers, find_model_layers
 from gviz.analysis.subject import GraphSubject
-from gviz.model import SEPARATOR, range_texts
+from gviz.layout import INFERRED, name_layers
+from gviz.model import SEPARATOR, GraphTree, range_texts, short_range
+from gviz.recording import rows
 from gviz.stats import BoolArray, IntArray, NotComputed, group_rows
 
 #: Stands for the phase of nodes that were made in no range, where others have one.
@@ -28,8 +30,6 @@ _NUMBER = re.compile(r"\d+")
 _AROUND_NUMBER = " ._-:#[(/"
 #: Layers are called inferred where those of more of their nodes are.
 _MOSTLY = 0.5
-#: PyTorch's ranges around methods of optimizers: what stands behind the mark is the method.
-_OPTIMIZER = re.compile(r"^Optimizer\.\w+#(?=.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +54,39 @@ def node_levels(subject: GraphSubject) -> tuple[NodeGroups, ...]:
         return (families,)
     layers = subject.once(find_model_layers)
     known = None if isinstance(layers, NotComputed) else layers
-    places, code = _places(subject, known)
+    paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
+    places, code = _places(subject.graph, paths, subject.spans.node, known)
     phase = _named(places, code, "phase")
     sections, each = _sections(places, code, phase.code, known)
     levels = (phase, sections, each, _named(places, code, "operation"))
     return (*(level for level in levels if not level.is_empty), families)
 
 
-def _places(subject: GraphSubject, layers: ModelLayers | None) -> tuple[list[_Place], IntArray]:
+def find_phases(
+    graph: GraphTree,
+    paths: Mapping[int, rows.NvtxPath],
+    timed: IntArray,
+    layers: ModelLayers | None,
+) -> NodeGroups:
+    """Return the phases of a graph's nodes, as the breakdown has them.
+
+    ``timed``: the nodes that have times; a range around all of them is no phase.
+    """
+    places, code = _places(graph, paths, timed, layers)
+    return _named(places, code, "phase")
+
+
+def _places(
+    graph: GraphTree,
+    paths: Mapping[int, rows.NvtxPath],
+    timed: IntArray,
+    layers: ModelLayers | None,
+) -> tuple[list[_Place], IntArray]:
     """Return the places that nodes have, and which of them each node has."""
-    paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
     none = min(paths, default=0) - 1
-    ids, code = group_rows(subject.graph.nodes.integers("nvtx_path_id", none))
+    ids, code = group_rows(graph.nodes.integers("nvtx_path_id", none))
     texts = [range_texts(paths, path_id) for path_id in ids.tolist()]
-    used = [texts[at] for at in np.unique(code[subject.spans.node]).tolist()]
+    used = [texts[at] for at in np.unique(code[timed]).tolist()]
     around = _common(used)
     inner = [text[around:] for text in texts]
     kind = layers.kind if layers is not None and layers.source == "ranges" else None
@@ -99,7 +118,7 @@ def _place(text: Sequence[str], depth: int | None, has_phases: bool) -> _Place:
         return _Place(SEPARATOR.join(text[:depth]), "", SEPARATOR.join(text[depth + 1 :]))
     phase = (text[0] if text else NO_RANGE) if has_phases else ""
     inner = text[1:] if has_phases else text
-    section = _OPTIMIZER.sub("", inner[0]) if inner else ""
+    section = short_range(inner[0]) if inner else ""
     return _Place(phase, section, SEPARATOR.join(inner[1:]))
 
 
@@ -113,7 +132,7 @@ def _named(places: Sequence[_Place], code: IntArray, name: str) -> NodeGroups:
 def _inferred(layers: ModelLayers, chosen: BoolArray) -> str:
     """Return a mark for layers that follow from the order of equal blocks, not from ranges."""
     if layers.source == "repeats" or layers.is_inferred[chosen].mean() > _MOSTLY:
-        return " (inferred)"
+        return INFERRED
     return ""
 
 
@@ -129,9 +148,9 @@ def _sections(
     has_none = np.array([not label for label in labels], bool)[of_section]
     for one in np.unique(phase).tolist():
         of_phase = has_layer & has_none & (phase == one)
-        count = len(np.unique(layers.of_node[of_phase]))
-        if count:
+        numbers = layers.numbers[np.unique(layers.of_node[of_phase])].tolist()
+        if numbers:
             of_section[of_phase] = len(labels)
-            labels.append(f"{count} × {layers.kind}{_inferred(layers, of_phase)}")
+            labels.append(name_layers(layers.kind, numbers) + _inferred(layers, of_phase))
     each = NodeGroups("layer", ("", *layers.names), layers.of_node + 1, is_in_order=True)
     return NodeGroups("layers", tuple(labels), of_section), each

@@ -8,6 +8,10 @@ from gviz.layout.folds.fold import FIRST_BLOCKS as FIRST_BLOCKS
 from gviz.layout.folds.fold import Fold as Fold
 from gviz.layout.folds.fold import FoldTree as FoldTree
 from gviz.layout.folds.fold import invert as invert
+from gviz.layout.folds.fold_names import INFERRED as INFERRED
+from gviz.layout.folds.fold_names import NumberedLayers as NumberedLayers
+from gviz.layout.folds.fold_names import name_folds as name_folds
+from gviz.layout.folds.fold_names import name_layers as name_layers
 from gviz.layout.folds.folded_graph import FoldedDag as FoldedDag
 from gviz.layout.folds.folded_graph import fold_graph as fold_graph
 from gviz.layout.folds.line import Line as Line

@@ -43,6 +43,7 @@ from gviz.model.nvtx_paths import SEPARATOR as SEPARATOR
 from gviz.model.nvtx_paths import nested_ranges as nested_ranges
 from gviz.model.nvtx_paths import nvtx_texts as nvtx_texts
 from gviz.model.nvtx_paths import range_texts as range_texts
+from gviz.model.nvtx_paths import short_range as short_range
 from gviz.model.nvtx_paths import telling_parts as telling_parts
 from gviz.model.open_ranges import OpenRanges as OpenRanges
 from gviz.model.open_ranges import enclosing as enclosing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
@@ -11,6 +12,19 @@ from gviz.recording import rows
 SEPARATOR = " › "
 #: The domain of PyTorch's operators, which are no NVTX ranges, in imported traces.
 OPERATOR_DOMAIN = "PyTorch"
+#: PyTorch's ranges around methods of optimizers: what stands behind the mark is the method.
+_OPTIMIZER = re.compile(r"^Optimizer\.\w+#(?=.)")
+
+
+def short_range(text: str) -> str:
+    """Return the text of a range without what says no more than the rest of it.
+
+    Examples
+    --------
+    >>> short_range("Optimizer.step#SGD.step"), short_range("layer 5")
+    ('SGD.step', 'layer 5')
+    """
+    return _OPTIMIZER.sub("", text)
 
 
 def range_texts(paths: Mapping[int, rows.NvtxPath], path_id: int | None) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def use(page: Page) -> None:
     assert findings.is_hidden()
     assert block(page, "attention").get_attribute("aria-pressed") == "true"
     assert block(page, "mlp").get_attribute("aria-pressed") == "false"
-    assert block(page, "4 × layer").get_attribute("aria-pressed") == "mixed"
+    assert block(page, "layer 0..3").get_attribute("aria-pressed") == "mixed"
     block(page, "mlp").click(modifiers=["Shift"])
     expect_count(page, ATTENTION + MLP)
     block(page, "mlp").click()

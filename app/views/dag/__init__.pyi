@@ -15,6 +15,7 @@ from gviz.app.views.dag.folding import fold_arrays as fold_arrays
 from gviz.app.views.dag.folding import folded as folded
 from gviz.app.views.dag.folding import items_shape as items_shape
 from gviz.app.views.dag.folding import kept_folds as kept_folds
+from gviz.app.views.dag.folding import kept_names as kept_names
 from gviz.app.views.dag.intervals import LaunchIntervals as LaunchIntervals
 from gviz.app.views.dag.intervals import launch_intervals as launch_intervals
 from gviz.app.views.dag.overlays import all_overlays as all_overlays

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,12 @@ def fold_values(
     arrays: Arrays,
     level: TimedLevel,
     folds: Sequence[Fold],
+    names: Mapping[str, str],
     strings: Strings,
 ) -> Arrays:
     """Return the DAG's arrays with one value a fold instead of one a node; none of edges.
 
+    ``names`` are those of folds by their ids; others keep their titles.
     Beside those of nodes: fold_words (string: what the fold is), strip_offset, strip_ns (duration
     of each block of a repeat, f4), mix_offset, mix_family (string), mix_part (f4: the parts of a
     fold's time by kernel family, the largest first).
@@ -37,11 +39,11 @@ def fold_values(
     mixes = held.mixes(arrays["family"], level.median_ns)
     found["family"] = mixes["mix_family"][mixes["mix_offset"][:-1]]
     found["type"] = np.full(len(folds), FOLD_TYPE, np.uint8)
-    found["name"] = np.array([strings.add(fold.title) for fold in folds], np.uint32)
+    found["name"] = np.array([strings.add(names.get(fold.id, fold.title)) for fold in folds], np.uint32)
     found["reason"] = np.full(len(folds), -1, np.int32)
     # What is no repeat has no blocks.
     blocks = [sum_blocks(fold.blocks, level.median_ns)[0] for fold in folds]
-    words = [strings.add(_words(f, ns)) for f, ns in zip(folds, blocks, strict=True)]
+    words = [strings.add(_words(f, ns, names)) for f, ns in zip(folds, blocks, strict=True)]
     return {
         **found,
         **mixes,
@@ -113,7 +115,7 @@ class _Held:
         }
 
 
-def _words(fold: Fold, block_ns: FloatArray) -> str:
+def _words(fold: Fold, block_ns: FloatArray, names: Mapping[str, str]) -> str:
     """Return what a fold is, for the tooltip; ``block_ns`` of the blocks of a repeat."""
     count = f"{len(fold.nodes):,} nodes"
     if not len(block_ns):
@@ -121,4 +123,6 @@ def _words(fold: Fold, block_ns: FloatArray) -> str:
     words = f"{fold.repeats} × {fold.period:,} nodes" if fold.period > 1 else count
     if np.isnan(block_ns).all():
         return words
-    return f"{words}; slowest is number {int(np.nanargmax(block_ns)) + 1}"
+    slowest = int(np.nanargmax(block_ns))
+    name = names.get(fold.children[slowest].id) if fold.children else None
+    return f"{words}; slowest is {name or f'number {slowest + 1}'}"

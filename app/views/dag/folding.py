@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from gviz.app.views.dag.dag_places import LevelItems
 from gviz.app.views.dag.fold_sums import fold_values
 from gviz.app.views.dag.intervals import LaunchIntervals
+from gviz.app.views.model_parts import read_model_layers
 from gviz.app.views.wire import Arrays, Strings, offsets
 from gviz.dag import cover_graph
 from gviz.families import kernel_label
@@ -18,13 +20,19 @@ from gviz.layout import (
     Fold,
     FoldedDag,
     FoldTree,
+    NumberedLayers,
     RangePaths,
     find_ranges,
     find_repeats,
     fold_graph,
+    name_folds,
 )
-from gviz.model import SEPARATOR, SHAPE, GraphTree, Keep, TimedLevel, distinct
+from gviz.model import SEPARATOR, SHAPE, GraphTree, Keep, TimedLevel, distinct, short_range
 from gviz.stats import IntArray
+
+if TYPE_CHECKING:
+    from gviz.analysis import ModelLayers
+    from gviz.recording import Recording
 
 
 def kept_folds(level: TimedLevel, folding: str, keep: Keep) -> FoldTree:
@@ -41,12 +49,9 @@ def fold_level(level: TimedLevel, folding: str) -> FoldTree:
     """
     order = np.lexsort((np.arange(len(level.nodes)), level.row))
     if folding == "ranges":
-        ranges = {key: tuple(text.split(SEPARATOR)) for key, text in level.tree.nvtx.items()}
-        of_node = level.nodes.integers("nvtx_path_id", -1).tolist()
-        paths = RangePaths.from_texts(ranges.get(path, ()) for path in of_node)
         # As created: ranges are contiguous there.
         created = np.arange(len(level.nodes), dtype=np.int64)
-        return find_ranges(level.edge_from, level.edge_to, created, paths)
+        return find_ranges(level.edge_from, level.edge_to, created, _range_paths(level))
     names = level.nodes.texts("name")
     work = [names.codes.astype(np.int64), level.nodes.integers("type"), _contents(level)]
     work += [level.nodes.integers(name, -1) for name in SHAPE]
@@ -54,6 +59,36 @@ def fold_level(level: TimedLevel, folding: str) -> FoldTree:
     shown = [kernel_label(name) for name in names.values]
     texts = [shown[code] for code in names.codes.tolist()]
     return find_repeats(level.edge_from, level.edge_to, order, labels, texts)
+
+
+def _range_paths(level: TimedLevel) -> RangePaths:
+    ranges = {
+        key: tuple(map(short_range, text.split(SEPARATOR)))
+        for key, text in level.tree.nvtx.items()
+    }
+    of_node = level.nodes.integers("nvtx_path_id", -1).tolist()
+    return RangePaths.from_texts(ranges.get(path, ()) for path in of_node)
+
+
+def kept_names(
+    recording: Recording, level: TimedLevel, folding: str, keep: Keep
+) -> Mapping[str, str]:
+    """Return the names of a level's folds by their ids (:func:`gviz.layout.name_folds`)."""
+
+    def name() -> Mapping[str, str]:
+        tree = kept_folds(level, folding, keep)
+        found = read_model_layers(recording, level.tree, keep)
+        return name_folds(tree, _numbered(found, level), _range_paths(level))
+
+    return keep(("fold names", level.tree.graph.graph_id, level.at, folding), name)
+
+
+def _numbered(layers: ModelLayers | None, level: TimedLevel) -> NumberedLayers | None:
+    if layers is None:
+        return None
+    place = layers.of_node[level.part]
+    inferred = layers.is_inferred[level.part] | (layers.source == "repeats")
+    return NumberedLayers(layers.kind, np.where(place < 0, -1, layers.numbers[place]), inferred)
 
 
 def _contents(level: TimedLevel) -> IntArray:
@@ -84,6 +119,8 @@ class Folded:
 
     Attributes
     ----------
+    names
+        Of folds, by their ids; others keep their titles.
     prefix
         Before the ids of its folds: equal bodies have folds of equal ids.
     """
@@ -91,6 +128,7 @@ class Folded:
     tree: FoldTree
     graph: FoldedDag
     unfolded: frozenset[str]
+    names: Mapping[str, str]
     prefix: str = ""
 
     def name_of(self, fold: Fold) -> str:
@@ -105,10 +143,12 @@ class Folded:
         return np.where(self.graph.node >= 0, self.graph.node, np.array(firsts, np.int64))
 
 
-def folded(tree: FoldTree, unfolded: Collection[str], prefix: str = "") -> Folded:
+def folded(
+    tree: FoldTree, unfolded: Collection[str], names: Mapping[str, str], prefix: str = ""
+) -> Folded:
     """Return what is visible of a tree; ``unfolded`` are ids as :meth:`Folded.name_of` has them."""
     mine = frozenset(i.removeprefix(prefix) for i in unfolded if i.startswith(prefix))
-    return Folded(tree, fold_graph(tree, mine), mine, prefix)
+    return Folded(tree, fold_graph(tree, mine), mine, names, prefix)
 
 
 def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: Strings) -> Arrays:
@@ -123,7 +163,7 @@ def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: String
     graph = view.graph
     is_fold = graph.node < 0
     closed = [fold for fold in graph.folds if fold is not None]
-    of_folds = fold_values(arrays, level, closed, strings)
+    of_folds = fold_values(arrays, level, closed, view.names, strings)
     found: Arrays = {}
     for name, values in arrays.items():
         if not name.startswith(("edge_", "critical")):

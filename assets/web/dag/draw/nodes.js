@@ -3,6 +3,7 @@ import * as canvas from "../../core/canvas.js";
 import * as colours from "../../core/colour.js";
 import { penOf } from "../../core/dom.js";
 import * as format from "../../core/format.js";
+import { fitFold, fitLine, isCount } from "./fold_title.js";
 import * as dagUnion from "./union.js";
 /** @import { Pen, Size, Theme } from "../../core/canvas.js" */
 /** @import { Change } from "../overlay/change.js" */
@@ -19,7 +20,6 @@ const TWO_LINES = 31;
 const STRIP = 7;
 /** @type {Record<string, string>} */
 const TAGS = {
-  FOLD: "FOLD",
   MEMCPY: "COPY", MEMSET: "SET", HOST: "HOST", GRAPH: "GRAPH", CONDITIONAL: "COND", EMPTY: "JOIN",
   EVENT_RECORD: "EVENT", WAIT_EVENT: "WAIT", MEM_ALLOC: "ALLOC", MEM_FREE: "FREE",
   BATCH_MEM_OP: "MEMOP", MEMCPY_BATCH: "COPIES",
@@ -333,7 +333,7 @@ export function drawTexts(ctx, scene, nodes, style) {
     ctx.textAlign = "left";
     ctx.fillStyle = pen;
     const weight = two ? 600 : 500;
-    const title = canvas.fitText(ctx, titleOf(scene, i, room), px, room, weight);
+    const title = fitName(ctx, scene, i, px, room, weight);
     ctx.font = canvas.font(px, weight);
     ctx.fillText(title, left + pad, two ? middle - h * 0.17 : middle);
     if (two) drawTime(ctx, scene, i, { x: left + pad, y: middle + h * 0.21, px, room }, style.overlay);
@@ -364,12 +364,12 @@ export function shortName(scene, i) {
 }
 
 /**
- * "24 × 15 nodes" is cut to its numbers where there is no room for more.
- * @param {DagScene} scene @param {number} i @param {number} room
+ * As much of what a node is called as there is room for.
+ * @param {Pen} ctx @param {DagScene} scene @param {number} i @param {number} px @param {number} room @param {number} weight
  */
-function titleOf(scene, i, room) {
-  const title = shortName(scene, i);
-  return scene.isFold(i) && room < 110 ? title.replace(/ nodes$/, "") : title;
+export function fitName(ctx, scene, i, px, room, weight) {
+  if (scene.isFold(i)) return fitFold(scene.nameOf(i), (text) => canvas.textWidth(ctx, text, px, weight) <= room);
+  return canvas.fitText(ctx, shortName(scene, i), px, room, weight);
 }
 
 /**
@@ -403,11 +403,18 @@ function timeOf(scene, i) {
  */
 export function spreadOf(scene, i) {
   const parent = scene.bodies.parents.get(i);
-  if (scene.isFold(i) && scene.timed(i)) return eachOf(scene, i) + timeOf(scene, i);
+  if (scene.isFold(i) && scene.timed(i)) return countOf(scene, i) + eachOf(scene, i) + timeOf(scene, i);
   if (!parent || !scene.timed(i)) return timeOf(scene, i);
   const [low, high] = [parent.p5, parent.p95].map(format.duration);
   const sum = `Σ ${format.duration(scene.median[i])}`;
   return timeOf(scene, i).replace(sum, `${sum} (${low} to ${high})`);
+}
+
+/** How many nodes a repeat has, unless its name says so: "24 × 15 nodes · ". @param {DagScene} scene @param {number} i */
+function countOf(scene, i) {
+  const blocks = scene.stripOf(i).length;
+  if (!blocks || isCount(scene.nameOf(i))) return "";
+  return `${format.integer(blocks)} × ${format.counted(scene.nodesOf(i).length / blocks, "node")} · `;
 }
 
 /** What one of the blocks of a repeat takes: "178 to 180 µs each · ". @param {DagScene} scene @param {number} i */
@@ -436,10 +443,10 @@ function lineOf(scene, i, overlay) {
 function drawTime(ctx, scene, i, { x, y, px, room }, overlay) {
   const small = px * 0.92;
   const line = lineOf(scene, i, overlay);
-  const long = line === timeOf(scene, i) ? spreadOf(scene, i) : line;
-  const text = canvas.textWidth(ctx, long, small) <= room ? long : line;
+  const isTime = line === timeOf(scene, i);
   ctx.font = canvas.font(small);
-  ctx.fillText(canvas.fitText(ctx, text, small, room), x, y);
+  ctx.fillText(isTime ? fitLine(spreadOf(scene, i), line, (text) => canvas.textWidth(ctx, text, small) <= room)
+    : canvas.fitText(ctx, line, small, room), x, y);
 }
 
 /**

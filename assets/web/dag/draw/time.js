@@ -194,8 +194,9 @@ function drawTexts(ctx, scene, bars, style) {
     ctx.font = canvas.font(px, weight);
     const more = scene.bodies.parents.has(i) ? " ▸" : "";
     const arrow = !two && overlay.isChange && overlay.arrow(i) ? `${overlay.arrow(i)} ` : "";
-    const title = arrow + dagNodes.shortName(scene, i) + more;
-    const name = canvas.fitText(ctx, title, px, room, weight);
+    const isWhole = arrow || more;
+    const name = isWhole ? canvas.fitText(ctx, arrow + dagNodes.shortName(scene, i) + more, px, room, weight)
+      : dagNodes.fitName(ctx, scene, i, px, room, weight);
     ctx.fillText(name, left, two ? middle - h * 0.17 : middle);
     if (!two) continue;
     const small = px * 0.92;
