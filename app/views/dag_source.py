@@ -28,6 +28,7 @@ from gviz.app.views.dag import (
 from gviz.app.views.family_colours import read_family_colours
 from gviz.app.views.labels import labels_of
 from gviz.app.views.level_memory import LevelMemory, read_memory
+from gviz.app.views.model_parts import read_model_parts
 from gviz.app.views.payload import level_arrays, level_header
 from gviz.app.views.wire import Arrays, Strings, join_offsets, pack
 from gviz.formats import LOG_RATIO
@@ -87,7 +88,8 @@ def whole_dag(
     levels = [read_timed_level(recording, tree, at, keep) for at in range(len(tree.levels))]
     strings = Strings()
     families = read_family_colours(recording, tree, keep)
-    parts = [level_arrays(level, families, strings) for level in levels]
+    model = read_model_parts(recording, tree, keep)
+    parts = [level_arrays(level, families, model, strings) for level in levels]
     about: list[dict[str, Any]] = [_about(level) for level in levels]
     arrays: Arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     for name, cut in (("edge_from", "edges"), ("critical", "critical")):

@@ -23,6 +23,7 @@ from gviz.app.views.dag import (
     describe_overlays,
     fold_arrays,
     folded,
+    in_sections,
     items_shape,
     join_data,
     join_levels,
@@ -41,6 +42,7 @@ from gviz.app.views.family_colours import FamilyColours, read_family_colours
 from gviz.app.views.labels import labels_of
 from gviz.app.views.level_memory import read_memory
 from gviz.app.views.memory_payload import memory_payload
+from gviz.app.views.model_parts import ModelParts, read_model_parts
 from gviz.app.views.timeline import (
     SideArrays,
     ViewWindow,
@@ -66,7 +68,7 @@ from gviz.model import (
     read_timed_level,
     read_timed_tree,
 )
-from gviz.recording import rows
+from gviz.recording import Texts, rows
 from gviz.stats import FloatArray
 
 if TYPE_CHECKING:
@@ -110,7 +112,8 @@ def dag_payload(
     Arrays: node_id, type, name (string), median_ns, p95_ns (of a node that holds bodies, of what
     ran inside in a launch, summed), body_ns (that alone), share (of the launch, 0..1; these f4,
     NaN: none), launch_ns (in the launch, f4), reason (string or -1, why not timed), family
-    (string, ``family_slots`` in the header has the place of its colour; -1: several), edge_from,
+    (string, ``family_slots`` in the header has the place of its colour; -1: several), phase
+    (string, as the breakdown has it; -1: none or several), edge_from,
     edge_to (item index), edge_type, lane (u4), those of
     :func:`gviz.app.views.dag.overlays.overlay_arrays`,
     :func:`gviz.app.views.dag.dag_places.place_arrays`,
@@ -141,10 +144,12 @@ def dag_payload(
     ran = _ran(recording, tree, launch, keep)
     shapes = [_shape(level, ran) for level in levels]
     families = read_family_colours(recording, tree, keep)
+    model = read_model_parts(recording, tree, keep)
     parts = [
-        _level_arrays(level, shape, ran, families, strings)
+        _level_arrays(level, shape, ran, families, model, strings)
         for level, shape in zip(levels, shapes, strict=True)
     ]
+    shapes[0] = in_sections(shapes[0], levels[0].view, parts[0]["phase"])
     arrays = join_levels(levels, parts, strings) | parent_arrays(visible_parents(levels), strings)
     places, placed = place_arrays(shapes, request.layout)
     arrays |= placed
@@ -226,13 +231,16 @@ def _open(
     return open_levels(tree, request.unfolded, read, fold)
 
 
-def level_arrays(level: TimedLevel, families: FamilyColours, strings: Strings) -> Arrays:
+def level_arrays(
+    level: TimedLevel, families: FamilyColours, model: ModelParts, strings: Strings
+) -> Arrays:
     """Return the arrays of a level of which nothing is folded, those of a launch and places
     aside.
     """
     arrays = {**_own_arrays(level, strings), **overlay_arrays(level, strings)}
     names = np.array([strings.add(label) for label in families.labels], np.int32)
     arrays["family"] = names[families.code[level.part]]
+    arrays["phase"] = strings.codes(Texts(model.phase.codes[level.part], model.phase.values))
     return arrays
 
 
@@ -241,10 +249,11 @@ def _level_arrays(
     shape: LevelItems,
     ran: LaunchIntervals | None,
     families: FamilyColours,
+    model: ModelParts,
     strings: Strings,
 ) -> Arrays:
     nodes = level.level
-    arrays = level_arrays(nodes, families, strings)
+    arrays = level_arrays(nodes, families, model, strings)
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns[nodes.part].astype(np.float32)
     if level.view is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ from gviz.stats import FloatArray, IntArray
 
 #: Width over height that a placement aims for: a pane of a landscape screen.
 ASPECT = 1.7
+#: And where sections stand side by side, each with its name above it.
+SECTIONS_ASPECT = 3.0
 #: Graphs of fewer rows stay in one column: it is still readable and nothing is torn.
 ROWS_UNWRAPPED = 16
 #: Long edges that share a gap run side by side in this many tracks.
@@ -43,10 +46,18 @@ class Cover:
         int64, one a node: :func:`gviz.dag.ranks.rank_rows`.
     chain
         int64, one a node: :func:`cover_chains`.
+    breaks
+        Rows, ascending and after the first, at which a column of its own begins.
     """
 
     row: IntArray
     chain: IntArray
+    breaks: tuple[int, ...] = ()
+
+    @property
+    def aspect(self) -> float:
+        """Return the width over height to aim for."""
+        return SECTIONS_ASPECT if self.breaks else ASPECT
 
 
 def cover_graph(node_count: int, source: IntArray, target: IntArray) -> Cover:
@@ -60,7 +71,7 @@ def place_lanes(
     source: npt.ArrayLike,
     target: npt.ArrayLike,
     *,
-    aspect: float = ASPECT,
+    aspect: float | None = None,
     cover: Cover | None = None,
 ) -> Placement:
     """Place a graph in lanes.
@@ -72,7 +83,7 @@ def place_lanes(
     source, target
         Indices (0..node_count-1) of the dependency and the dependent of each edge.
     aspect
-        Width over height to aim for.
+        Width over height to aim for; None: what suits the cover.
     cover
         Its rows and chains, where they are known.
 
@@ -89,8 +100,8 @@ def place_lanes(
     tail = np.asarray(source, np.int64).reshape(-1)
     head = np.asarray(target, np.int64).reshape(-1)
     cover = cover or cover_graph(node_count, tail, head)
-    row = cover.row
-    starts = wrap_rows(row, tail, head, aspect)
+    row, aspect = cover.row, aspect or cover.aspect
+    starts = wrap_rows(row, tail, head, aspect, cover.breaks)
     column = np.searchsorted(starts, row, side="right") - 1
     lane = assign_lanes(row, cover.chain, column, tail, head)
     return _measure(row, lane, column, starts, tail, head, aspect)
@@ -121,23 +132,54 @@ def cover_chains(row: IntArray, source: IntArray, target: IntArray) -> IntArray:
     return np.array(chain, np.int64)
 
 
-def wrap_rows(row: IntArray, source: IntArray, target: IntArray, aspect: float) -> IntArray:
-    """Return the first row of each column so that the plane comes near ``aspect``."""
+def wrap_rows(
+    row: IntArray,
+    source: IntArray,
+    target: IntArray,
+    aspect: float,
+    breaks: tuple[int, ...] = (),
+) -> IntArray:
+    """Return the first row of each column so that the plane comes near ``aspect``.
+
+    ``breaks`` are rows at which a column begins whatever the aspect.
+    """
     rows = int(row.max()) + 1 if len(row) else 1
+    parts = list(pairwise((0, *breaks, rows)))
     if rows <= ROWS_UNWRAPPED:
-        return np.zeros(1, np.int64)
+        return np.array([start for start, _ in parts], np.int64)
     crossing = count_crossing_edges(rows, row[source], row[target])
     widths = np.bincount(row, minlength=rows).astype(np.float64)
-    best, best_miss = 1, np.inf
+    best, best_miss = [1] * len(parts), np.inf
     most = max(1, rows // 6)
     for columns in np.unique(np.geomspace(1, most, 40).round().astype(int)).tolist():
-        first = (np.arange(columns) * rows) // columns
+        counts = _columns_of_parts(parts, columns)
+        first = _even_starts(parts, counts)
         lanes = np.maximum.reduceat(widths, first)
         width = float((lanes * (NODE_WIDTH + LANE_GAP) + COLUMN_GAP).sum())
-        miss = abs(np.log(width / (np.ceil(rows / columns) * ROW_PITCH) / aspect))
+        highest = int(np.diff(np.append(first, rows)).max())
+        miss = abs(np.log(width / (highest * ROW_PITCH) / aspect))
         if miss < best_miss:
-            best, best_miss = columns, miss
-    return cut_rows(crossing, best)
+            best, best_miss = counts, miss
+    cuts = zip(parts, best, strict=True)
+    return np.concatenate([start + cut_rows(crossing[start:end], n) for (start, end), n in cuts])
+
+
+def _columns_of_parts(parts: list[tuple[int, int]], columns: int) -> list[int]:
+    """Return how many columns each part has, so that all are about as high."""
+    if len(parts) == 1:
+        return [columns]
+    highest = -(-parts[-1][1] // columns)
+    return [-(-(end - start) // highest) for start, end in parts]
+
+
+def _even_starts(parts: list[tuple[int, int]], counts: list[int]) -> IntArray:
+    """Return the first row of each column where the columns of a part are equally high."""
+    return np.concatenate(
+        [
+            start + (np.arange(count) * (end - start)) // count
+            for (start, end), count in zip(parts, counts, strict=True)
+        ]
+    )
 
 
 def assign_lanes(

@@ -24,6 +24,7 @@ from gviz.layout.nested import Level as Level
 from gviz.layout.nested import nest_levels as nest_levels
 from gviz.layout.nested_time import TimeLevel as TimeLevel
 from gviz.layout.nested_time import stack_levels as stack_levels
+from gviz.layout.sections import section_breaks as section_breaks
 from gviz.layout.timed import Bars as Bars
 from gviz.layout.timed import TimePlacement as TimePlacement
 from gviz.layout.timed import place_time as place_time

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.dag import (
-    ASPECT,
     COLUMN_GAP,
     LANE_GAP,
     NODE_HEIGHT,
@@ -85,7 +84,7 @@ def place_layers(
     source: npt.ArrayLike,
     target: npt.ArrayLike,
     *,
-    aspect: float = ASPECT,
+    aspect: float | None = None,
     cover: Cover | None = None,
 ) -> Placement:
     """Place a graph in layers.
@@ -97,7 +96,7 @@ def place_layers(
     source, target
         Indices (0..node_count-1) of the dependency and the dependent of each edge.
     aspect
-        Width over height to aim for.
+        Width over height to aim for; None: what suits the cover.
     cover
         Its rows and chains, where they are known.
 
@@ -114,8 +113,8 @@ def place_layers(
     tail = np.asarray(source, np.int64).reshape(-1)
     head = np.asarray(target, np.int64).reshape(-1)
     cover = cover or cover_graph(node_count, tail, head)
-    row = cover.row
-    starts = wrap_rows(row, tail, head, aspect)
+    row, aspect = cover.row, aspect or cover.aspect
+    starts = wrap_rows(row, tail, head, aspect, cover.breaks)
     column = np.searchsorted(starts, row, side="right") - 1
     lane = assign_lanes(row, cover.chain, column, tail, head)
     node_width = _node_width(row, column, starts, aspect)

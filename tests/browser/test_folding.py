@@ -66,6 +66,9 @@ def test_repeats_are_folded_at_first_with_one_block_open(graph_page: GraphPage, 
     state = graph_page.state("dag")
     assert state["open"] == ["first"]
     assert state["foldCount"] == 1
+    assert state["sections"] == [
+        {"name": "", "repeat": "layer 0..11", "block": "layer 0", "blocks": LAYERS}
+    ]
     assert len(SHAPE.works) / LAYERS < state["nodeCount"] < len(SHAPE.works) / LAYERS + 20
     assert {"fold=repeats", "open=first"} <= set(page.url.split("&"))
     page.mouse.dblclick(*locate(page, NODE).values())

@@ -40,7 +40,8 @@ OPTIMIZED = True
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
 #: Arrays of indices of strings: equal strings may stand at other places.
 TEXTS = {
-    *("name", "reason", "nvtx", "device", "family", "fold", "inside", "fold_words"),
+    *("name", "reason", "nvtx", "device", "family", "phase", "fold", "inside", "fold_words"),
+    *("open_name", "open_of"),
     *("mix_family", "parent_words", "body_label", "body_words"),
 }
 #: Sums of single precision differ by the order in which they are taken.

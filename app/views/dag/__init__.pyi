@@ -13,6 +13,7 @@ from gviz.app.views.dag.fold_sums import fold_values as fold_values
 from gviz.app.views.dag.folding import Folded as Folded
 from gviz.app.views.dag.folding import fold_arrays as fold_arrays
 from gviz.app.views.dag.folding import folded as folded
+from gviz.app.views.dag.folding import in_sections as in_sections
 from gviz.app.views.dag.folding import items_shape as items_shape
 from gviz.app.views.dag.folding import kept_folds as kept_folds
 from gviz.app.views.dag.folding import kept_names as kept_names

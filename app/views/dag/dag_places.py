@@ -42,6 +42,8 @@ class LevelItems:
         (level, item of that level) of its parent node; None for the level shown.
     ran
         When the items ran; None: no launch has node times.
+    breaks
+        Rows at which a section begins (:func:`gviz.layout.section_breaks`).
     """
 
     count: int
@@ -51,6 +53,7 @@ class LevelItems:
     chain: IntArray
     ran: LaunchIntervals | None
     parent: tuple[int, int] | None = None
+    breaks: tuple[int, ...] = ()
 
 
 def place_arrays(shapes: Sequence[LevelItems], layout: str | None) -> tuple[dict[str, Any], Arrays]:
@@ -76,13 +79,13 @@ def _in_plane(
     layers = {"structure": True, "lanes": False}.get(layout or "")
     levels = []
     # Equal bodies, such as those of a model's layers, stand in the same way.
-    known: dict[tuple[int, bytes, bytes], Placement] = {}
+    known: dict[tuple[object, ...], Placement] = {}
     for shape in shapes:
         if layers and not layers_fit(shape.row, shape.edge_from, shape.edge_to):
             note = LARGE_NOTE
-        key = shape.count, shape.edge_from.tobytes(), shape.edge_to.tobytes()
+        key = shape.count, shape.edge_from.tobytes(), shape.edge_to.tobytes(), shape.breaks
         if key not in known:
-            cover = Cover(shape.row, shape.chain)
+            cover = Cover(shape.row, shape.chain, shape.breaks)
             known[key] = place_graph(
                 shape.count, shape.edge_from, shape.edge_to, layers=layers, cover=cover
             )

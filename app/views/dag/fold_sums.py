@@ -39,7 +39,9 @@ def fold_values(
     mixes = held.mixes(arrays["family"], level.median_ns)
     found["family"] = mixes["mix_family"][mixes["mix_offset"][:-1]]
     found["type"] = np.full(len(folds), FOLD_TYPE, np.uint8)
-    found["name"] = np.array([strings.add(names.get(fold.id, fold.title)) for fold in folds], np.uint32)
+    found["name"] = np.array(
+        [strings.add(names.get(fold.id, fold.title)) for fold in folds], np.uint32
+    )
     found["reason"] = np.full(len(folds), -1, np.int32)
     # What is no repeat has no blocks.
     blocks = [sum_blocks(fold.blocks, level.median_ns)[0] for fold in folds]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gviz.app.views.dag.dag_places import LevelItems
 from gviz.app.views.dag.fold_sums import fold_values
 from gviz.app.views.dag.intervals import LaunchIntervals
-from gviz.app.views.model_parts import read_model_layers
+from gviz.app.views.model_parts import read_model_parts
 from gviz.app.views.wire import Arrays, Strings, offsets
 from gviz.dag import cover_graph
 from gviz.families import kernel_label
@@ -26,6 +26,7 @@ from gviz.layout import (
     find_repeats,
     fold_graph,
     name_folds,
+    section_breaks,
 )
 from gviz.model import SEPARATOR, SHAPE, GraphTree, Keep, TimedLevel, distinct, short_range
 from gviz.stats import IntArray
@@ -63,8 +64,7 @@ def fold_level(level: TimedLevel, folding: str) -> FoldTree:
 
 def _range_paths(level: TimedLevel) -> RangePaths:
     ranges = {
-        key: tuple(map(short_range, text.split(SEPARATOR)))
-        for key, text in level.tree.nvtx.items()
+        key: tuple(map(short_range, text.split(SEPARATOR))) for key, text in level.tree.nvtx.items()
     }
     of_node = level.nodes.integers("nvtx_path_id", -1).tolist()
     return RangePaths.from_texts(ranges.get(path, ()) for path in of_node)
@@ -77,7 +77,7 @@ def kept_names(
 
     def name() -> Mapping[str, str]:
         tree = kept_folds(level, folding, keep)
-        found = read_model_layers(recording, level.tree, keep)
+        found = read_model_parts(recording, level.tree, keep).layers
         return name_folds(tree, _numbered(found, level), _range_paths(level))
 
     return keep(("fold names", level.tree.graph.graph_id, level.at, folding), name)
@@ -87,8 +87,12 @@ def _numbered(layers: ModelLayers | None, level: TimedLevel) -> NumberedLayers |
     if layers is None:
         return None
     place = layers.of_node[level.part]
-    inferred = layers.is_inferred[level.part] | (layers.source == "repeats")
-    return NumberedLayers(layers.kind, np.where(place < 0, -1, layers.numbers[place]), inferred)
+    return NumberedLayers(
+        layers.kind,
+        np.where(place < 0, -1, layers.numbers[place]),
+        layers.is_inferred[level.part],
+        layers.source == "repeats",
+    )
 
 
 def _contents(level: TimedLevel) -> IntArray:
@@ -135,6 +139,10 @@ class Folded:
         """Return the id of a fold on the page."""
         return self.prefix + fold.id
 
+    def called(self, fold: Fold) -> str:
+        """Return what a fold is called."""
+        return self.names.get(fold.id, fold.title)
+
     @property
     def first(self) -> IntArray:
         """Return a node of each item: itself, or the first that a fold holds (int64)."""
@@ -157,7 +165,8 @@ def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: String
     Beside those of nodes: item_offset, item_nodes (node ids an item holds, block after block of a
     repeat), fold (string: id of
     the fold that the item is, -1: a node), inside (string: id of the innermost open fold around
-    it, -1), and what folds have of their own
+    it, -1), open_name (string: what that is called, -1), open_of (string: the name of the repeat of
+    which that is the first block, alone open, -1), and what folds have of their own
     (:func:`gviz.app.views.dag.fold_sums.fold_values`).
     """
     graph = view.graph
@@ -174,6 +183,7 @@ def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: String
     path = graph.item_of[arrays["critical"].astype(np.int64)]
     changed = np.ones(len(path), bool)
     changed[1:] = path[1:] != path[:-1]
+    open_name, open_of = _open_names(view, strings)
     found |= {
         "critical": path[changed].astype(np.uint32),
         "edge_from": graph.source.astype(np.uint32),
@@ -181,6 +191,8 @@ def fold_arrays(arrays: Arrays, level: TimedLevel, view: Folded, strings: String
         "edge_type": _edge_types(level, graph).astype(np.uint8),
         "fold": _fold_ids(view, strings),
         "inside": _open_around(view, strings),
+        "open_name": open_name,
+        "open_of": open_of,
         "fold_words": words,
         **_members(level, view),
         "strip_offset": _cut(is_fold, of_folds["strip_offset"]),
@@ -212,11 +224,24 @@ def _fold_ids(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
 def _open_around(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
     """Return the innermost open fold around each item, by string."""
     around = np.full(view.tree.node_count, -1, np.int32)
-    for fold_id, nodes in view.tree.opened(view.unfolded):  # outer ones come before inner ones
-        around[nodes] = strings.add(view.prefix + fold_id)
+    for one in view.tree.opened(view.unfolded):  # outer ones come before inner ones
+        around[one.fold.nodes] = strings.add(view.prefix + one.closed_by)
     closed = {f.id for f in view.graph.folds if f is not None}
     assert not closed & view.unfolded
     return around[view.first] if len(view.graph) else around[:0]
+
+
+def _open_names(
+    view: Folded, strings: Strings
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the name of the innermost open fold around each item, and that of the repeat of which
+    it is the first block, by string.
+    """
+    name, of = (np.full(view.tree.node_count, -1, np.int32) for _ in range(2))
+    for one in view.tree.opened(view.unfolded):
+        name[one.fold.nodes] = strings.add(view.called(one.fold))
+        of[one.fold.nodes] = -1 if one.whole is None else strings.add(view.called(one.whole))
+    return name[view.first], of[view.first]
 
 
 def _members(level: TimedLevel, view: Folded) -> Arrays:
@@ -228,6 +253,16 @@ def _members(level: TimedLevel, view: Folded) -> Arrays:
         "item_offset": offsets(sizes),
         "item_nodes": level.key[order].astype(np.uint32),
     }
+
+
+def in_sections(shape: LevelItems, view: Folded | None, phase: npt.NDArray[np.int32]) -> LevelItems:
+    """Return the shape of items whose phases stand side by side; unfolded ones stay as they are.
+
+    ``phase``: of each item; -1: none, or several.
+    """
+    if view is None:
+        return shape
+    return replace(shape, breaks=section_breaks(shape.row, phase.astype(np.int64)))
 
 
 def items_shape(

@@ -119,8 +119,9 @@ export function font(px, weight = 400) {
 const MOST_WORDS = 9;
 
 /**
- * `text`, or less of it, so that it fits; "" if four letters do not. First "_kernel" goes,
- * then the middle: names of kernels differ at their ends as often as at their beginnings.
+ * `text`, or less of it, so that it fits; "" if four letters do not. First "_kernel" goes, then words of the middle: names
+ * of kernels differ at their ends as often as at their beginnings. Then the words at the end, and parts of words last: half
+ * a number is a wrong one.
  * @param {Pen} ctx @param {string} text @param {number} px @param {number} room
  */
 export function fitText(ctx, text, px, room, weight = 400) {
@@ -132,6 +133,10 @@ export function fitText(ctx, text, px, room, weight = 400) {
   const words = short.split(" ");
   for (let last = words.length - 2; last > 0 && words.length < MOST_WORDS; last--) {
     const cut = `${words[0]} …${words.slice(-last).join(" ")}`;
+    if (textWidth(ctx, cut, px, weight) <= room) return cut;
+  }
+  for (let first = words.length - 1; first > 0 && words.length < MOST_WORDS; first--) {
+    const cut = words.slice(0, first).join(" ");
     if (textWidth(ctx, cut, px, weight) <= room) return cut;
   }
   // Halves of one character are none: those beyond 16 bits count once.

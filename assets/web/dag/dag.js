@@ -4,16 +4,15 @@ import * as firstPaint from "../core/first_paint.js";
 import * as format from "../core/format.js";
 import { DagBuffers } from "./buffers.js";
 import * as changes from "./changes.js";
-import { STRIP } from "./draw/buffers.js";
 import * as dagData from "./draw/data_edges.js";
 import * as dagDraw from "./draw/draw.js";
 import * as dagFilter from "./draw/filter.js";
 import * as legends from "./draw/legend.js";
 import { Minimap } from "./draw/minimap.js";
 import { viewOf } from "./draw/plane.js";
-import { space } from "./draw/strip.js";
-import * as dagTime from "./draw/time.js";
+import * as dagSections from "./draw/sections.js";
 import * as dagUnion from "./draw/union.js";
+import { FIT_MARGIN, FIT_ZOOM, fit, legendSpace } from "./fit.js";
 import { DagKeys } from "./keys.js";
 import { Opener } from "./open.js";
 import { HEAD } from "./scene/bodies.js";
@@ -27,9 +26,6 @@ import * as dagWords from "./words.js";
 /** @import { Transform } from "./draw/plane.js" */
 
 const MOST_ZOOM = 2.5;
-const FIT_MARGIN = 28;
-/** A fit never enlarges beyond this: three nodes as wide as the screen help nobody. */
-const FIT_ZOOM = 1.15;
 /** Showing a node zooms in to at least this, so that its name can be read. */
 const READ_ZOOM = 0.7;
 /** A node of this height on screen (CSS pixels) is seen without zooming in. */
@@ -39,8 +35,6 @@ const SEEN = 5;
 const READ_WIDTH = 120;
 const MOST_TIME_ZOOM = 2;
 const EDGES_UNKNOWN = "Dependencies unknown: nodes stand in the order of their ids.";
-/** Height of that remark under the nodes. */
-const REMARK = 22;
 
 /**
  * Whether two scenes place one graph in the same layout.
@@ -160,11 +154,6 @@ export class Dag {
     return this.scene.overlay(colour, laid);
   }
 
-  /** The room that legends take at the top. */
-  legendSpace() {
-    return space(!!this.scene.uses);
-  }
-
   /** @param {Pen} ctx @param {Size} size */
   draw(ctx, size) {
     if (this.fitted) this.place(this.fitTransform());
@@ -218,34 +207,7 @@ export class Dag {
   }
 
   fitTransform() {
-    const { width, height } = this.frame.size;
-    const { scene } = this;
-    const margin = Math.min(FIT_MARGIN, width / 20, height / 20);
-    // The legend and the buttons stand above what is shown.
-    const top = height > 240 ? this.legendSpace() + margin / 2 : margin;
-    const under = (scene.header.edges_known ? 0 : REMARK) + (scene.uses ? STRIP : 0);
-    const room = { w: width - 2 * margin, h: height - top - margin - under };
-    if (scene.along) return this.fitTime(room, margin, top);
-    const k = Math.min(FIT_ZOOM, room.w / Math.max(1, scene.width), room.h / Math.max(1, scene.height));
-    const safe = Math.max(1e-4, k);
-    return {
-      k: safe,
-      kx: safe,
-      x: (width - scene.width * safe) / 2,
-      y: top + (room.h - scene.height * safe) / 2,
-    };
-  }
-
-  /**
-   * The whole launch across, the lanes as high as they can be read or fit.
-   * @param {{w: number, h: number}} room @param {number} margin @param {number} top
-   */
-  fitTime(room, margin, top) {
-    const { scene } = this;
-    const high = room.h - dagTime.AXIS;
-    const k = Math.max(0.08, Math.min(1, high / scene.height));
-    const kx = room.w / Math.max(1, scene.width);
-    return { k, kx, x: margin, y: top + Math.max(0, (high - scene.height * k) / 2) };
+    return fit(this.scene, this.frame.size);
   }
 
   /** @param {boolean} smooth */
@@ -350,7 +312,7 @@ export class Dag {
     const isSeen = left * kx + x >= 0 && right * kx + x <= width && top * k + y >= 0 && bottom * k + y <= height;
     if (isSeen) return this.frame.redraw();
     const across = (width - 2 * FIT_MARGIN) / Math.max(1, right - left);
-    const down = (height - this.legendSpace() - 2 * FIT_MARGIN) / Math.max(1, bottom - top);
+    const down = (height - legendSpace(this.scene) - 2 * FIT_MARGIN) / Math.max(1, bottom - top);
     const scale = Math.min(kx, across, this.scene.along ? Infinity : down);
     this.glide(this.centre((left + right) / 2, (top + bottom) / 2, Math.max(this.fitTransform().kx, scale)));
   }
@@ -407,11 +369,18 @@ export class Dag {
     this.frame.redraw();
   }
 
+  /** The nodes of what is at a place: an item, or the head of a section; null: nothing. @param {number} x @param {number} y */
+  nodesAt(x, y) {
+    const { scene } = this;
+    const i = this.nodeAt(x, y);
+    const items = i < 0 ? dagSections.headAt(scene.sections, this.transform, x, y)?.items : [i];
+    return items ? items.flatMap((item) => Array.from(scene.nodesOf(item))) : null;
+  }
+
   /** @param {number} x @param {number} y @param {MouseEvent} event */
   click(x, y, event) {
     if (!this.scene) return;
-    const i = this.nodeAt(x, y);
-    this.frame.pick(i < 0 ? null : Array.from(this.scene.nodesOf(i)), event);
+    this.frame.pick(this.nodesAt(x, y), event);
   }
 
   /** @param {number} x @param {number} y */
@@ -455,7 +424,7 @@ export class Dag {
     const box = dagWalk.boundsOf(scene, known);
     const { width, height } = frame.size;
     const across = (width - 2 * FIT_MARGIN) / Math.max(1, box.right - box.left);
-    const down = (height - this.legendSpace() - 2 * FIT_MARGIN) / (box.bottom - box.top);
+    const down = (height - legendSpace(scene) - 2 * FIT_MARGIN) / (box.bottom - box.top);
     const least = this.fitTransform().kx;
     const scale = scene.along
       ? Math.min(MOST_TIME_ZOOM, across)
@@ -500,6 +469,7 @@ export class Dag {
       })),
       foldCount: Array.from(this.scene.fold || []).filter((fold) => fold >= 0).length,
       open: (this.frame.props.open || []).slice(),
+      sections: this.scene.sections.map(({ name, repeat }) => ({ name, repeat: repeat?.name, block: repeat?.block, blocks: repeat?.times.length ?? 0 })),
       nodeCount: this.scene.count,
       edgeCount: this.scene.edgeCount,
       transform: { ...this.transform },

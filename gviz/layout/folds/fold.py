@@ -89,6 +89,25 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenFold:
+    """A fold that is open.
+
+    Attributes
+    ----------
+    closed_by
+        The id that closes it.
+    fold
+        What is open.
+    whole
+        The repeat of which it is the first block, the only one that is open; None: it is no such.
+    """
+
+    closed_by: str
+    fold: Fold
+    whole: Fold | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BrokenRange:
     """An occurrence of an NVTX range that could not be one fold: the graph would be cyclic.
 
@@ -136,30 +155,33 @@ class FoldTree:
         for fold in self.folds:
             yield from fold.walk()
 
-    def opened(self, unfolded: Collection[str]) -> Iterator[tuple[str, IntArray]]:
-        """Yield the id to close it by, and the nodes, of what is open; outer before inner."""
-        for closing, fold in self._visible(unfolded):
-            if closing is not None:
-                yield closing, fold.nodes
+    def opened(self, unfolded: Collection[str]) -> Iterator[OpenFold]:
+        """Yield what is open; outer before inner."""
+        for one in self._visible(unfolded):
+            if isinstance(one, OpenFold):
+                yield one
 
     def closed(self, unfolded: Collection[str]) -> list[Fold]:
         """Return the outermost folds that are not open, in the tree's order."""
-        return [fold for closing, fold in self._visible(unfolded) if closing is None]
+        return [one for one in self._visible(unfolded) if isinstance(one, Fold)]
 
-    def _visible(self, unfolded: Collection[str]) -> Iterator[tuple[str | None, Fold]]:
-        """Yield what is open, with the id to close it by, and the outermost folds that are not."""
+    def _visible(self, unfolded: Collection[str]) -> Iterator[OpenFold | Fold]:
+        """Yield what is open, and the outermost folds that are not."""
+        # One box alone would show nothing.
+        is_alone = len(self.folds) == 1 and len(self.folds[0].nodes) == self.node_count
+        first_blocks = is_alone or FIRST_BLOCKS in unfolded
         waiting = [(fold, True) for fold in reversed(self.folds)]
         while waiting:
             fold, is_outermost = waiting.pop()
             if fold.id in unfolded:
-                yield fold.id, fold
+                yield OpenFold(fold.id, fold)
                 inner = fold.children
-            elif is_outermost and FIRST_BLOCKS in unfolded and fold.can_split:
+            elif is_outermost and first_blocks and fold.can_split:
                 first, rest = fold.split()
-                yield FIRST_BLOCKS, first
+                yield OpenFold(FIRST_BLOCKS, first, fold)
                 inner = (*first.children, rest)
             else:
-                yield None, fold
+                yield fold
                 continue
             waiting.extend((one, False) for one in reversed(inner))
 

@@ -18,6 +18,8 @@ _LEAST_PART = 0.5
 #: Layers are called inferred where those of more of their nodes are.
 _MOSTLY = 0.5
 INFERRED = " (inferred)"
+#: Depth of a range inside another one; that around the whole graph does not count.
+_INSIDE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,14 @@ class NumberedLayers:
         int64, one a node: that of its layer; -1: it is in none.
     is_inferred
         bool, one a node: its layer follows from the order of blocks.
+    are_repeats
+        The layers are told by repeats alone.
     """
 
     kind: str
     number: IntArray
     is_inferred: BoolArray
+    are_repeats: bool = False
 
 
 def name_layers(kind: str, numbers: Sequence[int]) -> str:
@@ -65,20 +70,28 @@ def name_folds(
 
     A repeat whose blocks are layers one after the other is called after them, and so are its
     blocks. Any other repeat is called after the innermost range that its nodes share, if it is
-    most of that range and the range is not all of the graph.
+    most of that range and the range is not all of the graph. So is one whose layers follow from
+    the order of blocks, where the range is inside another, such as an optimizer's in its phase.
     """
     found: dict[str, str] = {}
-    sizes = None if ranges is None else _range_sizes(ranges)
+    around = None if ranges is None else _Around(ranges)
     for fold in tree.every():
         if fold.kind != "repeat":
             continue
-        name = "" if layers is None else _name_blocks(fold, layers, found)
-        if not name and ranges is not None and sizes is not None:
-            text = _shared_range(fold, ranges, sizes)
-            name = f"{text}{_HOLDS}{fold.title}" if text else ""
+        text, depth = ("", 0) if around is None else around.shared(fold)
+        are_known = layers is not None and not _is_inferred(fold, layers)
+        name = ""
+        if layers is not None and (are_known or depth < _INSIDE):
+            name = _name_blocks(fold, layers, found)
+        if not name and text:
+            name = f"{text}{_HOLDS}{fold.title}"
         if name:
             found[fold.id] = name
     return found
+
+
+def _is_inferred(fold: Fold, layers: NumberedLayers) -> bool:
+    return float(layers.is_inferred[fold.nodes].mean()) > _MOSTLY
 
 
 def _name_blocks(fold: Fold, layers: NumberedLayers, found: dict[str, str]) -> str:
@@ -92,7 +105,7 @@ def _name_blocks(fold: Fold, layers: NumberedLayers, found: dict[str, str]) -> s
     numbers = [_most(layers.number[block]) for block in fold.blocks]
     if min(numbers) < 0 or len(set(numbers)) < len(numbers):
         return ""
-    mark = INFERRED if layers.is_inferred[fold.nodes].mean() > _MOSTLY else ""
+    mark = INFERRED if layers.are_repeats or _is_inferred(fold, layers) else ""
     for child, number in zip(fold.children, numbers, strict=True):
         found[child.id] = name_layers(layers.kind, [number]) + mark
     return name_layers(layers.kind, numbers) + mark
@@ -105,25 +118,33 @@ def _most(numbers: IntArray) -> int:
     return int(known[at]) if 2 * int(count[at]) > len(numbers) else -1
 
 
-def _range_sizes(ranges: RangePaths) -> IntArray:
-    """Return how many nodes each path holds, those of ranges inside it too."""
-    sizes = np.bincount(ranges.path[ranges.path >= 0], minlength=len(ranges.text))
-    # A range is in the table after that around it.
-    for path in range(len(sizes) - 1, -1, -1):
-        parent = int(ranges.parent[path])
-        if parent >= 0:
-            sizes[parent] += sizes[path]
-    return sizes.astype(np.int64)
+class _Around:
+    """The ranges around folds."""
 
+    def __init__(self, ranges: RangePaths) -> None:
+        self._ranges = ranges
+        sizes = np.bincount(ranges.path[ranges.path >= 0], minlength=len(ranges.text))
+        # A range is in the table after that around it.
+        for path in range(len(sizes) - 1, -1, -1):
+            parent = int(ranges.parent[path])
+            if parent >= 0:
+                sizes[parent] += sizes[path]
+        #: How many nodes each range holds, those of ranges inside it too.
+        self._sizes = sizes
 
-def _shared_range(fold: Fold, ranges: RangePaths, sizes: IntArray) -> str:
-    """Return the innermost range around all nodes of a fold; empty: it says nothing of the fold."""
-    lines = [ranges.line_of(path) for path in np.unique(ranges.path[fold.nodes]).tolist()]
-    shared = -1
-    for paths in zip(*lines, strict=False):
-        if len(set(paths)) > 1:
-            break
-        shared = paths[0]
-    if shared < 0 or sizes[shared] == len(ranges.path):
-        return ""
-    return ranges.text[shared] if len(fold.nodes) >= _LEAST_PART * sizes[shared] else ""
+    def shared(self, fold: Fold) -> tuple[str, int]:
+        """Return the innermost range around all nodes of a fold, and how many are around them.
+
+        Those that hold the whole graph do not count. Empty: the range is much more than the fold.
+        """
+        ranges = self._ranges
+        lines = [ranges.line_of(path) for path in np.unique(ranges.path[fold.nodes]).tolist()]
+        shared: list[int] = []
+        for paths in zip(*lines, strict=False):
+            if len(set(paths)) > 1:
+                break
+            if self._sizes[paths[0]] < len(ranges.path):
+                shared.append(paths[0])
+        if not shared or len(fold.nodes) < _LEAST_PART * self._sizes[shared[-1]]:
+            return "", 0
+        return ranges.text[shared[-1]], len(shared)

@@ -202,7 +202,7 @@ def test_training_step_is_in_phases_and_layers() -> None:
     [
         ("decode_step", {"layer 0..15"}, {"attention", "mlp"}),
         ("token_step_1", {"layer 0..3"}, {"attention", "mlp"}),
-        ("cupy_pipeline", {"4 × filter", "merge", "normalise"}, None),
+        ("cupy_pipeline", {"filter 0..3", "merge", "normalise"}, None),
     ],
 )
 def test_numbered_ranges_are_layers(
@@ -255,7 +255,7 @@ def test_levels_are_phase_layers_layer_and_operation(tmp_path: Path) -> None:
     assert [row.name for row in result.rows] == ["phase", "layers", "layer", "operation", "family"]
     # "step" is around everything and says nothing.
     assert widths(result, 0) == {"forward": 6_000, "loss": 4_000}
-    assert widths(result, 1) == {"layer 0..2": 6_000, "": 4_000}
+    assert widths(result, 1) == {"3 × layer": 6_000, "": 4_000}
     # By their number, not by their text.
     assert result.rows[2].labels == ("layer 0", "layer 9", "layer 10", "")
     assert widths(result, 3) == {"mlp": 3_000, "": 7_000}

@@ -68,3 +68,17 @@ def test_repeat_that_is_a_small_part_of_a_range_is_not_called_after_it() -> None
     # Neither is one in the range around everything.
     whole = chain([6] * 4)
     assert names_of(whole, None, RangePaths.from_texts([["forward"]] * 4)) == [""]
+
+
+def test_range_inside_another_says_more_than_layers_that_only_the_order_tells() -> None:
+    tree = chain([*list(range(PERIOD)) * 3, 9])
+    numbers = [0] * PERIOD + [1] * PERIOD + [2] * PERIOD + [-1]
+    count = 3 * PERIOD
+    inner = RangePaths.from_texts([*[["update", "step"]] * count, ["update"]])
+    outer = RangePaths.from_texts([*[["backward"]] * count, ["update"]])
+    by_order, told = layered(numbers, inferred=True), layered(numbers)
+    assert names_of(tree, by_order, outer)[0] == "Layer 0..2 (inferred)"
+    assert names_of(tree, by_order, inner)[0] == "Layer 0..2 (inferred)"
+    inner = RangePaths.from_texts([*[["update", "step"]] * count, []])
+    assert names_of(tree, by_order, inner)[0] == f"step: 3 × {PERIOD} nodes"
+    assert names_of(tree, told, inner)[0] == "Layer 0..2"

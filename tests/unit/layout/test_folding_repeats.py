@@ -84,7 +84,8 @@ def test_find_repeats_decode_step_is_16_layers_of_20_nodes(order: str) -> None:
         (projections,) = layer.children
         assert shape_of(projections) == (3, 1), "query, key and value"
         assert projections.title == "3 × nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_NNT"
-    assert len(fold_graph(tree)) == 1
+    # All of it is the repeat: the first of its blocks is open, the others are one item.
+    assert len(fold_graph(tree)) == 18 + 1
     assert len(fold_graph(tree, [layers.id])) == 16
 
 
@@ -243,11 +244,11 @@ def test_first_blocks_are_open_beside_a_fold_of_the_others() -> None:
     assert [(fold.title, fold.repeats, len(fold.nodes)) for fold in rests] == [
         ("3 × 2 nodes", 3, 6)
     ] * 2
-    assert [nodes.tolist() for _, nodes in tree.opened([FIRST_BLOCKS])] == [[0, 1], [9, 10]]
+    assert [one.fold.nodes.tolist() for one in tree.opened([FIRST_BLOCKS])] == [[0, 1], [9, 10]]
     # The others open like any fold: block by block.
     wider = fold_graph(tree, [FIRST_BLOCKS, rests[0].id])
     assert wider.node.tolist() == [0, 1, -1, -1, -1, 8, 9, 10, -1]
-    assert [name for name, _ in tree.opened([FIRST_BLOCKS, rests[0].id])] == [
+    assert [one.closed_by for one in tree.opened([FIRST_BLOCKS, rests[0].id])] == [
         FIRST_BLOCKS, rests[0].id, FIRST_BLOCKS
     ]  # fmt: skip
     # A repeat that is open is open as a whole.
@@ -259,3 +260,10 @@ def test_first_blocks_are_open_beside_a_fold_of_the_others() -> None:
 def test_repeats_of_single_nodes_stay_folds_beside_first_blocks() -> None:
     tree = find_repeats(range(3), range(1, 4), range(4), [7] * 4)
     assert fold_graph(tree, [FIRST_BLOCKS]).node.tolist() == [-1]
+
+
+def test_repeat_that_is_the_whole_graph_is_never_one_box_alone() -> None:
+    tree = chained([0, 1] * 4)
+    assert fold_graph(tree).node.tolist() == [0, 1, -1]
+    # Beside anything else it is one.
+    assert fold_graph(chained([2, *[0, 1] * 4])).node.tolist() == [0, -1]

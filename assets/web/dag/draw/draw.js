@@ -8,6 +8,7 @@ import * as dagFrames from "./frames.js";
 import { MOST_RINGS, drawNearFrames, kinOf } from "./kin.js";
 import * as dagNodes from "./nodes.js";
 import { viewOf } from "./plane.js";
+import * as dagSections from "./sections.js";
 import * as dagTime from "./time.js";
 import * as dagUnion from "./union.js";
 /** @import { Pen, Size } from "../../core/canvas.js" */
@@ -118,6 +119,7 @@ export function draw(ctx, scene, style, marks, size) {
   else {
     const faded = veiled ? { ...style, faded: true } : style;
     const seen = 2 * scene.halfH * k >= EDGE_ROW ? dagEdges.visible(scene, view) : [];
+    dagSections.drawGrounds(ctx, scene.sections, style);
     for (const { frames, edges } of scene.bodies.layers(scene, seen)) {
       dagFrames.draw(ctx, scene, frames, faded, size);
       if (edges.length) labels += drawAllEdges(ctx, scene, edges, style, size);
@@ -133,6 +135,7 @@ export function draw(ctx, scene, style, marks, size) {
   if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
     drawRings(ctx, scene, [marks.hovered], style, size, { colour: style.theme.ink, width: 1.5 });
   }
+  if (!far) dagSections.drawHeads(ctx, scene, style, size);
   const level = far ? "far" : height < dagNodes.BLOCK ? "blocks" : "cards";
   return { level, visible: nodes.length, labels };
 }

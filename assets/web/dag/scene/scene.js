@@ -10,6 +10,7 @@ import * as overlays from "../overlay/overlay.js";
 import { Bodies, pick } from "./bodies.js";
 import { Grid } from "./grid.js";
 import { Rows } from "./rows.js";
+import { sectionsOf } from "./sections.js";
 import { DataUses } from "./uses.js";
 /** @import { Laid } from "../../core/frame.js" */
 /** @import { Payload } from "../../core/payload.js" */
@@ -71,6 +72,10 @@ export class DagScene {
   /** The item of each node. */
   get index() {
     return this.keep({ index: this.listItems() }).index;
+  }
+
+  get sections() {
+    return this.keep({ sections: sectionsOf(this) }).sections;
   }
 
   get edgeLeft() {

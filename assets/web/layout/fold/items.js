@@ -6,7 +6,7 @@ import { openId } from "./levels.js";
 /** @import { Ran } from "../place/timed.js" */
 
 /** Arrays of places of strings, one a node or a fold. */
-const TEXTS = new Set(["name", "reason", "nvtx", "device", "family"]);
+const TEXTS = new Set(["name", "reason", "nvtx", "device", "family", "phase"]);
 
 /** @typedef {Record<string, any>} Arrays */
 
@@ -58,19 +58,26 @@ export function foldArrays(whole, levels, folding, strings) {
   const count = countItems(levels), { arrays } = whole;
   /** @type {Arrays} */ const found = {
     fold: new Int32Array(count).fill(-1), inside: new Int32Array(count).fill(-1), fold_words: new Int32Array(count).fill(-1),
+    open_name: new Int32Array(count).fill(-1), open_of: new Int32Array(count).fill(-1),
     ...members(whole, levels, folding),
   };
   for (const { at, level, seen, first, prefix } of levels) {
     const tree = whole.tree(at, folding), begin = level.folds[folding][0];
-    const around = new Int32Array(level.end - level.first).fill(-1);
-    for (const { id, fold } of seen.open) {
-      const text = strings.add(prefix + id);
-      around.fill(text, tree.start[fold], tree.start[fold] + tree.size[fold]);
+    const [around, name, of] = [0, 0, 0].map(() => new Int32Array(level.end - level.first).fill(-1));
+    /** @param {number} fold */
+    const called = (fold) => (fold < 0 ? -1 : strings.take(arrays[`${folding}_name`][begin + fold]));
+    for (const { id, fold, whole: repeat } of seen.open) {
+      const from = tree.start[fold], end = from + tree.size[fold];
+      around.fill(strings.add(prefix + id), from, end);
+      name.fill(called(fold), from, end);
+      of.fill(called(repeat), from, end);
     }
     let place = 0;
     seen.node.forEach((node, i) => {
       const fold = seen.fold[i];
       found.inside[first + i] = around[place];
+      found.open_name[first + i] = name[place];
+      found.open_of[first + i] = of[place];
       place += node >= 0 ? 1 : tree.size[fold];
       if (node >= 0) return;
       found.fold[first + i] = strings.add(prefix + tree.ids[fold]);

@@ -7,26 +7,30 @@ import { bisectLeft } from "../place/order.js";
  * @typedef {{order: Uint32Array, start: Uint32Array, size: Uint32Array, children: number[][], roots: number[],
  *   rest: Map<number, number>, ids: string[], count: number}} FoldTree  nodes of the level in an order in which each fold is
  *   contiguous; of a fold its place in that and those inside; `rest`: what is left of a repeat without its first block, not among the `count` of them
- * @typedef {{node: Int32Array, fold: Int32Array, itemOf: Uint32Array, edges: Edges, group: Int32Array, open: {id: string, fold: number}[]}} Visible
+ * @typedef {{node: Int32Array, fold: Int32Array, itemOf: Uint32Array, edges: Edges, group: Int32Array, open: OpenFold[]}} Visible
  *   one an item: the node or the fold that it is, -1: the other; of each node its item; the edges between items, and to which each edge of
  *   the level belongs (-1: inside an item); `open` folds with the id to close them by, outer before inner
  */
+
+/** @typedef {{id: string, fold: number, whole: number}} OpenFold  the id to close it by, and the repeat of which it is the first block; -1: it is no such */
 
 /** Beside ids of open folds: of each outermost repeat the first block is open, the others are one fold. */
 export const FIRST_BLOCKS = "first";
 
 /** The folds that are open, and the outermost that are not. @param {FoldTree} tree @param {Set<string>} open */
-function walk({ roots, children, rest, ids }, open) {
-  /** @type {{id: string, fold: number}[]} */ const opened = [];
+function walk({ order, size, roots, children, rest, ids }, open) {
+  /** @type {OpenFold[]} */ const opened = [];
   /** @type {number[]} */ const closed = [];
+  // One box alone would show nothing.
+  const isAlone = roots.length === 1 && size[roots[0]] === order.length, firstBlocks = isAlone || open.has(FIRST_BLOCKS);
   const waiting = roots.map((fold) => ({ fold, isOutermost: true })).reverse();
   for (let one = waiting.pop(); one; one = waiting.pop()) {
     const { fold, isOutermost } = one, others = rest.get(fold);
     let inner = children[fold];
     if (open.has(ids[fold])) {
-      opened.push({ id: ids[fold], fold });
-    } else if (isOutermost && others !== undefined && open.has(FIRST_BLOCKS)) {
-      opened.push({ id: FIRST_BLOCKS, fold: inner[0] });
+      opened.push({ id: ids[fold], fold, whole: -1 });
+    } else if (isOutermost && others !== undefined && firstBlocks) {
+      opened.push({ id: FIRST_BLOCKS, fold: inner[0], whole: fold });
       inner = [...children[inner[0]], others];
     } else {
       closed.push(fold);

@@ -1,9 +1,10 @@
 /** Rows wrapped into columns, and a lane for each node in its column. Python side: gviz.dag.lanes, gviz.dag.ranks. */
 import { bisectLeft, bisectRight, roundEven, sortedBy } from "./order.js";
-import { ASPECT, COLUMN_GAP, LANE_GAP, NODE_WIDTH, ROW_PITCH } from "./sizes.js";
+import { COLUMN_GAP, LANE_GAP, NODE_WIDTH, ROW_PITCH, aspectOf } from "./sizes.js";
 /** @import { Cover, Edges } from "./cover.js" */
 /** @import { Ints } from "./order.js" */
 
+/** @typedef {[number, number]} Part  its first row, and that after its last */
 /** @typedef {{starts: number[], column: Int32Array, lane: Int32Array}} Columns  the first row of each; one a node: its column, its lane in that */
 
 /** Graphs of fewer rows stay in one column. */
@@ -15,7 +16,7 @@ const CUT_REACH = 0.3;
 
 /** @param {Edges} graph @param {Cover} cover @returns {Columns} */
 export function wrap(graph, cover) {
-  const starts = wrapRows(graph, cover.row);
+  const starts = wrapRows(graph, cover);
   const column = new Int32Array(graph.count);
   for (let n = 0; n < graph.count; n++) column[n] = bisectRight(starts, cover.row[n]) - 1;
   return { starts, column, lane: assignLanes(graph, cover, column) };
@@ -28,25 +29,43 @@ function countRows(row) {
   return rows;
 }
 
-/** The first row of each column so that the plane comes near ASPECT. @param {Edges} graph @param {Ints} row */
-function wrapRows(graph, row) {
-  const rows = countRows(row);
-  if (rows <= ROWS_UNWRAPPED) return [0];
+/** The first row of each column so that the plane comes near the aspect. @param {Edges} graph @param {Cover} cover */
+function wrapRows(graph, { row, breaks = [] }) {
+  const rows = countRows(row), begins = [0, ...breaks];
+  if (rows <= ROWS_UNWRAPPED) return begins;
+  /** @type {Part[]} */ const parts = begins.map((start, at) => [start, begins[at + 1] ?? rows]);
   const widths = new Float64Array(rows);
   for (let n = 0; n < row.length; n++) widths[row[n]] += 1;
-  let best = 1, least = Infinity;
+  let best = parts.map(() => 1), least = Infinity;
+  const aspect = aspectOf(breaks);
   for (const columns of numbersTried(Math.max(1, Math.floor(rows / 6)))) {
-    let width = 0;
-    for (let c = 0; c < columns; c++) {
-      const end = Math.floor(((c + 1) * rows) / columns);
+    const counts = columnsOfParts(parts, columns), starts = evenStarts(parts, counts);
+    let width = 0, highest = 0;
+    starts.forEach((start, c) => {
+      const end = starts[c + 1] ?? rows;
       let lanes = 0;
-      for (let r = Math.floor((c * rows) / columns); r < end; r++) lanes = Math.max(lanes, widths[r]);
+      for (let r = start; r < end; r++) lanes = Math.max(lanes, widths[r]);
       width += lanes * (NODE_WIDTH + LANE_GAP) + COLUMN_GAP;
-    }
-    const miss = Math.abs(Math.log(width / (Math.ceil(rows / columns) * ROW_PITCH) / ASPECT));
-    if (miss < least) [best, least] = [columns, miss];
+      highest = Math.max(highest, end - start);
+    });
+    const miss = Math.abs(Math.log(width / (highest * ROW_PITCH) / aspect));
+    if (miss < least) [best, least] = [counts, miss];
   }
-  return cutRows(crossingEdges(graph, row, rows), best);
+  const crossing = crossingEdges(graph, row, rows);
+  return parts.flatMap(([start, end], at) => cutRows(crossing.subarray(start, end), best[at]).map((first) => start + first));
+}
+
+/** How many columns each part has, so that all are about as high. @param {Part[]} parts @param {number} columns */
+function columnsOfParts(parts, columns) {
+  if (parts.length === 1) return [columns];
+  const highest = Math.ceil(parts[parts.length - 1][1] / columns);
+  return parts.map(([start, end]) => Math.ceil((end - start) / highest));
+}
+
+/** The first row of each column where the columns of a part are equally high. @param {Part[]} parts @param {number[]} counts */
+function evenStarts(parts, counts) {
+  return parts.flatMap(([start, end], at) =>
+    Array.from({ length: counts[at] }, (_, c) => start + Math.floor((c * (end - start)) / counts[at])));
 }
 
 /** Numbers from 1 to `most`, each about the same multiple of the one before. @param {number} most */

@@ -4,7 +4,8 @@ import { neighbours, sortedBy } from "./order.js";
 
 /**
  * @typedef {{count: number, from: Ints, to: Ints}} Edges  nodes and the indices of each edge's ends
- * @typedef {{row: Ints, chain: Ints}} Cover  one a node: edges of the longest path to it; a chain of nodes
+ * @typedef {{row: Ints, chain: Ints, breaks?: number[]}} Cover  one a node: edges of the longest path to it; a chain of nodes;
+ *   and the rows at which a column of its own begins
  */
 
 /**

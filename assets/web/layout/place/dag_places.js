@@ -29,7 +29,7 @@ function inPlane(shapes, layout, note, notes) {
   /** Equal bodies stand in the same way. @type {Map<string, Placement>} */ const known = new Map();
   const levels = shapes.map(({ graph, cover, parent }) => {
     if (layers && !layersFit(graph, cover)) note = notes.large;
-    const key = shapes.length > 1 ? `${graph.count} ${graph.from} ${graph.to}` : "";
+    const key = shapes.length > 1 ? `${graph.count} ${graph.from} ${graph.to} ${cover.breaks ?? []}` : "";
     const place = known.get(key) ?? placeGraph(graph, cover, layers);
     known.set(key, place);
     return { place, graph, parent };

@@ -2,7 +2,7 @@
 import { wrap } from "./columns.js";
 import { roundEven } from "./order.js";
 import { routeEdges } from "./routes.js";
-import { ASPECT, COLUMN_GAP, LANE_GAP, NODE_HEIGHT, NODE_WIDTH, NODE_WIDTH_LEAST, ROW_PITCH } from "./sizes.js";
+import { ASPECT, COLUMN_GAP, LANE_GAP, NODE_HEIGHT, NODE_WIDTH, NODE_WIDTH_LEAST, ROW_PITCH, aspectOf } from "./sizes.js";
 /** @import { Cover, Edges } from "./cover.js" */
 /** @import { Routes } from "./routes.js" */
 
@@ -23,7 +23,7 @@ export function placeLanes(graph, cover) {
   }
   for (const some of lanes) all += some;
   const height = highest * ROW_PITCH;
-  const room = (2 * ASPECT * height - COLUMN_GAP * starts.length) / Math.max(1, all) - LANE_GAP;
+  const room = (2 * aspectOf(cover.breaks) * height - COLUMN_GAP * starts.length) / Math.max(1, all) - LANE_GAP;
   const width = Math.min(Math.max(room, NODE_WIDTH_LEAST), NODE_WIDTH), pitch = width + LANE_GAP;
   const left = new Float64Array(starts.length + 1);
   for (let c = 0; c < starts.length; c++) left[c + 1] = left[c] + (lanes[c] * pitch + COLUMN_GAP);

@@ -6,7 +6,7 @@ import { wrap } from "./columns.js";
 import { positions } from "./kin.js";
 import { bisectRight } from "./order.js";
 import { joinRoutes, routeAcross } from "./routes.js";
-import { ASPECT, COLUMN_GAP, LANE_GAP, NODE_HEIGHT, NODE_WIDTH, NODE_WIDTH_LEAST, ROW_PITCH } from "./sizes.js";
+import { COLUMN_GAP, LANE_GAP, NODE_HEIGHT, NODE_WIDTH, NODE_WIDTH_LEAST, ROW_PITCH, aspectOf } from "./sizes.js";
 /** @import { Columns } from "./columns.js" */
 /** @import { Cover, Edges } from "./cover.js" */
 /** @import { Placement } from "./lanes.js" */
@@ -32,14 +32,14 @@ export function countDummies({ from, to }, row) {
 /** @param {Edges} graph @param {Cover} cover @returns {Placement} */
 export function placeLayers(graph, cover) {
   const columns = wrap(graph, cover);
-  const width = nodeWidth(cover.row, columns.starts);
+  const width = nodeWidth(cover, columns.starts);
   const items = addDummies(graph, cover.row, columns.column, width);
   const x = positions(items, orderRows(items, columns.lane));
   return measure(graph, items, x, columns, width);
 }
 
-/** @param {Ints} row @param {number[]} starts */
-function nodeWidth(row, starts) {
+/** @param {Cover} cover @param {number[]} starts */
+function nodeWidth({ row, breaks }, starts) {
   if (!row.length) return NODE_WIDTH;
   /** @type {number[]} */ const inRow = [];
   for (let n = 0; n < row.length; n++) inRow[row[n]] = (inRow[row[n]] ?? 0) + 1;
@@ -51,7 +51,7 @@ function nodeWidth(row, starts) {
     widest += most;
     rows = Math.max(rows, end - start);
   });
-  const room = (2 * ASPECT * rows * ROW_PITCH - COLUMN_GAP * starts.length) / widest - LANE_GAP;
+  const room = (2 * aspectOf(breaks) * rows * ROW_PITCH - COLUMN_GAP * starts.length) / widest - LANE_GAP;
   return Math.min(Math.max(room, NODE_WIDTH_LEAST), NODE_WIDTH);
 }
 

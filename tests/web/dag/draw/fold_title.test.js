@@ -29,10 +29,12 @@ test("of a repeat in a range the range is kept, then its last words, then the nu
 });
 
 test("every form has only whole numbers of the title", () => {
+  /** @param {string} text @returns {string[]} */
+  const numbersOf = (text) => text.match(/[\d,.x]+/g) ?? [];
   for (const title of ["layer 0..15", "DecoderLayer 15..0 (inferred)", "1,024 × add f32", "attention: 3 × GEMM f16 64x8"]) {
-    const numbers = title.match(/[\d,.x]+/g) ?? [];
+    const numbers = numbersOf(title);
     for (const form of formsOf(title)) {
-      for (const found of form.match(/[\d,.x]+/g) ?? []) assert.ok(numbers.includes(found), `${found} of ${form}`);
+      for (const found of numbersOf(form)) assert.ok(numbers.includes(found), `${found} of ${form}`);
     }
   }
 });
