@@ -141,8 +141,7 @@ export class Blocks {
     const part = `${this.write(width)}, ${format.percent(this.launchNs ? width / this.launchNs : 0)}`;
     lines.push([this.measure?.label ?? "Part of the launch", part]);
     // Where others ran at the same time, they share it: then these differ.
-    if (this.measure) lines.push(["Node time", format.duration(total)]);
-    else if (total > width * 1.005) lines.push(["Node time", format.duration(total)]);
+    if (this.measure || total > width * 1.005) lines.push(["Node time", format.duration(total)]);
     if (!this.measure && blocks.length === 1 && this.coverNs[first] > width * 1.005) lines.push(["Running", format.duration(this.coverNs[first])]);
     lines.push(["Nodes", format.integer(nodes) + (executions === nodes ? "" : `, ${format.integer(executions)} executions`)]);
     return lines;

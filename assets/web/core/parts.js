@@ -80,3 +80,21 @@ export function make(parts, place) {
   if (MADE[tag]) return MADE[tag](attributes, children);
   return element(/** @type {"div"} */ (tag), attributes || {}, ...children);
 }
+
+/** A section of what the inspector shows. @param {string} title @param {...Element} body */
+export function section(title, ...body) {
+  return element("section", { class: "gv-inspector-section" }, element("h3", {}, title), ...body);
+}
+
+/** Facts in a list. @param {[string, string, string?][]} pairs label, value, how it was derived */
+export function facts(pairs) {
+  return element("dl", { class: "gv-facts" }, ...pairs.map(([label, value, title]) =>
+    element("div", title ? { title } : {}, element("dt", {}, label), element("dd", {}, value))
+  ));
+}
+
+/** A node to choose. @param {number} id @param {string} name @param {string} value what is said of it */
+export function pick(id, name, value) {
+  return element("li", {}, element("button", { type: "button", class: "gv-pick", "data-node": String(id) },
+    element("span", { class: "gv-ellipsis" }, name), element("span", { class: "gv-pick-value" }, value)));
+}

@@ -70,20 +70,24 @@ export class Column {
     return new Map(sorted.map(([text], place) => [text, place]));
   }
 
-  /** The value of a node; null: none. @param {number} id @returns {number|string|null} */
-  of(id) {
-    const key = this.overlay.keyOf(id);
+  /** The value of a key; null: none. @param {number} key -1: no row's @returns {number|string|null} */
+  at(key) {
     if (key < 0) return null;
     if (!this.numbers) return this.texts?.get(key) ?? null;
     const value = this.numbers[key];
     return Number.isNaN(value) ? null : value;
   }
 
+  /** The value of a node; null: none. @param {number} id */
+  of(id) {
+    return this.at(this.overlay.keyOf(id));
+  }
+
   /** The part of a sum that a node is: of what several have together, an equal one. @param {number} id @returns {number|null} */
   partOf(id) {
-    const value = this.of(id);
-    if (typeof value !== "number") return null;
-    return value / this.overlay.sharedBy(this.overlay.keyOf(id));
+    const key = this.overlay.keyOf(id);
+    const value = this.at(key);
+    return typeof value === "number" ? value / this.overlay.sharedBy(key) : null;
   }
 
   /** The value of several nodes together: a sum or a mean, or the text that all have. @param {Iterable<number>} ids */
@@ -91,10 +95,11 @@ export class Column {
     let [sum, count] = [0, 0];
     /** @type {string|null} */ let text = null;
     for (const id of ids) {
-      const value = this.of(id);
+      const key = this.overlay.keyOf(id);
+      const value = this.at(key);
       if (value === null) continue;
       count += 1;
-      if (typeof value === "number") sum += this.isSummed ? value / this.overlay.sharedBy(this.overlay.keyOf(id)) : value;
+      if (typeof value === "number") sum += this.isSummed ? value / this.overlay.sharedBy(key) : value;
       else if (text === null) text = value;
       else if (text !== value) return SEVERAL;
     }
@@ -160,11 +165,6 @@ export class Overlay {
   /** How many nodes share the value of a key. @param {number} key */
   sharedBy(key) {
     return this.shares[key];
-  }
-
-  /** The column that an address or a choice calls so. @param {string} id */
-  column(id) {
-    return this.columns.find((column) => column.id === id) ?? null;
   }
 
   /** What became of the rows, as a sentence. */

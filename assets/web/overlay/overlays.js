@@ -13,7 +13,7 @@
  * @typedef {{columns: Record<string, any[]>, places: Map<number, number>, words: string[]|null, ids: number[]}} NodesOfPage
  * @typedef {Column|ChangeColumn} AnyColumn
  */
-import { element } from "../core/parts.js";
+import { element, facts, section } from "../core/parts.js";
 import { changesOf } from "./change_column.js";
 import { OverlayNotes } from "./notes.js";
 import { Targets } from "./read/targets.js";
@@ -284,10 +284,10 @@ const valueOf = (column, ids) => (ids.length > 1 ? column.over(ids) : column.of(
 function sectionOf({ title, columns }, ids) {
   const known = columns.map((column) => ({ column, value: valueOf(column, ids) })).filter(({ value }) => value !== null);
   if (!known.length) return [];
-  const facts = known.slice(0, MOST_LISTED).map(({ column, value }) =>
-    element("div", { title: `${column.name}: from ${column.title}${ids.length > 1 ? `, ${wordOf(column)}` : ""}` },
-      element("dt", {}, column.label), element("dd", {}, column.write(value))));
+  const listed = facts(known.slice(0, MOST_LISTED).map(({ column, value }) =>
+    [column.label, column.write(value), `${column.name}: from ${column.title}${ids.length > 1 ? `, ${wordOf(column)}` : ""}`]));
   const more = known.length - MOST_LISTED;
-  return [element("section", { class: "gv-inspector-section gv-overlay-values" }, element("h3", {}, title),
-    element("dl", { class: "gv-facts" }, ...facts), ...(more > 0 ? [element("p", { class: "gv-muted" }, `and ${more} more`)] : []))];
+  const made = section(title, listed, ...(more > 0 ? [element("p", { class: "gv-muted" }, `and ${more} more`)] : []));
+  made.classList.add("gv-overlay-values");
+  return [made];
 }

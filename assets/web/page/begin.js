@@ -22,7 +22,7 @@ export function layoutsOf(store) {
 export function begin(store, requested) {
   const { graph } = store;
   const launches = store.launches();
-  const fold = choices.oneOf(store.folds().length ? store.folds() : [graph.fold, "none", ...choices.offered("folding")], requested.fold);
+  const fold = choices.oneOf([graph.fold, "none", ...choices.offered("folding")], requested.fold);
   // What is folded at first is open in part; who asks for it by name says what is open.
   const open = requested.open ?? (requested.fold === undefined && fold === graph.fold ? graph.open : []);
   return {

@@ -66,15 +66,3 @@ export class Inspector {
 export function notShown(text) {
   return element("div", { class: "gv-message" }, element("h1", {}, "Not shown"), element("p", {}, text));
 }
-
-/** Facts in a list. @param {[string, string, string?][]} pairs label, value, how it was derived */
-export function facts(pairs) {
-  return element("dl", { class: "gv-facts" }, ...pairs.map(([label, value, title]) =>
-    element("div", title ? { title } : {}, element("dt", {}, label), element("dd", {}, value))
-  ));
-}
-
-/** A section of what is shown. @param {string} title @param {Element} body */
-export function section(title, body) {
-  return element("section", { class: "gv-inspector-section" }, element("h3", {}, title), body);
-}

@@ -22,13 +22,12 @@
  *   about?: (side: import("../overlay/overlays.js").Side) => Promise<import("../overlay/overlays.js").About>,
  *   breakdown: () => BreakdownSource|null,
  *   layouts: () => string[],
- *   folds: () => string[],
  *   launches: () => string[],
  *   opened: (fold: string, open: string[]) => string[],
  *   open: (fold: string, before: string[], wanted: string[]) => string[],
  * }} Store
  *   `nodes` of the table, `rows` of another one, of nodes that a search and a filter leave; `source` what a view loads, `asked` the layout that is requested ("" for
- *   none); `inspect` what is known of nodes, `keyOf` what names that; `saved` the page as a file that begins with a state, where a server writes one; `overlays` the tables that the page comes with; `about` what they can be about on a side of two graphs; `layouts`, `folds` and
+ *   none); `inspect` what is known of nodes, `keyOf` what names that; `saved` the page as a file that begins with a state, where a server writes one; `overlays` the tables that the page comes with; `about` what they can be about on a side of two graphs; `layouts` and
  *   `launches` those there are (none: all that the page's choices offer), the first of each the one
  *   to begin with; `opened` what of some folds can be open together, `open` what is once a
  *   reader wants other ones open than before

@@ -103,7 +103,9 @@ export class Tables {
     const chosen = only === "selected" ? new Set(selected) : null;
     const wanted = filtered && (chosen ? filtered.filter((id) => chosen.has(id)) : filtered);
     this.how = { search, only: wanted ? new Set(wanted) : chosen };
-    this.left = this.nodes.filter(search, this.how.only);
+    const { only: chosenOnly } = this.how;
+    const hits = this.group.found ?? this.nodes.ids;
+    this.left = chosenOnly ? hits.filter((id) => chosenOnly.has(id)) : hits;
     await this.show(true);
     this.count();
   }

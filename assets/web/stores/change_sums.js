@@ -1,7 +1,6 @@
 /** Sums over several nodes of two graphs, as the inspector says them. */
 import * as format from "../core/format.js";
-import { element } from "../core/parts.js";
-import { facts, section } from "../page/inspector.js";
+import { element, facts, pick, section } from "../core/parts.js";
 /** @import { NodeRow, Nodes } from "../table/nodes.js" */
 
 /** Nodes listed of a selection of many. */
@@ -45,12 +44,6 @@ export function changeSums(nodes, ids) {
     element("div", { class: "gv-inspector-head" },
       element("h2", {}, `${format.counted(rows.length, "node")} selected`)),
     ...(sums.length ? [section("Sums", facts(sums))] : []),
-    ...(most.length ? [section("Changed most", element("ul", { class: "gv-picks" }, ...most.slice(0, MOST).map(pick)))] : []));
-}
-
-/** A node to choose, with its change. @param {NodeRow} row */
-function pick({ key, label, change_ns: change }) {
-  return element("li", {}, element("button", { type: "button", class: "gv-pick", "data-node": String(key) },
-    element("span", { class: "gv-ellipsis" }, label),
-    element("span", { class: "gv-pick-value" }, format.signedDuration(change))));
+    ...(most.length ? [section("Changed most", element("ul", { class: "gv-picks" }, ...most.slice(0, MOST).map(({ key, label, change_ns: change }) =>
+      pick(key, label, format.signedDuration(change)))))] : []));
 }

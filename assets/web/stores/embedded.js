@@ -1,10 +1,10 @@
 /** A store in a saved file: data of a graph that were written with it, and sums over several nodes. */
 import * as format from "../core/format.js";
-import { element, make } from "../core/parts.js";
+import { element, facts, make, pick, section } from "../core/parts.js";
 import * as address from "../page/address.js";
-import { facts, section } from "../page/inspector.js";
 import { Families } from "../table/families.js";
 import { Nodes } from "../table/nodes.js";
+import { sumsOf } from "../table/sums.js";
 import * as blobs from "./blobs.js";
 /** @import { Carried } from "../overlay/carry.js" */
 /** @import { Source } from "../overlay/overlays.js" */
@@ -60,11 +60,6 @@ export class EmbeddedStore {
 
   /** @returns {string[]} */
   layouts() {
-    return [];
-  }
-
-  /** @returns {string[]} */
-  folds() {
     return [];
   }
 
@@ -145,10 +140,7 @@ export class EmbeddedStore {
     const ids = JSON.parse(list.dataset.nodes ?? "[]");
     const lines = ids.filter((id) => nodes.has(id)).map((id) => {
       const { name, kind, median_ns: median } = nodes.row(id);
-      const value = median === null ? kind : format.duration(median);
-      return element("li", {}, element("button", { type: "button", class: "gv-pick", "data-node": String(id) },
-        element("span", { class: "gv-ellipsis" }, name),
-        element("span", { class: "gv-pick-value" }, value)));
+      return pick(id, name, median === null ? kind : format.duration(median));
     });
     list.append(...lines);
     const more = Number(list.dataset.more);
@@ -176,11 +168,7 @@ export class EmbeddedStore {
    */
   several(nodes, ids) {
     const rows = ids.map((id) => nodes.row(id));
-    // What is nested in a selected node counts with that node.
-    const outer = nodes.outermost(ids).map((id) => nodes.row(id));
-    const timed = outer.filter((row) => row.launch_ns !== null);
-    /** @param {string} name */
-    const sum = (name) => timed.reduce((total, row) => total + (row[name] ?? 0), 0);
+    const { ns, share, timed, of } = sumsOf(nodes, ids);
     /** @type {Map<string, number>} */
     const kinds = new Map();
     for (const { kind } of rows) kinds.set(kind, (kinds.get(kind) || 0) + 1);
@@ -193,11 +181,11 @@ export class EmbeddedStore {
       element("div", { class: "gv-inspector-head" },
         element("h2", {}, `${format.counted(rows.length, "node")} selected`)),
       section("Sums", facts([
-        ["Time", timed.length ? format.duration(sum("launch_ns")) : none,
+        ["Time", ns === null ? none : format.duration(ns),
           "Derived: sum of medians; in loops of what a launch takes on average"],
-        ["Share of launch", timed.length ? format.percent(sum("share")) : none,
+        ["Share of launch", share === null ? none : format.percent(share),
           "Derived: node time over the launch's GPU time"],
-        ["Timed", `${timed.length} of ${outer.length}`, "Nodes with spans"],
+        ["Timed", `${timed} of ${of}`, "Nodes with spans"],
         ...counts.map(([kind, count]) => /** @type {[string, string]} */ ([kind, String(count)])),
       ])),
       ...(slowest.length ? [section("Slowest of them", list)] : []));

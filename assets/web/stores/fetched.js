@@ -140,11 +140,6 @@ export class FetchedStore {
   }
 
   /** @returns {string[]} */
-  folds() {
-    return [];
-  }
-
-  /** @returns {string[]} */
   launches() {
     return [];
   }

@@ -39,6 +39,7 @@ export class Families {
     this.places.forEach((places, code) => places.length && this.families.set(rowOf(code), this.sum(code)));
     /** The greatest share of a family. */
     this.widest = Math.max(0, ...Array.from(this.families.values(), ({ share }) => share ?? 0));
+    /** All nodes as they were ordered last. @type {{key: string, nodes: number[]}|null} */ this.ordered = null;
   }
 
   /** Whether a row is that of a family. @param {number} row */
@@ -72,7 +73,7 @@ export class Families {
       total_ns: isTimed ? total : null, share: isTimed ? share : null,
       min_ns: isTimed ? least : null, max_ns: isTimed ? most : null,
       each: isTimed ? between(least, most) : format.MISSING, ranges: this.rangesOf(places),
-      nodes: this.nodesOf(rowOf(code)),
+      nodes: places.map((at) => this.nodes.ids[at]),
     };
   }
 
@@ -97,7 +98,7 @@ export class Families {
 
   /** The nodes that a row is about. @param {number} row */
   nodesOf(row) {
-    return this.isGroup(row) ? this.places[codeOf(row)].map((at) => this.nodes.ids[at]) : [row];
+    return this.isGroup(row) ? this.families.get(row)?.nodes ?? [] : [row];
   }
 
   /** The rows in order, each open family with its nodes behind it. @param {Order} how */
@@ -108,7 +109,11 @@ export class Families {
 
   /** All nodes in the order in which rows have them, whether their families are open or not. @param {Order} how */
   order({ by, falling }) {
-    return this.sorted(by, falling).flatMap((row) => this.inside(row, by, falling));
+    const key = `${by} ${falling}`;
+    if (this.ordered?.key !== key) {
+      this.ordered = { key, nodes: this.sorted(by, falling).flatMap((row) => this.inside(row, by, falling)) };
+    }
+    return this.ordered.nodes;
   }
 
   /** The rows of families. @param {string} by @param {boolean} falling */

@@ -1,7 +1,8 @@
 /**
  * Sums over some nodes, of a launch.
  *
- * @typedef {{count: number, ns: number|null, share: number|null}} Sums  `ns`, `share` null: none of them was timed
+ * @typedef {{of: number, timed: number, ns: number|null, share: number|null}} Sums  of how many nodes, and how many of
+ *   these were timed; `ns`, `share` null: none was
  */
 import * as format from "../core/format.js";
 /** @import { Nodes } from "./nodes.js" */
@@ -12,18 +13,16 @@ import * as format from "../core/format.js";
  */
 export function sumsOf(nodes, ids) {
   const { launch_ns: times, share: shares, parent } = nodes.columns;
-  const none = { count: ids.length, ns: null, share: null };
-  if (!times) return none;
   const outer = parent ? nodes.outermost(ids) : ids;
   let [ns, share, timed] = [0, 0, 0];
-  for (const id of outer) {
+  for (const id of times ? outer : []) {
     const at = nodes.place(id);
     if (times[at] === null) continue;
     timed += 1;
     ns += times[at];
     share += shares?.[at] ?? 0;
   }
-  return timed ? { count: ids.length, ns, share: shares ? share : null } : none;
+  return { of: outer.length, timed, ns: timed ? ns : null, share: timed && shares ? share : null };
 }
 
 /** @param {string} counted how many of what @param {Sums} sums */

@@ -17,10 +17,15 @@ const WORDS = /** @type {Record<string, string>} */ ({
 export class Changes {
   /** @param {Payload} payload */
   constructor({ header, change_node: nodes, change_ns: ns, change_log2: log2, change_verdict: verdicts }) {
-    this.header = header.changes;
+    /** @type {any} */ this.header = header.changes;
     /** @type {Record<By, Float32Array>} */ this.values = { change: ns, ratio: log2 };
     /** @type {Uint8Array} */ this.verdicts = verdicts;
     this.places = new Map(Array.from(/** @type {Uint32Array} */ (nodes), (node, at) => [node, at]));
+    /** The verdicts that nodes have. @type {Set<string>} */
+    this.there = new Set(Array.from(new Set(this.verdicts), (at) => this.header.verdicts[at]));
+    /** The steps of the colours that nodes have, by what these say. @type {Record<string, Uint16Array>} */
+    this.steps = {};
+    for (const [by, values] of Object.entries(this.values)) if (this.has(by)) this.steps[by] = this.stepsOf(this.header[by], values);
   }
 
   /** Whether spans can be coloured by something. @param {string} by */
@@ -36,18 +41,23 @@ export class Changes {
 
   /** Whether any node has a verdict. @param {string} verdict */
   isThere(verdict) {
-    return this.verdicts.includes(this.header.verdicts.indexOf(verdict));
+    return this.there.has(verdict);
   }
 
   /** The colour of a span. @param {number} node @param {string} by @param {Theme} theme */
   paint(node, by, theme) {
     const lone = this.lone(this.verdict(node), theme);
     if (lone) return { fill: lone, ink: theme.ground };
-    const value = this.values[/** @type {By} */ (by)][this.places.get(node) ?? -1] ?? NaN;
-    const counts = Number.isFinite(value) && this.verdict(node) !== "noise";
-    const step = colour.changeStepOf(this.header[by], counts ? value : 0);
+    const step = this.steps[by][this.places.get(node) ?? -1] ?? colour.changeStepOf(this.header[by], 0);
     const { css, darkText } = colour.changes(theme.name);
     return { fill: css[step], ink: darkText[step] ? theme.inkDark : theme.inkLight };
+  }
+
+  /** The steps of the colours of some values. @param {Parameters<typeof colour.changeStepOf>[0]} scale @param {Float32Array} values */
+  stepsOf(scale, values) {
+    const noise = this.header.verdicts.indexOf("noise");
+    return Uint16Array.from(values, (value, at) =>
+      colour.changeStepOf(scale, Number.isFinite(value) && this.verdicts[at] !== noise ? value : 0));
   }
 
   /** The colour of what one side alone has. @param {string} verdict @param {Theme} theme */

@@ -1,7 +1,6 @@
 /** Records of a file's text as rows of a table, whichever way they are written. */
 import { CsvReader } from "./csv.js";
 import { Fault, at } from "./fault.js";
-import { headerOf } from "./header.js";
 import { JsonReader } from "./json.js";
 import { noKey } from "./table.js";
 /** @import { Row } from "./csv.js" */
@@ -51,7 +50,7 @@ export class CsvRecords {
     this.lines += 1;
     for (const delimiter of DELIMITERS) {
       const cells = cellsOf(line, delimiter);
-      if (!headerOf(cells) || !this.table.begin(cells, this.lines)) continue;
+      if (!this.table.begin(cells, this.lines)) continue;
       this.reader = new CsvReader(delimiter, this.lines + 1);
       return true;
     }
