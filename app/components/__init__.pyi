@@ -8,6 +8,7 @@ from gviz.app.components.addresses import REPORT as REPORT
 from gviz.app.components.addresses import RUN as RUN
 from gviz.app.components.addresses import RUNS as RUNS
 from gviz.app.components.addresses import TIME_BETWEEN as TIME_BETWEEN
+from gviz.app.components.addresses import TIME_SELECTED as TIME_SELECTED
 from gviz.app.components.addresses import TREND as TREND
 from gviz.app.components.addresses import Addresses as Addresses
 from gviz.app.components.addresses import Launches as Launches
@@ -66,7 +67,6 @@ from gviz.app.components.values import moment as moment
 from gviz.app.components.values import sentence as sentence
 from gviz.app.components.waterfall_chart import Kind as Kind
 from gviz.app.components.waterfall_chart import Step as Step
-from gviz.app.components.waterfall_chart import bridge as bridge
 from gviz.app.components.waterfall_chart import waterfall as waterfall
 from gviz.app.components.web_modules import join_modules as join_modules
 from gviz.app.components.web_modules import list_modules as list_modules

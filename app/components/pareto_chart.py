@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
 from dash.development.base_component import Component
 
 from gviz.app.components.charts import COLOURS, plot
-from gviz.app.components.waterfall_chart import named_rows
 from gviz.text import percent
 
 #: Pixels of a row with what is around it, and of what is above and below all of them.
@@ -61,5 +61,18 @@ def pareto(
         bargap=0.35,
         margin={"l": 10, "r": 16, "t": 8, "b": 44},
         xaxis={"title": {"text": f"% of {of_what}"}, "range": [0, 103], "zeroline": False},
-        yaxis=named_rows(names),
+        yaxis=_named_rows(names),
     )
+
+
+def _named_rows(names: Sequence[str]) -> dict[str, Any]:
+    """Return an axis on which row i, from the top, is called by the i-th name."""
+    return {
+        "tickvals": list(range(len(names))),
+        # plotly takes tags and entities for markup.
+        "ticktext": [html.escape(name, quote=False) for name in names],
+        "range": [len(names) - 0.5, -0.5],
+        "automargin": True,
+        "showgrid": False,
+        "zeroline": False,
+    }

@@ -28,6 +28,7 @@ class LinksInFile(Addresses):
         graph_id: int,
         node_ids: object = (),
         opened: object = (),
+        selected: object = None,
     ) -> str:
         """Return the fragment that opens a graph of the file; empty for another."""
         return f"#graph={graph_id}" if file == self.file and graph_id in self.graph_ids else ""

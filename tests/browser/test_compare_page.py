@@ -67,7 +67,7 @@ def test_page_begins_with_a_sentence_and_the_waterfall(graph_page: GraphPage, si
     page.set_viewport_size({"width": 1400, "height": 2000})
     graph_page.open(site, COMPARE)
     verdict_says(page, "4 kernels became 1, 4.85 µs less, in 16 of 16 layers: −10.4% a launch.")
-    bars = page.locator("#inspector .gv-bridge-bar")
+    bars = page.locator("#inspector .gv-waterfall-bar")
     eventually(lambda: bars.count() == 6, "the waterfall")
     ends = [box["x"] + box["width"] for bar in bars.all() if (box := bar.bounding_box())]
     assert ends[0] == max(ends)

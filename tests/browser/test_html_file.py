@@ -128,7 +128,7 @@ def test_file_against_a_baseline(opened: OpenFile, tmp_path: Path) -> None:
     page = opened.page
     # As the served page: the sentence, the waterfall, and both graphs as one.
     assert "The launch became slower by more than noise" in page.locator(".gv-verdict").inner_text()
-    assert page.locator("#inspector .gv-bridge-bar").count() > 2
+    assert page.locator("#inspector .gv-waterfall-bar").count() > 2
     assert opened.state()["overlay"] == "change"
     assert opened.state()["changes"][str(node)]["verdict"] == "slower"
     assert opened.state()["union"]["edges"]["removed"] == 0

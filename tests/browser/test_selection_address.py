@@ -1,4 +1,4 @@
-"""Selections of hundreds of nodes: the address keeps them, in a row or in none."""
+"""Names of what is selected and left, hundreds of nodes, in the address; or all their ids."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from canvas_page import time_spot
 from playwright.sync_api import Page
 from recordings import FIRST_NODE_ID, Shape, Work, write_recording
 from waiting import eventually
@@ -53,26 +54,50 @@ def expect(graph_page: GraphPage, nodes: list[int]) -> None:
     )
 
 
-def test_selection_of_hundreds_is_there_after_a_reload(graph_page: GraphPage, site: Site) -> None:
-    select(graph_page, site, "row_kernel", IN_A_ROW)
-    page = graph_page.page
-    wanted = f"node={IN_A_ROW[0]}-{IN_A_ROW[-1]}"
-    graph_page.wait_until(lambda: wanted in page.url, "all of them in the address")
-    page.reload()
-    graph_page.wait()
-    expect(graph_page, IN_A_ROW)
-    assert wanted in page.url
-
-
-def test_nodes_in_turn_are_selected_after_a_reload(graph_page: GraphPage, site: Site) -> None:
+def test_what_is_selected_and_left_is_named_and_there_after_a_reload(
+    graph_page: GraphPage, site: Site
+) -> None:
     select(graph_page, site, "even_kernel", ALTERNATELY)
     page = graph_page.page
-    graph_page.wait_until(lambda: "node=" in page.url, "a selection in the address")
-    assert len(page.url) < 640
+    graph_page.wait_until(lambda: "select=family:even_kernel" in page.url, "its name")
+    assert "node=" not in page.url
+    sums = page.locator("#table-sums").inner_text()
+    assert sums.startswith("1,300 of 3,000 nodes selected, ")
+    (x, y), (end, _) = time_spot(page, 400_000), time_spot(page, 2_000_000)
+    page.keyboard.down("Alt")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(end, y, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    graph_page.wait_until(lambda: "filter=time:" in page.url, "the brush in the address")
+    brushed, left = graph_page.state("timeline")["brush"], graph_page.state("dag")["filtered"]
+    assert 0 < len(left) < 3_000
     page.reload()
     graph_page.wait()
     expect(graph_page, ALTERNATELY)
+    graph_page.wait_until(lambda: graph_page.state("timeline")["brush"] == brushed, "the brush")
+    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"] == left, "what it leaves")
+    assert page.locator("#table-sums").inner_text() == sums
+    assert "select=family:even_kernel" in page.url
     assert not page.locator("#selection-note").is_visible()
+    # A step, and back: what is selected and left stays.
+    graph_page.choose("colour", "Kind")
+    graph_page.wait_until(lambda: "colour=kind" in page.url, "another colour")
+    page.go_back()
+    graph_page.wait_until(lambda: graph_page.state("dag")["colour"] == "family", "the first one")
+    expect(graph_page, ALTERNATELY)
+    assert graph_page.state("timeline")["brush"] == brushed
+    page.locator("#filter-clear").click()
+    graph_page.wait_until(lambda: "filter=" not in page.url, "no filter in the address")
+    assert graph_page.state("timeline")["brush"] is None
+
+
+def test_name_of_nothing_is_said(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{KERNELS}&select=phase:evaluation")
+    note = graph_page.page.locator("#selection-note")
+    eventually(note.is_visible, "a note")
+    assert "nothing that is called “evaluation”" in note.inner_text()
 
 
 def reload(graph_page: GraphPage, wanted: str) -> None:
@@ -134,5 +159,6 @@ def test_saved_file_keeps_them_too(page: Page, chain: Path) -> None:
     page.goto("about:blank")
     page.goto(f"{output.as_uri()}#graph=1&node={','.join(map(str, ALTERNATELY))}")
     eventually(lambda: selected() == ALTERNATELY, "a long list of nodes selected")
+    eventually(lambda: "select=family:even_kernel" in page.url, "its name")
     page.reload()
     eventually(lambda: selected() == ALTERNATELY, "all of them selected")

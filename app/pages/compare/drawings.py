@@ -8,7 +8,7 @@ from itertools import accumulate
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import Step, bridge
+from gviz.app.components import Step, waterfall
 from gviz.app.pages.report import steps_of
 from gviz.report import Drawing
 from gviz.text import duration
@@ -22,7 +22,7 @@ def draw_launch(found: Drawing) -> Component:
     steps = steps_of(found)
     begin_ns = _begin(steps)
     label = "Waterfall from the launch time before to that after"
-    drawn = bridge(steps, label=label, begin_ns=begin_ns)
+    drawn = waterfall(steps, label=label, begin_ns=begin_ns)
     if not begin_ns:
         return drawn
     axis = html.P(f"The bars begin at {duration(begin_ns)}.", className="gv-muted")

@@ -25,11 +25,11 @@ def draw(found: Drawing, graph: GraphAnalysis) -> Component | None:
         case "ledger":
             whole = next(bar for bar in found.bars if bar.kind == "total")
             label = "Waterfall of the time of the median launch"
-            return waterfall("ledger", steps_of(found), label=label, whole_ns=whole.value.value)
+            return waterfall(steps_of(found), label=label, whole_ns=whole.value.value)
         case "gain":
             label = "Waterfall from eager to the graph"
             whole_ns = found.bars[0].value.value
-            return waterfall("gain", steps_of(found), label=label, whole_ns=whole_ns)
+            return waterfall(steps_of(found), label=label, whole_ns=whole_ns)
         case "dominance":
             return _pareto(found)
         case "idle":

@@ -9,7 +9,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.analysis import OUTSIDE, NodeRef
-from gviz.app.components import TIME_BETWEEN, Addresses, write_ids
+from gviz.app.components import TIME_BETWEEN, TIME_SELECTED, Addresses, write_ids
 from gviz.app.views import open_id
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
@@ -18,6 +18,10 @@ from gviz.recording import rows
 from gviz.report import AlikeLink, EdgeLink, GraphLink, Grouping, Link, NodeLink, NodesLink, RunLink
 from gviz.text import counted, integer
 
+#: What the graph page names as groups of nodes are told apart here: so it selects all of one.
+_NAMES: dict[Grouping, str] = {"name": "kernel", "kind": "kind"}
+#: Fewer nodes are read as well by their ids.
+_FEW = 4
 #: Bodies that a link opens: each is drawn with all its nodes.
 MOST_OPENED = 100
 _MEANING = "Show them selected in the graph"
@@ -88,18 +92,33 @@ class NodeLinks:
         return self._link(" → ".join(ids), [dependency, dependent])
 
     def alike(self, link: AlikeLink) -> Component | str:
-        """Return a link to the nodes of a name, kind or range; only its text if there are none."""
+        """Return a link to the nodes of a name, kind, range or layer.
+
+        It is only its text if there are none. A layer is led to in the timeline too, where its
+        nodes follow each other.
+        """
         by, value = link.by, link.whole
+        if by == "layer":
+            address = self._addresses.graph(self._file, self._graph_id, selected=f"layer:{value}")
+            return dcc.Link(
+                link.text, href=f"{address}&launch=median&{TIME_SELECTED}", title=_MEANING
+            )
         if by not in self._groups:
             self._groups[by] = self._group(by)
         found = self._groups[by].get(value, [])
         if not found:
             return link.text
+        whole = f"\n{value}" if link.text != value else ""
+        if by in _NAMES and len(found) > _FEW:
+            address = self._addresses.graph(
+                self._file, self._graph_id, opened=self._around(found),
+                selected=f"{_NAMES[by]}:{value}",
+            )  # fmt: skip
+            return dcc.Link(link.text, href=address, title=_MEANING + whole)
         linked = self._fit(found)
         more = len(linked) < len(found)
         title = f"{_MEANING}: the first {integer(len(linked))}" if more else _MEANING
-        title += f"\n{value}" if link.text != value else ""
-        return dcc.Link(link.text, href=self._address(linked), title=title)
+        return dcc.Link(link.text, href=self._address(linked), title=title + whole)
 
     def _group(self, by: Grouping) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
@@ -148,12 +167,22 @@ class NodeLinks:
 
     def _address(self, indices: Sequence[int]) -> str:
         """Return the graph page with nodes selected, and the bodies around them open."""
+        keys = self._tree.key[np.asarray(indices, np.int64)].tolist()
+        return self._addresses.graph(self._file, self._graph_id, keys, self._around(indices))
+
+    def _around(self, indices: Sequence[int]) -> list[str]:
+        """Return the bodies around nodes, as many as one address opens."""
         tree = self._tree
-        at = np.asarray(indices, np.int64)
         around: dict[str, None] = {}
-        for start in dict.fromkeys(tree.parent[at].tolist()):
+        for start in dict.fromkeys(tree.parent[np.asarray(indices, np.int64)].tolist()):
+            if len(around) >= MOST_OPENED:
+                break
             parent = start
             while parent >= 0:
                 around[open_id(int(tree.key[parent]))] = None
                 parent = int(tree.parent[parent])
-        return self._addresses.graph(self._file, tree.graph.graph_id, tree.key[at].tolist(), around)
+        return list(around)
+
+    @property
+    def _graph_id(self) -> int:
+        return self._tree.graph.graph_id

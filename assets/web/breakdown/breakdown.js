@@ -9,8 +9,9 @@
  * @typedef {{name: string, text: string, nodes: number[]}} Path  a critical path
  * @typedef {{waiting?: boolean, parts: Part[], caveats: string[], findings: Finding[], more: number, paths: Path[]}} Verdict  as
  *   gviz.app.views.verdict has it
- * @typedef {{look: (about: About) => void, known: (blocks: Blocks) => void, toggled: (isOpen: boolean) => void}} Host
- *   who looks at what is no node, hears of the blocks of all rows, and that a reader opened or closed these
+ * @typedef {{look: (about: About) => void, known: (blocks: Blocks) => void, said: () => void, toggled: (isOpen: boolean) => void}} Host
+ *   who looks at what is no node, hears of the blocks of all rows, of the verdict or that nothing more comes, and that a
+ *   reader opened or closed these rows
  * @typedef {{breakdown: () => Promise<Payload>, verdict: (signal: AbortSignal) => Promise<Verdict>}} Source
  */
 import * as bus from "../core/bus.js";
@@ -44,6 +45,9 @@ export class Breakdown {
     /** The critical paths, by dependencies first. @type {Path[]} */ this.paths = [];
     /** @type {Partial<Record<Form, Blocks>>} */ this.forms = {};
     /** Of the blocks. @type {Payload|null} */ this.payload = null;
+    /** The blocks of time, in both forms, whatever those shown are as wide as. @type {Blocks[]} */ this.timed = [];
+    /** Paths and findings, as addresses name them. @type {{name: string, nodes: number[]}[]} */ this.sets = [];
+    /** Whether blocks or verdict are on their way. */ this.isComing = true;
     /** What blocks are as wide as; null: their part of the time. @type {Measure|null} */ this.measured = null;
     this.sentence = element("p", { class: "gv-headline" });
     this.rows = new Rows((nodes, more) => this.select(nodes, more), () => host.look("idle"));
@@ -73,6 +77,8 @@ export class Breakdown {
     ]).catch((error) => {
       if (!signal.aborted) this.sentence.textContent = `No verdict: ${error.message}`;
     });
+    this.isComing = false;
+    if (!signal.aborted) this.host.said();
   }
 
   /** @param {Payload} payload */
@@ -82,7 +88,9 @@ export class Breakdown {
     this.button.hidden = !this.forms.whole?.count;
     this.box.classList.toggle("gv-breakdown-none", this.button.hidden);
     // The blocks of time, whatever these are as wide as.
-    this.host.known(new Blocks(payload, "whole"));
+    const { strip, whole } = this.forms;
+    this.timed = strip && whole && !this.measured ? [strip, whole] : [new Blocks(payload, "strip"), new Blocks(payload, "whole")];
+    this.host.known(this.timed[1]);
     this.show();
   }
 
@@ -120,6 +128,10 @@ export class Breakdown {
   /** @param {Verdict} verdict */
   say({ parts, caveats, findings, more, paths }) {
     this.paths = paths;
+    this.sets = [
+      ...paths.map(({ name, nodes }) => ({ name: `path:${name}`, nodes })),
+      ...findings.map(({ nodes }, n) => ({ name: `finding:${n + 1}`, nodes })),
+    ];
     const said = parts.map((part) => {
       const { text, title, block, nodes, about } = part;
       const named = text.trimEnd();

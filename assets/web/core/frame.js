@@ -10,7 +10,7 @@
  *
  * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
  *   colour?: string, theme?: string, group: string, layout?: string, fold?: string, open?: string[],
- *   buffer?: string|null, times?: [number, number]|"between"|null, eager?: string,
+ *   buffer?: string|null, times?: [number, number]|"between"|"selected"|null, brush?: {from: number, to: number, side: string}|null, eager?: string, loaded?: () => void,
  *   laid?: Laid|null, setProps?: (change: Partial<Props>) => void}} Props  as
  *   gviz.app.components.canvases has them
  * @typedef {{id: string, label: string, isNumber: boolean, diverges?: boolean, places: Map<string, number>, of: (node: number) => number|string|null,
@@ -27,7 +27,8 @@
  *   locate: (node: number) => Point|null, state: () => object, words: (nodes: number[]) => string,
  *   legend?: () => string, tools?: {text: string, title: string, toggle: () => void}[],
  *   tool?: () => string|undefined, escape?: () => boolean, hear?: (group: Group) => void,
- *   fitSelection?: () => void, lookAt?: (times: [number, number]|"between"|null) => void}} View
+ *   fitSelection?: () => void, lookAt?: (times: [number, number]|"between"|"selected"|null) => void,
+ *   brushAt?: (brush: {from: number, to: number, side: string}|null) => void}} View
  */
 import * as announce from "./announce.js";
 import * as bus from "./bus.js";
@@ -180,6 +181,7 @@ export class Frame {
     this.theme = themeOf(props);
     if (props.source !== before.source) this.load(props.source);
     else if (String(props.times ?? null) !== String(before.times ?? null)) this.view.lookAt?.(props.times ?? null);
+    if (JSON.stringify(props.brush ?? null) !== JSON.stringify(before.brush ?? null)) this.view.brushAt?.(props.brush ?? null);
     const selected = props.selected || [];
     if (!bus.same(selected, before.selected || [])) this.group.select(selected);
     if (props.focus && (!before.focus || props.focus.token !== before.focus.token)) {
@@ -231,6 +233,7 @@ export class Frame {
       if (!again && this.props.focus) this.pendingFocus ??= [this.props.focus.node];
       // Painted at once: waiting for the next frame would show an empty box for 16 ms.
       this.paint();
+      this.props.loaded?.();
     } catch (error) {
       if (loading.signal.aborted) return;
       const refused = error instanceof payloads.Refusal;

@@ -108,6 +108,14 @@ export class Dag {
     return dagUnion.isUnion(this.scene);
   }
 
+  /** Its folds, as addresses name them. @returns {{name: string, nodes: ArrayLike<number>}[]} */
+  folds() {
+    const { scene } = this;
+    if (!scene?.fold) return [];
+    const items = Array.from({ length: scene.count }, (_, i) => i).filter((i) => scene.isFold(i));
+    return items.map((i) => ({ name: `fold:${scene.foldOf(i)}`, nodes: scene.nodesOf(i) }));
+  }
+
   legend() {
     const lines = this.scene.uses ? dagData.legend() : "";
     const union = this.isUnion() ? dagUnion.sentence(this.scene.header.change) : "";

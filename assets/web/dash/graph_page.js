@@ -24,7 +24,7 @@ const REST = 60;
 let touched = () => null;
 
 /** A state but for what is selected. @param {string} query */
-const unselected = (query) => query.replace(/&node=[^&]*/, "");
+const unselected = (query) => query.replace(/&(node|select)=[^&]*/g, "");
 
 /** A page that is shown, or on its way: one at a time. */
 class Opening {
@@ -204,6 +204,9 @@ export function go(search) {
   if (!own) return false;
   return page.go(search);
 }
+
+/** The state of what is shown, as a query; null: nothing is. */
+export const state = () => (shown?.closed ? null : shown?.page?.query() ?? null);
 
 /** What tables can be laid on: the sides of what is shown. @returns {readonly Side[]} */
 export const sides = () => shown?.page?.sides ?? [];

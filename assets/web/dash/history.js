@@ -9,8 +9,6 @@
  * Pages are counted as they are requested, and the server says with each which it is: until the
  * last one is there, what the page shown still reports is no choice for the address.
  */
-import * as bus from "../core/bus.js";
-import * as nodeList from "../core/node_list.js";
 import { noUpdate, propsOf } from "./props.js";
 
 /** Parameters whose change is a step of the back button, and their values when absent. */
@@ -27,10 +25,13 @@ let count = 0;
 let taken = 0;
 /** Shows what an address requests on the page that is there; false: that is another page. @type {(search: string) => boolean} */
 let goHere = () => false;
+/** The state of the page that is there, as a query; null: it has none. @type {() => string|null} */
+let stateHere = () => null;
 
-/** Have a page show what addresses of it request. @param {typeof goHere} show */
-export function leaveTo(show) {
+/** Have a page show what addresses of it request, and say its state. @param {typeof goHere} show @param {typeof stateHere} state */
+export function leaveTo(show, state) {
   goHere = show;
+  stateHere = state;
 }
 
 function here() {
@@ -53,15 +54,19 @@ function searchOf(query) {
   return `?${query.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
 }
 
+/** Whether a query is about what the address is about. @param {URLSearchParams} query */
+function isOfAddress(query) {
+  const now = new URLSearchParams(window.location.search);
+  return NAMED.every((name) => now.get(name) === query.get(name));
+}
+
 /**
- * Write the selection of the graph page into the address that is left: Dash may not have passed on
+ * Write the state of the graph page into the address that is left: Dash may not have passed on
  * yet what was selected a moment ago, and knows nothing of it later.
  */
-function keepSelection() {
-  const group = bus.group(bus.PAGE);
-  const query = new URLSearchParams(window.location.search);
-  if (!group.listeners.size || !NAMED.some((name) => query.has(name)) || isComing()) return;
-  nodeList.put(query, group.selected);
+function keepState() {
+  const query = new URLSearchParams(stateHere() ?? "");
+  if (!query.size || isComing() || !isOfAddress(query)) return;
   const address = searchOf(query);
   if (address === window.location.search) return;
   window.history.replaceState(window.history.state, "", address);
@@ -70,7 +75,7 @@ function keepSelection() {
 
 /** Lead to another page of ours. @param {string} address */
 export function go(address) {
-  keepSelection();
+  keepState();
   window.history.pushState({}, "", address);
   tellLocation();
 }
@@ -130,9 +135,9 @@ export function follow(pathname, search, again) {
 
 /** The state that the graph page reports. @param {{query: string, steps: number}} state */
 export function remember({ query: text, steps }) {
-  const [before, query] = [new URLSearchParams(window.location.search), new URLSearchParams(text)];
+  const query = new URLSearchParams(text);
   // The page may be on its way out.
-  if (steps === undefined || NAMED.some((name) => before.get(name) !== query.get(name))) return noUpdate();
+  if (steps === undefined || !isOfAddress(query)) return noUpdate();
   const isNew = steps > taken;
   taken = steps;
   write(query, isNew);

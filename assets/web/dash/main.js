@@ -40,6 +40,6 @@ window.dashAgGridComponentFunctions = { GvizLink, GvizPick };
 
 for (const part of [progress, keys, split, graphPage, links, places, contents, picks, ranks, pageState, upload]) part.listen();
 grid.standIn();
-pageHistory.leaveTo(graphPage.go);
+pageHistory.leaveTo(graphPage.go, graphPage.state);
 startDash(graphPage.begin());
 whenShown(graphPage.leave);

@@ -56,7 +56,8 @@ export function listen() {
   document.addEventListener("gviz-select", (event) => {
     if (!present("ranks-body")) return;
     const query = new URLSearchParams(window.location.search);
-    selectionNote.show(nodeList.put(query, event.detail), event.detail.length);
+    const { length } = event.detail;
+    selectionNote.show(length - nodeList.put(query, event.detail), length);
     pageHistory.keep(query);
   });
 }

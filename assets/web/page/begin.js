@@ -27,6 +27,10 @@ export function begin(store, requested) {
   const open = requested.open ?? (requested.fold === undefined && fold === graph.fold ? graph.open : []);
   return {
     node: requested.node || [],
+    // Named by what is selected, and by what is asked for and not there yet.
+    select: [],
+    filter: [],
+    brush: requested.brush ?? null,
     launch: choices.oneOf([choices.choiceOf("launch")?.value ?? launches[0] ?? "", ...(launches.length ? launches : choices.offered("launch"))], requested.launch),
     stream: choices.oneOf([choices.choiceOf("stream-launch")?.value ?? "", ...choices.offered("stream-launch")], requested.stream),
     order: choices.oneOf(["ordinal", ...choices.offered("order")], requested.order),

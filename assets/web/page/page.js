@@ -22,7 +22,9 @@ import { begin, layoutsOf } from "./begin.js";
 import * as choices from "./choices.js";
 import * as growth from "./growth.js";
 import { Inspector, notShown } from "./inspector.js";
+import { Names } from "./names.js";
 import { Panes } from "./panes.js";
+import { Requests } from "./requests.js";
 import * as selectionNote from "./selection_note.js";
 import { ShareMenu } from "./share.js";
 import { Tables } from "./tables.js";
@@ -70,6 +72,11 @@ export class GraphPage {
     /** The layout that is requested; "": that which the view chooses. */
     this.asked = choices.oneOf(["", ...layoutsOf(this.store)], requested.layout);
     this.group.selected = this.state.node;
+    const names = new Names({
+      nodes: () => this.tables.nodes, blocks: () => this.breakdown?.timed ?? [],
+      sets: () => [...(this.breakdown?.sets ?? []), ...(this.views.dag()?.folds() ?? [])],
+    });
+    this.requests = new Requests(this.group, { names, isComing: () => this.isComing(), miss: selectionNote.miss }, requested);
     this.tables = new Tables(store, this.group, this.search, {
       state: () => this.state, touched: () => host.touched(), overlays: this.overlays,
       changed: (change) => {
@@ -87,7 +94,7 @@ export class GraphPage {
     this.listening = this.listen();
     this.settle();
     /** Settled once the table is filled, or says why it is not. */
-    this.filled = this.tables.fill(store);
+    this.filled = this.fill(store);
     // What the address does not say, what lies on the graph says.
     this.overlays.lay(store.overlays?.() ?? [], requested.colour === undefined);
   }
@@ -105,7 +112,26 @@ export class GraphPage {
 
   /** The state as an address has it. */
   written() {
-    return address.write(this.graph.fixed, this.state, Object.keys(this.graph.tables)[0], this.graph.fold);
+    const state = { ...this.state, ...this.requests.named(this.state) };
+    return address.write(this.graph.fixed, state, Object.keys(this.graph.tables)[0], this.graph.fold);
+  }
+
+  /** Whether parts of the page are on their way that know names of nodes. */
+  isComing() {
+    const { dag } = this.views.frames;
+    return !this.tables.nodes || !!this.breakdown?.isComing || !!dag?.isWaiting();
+  }
+
+  /** Fetch the nodes. @param {Store} store where they are by now */
+  async fill(store) {
+    await this.tables.fill(store);
+    this.learn();
+  }
+
+  /** More is known that has a name. */
+  learn() {
+    this.requests.settle();
+    this.write();
   }
 
   /**
@@ -126,6 +152,8 @@ export class GraphPage {
     this.tables.narrow();
     this.update();
     this.group.select(node);
+    if (!this.state.brush) this.group.filter(null);
+    this.requests.ask(requested);
     return true;
   }
 
@@ -141,10 +169,13 @@ export class GraphPage {
 
   /** What a view is to show. @param {Name} name */
   props(name) {
-    const { colour: chosen, fold, open, buffer, time, eager } = this.state;
+    const { colour: chosen, fold, open, buffer, time, brush, eager } = this.state;
     const laid = this.overlays.column(chosen);
     const colour = isOverlay(chosen) ? this.graph.colour : chosen;
-    return { source: this.store.source(name, this.state, this.asked), colour, laid, fold, open, buffer, times: time, eager };
+    return {
+      source: this.store.source(name, this.state, this.asked), colour, laid, fold, open, buffer, times: time, brush, eager,
+      loaded: () => this.learn(),
+    };
   }
 
   /** Have the views show the state. */
@@ -169,7 +200,7 @@ export class GraphPage {
   }
 
   /** A view changed a property of its own. @param {Partial<Props>} change */
-  receive({ open, layout, buffer, times, eager, fold }) {
+  receive({ open, layout, buffer, times, brush, eager, fold }) {
     if (fold !== undefined && fold !== this.state.fold) choices.choose("folding", fold);
     if (eager !== undefined && eager !== this.state.eager) {
       this.state.eager = eager;
@@ -177,6 +208,10 @@ export class GraphPage {
     }
     if (times !== undefined) {
       this.state.time = times;
+      this.write();
+    }
+    if (brush !== undefined) {
+      this.state.brush = brush;
       this.write();
     }
     if (buffer !== undefined) {
@@ -205,7 +240,7 @@ export class GraphPage {
   openBreakdown() {
     const [box, source] = [document.getElementById("breakdown"), this.store.breakdown()];
     return box && source && new Breakdown(box, document.getElementById("findings"), this.group, source,
-      { look: (about) => this.look(about), known: (blocks) => this.know(blocks),
+      { look: (about) => this.look(about), known: (blocks) => this.know(blocks), said: () => this.learn(),
         toggled: (isOpen) => this.give({ pane: isOpen ? "breakdown" : "" }) });
   }
 
@@ -222,6 +257,7 @@ export class GraphPage {
   /** The breakdown is there: its rows stand above the lanes of the timeline too. @param {Blocks} blocks */
   know(blocks) {
     this.blocks = blocks;
+    this.learn();
     this.views.timeline()?.track(blocks);
   }
 
@@ -276,13 +312,17 @@ export class GraphPage {
   hear() {
     const { selected, filtered, hovered } = this.group;
     const what = { selected: !bus.same(selected, this.state.node), filtered: filtered !== this.filtered };
+    this.requests.hear(what);
     if (what.selected) {
       this.state.node = selected.slice();
-      const touched = this.host.touched();
-      if (selected.length) this.views.show(selected, touched);
+      // A requested part of the time is where it is looked for.
+      const still = this.requests.isTaking ? this.state.time && "timeline" : this.host.touched();
+      if (selected.length) this.views.show(selected, still);
+      selectionNote.forget();
       this.settle();
     }
     this.filtered = filtered;
+    if (what.filtered) this.write();
     this.tables.hear(what);
     this.inspector.mark(hovered);
   }
@@ -320,8 +360,8 @@ export class GraphPage {
   }
 
   write() {
-    const { text, kept } = this.written();
-    selectionNote.show(kept, this.state.node.length);
+    const { text, left } = this.written();
+    selectionNote.show(left, this.state.node.length);
     this.host.write(text, this.steps);
   }
 
@@ -363,7 +403,7 @@ export class GraphPage {
     announce.say(choices.wordsOf(id, name, value));
     this.state[choice] = id in choices.SWITCHES ? choices.SWITCHES[id][Number(checked)] : value;
     if (choice === "layout") this.asked = value;
-    if (choices.TIMES.has(choice)) this.state.time = null;
+    if (choices.TIMES.has(choice)) Object.assign(this.state, { time: null, brush: null });
     if (choice === "fold") this.state.open = this.store.opened(value, this.openedWith(value));
     if (choice === "table") this.state.sort = "";
     if (choice === "only") this.tables.narrow();
@@ -420,7 +460,7 @@ export class GraphPage {
     this.breakdown = this.openBreakdown();
     this.breakdown?.open(this.state.pane === "breakdown");
     this.update();
-    this.filled = this.tables.fill(store);
+    this.filled = this.fill(store);
     if (this.views.frames.memory) this.showMemoryFacts();
     return true;
   }

@@ -1,18 +1,38 @@
-/** A note over the page: the address holds a part of the selection only. */
+/** A note over the page: the address holds a part of what is selected only, or names what is not there. */
 import { counted } from "../core/format.js";
 
 const ID = "selection-note";
 
 /**
  * Say how much of a selection the address holds, unless that is all of it.
- * @param {number} kept @param {number} count nodes selected
+ * @param {number} left nodes that it has no room for @param {number} count nodes selected
  */
-export function show(kept, count) {
-  say(kept === count ? "" : wordsOf(kept, count));
+export function show(left, count) {
+  if (left) say(wordsOf(count - left, count));
+  else if (!missed) say("");
 }
+
+/** Names of an address that led to nothing; said until something else is selected. */
+let missed = false;
+
+/** @param {string[]} names of what an address asks for, and what is not there */
+export function miss(names) {
+  missed = true;
+  say(missingOf(names));
+}
+
+/** Something was selected. */
+export function forget() {
+  missed = false;
+}
+
+/** @param {string[]} names */
+export const missingOf = (names) =>
+  `This graph has nothing that is called ${names.map((name) => `“${name.replace(/^[a-z]+:/, "")}”`).join(" or ")}, which the address names.`;
 
 /** Say nothing. */
 export function clear() {
+  missed = false;
   say("");
 }
 

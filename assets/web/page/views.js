@@ -72,6 +72,11 @@ export class Views {
     return /** @type {Timeline|undefined} */ (this.frames.timeline?.view);
   }
 
+  /** The graph, where there is one. */
+  dag() {
+    return /** @type {Dag|undefined} */ (this.frames.dag?.view);
+  }
+
   close() {
     for (const [, frame] of this.all()) frame.destroy();
   }

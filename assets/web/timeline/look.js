@@ -1,8 +1,8 @@
 /**
  * The part of the time in view: leading there and back again, and saying which it is.
  *
- * @typedef {[number, number]|"between"} Times  from and to (ns); "between": around what lies between
- *   the two selected nodes, which is a gap of their path
+ * @typedef {[number, number]|"between"|"selected"} Times  from and to (ns); "between": around what lies between
+ *   the two selected nodes, which is a gap of their path; "selected": around the selected nodes
  */
 import { GUTTER, toX } from "../core/axis.js";
 /** @import { TimeTransform } from "../core/axis.js" */
@@ -102,8 +102,8 @@ export class Look {
   at(times) {
     const { view } = this;
     this.before = null;
-    const range = times === "between" ? this.between() : times;
-    this.awaited = times === "between" && !range ? times : null;
+    const range = times === "between" ? this.between() : times === "selected" ? this.selected() : times;
+    this.awaited = typeof times === "string" && !range ? times : null;
     if (!range) return view.fit(false);
     const [from, to] = range;
     view.stop();
@@ -119,6 +119,14 @@ export class Look {
     const [from, to] = one.from < other.from ? [one.to, other.from] : [other.to, one.from];
     const more = (Math.abs(to - from) * (1 / GAP_PART - 1)) / 2;
     return [Math.min(from, to) - more, Math.max(from, to) + more + 1];
+  }
+
+  /** The time of the selected nodes, and a little around it. @returns {[number, number]|null} */
+  selected() {
+    const range = this.rangeOf(this.view.frame.group.selected);
+    if (!range) return null;
+    const more = ((AROUND - 1) / 2) * (range.to - range.from) + 1;
+    return [range.from - more, range.to + more];
   }
 
   /** Whether everything is in view, as it is at first. */

@@ -5,6 +5,7 @@
  * @typedef {{from: number, to: number|null}} Measure  `to` null: the second mark is not set yet
  * @typedef {{from: number, to: number, side: string, nodes: number|null}} Brush
  *   `nodes` null: not counted yet
+ * @typedef {{from: number, to: number, side: string}} Asked  a brush, as an address has it
  */
 import { AXIS, GUTTER, toX } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
@@ -15,8 +16,13 @@ import { TimelineScene } from "./scene.js";
 /** @import { TimeStyle } from "./draw.js" */
 /** @import { Timeline } from "./timeline.js" */
 
+/** Parts of a ns that a brush keeps: as many as an address has. */
+const PARTS = 1000;
 /** A mark nearer than this (CSS pixels) to an end of a span goes there. */
 const SNAP = 5;
+
+/** @param {number} ns */
+const rounded = (ns) => Math.round(ns * PARTS) / PARTS;
 
 /**
  * Nodes with a span of the brushed side that overlaps the brush.
@@ -41,12 +47,24 @@ export class Ranges {
     /** @type {Measure|null} */ this.measure = null;
     /** @type {Brush|null} */ this.brush = null;
     /** @type {{kind: string, from: number, side: string}|null} */ this.dragged = null;
+    /** The filter that the brush set; null: none yet. @type {number[]|null} */ this.set = null;
+    this.isSetting = false;
   }
 
-  clear() {
+  /** Begin anew with other spans. @param {Asked|null} brush that is requested; null: none */
+  begin(brush) {
     this.measure = null;
-    this.brush = null;
     this.dragged = null;
+    this.at(brush);
+  }
+
+  /** Brush a part of the time that is requested; null: none. @param {Asked|null} asked */
+  at(asked) {
+    const { brush } = this;
+    if (asked && brush && asked.from === brush.from && asked.to === brush.to && asked.side === brush.side) return;
+    this.brush = asked && this.view.scene.side(asked.side) ? { ...asked, nodes: null } : null;
+    if (this.brush) this.publish();
+    else if (brush) this.view.frame.group.filter(null);
   }
 
   // -- drags ------------------------------------------------------------------------
@@ -73,7 +91,7 @@ export class Ranges {
     const { kind, from, side } = this.dragged;
     if (kind === "measure") this.measure = { from, to };
     else {
-      const brush = { from: Math.min(from, to), to: Math.max(from, to), side, nodes: null };
+      const brush = { from: rounded(Math.min(from, to)), to: rounded(Math.max(from, to)), side, nodes: null };
       // Of a part of the spans only the server knows.
       const isWhole = !this.view.detail.base;
       this.brush = { ...brush, nodes: isWhole ? nodesOf(brush, this.view.scene).length : null };
@@ -143,6 +161,7 @@ export class Ranges {
     }
   }
 
+  /** Have the brush be the filter. */
   async publish() {
     const { brush } = this;
     if (!brush) return;
@@ -151,8 +170,12 @@ export class Ranges {
     const ids = nodesOf(brush, scene);
     brush.nodes = ids.length;
     this.view.frame.redraw();
+    const { from, to, side } = brush;
+    this.isSetting = true;
     this.view.frame.group.filter(ids);
-    const { from, to } = brush;
+    this.isSetting = false;
+    this.set = this.view.frame.group.filtered;
+    this.view.frame.notify({ brush: { from, to, side } });
     const { duration, counted } = format;
     const what = ids.length === 1 ? "runs" : "run";
     this.view.frame.remark(
@@ -161,13 +184,18 @@ export class Ranges {
   }
 
   /**
-   * The filter was taken away somewhere else on the page.
+   * The filter was taken away somewhere else on the page, or became another one.
    * @param {number[]|null} filtered
    */
   hear(filtered) {
-    if (filtered !== null || !this.brush || this.dragged) return;
+    if (this.isSetting || filtered === this.set) return;
+    const { frame } = this.view;
+    this.set = null;
+    // One that is on its way comes over it.
+    if (this.dragged || this.brush?.nodes === null) return;
+    if (this.brush) frame.remark("");
     this.brush = null;
-    this.view.frame.remark("");
+    if (frame.props.brush) frame.notify({ brush: null });
   }
 
   // -- keys -------------------------------------------------------------------------
@@ -181,7 +209,7 @@ export class Ranges {
     const { measure } = this;
     if (event.key !== "b" || !measure || measure.to === null) return false;
     const [from, to] = [measure.from, measure.to].sort((a, b) => a - b);
-    this.brush = { from, to, side: this.view.scene.sides[0].name, nodes: null };
+    this.brush = { from: rounded(from), to: rounded(to), side: this.view.scene.sides[0].name, nodes: null };
     this.publish();
     return true;
   }
@@ -215,10 +243,7 @@ export class Ranges {
   escape() {
     if (!this.measure && !this.brush) return false;
     if (this.measure) this.measure = null;
-    else {
-      this.brush = null;
-      this.view.frame.group.filter(null);
-    }
+    else this.view.frame.group.filter(null);
     this.view.frame.remark("");
     this.view.frame.redraw();
     return true;

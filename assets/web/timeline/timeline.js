@@ -93,9 +93,8 @@ export class Timeline {
     // The same launches of a recording that has grown stay where they were.
     if (before && this.scene.shows(before)) return;
     this.scroll = 0;
-    this.ranges.clear();
+    this.ranges.begin(this.frame.props.brush ?? null);
     this.walk.clear();
-    this.frame.group.filter(null);
     this.look.at(this.frame.props.times);
   }
 
@@ -422,6 +421,11 @@ export class Timeline {
     if (this.scene) this.look.at(times);
   }
 
+  /** Have only the nodes of a part of the time wanted; null: all. @param {Frame["props"]["brush"]} brush */
+  brushAt(brush) {
+    if (this.scene) this.ranges.at(brush ?? null);
+  }
+
   /** The nearest zoom (pixels a nanosecond). */
   nearest() {
     return MOST_ZOOM;
@@ -483,6 +487,7 @@ export class Timeline {
     this.ranges.hear(group.filtered);
     this.walk.hear(group);
     if (!group.selected.length) this.look.back();
+    else if (this.look.awaited) this.look.at(this.look.awaited);
   }
 
   /** @param {KeyboardEvent} event */

@@ -139,8 +139,8 @@ def _layers(found: LayerTimes | NotComputed) -> Section:
         "Node time by layer, the longest first",
         columns,
         [
-            (found.name[at], number(found.node_count[at]), ns(found.total_ns[at]),
-             share(found.fraction[at]))
+            (AlikeLink("layer", found.name[at]), number(found.node_count[at]),
+             ns(found.total_ns[at]), share(found.fraction[at]))
             for at in order[:_MOST_LAYERS]
         ],
         brief=_BRIEF_LAYERS,

@@ -6,13 +6,15 @@ import { graphOf, parse, textOf, write } from "../../../assets/web/page/address.
 const FIXED = { graph: 2 };
 /** @type {import("../../../assets/web/page/address.js").State} */
 const STATE = {
-  node: [3, 4], launch: "all", stream: "9", order: "length", colour: "p95", layout: "lanes", fold: "repeats",
+  node: [3, 4], select: [], filter: [], brush: null, launch: "all", stream: "9", order: "length", colour: "p95", layout: "lanes", fold: "repeats",
   open: ["r1", "n3"], edges: "data", buffer: "7f00.40", table: "families", sort: "-share", families: [0, 12], only: "selected", panel: "memory", eager: "open", time: [1200, 48000], level: "2",
   search: "kind:memcpy a&b", pane: "timeline", shares: [60, 50.5, 31], measure: "overlay:a.csv:energy, in all",
 };
+/** What an address of it has: nothing is named. */
+const BY_IDS = Object.fromEntries(Object.entries(STATE).filter(([name]) => !["select", "filter", "brush"].includes(name)));
 
 test("a state comes back from its address", () => {
-  assert.deepEqual(parse(textOf(FIXED, STATE, "nodes")), STATE);
+  assert.deepEqual(parse(textOf(FIXED, STATE, "nodes")), BY_IDS);
   assert.equal(graphOf(textOf(FIXED, STATE, "nodes")), 2);
 });
 
@@ -54,16 +56,18 @@ test("a part of the time is from one instant to a later one, or what lies betwee
   assert.deepEqual(parse("time=12-48").time, [12, 48]);
   assert.equal(parse("time=between").time, "between");
   assert.equal(parse(textOf(FIXED, { ...STATE, time: "between" }, "nodes")).time, "between");
+  assert.equal(parse("time=selected").time, "selected");
   for (const wrong of ["48-12", "5-5", "5", "-5-7", "1e3-2e3", "5-", "all"]) assert.equal(parse(`time=${wrong}`).time, undefined);
 });
 
 test("an address is no longer than servers let pass, and says how many nodes it holds", () => {
   const node = Array.from({ length: 1500 }, (_, n) => 100_000 + 50 * n);
   const open = Array.from({ length: 600 }, (_, n) => `r${n}`);
-  const { text, kept } = write(FIXED, { ...STATE, node, open }, "nodes");
+  const { text, left } = write(FIXED, { ...STATE, node, open }, "nodes");
+  const kept = node.length - left;
   assert.ok(text.length <= 7800 && text.length > 7000);
   assert.ok(kept > 0 && kept < 857);
-  assert.deepEqual(parse(text), { ...STATE, node: node.slice(0, kept), open });
+  assert.deepEqual(parse(text), { ...BY_IDS, node: node.slice(0, kept), open });
 });
 
 test("shares of panes are percents", () => {
@@ -82,4 +86,24 @@ test("what is malformed says nothing", () => {
   assert.equal(graphOf("graph=-1"), null);
   assert.deepEqual(parse("graph=1e3&buffer=0x7f&open=,,"), { open: [] });
   assert.equal(graphOf("graph=1e3"), null);
+});
+
+test("what is selected and what is left are named in place of their nodes", () => {
+  const node = Array.from({ length: 50_000 }, (_, n) => 3 * n);
+  const select = ["kernel:void f<int, (bool)1>(float*, a&b=c)", "block:backward › layer 3"];
+  const { text, left } = write(FIXED, { ...STATE, node, select, filter: ["family:add f32"] }, "nodes");
+  assert.equal(left, 0);
+  const found = parse(text);
+  assert.deepEqual([found.node, found.select, found.filter, found.brush], [undefined, select, ["family:add f32"], undefined]);
+  assert.match(text, /&filter=family:add\+f32&/);
+});
+
+test("a filter is a part of the time of one side", () => {
+  const brush = { from: 1200.5, to: 48000, side: "graph" };
+  const text = textOf(FIXED, { ...STATE, filter: ["id:3"], brush }, "nodes");
+  assert.match(text, /&filter=time:1200\.5-48000&/);
+  assert.deepEqual([parse(text).brush, parse(text).filter], [brush, undefined]);
+  const eager = { ...brush, side: "stream" };
+  assert.deepEqual(parse(textOf(FIXED, { ...STATE, brush: eager }, "nodes")).brush, eager);
+  for (const wrong of ["time:48-12", "time:5", "time:a:b-c", "time:1e3-2e3"]) assert.equal(parse(`filter=${wrong}`).brush, undefined);
 });

@@ -7,7 +7,7 @@ const GRAPH = /** @type {any} */ ({
   fixed: { file: "a", graph: 1 }, launch: "7", sources: { dag: "/dag", timeline: "/timeline", memory: "/memory" },
 });
 const STATE = {
-  node: [], launch: "3", stream: "9", order: "ordinal", colour: "duration", layout: "lanes", fold: "none", open: [],
+  node: [], select: [], filter: [], brush: null, launch: "3", stream: "9", order: "ordinal", colour: "duration", layout: "lanes", fold: "none", open: [],
   edges: "all", buffer: null, table: "nodes", sort: "", families: [], only: "all", panel: "timeline", eager: "closed", time: null, level: "0", search: "", pane: "", shares: null, measure: "",
 };
 

@@ -190,7 +190,8 @@ def test_swap_leads_to_the_same_the_other_way_round(library: Library) -> None:
 
 def test_waterfall_ends_where_the_launch_after_does(library: Library) -> None:
     summary = inspected(library, f"?a={BEFORE}&b={AFTER}")
-    bars = [x.style for x in walk(summary) if "gv-bridge-bar" in str(getattr(x, "className", ""))]
+    classes = ((x, str(getattr(x, "className", ""))) for x in walk(summary))
+    bars = [x.style for x, name in classes if "gv-waterfall-bar" in name]
     begins, lengths = ([float(bar[name]) for bar in bars] for name in ("--gv-from", "--gv-long"))
     spans = [(begin, begin + length) for begin, length in zip(begins, lengths, strict=True)]
     before, *steps, after = spans

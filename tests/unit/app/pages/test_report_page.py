@@ -29,7 +29,8 @@ from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.page import show_report
 from gviz.app.pages.report.reports import Reports
 from gviz.assets import recordings as bundled
-from gviz.report import AlikeLink
+from gviz.model import read_tree
+from gviz.report import AlikeLink, NodesLink
 
 ADDRESSES = Addresses("/")
 ASSETS = Path(next(iter(bundled.__path__)))
@@ -52,8 +53,15 @@ def shown(library: Library, graph_id: int = 1) -> object:
 
 
 def selected(body: object) -> list[tuple[int, ...]]:
-    """Return the nodes that each link to the graph page selects."""
-    return [parse_query(x.partition("?")[2]).node_ids for x in links(body) if "/graph?" in x]
+    """Return the nodes that each link to the graph page selects, but for those that name them."""
+    queries = [x.partition("?")[2] for x in links(body) if "/graph?" in x]
+    return [parse_query(x).node_ids for x in queries if "select=" not in x]
+
+
+def named(body: object) -> list[str]:
+    """Return what links to the graph page select by its name."""
+    queries = [x.partition("?")[2] for x in links(body) if "/graph?" in x]
+    return [name for x in queries for name in parse_qs(x).get("select", [])]
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +120,11 @@ def test_every_link_selects_nodes_that_are_there(decode: Library, decode_body: o
     assert len(found) > 20
     assert all(found)
     assert {n for nodes in found for n in nodes} <= set(range(320))
+    recording = decode.files()[0].recording
+    names = {f"kernel:{name}" for name in read_tree(recording, 1).nodes.listed("name")}
+    by_name = [x for x in named(decode_body) if x.startswith("kernel:")]
+    assert len(by_name) > 5
+    assert set(by_name) <= names
 
 
 def test_every_part_is_there(decode_body: object) -> None:
@@ -132,7 +145,7 @@ def test_every_part_is_there(decode_body: object) -> None:
     ):
         assert expected in stated, expected
     drawn = {x.id["name"] for x in walk(decode_body) if isinstance(getattr(x, "id", None), dict)}
-    assert drawn == {"ledger", "dominance", "gain", "idle", "break_even"}
+    assert drawn == {"dominance", "idle", "break_even"}
 
 
 def traces(body: object, name: str) -> list[dict[str, Any]]:
@@ -142,19 +155,36 @@ def traces(body: object, name: str) -> list[dict[str, Any]]:
     return found
 
 
+def bars_of(body: object, label: str) -> list[tuple[float, float]]:
+    """Return from where to where the bars of a waterfall reach, as parts of its width."""
+    (drawn,) = [x for x in walk(body) if getattr(x, "aria-label", None) == label]
+    bars = [x.style for x in walk(drawn) if "gv-waterfall-bar" in str(getattr(x, "className", ""))]
+    begins = [float(style["--gv-from"]) for style in bars]
+    return [(a, a + float(style["--gv-long"])) for a, style in zip(begins, bars, strict=True)]
+
+
 def test_bars_of_a_waterfall_follow_each_other(decode_body: object) -> None:
-    bars, words = traces(decode_body, "ledger")
-    *parts, whole, residual = zip(bars["base"], bars["x"], strict=True)
+    *parts, whole, residual = bars_of(decode_body, "Waterfall of the time of the median launch")
     at = 0.0
-    for base, length in parts:
-        assert base == pytest.approx(at)
-        at += length
-    assert whole == (0.0, pytest.approx(at))
-    assert residual[0] == pytest.approx(at)
-    assert all(x >= base for x, base in zip(words["x"], bars["base"], strict=True))
-    bars, _ = traces(decode_body, "gain")
-    ends = [base + length for base, length in zip(bars["base"], bars["x"], strict=True)]
-    assert ends[-2] == pytest.approx(ends[-1])
+    for begin, end in parts:
+        assert begin == pytest.approx(at, abs=2e-4)
+        at = end
+    assert len(parts) > 2
+    assert whole == (0.0, pytest.approx(at, abs=2e-4))
+    assert residual[0] == pytest.approx(at, abs=2e-4)
+    first, *_, last = bars_of(decode_body, "Waterfall from eager to the graph")
+    assert first[0] == last[0] == 0.0
+    assert last[1] < first[1] == pytest.approx(1.0, abs=2e-4)
+
+
+def test_waterfall_says_times_and_shares(decode_body: object) -> None:
+    (drawn,) = [
+        x for x in walk(decode_body)
+        if getattr(x, "aria-label", None) == "Waterfall of the time of the median launch"
+    ]  # fmt: skip
+    words = [x.children for x in walk(drawn) if getattr(x, "className", "") == "gv-waterfall-value"]
+    assert words[-2].endswith(" · 100%")
+    assert all(" · " in text for text in words)
 
 
 def test_pareto_line_never_falls_and_bars_never_grow(decode_body: object) -> None:
@@ -174,9 +204,19 @@ def test_totals_lead_to_the_nodes_they_are_of(decode: Library, decode_body: obje
                       ("nesting", report.graph.dominance.by_nesting)):  # fmt: skip
         for value, executions in zip(found.name, found.executions, strict=True):
             link = to_nodes.alike(AlikeLink(by, value))
-            nodes = parse_query(link.href.partition("?")[2]).node_ids
+            query = link.href.partition("?")[2]
             # Nothing loops here, and every node has a time.
-            assert len(nodes) == executions, (by, value)
+            if by in ("name", "kind") and executions > 4:
+                assert parse_qs(query)["select"] == [f"{'kernel' if by == 'name' else by}:{value}"]
+            else:
+                assert len(parse_query(query).node_ids) == executions, (by, value)
+
+
+def test_layers_lead_to_their_nodes_and_their_time(decode_body: object) -> None:
+    hrefs = [x for x in links(decode_body) if "select=layer:" in x]
+    names = [parse_qs(href.partition("?")[2])["select"][0] for href in hrefs]
+    assert sorted(names) == sorted(f"layer:layer {n}" for n in range(16))
+    assert all(href.endswith("&launch=median&time=selected") for href in hrefs)
 
 
 @pytest.mark.parametrize("name", sorted(BARE))
@@ -280,15 +320,15 @@ def test_link_selects_as_many_nodes_as_an_address_has_room_for(
     file = library.files()[0]
     report = Patient().find(file, file.version, 1)
     to_nodes = NodeLinks("turns", report.tree, report.ranges, ADDRESSES)
-    every = to_nodes.alike(AlikeLink("kind", "KERNEL"))
-    assert len(selected(every)[0]) == 2600
-    even = to_nodes.alike(AlikeLink("name", "even_kernel"))
     keys = report.tree.key.tolist()
-    assert selected(even) == [tuple(keys[0:2600:2])]
+    even = NodesLink((), 1300, places=tuple(range(0, 2600, 2)))
+    assert selected(to_nodes.nodes(even)) == [tuple(keys[0:2600:2])]
     monkeypatch.setattr(node_list, "MOST_CHARACTERS", 400)
-    even = to_nodes.alike(AlikeLink("name", "even_kernel"))
-    assert selected(even) == [tuple(keys[0:160:2])]
-    assert even.title.endswith("the first 80")
+    assert selected(to_nodes.nodes(even)) == [tuple(keys[0:160:2])]
+    assert texts(to_nodes.nodes(even)) == "80 of 1,300 nodes"
+    # What has a name needs no room.
+    assert named(to_nodes.alike(AlikeLink("name", "even_kernel"))) == ["kernel:even_kernel"]
+    assert named(to_nodes.alike(AlikeLink("kind", "KERNEL"))) == ["kind:KERNEL"]
 
 
 def test_link_opens_a_few_bodies_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
