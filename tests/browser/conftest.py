@@ -64,11 +64,7 @@ class Site:
 #: server: starting one a page takes as long as a page of Dash.
 _PROCESSES = ["--no-sandbox", "--process-per-site", "--renderer-process-limit=1"]
 #: Collecting what pages leave behind often takes more time than it saves.
-_SPACE = "--min-semi-space-size=32"
-#: Pages live for seconds: optimizing their code takes an eighth more time than it saves, but for a
-#: module that says OPTIMIZED.
-_ARGUMENTS = [*_PROCESSES, f"--js-flags=--no-opt --no-maglev {_SPACE}"]
-_OPTIMIZED = [*_PROCESSES, f"--js-flags={_SPACE}"]
+_ARGUMENTS = [*_PROCESSES, "--js-flags=--min-semi-space-size=32"]
 
 #: Options of a page, rather than of its window.
 _MEDIA = {"color_scheme", "reduced_motion"}
@@ -142,12 +138,11 @@ def window(
     a third of a test's time and does so only where a module says MOTION.
     """
     profile = tmp_path_factory.mktemp("profile")
-    arguments = _OPTIMIZED if getattr(request.module, "OPTIMIZED", False) else _ARGUMENTS
     moves = getattr(request.module, "MOTION", False)
     with playwright.chromium.launch_persistent_context(
         profile,
         executable_path=chromium,
-        args=arguments,
+        args=_ARGUMENTS,
         viewport=WINDOW,
         reduced_motion="no-preference" if moves else "reduce",
     ) as context:

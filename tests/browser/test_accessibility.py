@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 ONE_PAGE = True
-#: axe computes for seconds.
-OPTIMIZED = True
 GRAPH = "graph?file=small&graph=1"
 #: A graph beside another with nodes that it has not.
 AGAINST = "compare?a=wider&b=small&graph=1:1"

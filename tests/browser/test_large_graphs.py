@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 ONE_PAGE = True
-OPTIMIZED = True
 
 PATIENCE_S = 120.0
 #: Nodes of one decoder layer, and before the first.

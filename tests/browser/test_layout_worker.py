@@ -34,8 +34,6 @@ from gviz.model import keeper, read_timed_level
 from gviz.model.tree.graph_tree import GraphTree
 
 pytestmark = pytest.mark.browser
-#: Optimized: layouts are loops over numbers.
-OPTIMIZED = True
 
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
 #: Arrays of indices of strings: equal strings may stand at other places.
