@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gviz.collectors import native
-from gviz.collectors.options import COLLECTORS, ProfileOptions
+from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_capture_range
 
 #: Variables that are gviz's own; a program that is not followed further does not see them.
 OWN_VARIABLES = (
@@ -20,6 +20,7 @@ OWN_VARIABLES = (
     "GVIZ_FOLLOW",  # 1: also children of the program
     "GVIZ_OPTIONS",  # of the native library, as text
     "GVIZ_GRAPH",  # shell pattern of the graphs whose nodes are timed, for a process without Python
+    "GVIZ_RANGE",  # name of the NVTX ranges that are recorded, for a process without Python
     "GVIZ_COLLECTOR",  # number of the collector requested, for a process without Python
     "GVIZ_META",  # JSON, metadata for a process without Python
     "GVIZ_CUPTI_FOUND",  # where gviz run found CUPTI
@@ -79,6 +80,8 @@ class Job:
         environment["GVIZ_COLLECTOR"] = str(COLLECTORS.index(self.options.collector))
         if self.options.graph is not None:
             environment["GVIZ_GRAPH"] = self.options.graph
+        if (name := parse_capture_range(self.options.capture_range)[1]) is not None:
+            environment["GVIZ_RANGE"] = name
         environment.setdefault("NVTX_INJECTION64_PATH", library)
         rest = base.get("PYTHONPATH")
         if rest is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gviz.errors import CollectorError
 
+RANGE_NONE, RANGE_PROFILER, RANGE_NVTX = range(3)
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL, POLICY_PERIOD = range(4)
 #: The taker installed last, and those that a thread would not leave: C holds no reference.
 _takers: list[object] = []
@@ -31,6 +32,7 @@ class _Options(ctypes.Structure):
         ("max_launches", ctypes.c_uint32),
         ("toggle_signal", ctypes.c_int32),
         ("paused", ctypes.c_uint32),
+        ("capture_range", ctypes.c_uint32),
     ]
 
 
@@ -58,6 +60,9 @@ class NativeOptions:
         Number of the signal that begins and ends periods; 0: none.
     paused
         The first period waits for :func:`resume` or the signal.
+    capture_range
+        RANGE_PROFILER: periods last from cudaProfilerStart to cudaProfilerStop; RANGE_NVTX: as long
+        as ranges of the name that :func:`set_range` gave.
     """
 
     policy: int = POLICY_FIRST
@@ -74,6 +79,7 @@ class NativeOptions:
     max_launches: int = 0
     toggle_signal: int = 0
     paused: bool = False
+    capture_range: int = 0
 
 
 def library_path() -> Path | None:
@@ -146,6 +152,8 @@ def _library() -> ctypes.CDLL:
     library.gviz_set_stack_taker.argtypes = [ctypes.c_void_p]
     library.gviz_set_graph_pattern.argtypes = [ctypes.c_char_p]
     library.gviz_set_graph_pattern.restype = None
+    library.gviz_set_range.argtypes = [ctypes.c_char_p]
+    library.gviz_set_range.restype = None
     library.gviz_set_decide_callback.argtypes = [ctypes.c_void_p]
     library.gviz_set_decide_callback.restype = None
     library.gviz_name_graphs.argtypes = [ctypes.c_uint32, ctypes.c_char_p]
@@ -346,6 +354,11 @@ def set_graph_choice(
     callback = _DECIDE_CALLBACK(decide)
     library.gviz_set_decide_callback(ctypes.cast(callback, ctypes.c_void_p))
     return callback
+
+
+def set_range(name: str | None) -> None:
+    """Have NVTX ranges of a name be periods, where RANGE_NVTX is requested; None: none."""
+    _library().gviz_set_range(name.encode(errors="replace") if name else None)
 
 
 def name_graphs(kind: int, name: str) -> None:

@@ -13,6 +13,8 @@ from gviz.errors import UsageError
 COLLECTORS = ("auto", "cupti", "events", "topology")
 #: The native library counts in 32 bits.
 _LARGEST_COUNT = 2**32 - 1
+#: Of NVTX texts the native library keeps so many bytes.
+_LONGEST_NAME = 500
 _MILLISECONDS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000}
 
 
@@ -42,6 +44,9 @@ class ProfileOptions:
         Start without recording: profile.start() or the signal begins.
     toggle_signal
         Name of a signal, such as SIGUSR2, that starts and stops recording.
+    capture_range
+        ``"cudaProfilerApi"``: what the program runs between cudaProfilerStart and
+        cudaProfilerStop is recorded; ``"nvtx:NAME"``: inside NVTX ranges of that name. None: all.
     overwrite
         Replace an existing recording.
 
@@ -61,6 +66,7 @@ class ProfileOptions:
     graph: str | None = None
     paused: bool = False
     toggle_signal: str | None = None
+    capture_range: str | None = None
     overwrite: bool = False
 
     def __post_init__(self) -> None:
@@ -87,6 +93,10 @@ class ProfileOptions:
             raise UsageError(f"max_launches is {self.max_launches}; give 1 to {_LARGEST_COUNT}")
         if self.toggle_signal is not None:
             parse_signal(self.toggle_signal)
+        if parse_capture_range(self.capture_range)[0] and (self.paused or self.delay_s):
+            raise UsageError(
+                "a capture range says when recording begins; leave out paused and the delay"
+            )
 
     def native(self) -> native.NativeOptions:
         """Return what the native library needs of this."""
@@ -99,7 +109,8 @@ class ProfileOptions:
             duration_ns=round((self.duration_s or 0.0) * 1e9),
             max_launches=self.max_launches or 0,
             toggle_signal=int(parse_signal(self.toggle_signal)) if self.toggle_signal else 0,
-            paused=self.paused,
+            paused=self.paused or self.capture_range is not None,
+            capture_range=parse_capture_range(self.capture_range)[0],
         )
 
     def to_json(self) -> str:
@@ -134,6 +145,27 @@ def parse_node_launches(value: int | str) -> tuple[int, int]:
     if re.fullmatch(r"\d+", text) and int(text) <= _LARGEST_COUNT:
         return native.POLICY_FIRST, int(text)
     raise UsageError(f"node launches is {text!r}; give a number, every:K, every:10s or all")
+
+
+def parse_capture_range(text: str | None) -> tuple[int, str | None]:
+    """Return the native number and the NVTX name of ``cudaProfilerApi`` or ``nvtx:NAME``.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+    """
+    if text is None:
+        return native.RANGE_NONE, None
+    kind, _, name = text.partition(":")
+    if text == "cudaProfilerApi":
+        return native.RANGE_PROFILER, None
+    if kind == "nvtx" and name and len(name.encode()) <= _LONGEST_NAME:
+        return native.RANGE_NVTX, name
+    raise UsageError(
+        f"capture range is {text!r}; give cudaProfilerApi, or nvtx:NAME with a name of at most "
+        f"{_LONGEST_NAME} bytes"
+    )
 
 
 def parse_signal(name: str) -> signal.Signals:

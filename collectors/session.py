@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gviz.collectors import metadata, native
 from gviz.collectors.hooks import CompiledGraphHook, NvtxHooks, RecordFunctionHook, StackTaker
 from gviz.collectors.job import Job
-from gviz.collectors.options import ProfileOptions
+from gviz.collectors.options import ProfileOptions, parse_capture_range
 from gviz.collectors.others import JAX, OtherProfilers, cupti_user
 from gviz.collectors.watching import GraphChoice, Watching, framework_patches, watch_native
 from gviz.errors import CollectorError
@@ -75,6 +75,7 @@ class Session:
                 self.spool, self.path.absolute(), overwrite=self.options.overwrite
             )
         self._choice.install()
+        native.set_range(parse_capture_range(self.options.capture_range)[1])
         native.set_cupti_user(cupti_user(own_library=str(native.library_path())))
         watch_native.want_collector(self.options.collector)
         if self._job is not None:

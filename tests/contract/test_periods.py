@@ -55,6 +55,32 @@ def test_whole_run_is_one_period(backend: Backend, tmp_path: Path) -> None:
         assert not any("recorded in" in note.text for note in recording.fetch_notes(RUN))
 
 
+#: How the program says what of it is to be recorded: the option, the begin, the end.
+RANGES = {
+    "cudaProfilerApi": ("cuda.call('cuProfilerStart')", "cuda.call('cuProfilerStop')"),
+    "nvtx:decode": ("native.nvtx_push('decode')", "native.nvtx_pop()"),
+}
+
+
+@pytest.mark.parametrize("collector", ["cupti", "topology"])
+@pytest.mark.parametrize("capture_range", RANGES)
+def test_ranges_of_the_program_are_periods(
+    backend: Backend, tmp_path: Path, capture_range: str, collector: str
+) -> None:
+    begin, end = RANGES[capture_range]
+    text = (
+        f"{PREAMBLE}from gviz.collectors import native\ngraph = chain()\nlaunch(graph, 2)\n"
+        f"native.nvtx_push('other')\n{begin}\nlaunch(graph, 3)\n{end}\nlaunch(graph, 2)\n"
+        f"{begin}\nlaunch(graph, 1)\n"
+    )
+    options = ("--capture-range", capture_range, "--collector", collector, "-o", "x.gviz")
+    done(run_script(backend, tmp_path, text, *options))
+    with Recording(tmp_path / "x.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        assert recording.count_launches(graph.graph_id)[0] == 4
+    assert reasons(tmp_path / "x.gviz") == [("range", "range"), ("range", "end")]
+
+
 def test_stop_and_start_leave_out_what_is_between(backend: Backend, tmp_path: Path) -> None:
     text = """
 with gviz.profile("x.gviz", node_launches=2) as profile:

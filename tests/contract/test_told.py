@@ -120,8 +120,9 @@ def test_run_behind_the_gate_loads_no_cupti(fake: Backend, tmp_path: Path) -> No
         "topology",
         "requested; the gate tells of the driver's calls",
     )
-    # Nothing closes it yet: nobody is held.
+    # Nothing closes it: nobody is held.
     assert {name: value for name, value in measured.items() if name.startswith("gate_")} == {
+        "gate_holes": 0,
         "gate_closings": 0,
         "gate_closings_given_up": 0,
         "gate_calls_held": 0,
@@ -253,6 +254,23 @@ def test_recording_goes_on_where_another_profiler_takes_cupti(
     with Recording(tmp_path / "x.gviz") as recording:
         (graph,) = recording.fetch_graphs()
         assert len(recording.fetch_launches(graph.graph_id)) == 4
+
+
+def test_what_the_gate_cannot_see_stands_in_the_recording(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}from ctypes import CDLL, byref, c_void_p\nlaunch(chain(), 1)\n"
+        "table = c_void_p()\n"
+        "assert CDLL('libcuda.so.1').cuGetExportTable(byref(table), bytes(range(16))) == 0\n"
+    )
+    done = run_script(fake, tmp_path, text, "--collector", "topology", "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (note,) = [n.text for n in recording.fetch_notes(RUN) if "gate" in n.text]
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+    assert "export table 000102030405060708090a0b0c0d0e0f" in note
+    assert "libffi" in note
+    assert note.endswith(" requested 1 times")
+    assert measured["gate_holes"] == 1
 
 
 def test_closings_of_the_gate_stand_in_the_recording(backend: Backend, tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ static const struct pattern patterns[] = {
     {"cuGraphAddNode_v3", CALL_ADD_NODE, NO_STREAM},
     {"cuGraphDestroy", CALL_GRAPH_DESTROY, NO_STREAM},
     {"cuGraphClone", CALL_GRAPH_CLONE, NO_STREAM},
+    {"cuProfilerStart", CALL_PROFILER_START, NO_STREAM},
+    {"cuProfilerStop", CALL_PROFILER_STOP, NO_STREAM},
     {"cuGraphNodeSetEnabled", CALL_NODE_UPDATE, NO_STREAM},
     {"cuGraphExecNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
     {"cuGraphExecKernelNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},

@@ -23,6 +23,8 @@ enum call_class {
     CALL_NODE_UPDATE,      /* new parameters for one node of an executable, or on and off */
     CALL_GRAPH_CLONE,
     CALL_GRAPH_DESTROY,
+    CALL_PROFILER_START,   /* cudaProfilerStart */
+    CALL_PROFILER_STOP,
 };
 
 struct call_info {

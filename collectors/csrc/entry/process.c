@@ -276,6 +276,7 @@ bool process_from_environment(struct options *wanted, char *cupti, size_t size) 
     }
     gviz_parse_options(text, wanted);
     gviz_set_graph_pattern(getenv("GVIZ_GRAPH"));
+    gviz_set_range(getenv("GVIZ_RANGE"));
     const char *collector = getenv("GVIZ_COLLECTOR");
     gviz_want_collector(collector ? (int)strtol(collector, NULL, 10) : 0);
     const char *library = getenv("GVIZ_CUPTI");

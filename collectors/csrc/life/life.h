@@ -62,6 +62,8 @@ void origin_exec_created(CUgraphExec exec, uint32_t exec_id);
 /* ---- nvtx.c: ranges ------------------------------------------------------------------ */
 
 void nvtx_reset(void);
+/* Ranges of this name are to be recorded, whatever their domain; NULL: none. */
+GVIZ_EXPORT void gviz_set_range(const char *name);
 void nvtx_forked(void);
 void nvtx_write_paths(void);
 /* Return the depth at which the range was opened. */

@@ -5,6 +5,7 @@
  */
 #include "life/parts.h"
 #include "spool/spool.h"
+#include "window/window.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct open_range {
     uint32_t path;
     uint64_t start_ns;
     const char *domain;
+    bool wanted; /* a period lasts as long */
 };
 
 GVIZ_LOCK(lock);
@@ -35,6 +37,8 @@ static uint32_t path_count, path_room;
 static uint32_t *slots, slot_room;
 static uint32_t generation;
 static bool full_reported;
+static char wanted_name[MAX_TEXT]; /* "": none */
+static _Atomic int wanted_open;     /* ranges of that name, on all threads */
 static __thread struct open_range open_ranges[MAX_OPEN];
 static __thread uint32_t thread_generation;
 
@@ -115,6 +119,7 @@ void nvtx_reset(void) {
     slots = NULL;
     path_count = path_room = slot_room = 0;
     full_reported = false;
+    atomic_store(&wanted_open, 0);
     generation++;
     pthread_mutex_unlock(&lock);
 }
@@ -122,6 +127,7 @@ void nvtx_reset(void) {
 /* After fork(): the ranges are the parent's. Another thread may have been at the tables, so they
  * are left where they are. */
 void nvtx_forked(void) {
+    atomic_store(&wanted_open, 0);
     pthread_mutex_init(&lock, NULL);
     paths = NULL;
     slots = NULL;
@@ -155,16 +161,35 @@ static bool listening(void) { return spool_bytes() > 0 || awaiting_injection(); 
 
 static uint64_t range_time(void) { return recording() ? now_ns() : 0; }
 
+GVIZ_EXPORT void gviz_set_range(const char *name) {
+    snprintf(wanted_name, sizeof wanted_name, "%s", name ? name : "");
+}
+
+/* Nested ones, and those of other threads, are one period. */
+static bool wanted_begins(const char *text) {
+    if (options.capture_range != RANGE_NVTX || !text || strcmp(text, wanted_name) != 0)
+        return false;
+    if (atomic_fetch_add(&wanted_open, 1) == 0)
+        pause_range(true);
+    return true;
+}
+
+static void wanted_ends(void) {
+    if (atomic_fetch_sub(&wanted_open, 1) == 1)
+        pause_range(false);
+}
+
 uint32_t nvtx_push(const char *domain, const char *text) {
     if (!listening())
         return 0;
     struct thread_state *thread = current();
     uint32_t depth = thread->nvtx_depth++;
     if (depth < MAX_OPEN) {
+        bool wanted = wanted_begins(text);
         uint32_t path = path_of(thread->nvtx_path, domain, text ? text : "");
         uint64_t time = path ? range_time() : 0; /* 0: the range is not recorded */
         path = path ? path : thread->nvtx_path;
-        open_ranges[depth] = (struct open_range){path, time, domain};
+        open_ranges[depth] = (struct open_range){path, time, domain, wanted};
         thread->nvtx_path = path;
     }
     return depth;
@@ -190,6 +215,8 @@ void nvtx_pop(const char *domain) {
         struct nvtx_range_record record = {range.path, thread->thread_id, range.start_ns, now_ns()};
         spool_append_one(RECORD_NVTX_RANGE, &record, sizeof record);
     }
+    if (range.wanted)
+        wanted_ends();
 }
 
 uint32_t nvtx_open_path(void) { return current()->nvtx_path; }

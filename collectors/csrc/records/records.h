@@ -85,6 +85,7 @@ enum period_reason {
     PERIOD_LEFT = 8,
     PERIOD_END = 9,
     PERIOD_FOLLOWED = 10,
+    PERIOD_RANGE = 11,
 };
 
 /* Cause of the opening of a window */

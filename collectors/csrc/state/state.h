@@ -14,6 +14,7 @@
     static pthread_mutex_t *const name##_in_table                  \
         __attribute__((section("gviz_locks"), used)) = &name
 
+enum capture_range { RANGE_NONE = 0, RANGE_PROFILER = 1, RANGE_NVTX = 2 };
 enum policy { POLICY_FIRST = 0, POLICY_EVERY = 1, POLICY_ALL = 2, POLICY_PERIOD = 3 };
 
 struct options {
@@ -28,6 +29,7 @@ struct options {
     uint32_t max_launches;       /* of a period, 0: no limit */
     int32_t toggle_signal;       /* starts and ends a period, 0: none does */
     uint32_t paused;             /* the first period waits for a call or the signal */
+    uint32_t capture_range;      /* enum capture_range: the program's own ranges are periods */
 };
 
 /* LEFT: another profiler has CUPTI, the spool is open. */

@@ -88,6 +88,14 @@ GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *d
         break;
     case CALL_OTHER:
         break;
+    case CALL_PROFILER_START:
+        if (data->site != 0 && options.capture_range == RANGE_PROFILER)
+            pause_range(true);
+        break;
+    case CALL_PROFILER_STOP:
+        if (data->site == 0 && options.capture_range == RANGE_PROFILER)
+            pause_range(false);
+        break;
     case CALL_EXEC_DESTROY:
         if (data->site == 0)
             watch_destroyed(((const CUgraphExec *)data->params)[0]);

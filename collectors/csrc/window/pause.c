@@ -244,7 +244,7 @@ static bool lock_in_time(void) {
     return pthread_mutex_timedlock(&lock, &until) == 0;
 }
 
-static int change(bool start) {
+static int change(bool start, enum period_reason reason) {
     int state = atomic_load(&run_state);
     if (state != STATE_RECORDING) {
         if (state == STATE_LEFT)
@@ -258,9 +258,9 @@ static int change(bool start) {
     struct thread_state *thread = this_thread();
     bool locked = lock_in_time();
     if (start)
-        begin(PERIOD_CALL);
+        begin(reason);
     else
-        end(PERIOD_CALL, "");
+        end(reason, "");
     thread->inside++;
     if (!start)
         window_close();
@@ -273,7 +273,10 @@ static int change(bool start) {
 }
 
 /* Begin a period now, or end it; nothing happens if that is so already. Return the run state. */
-GVIZ_EXPORT int gviz_resume(void) { return change(true); }
-GVIZ_EXPORT int gviz_pause(void) { return change(false); }
+GVIZ_EXPORT int gviz_resume(void) { return change(true, PERIOD_CALL); }
+GVIZ_EXPORT int gviz_pause(void) { return change(false, PERIOD_CALL); }
+
+void pause_range(bool begins) { change(begins, PERIOD_RANGE); }
+
 /* Whether a period is going on. */
 GVIZ_EXPORT int gviz_is_on(void) { return recording() && !paused(); }

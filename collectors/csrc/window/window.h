@@ -17,6 +17,8 @@ void pause_launch_ended(void);
 bool pause_admits(bool *last);
 void pause_after_last(void);
 void pause_tick(void);
+/* A range of the program begins that is to be recorded, or ends. */
+void pause_range(bool begins);
 uint64_t pause_due_ns(uint64_t most);
 void pause_take_signal(bool keep);
 /* `reason`: ATTACHED; or RETURNED, FOLLOWED in a recording that is under way. */

@@ -129,6 +129,12 @@ def _add_periods(parser: argparse.ArgumentParser) -> None:
         help="do not record until gviz.start() or the signal",
     )
     parser.add_argument(
+        "--capture-range",
+        metavar="cudaProfilerApi|nvtx:NAME",
+        help="record where the program says so: between cudaProfilerStart and cudaProfilerStop, or "
+        "inside NVTX ranges of that name",
+    )
+    parser.add_argument(
         "--toggle-signal",
         metavar="SIGNAL",
         help="a signal, such as SIGUSR2, that starts and stops recording; it may be sent to gviz "
@@ -225,6 +231,7 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         max_launches=args.max_launches,
         paused=args.paused,
         toggle_signal=args.toggle_signal,
+        capture_range=args.capture_range,
         collector=args.collector,
         overwrite=args.overwrite,
     )

@@ -97,12 +97,13 @@ class Period:
     start_ns: int = column("when it began")
     end_ns: int | None = column("when it ended; NULL: the process ended in it", default=None)
     start_reason: str = column(
-        "attached, delay, call (start() was called), signal, returned (CUPTI was free again), "
-        "followed (another collector went on after CUPTI was left)"
+        "attached, delay, call (start() was called), signal, range (the program's own, see "
+        "--capture-range), returned (CUPTI was free again), followed (another collector went on "
+        "after CUPTI was left)"
     )
     end_reason: str | None = column(
         "end (of the recording), duration, launches (as many as requested), call (stop() was "
-        "called), signal, left (another profiler took CUPTI)",
+        "called), signal, range, left (another profiler took CUPTI)",
         default=None,
     )
     left_to: str | None = column("the profiler that CUPTI was left to", default=None)

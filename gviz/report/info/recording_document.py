@@ -26,6 +26,7 @@ from gviz.report.document import (
 from gviz.report.info.failure_section import failures
 from gviz.report.info.graph_section import graph_section
 from gviz.report.info.info_verdict import info_verdict
+from gviz.report.info.watching_cost import watching_cost
 from gviz.report.summary import RecordingSummary, RunSummary, StreamSummary
 from gviz.text import byte_size, counted, duration
 
@@ -134,6 +135,8 @@ def _trust(summary: RunSummary) -> Iterator[Block]:
         count = counted(summary.windows.count, "window")
         length = ns(summary.windows.total_ns, "measured")
         yield say(f"Node times were recorded in {count}, ", length, ".")
+    measured = {one.name: one.value for one in summary.measurements if one.value is not None}
+    yield from watching_cost(measured)
     rows: list[list[Content]] = [
         [
             one.name,

@@ -18,6 +18,7 @@ class PeriodReason(IntEnum):
     LEFT = 8
     END = 9
     FOLLOWED = 10  # another collector goes on after CUPTI was left
+    RANGE = 11  # the program's own, that was to be recorded
 
 
 class WindowReason(IntEnum):

@@ -33,6 +33,12 @@ def test_job_is_read_back_from_the_environment(job: Job) -> None:
     assert job.is_first()
 
 
+def test_process_without_python_gets_the_name_of_a_range(job: Job) -> None:
+    assert "GVIZ_RANGE" not in job.environment({})
+    wanted = replace(job, options=replace(job.options, capture_range="nvtx:a b"))
+    assert wanted.environment({})["GVIZ_RANGE"] == "a b"
+
+
 def test_no_cupti_is_no_cupti(job: Job) -> None:
     job = replace(job, cupti=None)
     assert Job.from_environment(job.environment({})) == job

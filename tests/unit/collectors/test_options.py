@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.collectors.native import POLICY_ALL, POLICY_EVERY, POLICY_FIRST, POLICY_PERIOD
+from gviz.collectors.native import (
+    POLICY_ALL,
+    POLICY_EVERY,
+    POLICY_FIRST,
+    POLICY_PERIOD,
+    RANGE_NVTX,
+    RANGE_PROFILER,
+)
 from gviz.collectors.options import ProfileOptions, parse_node_launches
 from gviz.errors import UsageError
 
@@ -48,6 +55,16 @@ def test_options_reach_the_native_library() -> None:
     assert wanted.eager_operations == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "number"), [("cudaProfilerApi", RANGE_PROFILER), ("nvtx:a:b", RANGE_NVTX)]
+)
+def test_capture_range_begins_without_recording(text: str, number: int) -> None:
+    wanted = ProfileOptions(capture_range=text).native()
+    assert (wanted.capture_range, wanted.paused) == (number, True)
+    with pytest.raises(UsageError, match="says when recording begins"):
+        ProfileOptions(capture_range=text, delay_s=1)
+
+
 def test_options_survive_the_way_to_a_child() -> None:
     options = ProfileOptions(name="ä", node_launches="all", duration_s=2.5, toggle_signal="USR2")
     assert ProfileOptions.from_json(options.to_json()) == options
@@ -65,6 +82,8 @@ def test_options_survive_the_way_to_a_child() -> None:
         ("max_launches", 0, "max_launches is 0"),
         ("toggle_signal", "SIGKILL", "no signal that a program can catch"),
         ("toggle_signal", "SIGNONE", "no signal that a program can catch"),
+        ("capture_range", "nvtx:", "give cudaProfilerApi, or nvtx:NAME"),
+        ("capture_range", "profiler", "give cudaProfilerApi, or nvtx:NAME"),
     ],
 )
 def test_option_out_of_range_is_a_usage_error(option: str, value: object, stated: str) -> None:
