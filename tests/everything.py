@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from app_tree import texts
+from inspected import inspected
 from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, timeline_payload
 from gviz.app.views.table.table import table_payload
@@ -36,7 +36,7 @@ def show_everything(path: Path) -> str:
         for graph_id in graphs:
             view = graph_view(library, file, graph_id)
             for node_id in list(view.nodes)[:50]:
-                shown.append(texts(render_inspector(library, file, view, (node_id,), _ADDRESSES)))
+                shown.append(inspected(library, file, view, (node_id,)))
             shown.append(json.dumps(json.loads(table_payload(view))))
             for payload in (dag_payload, _timeline):
                 header, _arrays = unpack(payload(recording, graph_id))

@@ -38,21 +38,12 @@ class Parts:
     ----------
     list
         The parts; children stand before their parents.
-    copied
-        Texts that buttons copy, in the order in which they came, where they are kept apart.
     unknown
         Types of components that have no counterpart: a sentence stands in their place.
-
-    Parameters
-    ----------
-    apart
-        Whether texts that buttons copy are taken off them.
     """
 
-    def __init__(self, *, apart: bool = False) -> None:
-        self._apart = apart
+    def __init__(self) -> None:
         self.list: list[Part] = []
-        self.copied: list[str] = []
         self.unknown: set[str] = set()
         self._index: dict[tuple[Any, ...], int] = {}
 
@@ -90,11 +81,7 @@ class Parts:
         ]
         if not given:
             return {}
-        found = {_HTML_NAMES.get(name, name): value for name, value in sorted(given)}
-        if self._apart and "data-copy" in found:
-            self.copied.append(found["data-copy"])
-            found["data-copy"] = ""
-        return found
+        return {_HTML_NAMES.get(name, name): value for name, value in sorted(given)}
 
     def _put(self, tag: str, attributes: dict[str, Any], children: list[int | str]) -> int:
         key = (tag, repr(attributes), *children)

@@ -11,8 +11,7 @@ from dash.development.base_component import Component
 
 from gviz.app.components import Parts, select
 from gviz.app.files import OpenRecording
-from gviz.app.html_file.fact_makers import FactMakers
-from gviz.app.html_file.facts import NODES_A_BLOB, InspectedPair, to_json
+from gviz.app.html_file.facts import NODES_A_BLOB, InspectedPair, fact_blobs, to_json
 from gviz.app.html_file.notes import MEDIAN_LAUNCHES, Progress, file_note, opening_words
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.source import Source
@@ -44,7 +43,7 @@ from gviz.recording import Recording
 
 
 def comparison_blobs(
-    source: Source, pair: InspectedPair, makers: FactMakers, progress: Progress
+    source: Source, pair: InspectedPair, progress: Progress
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the blobs of a comparison, by name.
 
@@ -53,8 +52,7 @@ def comparison_blobs(
     ``side-ID-B`` those of either graph alone.
     """
     graph_id, found = pair.graph_id, pair.found
-    makers.begin(pair)
-    parts = Parts(apart=True)
+    parts = Parts()
     page = render_compared(found, _choices(source, pair), can_share=False)
     nothing = parts.add(pair.inspect(()))
     pool = Pool()
@@ -85,7 +83,7 @@ def comparison_blobs(
     for side, opened, own_id in _sides(source, pair):
         view = graph_view(source.library, opened.key, own_id)
         yield f"side-{graph_id}-{side}", table_payload(view)
-    yield from makers.blobs()
+    yield from fact_blobs(pair)
 
 
 def _sides(source: Source, pair: InspectedPair) -> Iterator[tuple[str, OpenRecording, int]]:

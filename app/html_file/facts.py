@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from dash.development.base_component import Component
 
 from gviz.app.components import Parts, Sides
-from gviz.app.html_file.packed import Packed, pack
 from gviz.app.html_file.source import NO_LINKS, Source
-from gviz.app.inspector import node_list, render_inspector
+from gviz.app.inspector import NodeRecords
 from gviz.app.pages import Comparison, compared_inspector
 from gviz.app.views import GraphView
 from gviz.stats import IntArray
 
 #: Nodes whose facts are in one blob: enough to compress well, few to unpack for one of them.
-NODES_A_BLOB = 400
-#: The inspectors of some nodes as JSON, and what "Copy JSON" copies of them.
-FactBlobs = tuple[Packed, Packed]
+NODES_A_BLOB = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +37,11 @@ class InspectedGraph:
         """Its nodes, nested ones not among them."""
         return len(self.view.nodes)
 
-    @property
-    def numbers(self) -> IntArray:
-        """The nodes' numbers on the page, nested ones too, ascending."""
-        return self.view.tree.key
-
-    def inspect(self, selected: Sequence[int]) -> Component:
-        """Return the inspector of a selection as a file has it."""
+    def facts(self) -> Iterator[bytes]:
+        """Yield the facts of all nodes, nested ones too, blob by blob: JSON of their records."""
         source = self.source
-        return render_inspector(
-            source.library, source.file, self.view, selected, source.links(), node_list
-        )
+        records = NodeRecords(source.library, source.file, self.view, source.links())
+        return map(to_json, records.in_parts(NODES_A_BLOB))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +70,14 @@ class InspectedPair:
         """Return the inspector of a selection as a file has it."""
         return compared_inspector(self.found, self.sides, selected, NO_LINKS)
 
+    def facts(self) -> Iterator[bytes]:
+        """Yield the facts of all nodes, blob by blob: JSON of parts, and each node's place."""
+        for first in range(0, len(self.numbers), NODES_A_BLOB):
+            parts = Parts()
+            shown = self.numbers[first : first + NODES_A_BLOB]
+            places = [parts.add(self.inspect([node])) for node in shown.tolist()]
+            yield to_json({"parts": parts.list, "nodes": places})
+
 
 #: What the facts of a file are about.
 Inspected = InspectedGraph | InspectedPair
@@ -99,18 +98,10 @@ def inspected(source: Source, graph_id: int) -> Inspected:
     return InspectedGraph(source, source.view(graph_id))
 
 
-def blob_count(of: Inspected) -> int:
-    """Return how many blobs the facts of all nodes are."""
-    return -(-len(of.numbers) // NODES_A_BLOB)
-
-
-def make_facts(of: Inspected, number: int) -> FactBlobs:
-    """Return one blob of facts."""
-    first = number * NODES_A_BLOB
-    parts = Parts(apart=True)
-    shown = of.numbers[first : first + NODES_A_BLOB]
-    places = [parts.add(of.inspect([node])) for node in shown.tolist()]
-    return pack(to_json({"parts": parts.list, "nodes": places})), pack(to_json(parts.copied))
+def fact_blobs(of: Inspected) -> Iterator[tuple[str, bytes]]:
+    """Yield ``facts-ID-N``, one after another."""
+    for number, facts in enumerate(of.facts()):
+        yield f"facts-{of.graph_id}-{number}", facts
 
 
 def to_json(value: object) -> bytes:

@@ -13,7 +13,6 @@ from gviz.app.components import Parts
 from gviz.app.files import Library
 from gviz.app.html_file.comparison_data import comparison_blobs
 from gviz.app.html_file.document import document
-from gviz.app.html_file.fact_makers import FactMakers
 from gviz.app.html_file.facts import Inspected, InspectedGraph, inspected, to_json
 from gviz.app.html_file.frame import render_frame
 from gviz.app.html_file.graph_data import graph_blobs
@@ -61,7 +60,6 @@ def write_html(
     overlays: Sequence[OverlayFile] = (),
     state: str = "",
     overwrite: bool = False,
-    processes: int | None = None,
     progress: Progress = lambda text: None,
 ) -> WrittenPage:
     """Write graphs as one HTML file that opens without a server.
@@ -86,8 +84,6 @@ def write_html(
         What the page shows at first, as the query of the address of a graph's page has it.
     overwrite
         Replace an existing file.
-    processes
-        So many help at most, where there are enough nodes; None: one for each processor but one.
     progress
         Called with what is being done.
 
@@ -110,10 +106,9 @@ def write_html(
             written = [inspected(source, graph.graph_id) for graph in source.graphs]
             views = [found.view for found in written if isinstance(found, InspectedGraph)]
             check_launches(opened.recording, views, launches)
-            with FactMakers(source, processes) as makers:
-                blobs = _blobs(source, written, launches, state, makers, progress)
-                title = f"{source.graphs[0].name} – gviz"
-                size = _write(output, document(title, __version__, blobs))
+            blobs = _blobs(source, written, launches, state, progress)
+            title = f"{source.graphs[0].name} – gviz"
+            size = _write(output, document(title, __version__, blobs))
     finally:
         library.close()
     nodes = sum(found.node_count for found in written)
@@ -138,7 +133,6 @@ def _blobs(
     written: Sequence[Inspected],
     launches: Sequence[LaunchChoice],
     state: str,
-    makers: FactMakers,
     progress: Progress,
 ) -> Iterator[tuple[str, bytes]]:
     parts = Parts()
@@ -155,9 +149,9 @@ def _blobs(
     for one in written:
         if isinstance(one, InspectedGraph):
             chosen = choose(one.view, launches)
-            yield from graph_blobs(source, one, chosen, makers, progress)
+            yield from graph_blobs(source, one, chosen, progress)
         else:
-            yield from comparison_blobs(source, one, makers, progress)
+            yield from comparison_blobs(source, one, progress)
 
 
 def _write(output: Path, pieces: Iterator[str]) -> int:

@@ -7,13 +7,12 @@ from typing import Any
 
 from gviz.analysis import analyze
 from gviz.app.components import Launches, Parts
-from gviz.app.html_file.fact_makers import FactMakers
-from gviz.app.html_file.facts import NODES_A_BLOB, InspectedGraph, to_json
+from gviz.app.html_file.facts import NODES_A_BLOB, InspectedGraph, fact_blobs, to_json
 from gviz.app.html_file.launches import Chosen, offer
 from gviz.app.html_file.notes import Progress, file_note
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.source import Source
-from gviz.app.inspector import render_memory_facts
+from gviz.app.inspector import render_memory_facts, render_sums
 from gviz.app.pages import (
     first_folds,
     graph_content,
@@ -36,24 +35,22 @@ from gviz.recording import Recording
 
 
 def graph_blobs(
-    source: Source, graph: InspectedGraph, chosen: Chosen, makers: FactMakers, progress: Progress
+    source: Source, graph: InspectedGraph, chosen: Chosen, progress: Progress
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the blobs of a graph level, by name.
 
     ``graph-ID``: JSON, the page and its launches; ``arrays-ID``: the arrays of these; ``dag-ID``:
     :func:`gviz.app.views.dag_source.whole_dag`, which the page lays out;
-    ``table-ID``: JSON, the table; ``facts-ID-N``: JSON, inspectors of so many nodes as
-    ``nodes_a_blob`` says; ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
+    ``table-ID``: JSON, the table; ``facts-ID-N``: JSON, records of so many nodes as
+    ``nodes_a_blob`` says (:mod:`gviz.app.inspector.node_records`).
     """
     view, graph_id = graph.view, graph.graph_id
-    # Others make them while this process lays graphs out.
-    makers.begin(graph)
-    parts = Parts(apart=True)
+    parts = Parts()
     measurements = source.recording.fetch_measurements(view.run.run_id)
     head = graph_head(view, source.graphs, measurements)
     page = render_graph(view, head, offer(view, chosen))
     memory = parts.add(render_memory_facts(source.library, source.file, view))
-    nothing = parts.add(graph.inspect(()))
+    nothing = parts.add(render_sums(view, ()))
     pool = Pool()
     keep = keeper()
     progress(f"{view.graph.name}: launches")
@@ -78,7 +75,8 @@ def graph_blobs(
     shown = {launch.launch_id: launch.ordinal for launch in chosen.single}
     yield f"dag-{graph_id}", whole_dag(source.recording, graph_id, shown, keep)
     yield f"table-{graph_id}", table_payload(view)
-    yield from makers.blobs()
+    progress(f"{view.graph.name}: what is known of each node")
+    yield from fact_blobs(graph)
 
 
 def _note(source: Source, view: GraphView, chosen: Chosen) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from dash.development.base_component import Component
@@ -18,28 +17,19 @@ from gviz.text import counted, duration
 LISTED = 12
 
 
-def pick_buttons(
-    tree: TimedTree, keys: Sequence[int], values: Mapping[int, str] | None = None
-) -> Component:
-    """Return buttons that select nodes (assets/web/page/inspector.js).
+def pick_buttons(tree: TimedTree, keys: Sequence[int]) -> Component:
+    """Return buttons that select nodes (assets/web/page/inspector.js), with their median times.
 
-    Parameters
-    ----------
-    tree
-        What is shown.
-    keys
-        The nodes' numbers on the page.
-    values
-        What stands beside each node; None: its median time, or else its kind.
+    ``keys`` are the nodes' numbers on the page. A node without a time has its kind beside it.
     """
-    lines = [_pick(tree, key, values) for key in keys[:LISTED]]
+    lines = [_pick(tree, key) for key in keys[:LISTED]]
     more = len(keys) - len(lines)
     if more > 0:
         lines.append(html.Li(f"and {counted(more, 'more', 'more')}", className="gv-muted"))
     return html.Ul(lines, className="gv-picks")
 
 
-def _pick(tree: TimedTree, key: int, values: Mapping[int, str] | None) -> Component:
+def _pick(tree: TimedTree, key: int) -> Component:
     index = tree.index_of(key)
     assert index is not None
     node, median = tree.nodes[index], float(tree.times.median_ns[index])
@@ -50,22 +40,10 @@ def _pick(tree: TimedTree, key: int, values: Mapping[int, str] | None) -> Compon
             className="gv-pick",
             children=[
                 html.Span(kernel_label(node.name), className="gv-ellipsis", title=node.name),
-                html.Span(own if values is None else values[key], className="gv-pick-value"),
+                html.Span(own, className="gv-pick-value"),
             ],
             **{"data-node": str(key)},
         )
-    )
-
-
-def node_list(node_ids: Sequence[int]) -> Component:
-    """Return a list of nodes to choose from in a saved file, whose table has their names.
-
-    Stands in for :func:`pick_buttons`.
-    """
-    shown = list(node_ids[:LISTED])
-    return html.Ul(
-        className="gv-picks",
-        **{"data-nodes": json.dumps(shown), "data-more": str(len(node_ids) - len(shown))},
     )
 
 

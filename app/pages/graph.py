@@ -67,6 +67,7 @@ _SOURCES = (
     "dag",
     "table",
     "inspector",
+    "uses",
 )
 #: Orders of stacked launches, as the choice shows them.
 _ORDERS = [

@@ -13,10 +13,10 @@ from flask import Flask
 
 from gviz.app.components import Addresses, Query
 from gviz.app.files import Library, OpenRecording
-from gviz.app.inspector import render_inspector
+from gviz.app.inspector import NodeRecords
 from gviz.app.pages import is_first_folded
 from gviz.app.server.ahead_thread import AheadThread
-from gviz.app.views import graph_view, typical_launch
+from gviz.app.views import graph_view, kept_memory, typical_launch
 from gviz.layout import FIRST_BLOCKS
 
 
@@ -51,7 +51,9 @@ def prepare_click(
         try:
             with opened.at():
                 view = graph_view(library, opened.key, graph_id)
-                render_inspector(library, opened.key, view, view.tree.key[:1].tolist(), addresses)
+                if len(view.tree):
+                    NodeRecords(library, opened.key, view, addresses).one(0)
+                    kept_memory(library, opened.key, view)
         except Exception:  # the click's request answers with a sentence
             logging.getLogger(__name__).debug("no click was prepared", exc_info=True)
 

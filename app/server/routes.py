@@ -23,10 +23,12 @@ from gviz.app.components import (
     parse_query,
 )
 from gviz.app.files import Library, OpenRecording, split_version
-from gviz.app.inspector import render_inspector, render_memory_facts
+from gviz.app.inspector import NodeRecords, render_memory_facts, render_sums
 from gviz.app.pages import Reports, address_against, graph_payload
 from gviz.app.server.ahead import prepare_click
 from gviz.app.views import (
+    GraphView,
+    body_view,
     breakdown_payload,
     build_miniature,
     draw_miniature,
@@ -40,9 +42,10 @@ from gviz.app.views import (
     read_breakdown,
     table_payload,
     typical_launch,
+    uses_payload,
     verdict_values,
 )
-from gviz.errors import CycleError
+from gviz.errors import CycleError, RecordingError
 from gviz.model import read_level, read_timed_tree
 
 _T = TypeVar("_T")
@@ -61,7 +64,8 @@ def add_payload_routes(
 ) -> None:
     """Serve ``payload/KIND/FILE/GRAPH`` under a prefix.
 
-    KIND is page, dag, timeline, memory, facts, table, breakdown, verdict, miniature or inspector.
+    KIND is page, dag, timeline, memory, facts, table, breakdown, verdict, miniature, uses or
+    inspector.
     ``FILE`` is a key, or
     ``key@version`` (:attr:`OpenRecording.versioned_key`): then the answer is 409 once the file is
     another one. A request of the last posts a
@@ -91,9 +95,10 @@ def add_payload_routes(
         return found
 
     def inspector(opened: OpenRecording, graph_id: int) -> Response:
-        view = graph_view(library, opened.key, graph_id)
-        nodes = selection_of(request.get_json(silent=True))
-        return as_parts(render_inspector(library, opened.key, view, nodes, addresses))
+        return _inspector(graph_view(library, opened.key, graph_id), opened, library, addresses)
+
+    def uses(opened: OpenRecording, graph_id: int) -> Response:
+        return _uses(graph_view(library, opened.key, graph_id), opened, library)
 
     def verdict(opened: OpenRecording, graph_id: int) -> Response:
         return _verdict(opened, graph_id, reports)
@@ -127,6 +132,30 @@ def add_payload_routes(
     serve("verdict", verdict)
     serve("miniature", _miniature_of)
     serve("inspector", inspector, "POST")
+    serve("uses", uses)
+
+
+def _inspector(
+    view: GraphView, opened: OpenRecording, library: Library, addresses: Addresses
+) -> Response:
+    """Return the record of the node that is selected; sums over several; of none the slowest."""
+    selected = dict.fromkeys(selection_of(request.get_json(silent=True)))
+    nodes = [node for key in selected if (node := view.tree.index_of(key)) is not None]
+    if len(nodes) != 1:
+        return as_parts(render_sums(view, nodes))
+    return _as_json(NodeRecords(library, opened.key, view, addresses).one(nodes[0]))
+
+
+def _uses(view: GraphView, opened: OpenRecording, library: Library) -> Response:
+    """Return who uses the memory of the level that is requested."""
+    at = parse_id(request.args.get("level")) or 0
+    if at >= len(view.tree.levels):
+        raise RecordingError(f"graph {view.graph.graph_id} has no level {at}; reload the page")
+
+    def build() -> bytes:
+        return uses_payload(library, opened.key, body_view(library, opened.key, view, at))
+
+    return answer(opened, ("uses", view.graph.graph_id, at), build)
 
 
 def _dag(opened: OpenRecording, graph_id: int) -> Response:

@@ -75,7 +75,6 @@ def _run(command: Sequence[str], patience: _Patience) -> None:
         try:
             reported = _wait(process, patience)
         except BaseException:
-            # The processes beside it end with their pipes.
             process.kill()
             raise
     if process.returncode:

@@ -39,6 +39,7 @@ from gviz.app.views.graph_data import typical_launch as typical_launch
 from gviz.app.views.labels import labels_of as labels_of
 from gviz.app.views.level_memory import kept_memory as kept_memory
 from gviz.app.views.level_memory import why_no_lifetimes as why_no_lifetimes
+from gviz.app.views.memory_payload import uses_payload as uses_payload
 from gviz.app.views.miniature import build_miniature as build_miniature
 from gviz.app.views.miniature_picture import draw_miniature as draw_miniature
 from gviz.app.views.miniature_picture import draw_reason as draw_reason

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.files import Library
 from gviz.app.views.dag import LaunchIntervals, halves, launch_intervals, use_arrays
-from gviz.app.views.level_memory import LevelMemory, why_no_lifetimes
+from gviz.app.views.graph_data import GraphView
+from gviz.app.views.level_memory import LevelMemory, kept_memory, why_no_lifetimes
 from gviz.app.views.timeline import NO_NODE, choose_launch, graph_zero
 from gviz.app.views.wire import Arrays, Strings, pack
 from gviz.dag import earliest_times, latest_times
@@ -215,3 +217,18 @@ def _after(recording: Recording, axis: _Axis, samples: list[rows.GraphMemory]) -
         return None
     called = recording.fetch_launch(axis.header["launch_id"]).host_start_ns
     return None if called is None else max(0, called - min(s.time_ns for s in samples))
+
+
+def uses_payload(library: Library, file: str, view: GraphView) -> bytes:
+    """Return who uses what memory in the level that a view is of.
+
+    Arrays are those of :func:`gviz.app.views.dag.data_overlay.use_arrays`, nodes by their numbers
+    on the page.
+
+    Raises
+    ------
+    CycleError
+        If the dependencies form a cycle, so that no order says who has memory when.
+    """
+    level = view.tree.levels[view.at]
+    return pack({}, use_arrays(kept_memory(library, file, view), view.tree.key[level.part]))

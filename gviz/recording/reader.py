@@ -348,6 +348,22 @@ class Recording:
         check_rows(table_of(row), names, found)
         return found
 
+    def fetch_rows_of_nodes(
+        self, row: type, graph_id: int, first: int, last: int
+    ) -> list[tuple[Any, ...]]:
+        """Return what a table has of the nodes of a graph level from one to another.
+
+        All columns, in order of the primary key, which begins with graph and node.
+        """
+        table = table_of(row)
+        sql = (
+            f"SELECT {', '.join(_names(row))} FROM {table.name} WHERE graph_id=? "
+            f"AND node_id BETWEEN ? AND ? ORDER BY {', '.join(table.primary_key)}"
+        )
+        found = self._execute(sql, graph_id, first, last)
+        check_rows(table, _names(row), found)
+        return found
+
     def count_rows(self, row: type, key: Mapping[str, int]) -> int:
         """Return how many rows of a table have columns that equal ``key``."""
         table = _check_columns(row, key)

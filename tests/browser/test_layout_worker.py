@@ -64,9 +64,9 @@ ASK = """async ([code, data, requests]) => {
   const found = [];
   for (const [number, request] of requests.entries()) {
     const sent = number ? undefined : data;
-    const { payload, problem } = await ask({ number, graph: 1, data: sent, request });
+    const { answer, problem } = await ask({ number, graph: 1, data: sent, question: request });
     if (problem) throw new Error(`${JSON.stringify(request)}: ${problem}`);
-    const { header, ...arrays } = payload;
+    const { header, ...arrays } = answer;
     const texts = Object.entries(arrays).map(([name, array]) => [name, bytes(array)]);
     found.push([header, Object.fromEntries(texts)]);
   }

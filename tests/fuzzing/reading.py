@@ -18,8 +18,9 @@ import gviz.cli.commands.info
 import gviz.cli.commands.trend
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
+from gviz.app.inspector.inspector import render_sums
 from gviz.app.inspector.memory_panel import render_memory_facts
+from gviz.app.inspector.node_records import NodeRecords
 from gviz.app.pages.report.page import report_body
 from gviz.app.pages.report.reports import build_report
 from gviz.app.views.graph_data import graph_view
@@ -131,7 +132,9 @@ def _graph_pages(
     def inspect() -> None:
         view = graph_view(library, file, graph)
         for node in list(view.nodes)[:_NODES]:
-            render_inspector(library, file, view, (node,), _ADDRESSES)
+            index = view.index_of(node)
+            NodeRecords(library, file, view, _ADDRESSES).one(index)
+            render_sums(view, [index, 0])
 
     yield lambda: render_page(library, _ADDRESSES, "/graph", f"?file={file}&graph={graph}")
     yield lambda: dag_payload(recording, graph)

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import polars
 import pytest
-from app_tree import texts
+from inspected import inspected
 from nested_recordings import NESTED, NESTED_CHANGED, write_nested_recording
 from places import ROOT
 from rank_recordings import step_with_loop, write_nested_ranks
@@ -36,7 +36,6 @@ from shown_pages import render_page
 import gviz
 from gviz.app.components.addresses import Addresses, Sides
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
 from gviz.app.pages.compare.choice import choose_graph
 from gviz.app.pages.compare.comparison import compare_sides
 from gviz.app.pages.compare.inspector import compared_inspector
@@ -199,7 +198,7 @@ def pages(path: Path, numbers: Numbers) -> str:
     for graph_id in numbers.values():
         view = graph_view(library, file, graph_id)
         for key in view.tree.key[:40].tolist():
-            found.append(texts(render_inspector(library, file, view, (key,), addresses)))
+            found.append(inspected(library, file, view, (key,)))
     return "\n".join(found).replace(str(path), "FILE").replace(library.file(file).version, "V")
 
 

@@ -69,6 +69,9 @@ const MADE = {
   },
 };
 
+/** A link, or a text where a saved file does not have what it leads to. @param {string} href @param {...(string|Node)} children */
+export const link = (href, ...children) => MADE.Link({ href }, children);
+
 /**
  * The element of a part.
  * @param {Part[]} parts @param {number} place
@@ -81,20 +84,22 @@ export function make(parts, place) {
   return element(/** @type {"div"} */ (tag), attributes || {}, ...children);
 }
 
-/** A section of what the inspector shows. @param {string} title @param {...Element} body */
+/** A section of what the inspector shows. @param {string} title @param {...Node} body */
 export function section(title, ...body) {
   return element("section", { class: "gv-inspector-section" }, element("h3", {}, title), ...body);
 }
 
-/** Facts in a list. @param {[string, string, string?][]} pairs label, value, how it was derived */
+/** @typedef {[label: string, value: string, method?: string|null]} Fact  `method`: how it was measured or derived */
+
+/** Facts in a list. @param {Fact[]} pairs */
 export function facts(pairs) {
   return element("dl", { class: "gv-facts" }, ...pairs.map(([label, value, title]) =>
     element("div", title ? { title } : {}, element("dt", {}, label), element("dd", {}, value))
   ));
 }
 
-/** A node to choose. @param {number} id @param {string} name @param {string} value what is said of it */
-export function pick(id, name, value) {
+/** A node to choose. @param {number} id @param {string} name @param {string} value what is said of it @param {string} [whole] its name in full */
+export function pick(id, name, value, whole = name) {
   return element("li", {}, element("button", { type: "button", class: "gv-pick", "data-node": String(id) },
-    element("span", { class: "gv-ellipsis" }, name), element("span", { class: "gv-pick-value" }, value)));
+    element("span", { class: "gv-ellipsis", title: whole }, name), element("span", { class: "gv-pick-value" }, value)));
 }

@@ -1,12 +1,14 @@
-/** The worker that lays out the DAGs of a page: it is handed their data once, and then one request after the other. */
+/** The worker that lays out the DAGs of a page: it is handed their data once, and then one question after the other. */
 import { unpack } from "../core/packed.js";
 import * as payloads from "../core/payload.js";
+import { memoryOf, usesOfLevel } from "../inspector/memory_uses.js";
 import { answer } from "./answer.js";
 import { WholeDag } from "./fold/levels.js";
 /** @import { Request } from "./answer.js" */
 
 /**
- * @typedef {{number: number, graph: number, data?: string, request: Request}} Wanted  `data` of a graph that was not
+ * @typedef {Request|{level: number, node: number}} Question  a layout, or what memory a node of a level is given
+ * @typedef {{number: number, graph: number, data?: string, question: Question}} Wanted  `data` of a graph that was not
  *   wanted before, packed
  */
 
@@ -14,17 +16,19 @@ import { WholeDag } from "./fold/levels.js";
 const known = new Map();
 
 /** @param {Wanted} wanted */
-async function lay({ graph, data, request }) {
+async function reply({ graph, data, question }) {
   if (data !== undefined) known.set(graph, unpack(data).then((bytes) => new WholeDag(payloads.decode(bytes))));
-  return answer(await /** @type {Promise<WholeDag>} */ (known.get(graph)), request);
+  const whole = await /** @type {Promise<WholeDag>} */ (known.get(graph));
+  if ("node" in question) return memoryOf(usesOfLevel(whole.arrays, whole.levels[question.level].memory), question.node);
+  return answer(whole, question);
 }
 
 self.addEventListener("message", async ({ data: wanted }) => {
   const { number } = wanted;
   try {
-    const payload = await lay(wanted);
-    const arrays = Object.values(payload).filter(ArrayBuffer.isView);
-    self.postMessage({ number, payload }, { transfer: Array.from(new Set(arrays.map((array) => array.buffer))) });
+    const found = await reply(wanted);
+    const arrays = Object.values(found).filter(ArrayBuffer.isView);
+    self.postMessage({ number, answer: found }, { transfer: Array.from(new Set(arrays.map((array) => array.buffer))) });
   } catch (error) {
     self.postMessage({ number, problem: /** @type {Error} */ (error).message });
   }

@@ -1,5 +1,5 @@
 /**
- * What a column changed by from one graph to the other: tables on both have a column of one name. Of several nodes it is
+ * Change of a column from one graph to the other: tables on both have a column of one name. Of several nodes it is
  * the change of those that have a value on both sides.
  */
 /** @import { Column, Overlay } from "./overlay.js" */

@@ -3,6 +3,7 @@ import { unpack, unpacking } from "../core/packed.js";
 import * as payloads from "../core/payload.js";
 import * as layouts from "./layouts.js";
 /** @import { Payload } from "../core/payload.js" */
+/** @import { memoryOf } from "../inspector/memory_uses.js" */
 
 /** @type {Map<string, Promise<any>>} what was unpacked, by name */
 const unpacked = new Map();
@@ -46,9 +47,16 @@ export function json(name) {
  */
 export async function payload(source) {
   const [own, request] = source.split("?");
-  if (request !== undefined) return layouts.lay(Number(own), textOf, new URLSearchParams(request));
+  if (request !== undefined) return layouts.ask(Number(own), textOf, layouts.read(new URLSearchParams(request)));
   const [graph, place] = own.split("/");
   const [{ headers, strings }, arrays] = await Promise.all([json(`graph-${graph}`), buffer(`arrays-${graph}`)]);
   const header = headers[place];
   return payloads.arrange({ ...header, strings: strings[header.strings] }, arrays, 0);
 }
+
+/**
+ * The memory that a node is given.
+ * @param {number} graph @param {number} level @param {number} node by its number on the page
+ * @returns {Promise<ReturnType<typeof memoryOf>>}
+ */
+export const memory = (graph, level, node) => layouts.ask(graph, textOf, { level, node });

@@ -14,7 +14,6 @@ import { FetchedStore } from "./fetched.js";
 export class ComparedStore extends FetchedStore {
   /** Tables by name, as they were asked for. @type {Map<string, Promise<any>>} */
   tables = new Map();
-  /** @type {Nodes|null} */ all = null;
 
   /** The columns of a table, fetched once. @param {string} name @returns {Promise<Record<string, any[]>>} */
   table(name) {
@@ -24,9 +23,8 @@ export class ComparedStore extends FetchedStore {
   }
 
   /** @override */
-  async nodes() {
-    this.all ??= new Nodes(await this.table("nodes"));
-    return this.all;
+  async readNodes() {
+    return new Nodes(await this.table("nodes"));
   }
 
   /** @override @param {string} name @param {Nodes} _nodes @param {Narrowed} how @returns {Promise<Rows>} */

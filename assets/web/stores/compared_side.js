@@ -1,4 +1,4 @@
-/** What rows of a table can be about on one side of two graphs: its nodes and layers, by their numbers on the page of both. */
+/** Nodes and layers that rows of a table can be about on one side of two graphs, by their numbers on the page of both. */
 import { Blocks } from "../breakdown/blocks.js";
 /** @import { Payload } from "../core/payload.js" */
 /** @import { About, Side } from "../overlay/overlays.js" */

@@ -1,6 +1,10 @@
 /** A store in a saved file: data of a graph that were written with it, and sums over several nodes. */
 import * as format from "../core/format.js";
-import { element, facts, make, pick, section } from "../core/parts.js";
+import { element, facts, make, section } from "../core/parts.js";
+import { memoryParts } from "../inspector/memory.js";
+import { nodeParts } from "../inspector/node.js";
+import { picks } from "../inspector/picks.js";
+import { recordOf } from "../inspector/records.js";
 import * as address from "../page/address.js";
 import { Families } from "../table/families.js";
 import { Nodes } from "../table/nodes.js";
@@ -101,65 +105,17 @@ export class EmbeddedStore {
   async inspect(ids) {
     const nodes = await this.nodes();
     const known = ids.filter((id) => nodes.has(id));
-    const found = known.length > 1 ? this.several(nodes, known) : await this.written(nodes, known[0]);
-    /** @type {NodeListOf<HTMLElement>} */
-    const lists = found.querySelectorAll("ul[data-nodes]");
-    for (const list of lists) this.list(nodes, list);
-    if (known.length === 1) this.offerCopy(nodes, found, known[0]);
-    return found;
+    if (!known.length) return make(this.graph.parts, this.graph.nothing);
+    return known.length > 1 ? this.several(nodes, known) : this.one(nodes, known[0]);
   }
 
-  /**
-   * What the file has of a node, or of no selection.
-   * @param {Nodes} nodes @param {number} id
-   */
-  async written(nodes, id) {
-    const { parts, nothing } = this.graph;
-    if (id === undefined) return make(parts, nothing);
-    const [blob, at] = this.blobOf(nodes, id);
-    const written = await blobs.json(`facts-${this.graph.id}-${blob}`);
-    return make(written.parts, written.nodes[at]);
-  }
-
-  /**
-   * Which blobs a node is in, and its place in them.
-   * @param {Nodes} nodes @param {number} id
-   */
-  blobOf(nodes, id) {
+  /** @param {Nodes} nodes @param {number} id @returns {Promise<HTMLElement>} */
+  async one(nodes, id) {
+    const { id: graph, nodes_a_blob: each } = this.graph;
     const place = nodes.place(id);
-    const each = this.graph.nodes_a_blob;
-    return [Math.floor(place / each), place % each];
-  }
-
-  /**
-   * Fill a list of nodes to choose from.
-   * @param {Nodes} nodes @param {HTMLElement} list
-   */
-  list(nodes, list) {
-    /** @type {number[]} */
-    const ids = JSON.parse(list.dataset.nodes ?? "[]");
-    const lines = ids.filter((id) => nodes.has(id)).map((id) => {
-      const { name, kind, median_ns: median } = nodes.row(id);
-      return pick(id, name, median === null ? kind : format.duration(median));
-    });
-    list.append(...lines);
-    const more = Number(list.dataset.more);
-    if (more > 0) list.append(element("li", { class: "gv-muted" }, `and ${more} more`));
-  }
-
-  /**
-   * Give the button its text: page/keys.js copies what it carries.
-   * @param {Nodes} nodes @param {Element} made @param {number} id
-   */
-  async offerCopy(nodes, made, id) {
-    /** @type {HTMLButtonElement|null} */
-    const button = made.querySelector("button[data-copy]");
-    if (!button) return;
-    button.disabled = true;
-    const [blob, at] = this.blobOf(nodes, id);
-    const texts = await blobs.json(`copy-${this.graph.id}-${blob}`);
-    button.dataset.copy = texts[at];
-    button.disabled = false;
+    const record = recordOf(await blobs.json(`facts-${graph}-${Math.floor(place / each)}`), place % each);
+    const memory = await blobs.memory(graph, record.at, id);
+    return nodeParts(record, nodes, memory.given.length ? memoryParts(memory, nodes) : null);
   }
 
   /**
@@ -176,7 +132,6 @@ export class EmbeddedStore {
     const slowest = rows.filter((row) => row.median_ns !== null)
       .toSorted((a, b) => (b.median_ns ?? 0) - (a.median_ns ?? 0)).slice(0, SLOWEST);
     const none = "no times";
-    const list = element("ul", { class: "gv-picks", "data-nodes": JSON.stringify(slowest.map((row) => row.key)) });
     return element("div", {},
       element("div", { class: "gv-inspector-head" },
         element("h2", {}, `${format.counted(rows.length, "node")} selected`)),
@@ -188,6 +143,6 @@ export class EmbeddedStore {
         ["Timed", `${timed} of ${of}`, "Nodes with spans"],
         ...counts.map(([kind, count]) => /** @type {[string, string]} */ ([kind, String(count)])),
       ])),
-      ...(slowest.length ? [section("Slowest of them", list)] : []));
+      ...(slowest.length ? [section("Slowest of them", picks(nodes, slowest.map((row) => row.key)))] : []));
   }
 }

@@ -2,9 +2,15 @@
 import * as firstPaint from "../core/first_paint.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
+import { memoryParts } from "../inspector/memory.js";
+import { memoryOf } from "../inspector/memory_uses.js";
+import { nodeParts } from "../inspector/node.js";
+import { recordOf } from "../inspector/records.js";
 import { Families } from "../table/families.js";
 import { Nodes } from "../table/nodes.js";
 import * as address from "../page/address.js";
+/** @import { Payload } from "../core/payload.js" */
+/** @import { NodeRecord } from "../inspector/records.js" */
 /** @import { Verdict } from "../breakdown/breakdown.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { Narrowed, Rows } from "../table/table.js" */
@@ -12,7 +18,7 @@ import * as address from "../page/address.js";
 
 /**
  * @typedef {Graph & {identity: string, sources: {dag: string, timeline: string, memory: string,
- *   table: string, inspector: string, facts: string, breakdown: string, verdict: string, saved: string,
+ *   table: string, inspector: string, uses: string, facts: string, breakdown: string, verdict: string, saved: string,
  *   sides: Record<string, {table: string, breakdown: string}>}}} ServedGraph  with where the data are: gviz.app.pages.graph
  * @typedef {{chooses: true, name: string, parts: import("../core/parts.js").Part[], page: number}} ServedChoice  a
  *   page on which what is to be compared is chosen
@@ -66,9 +72,17 @@ export class FetchedStore {
   /** @param {ServedGraph} graph */
   constructor(graph) {
     this.graph = graph;
+    /** @type {Promise<Nodes>|null} */ this.all = null;
+    /** Who uses the memory of a level, once it was asked for. @type {Map<number, Promise<Payload>>} */ this.levelUses = new Map();
   }
 
-  async nodes() {
+  /** @returns {Promise<Nodes>} */
+  nodes() {
+    this.all ??= this.readNodes();
+    return this.all;
+  }
+
+  async readNodes() {
     return new Nodes(await payloads.loadJson(this.graph.sources.table));
   }
 
@@ -100,8 +114,25 @@ export class FetchedStore {
   /** @param {number[]} ids */
   async inspect(ids) {
     const { sources } = this.graph;
-    const { parts, place } = await explained(payloads.loadJson(sources.inspector, undefined, JSON.stringify(ids)));
-    return make(parts, place);
+    const found = await explained(payloads.loadJson(sources.inspector, undefined, JSON.stringify(ids)));
+    return found.levels ? this.one(recordOf(found, 0)) : make(found.parts, found.place);
+  }
+
+  /** What is said of a node. @param {NodeRecord} record */
+  async one(record) {
+    const [nodes, uses] = await explained(Promise.all([this.nodes(), record.memoryUnknown ? null : this.uses(record.at)]));
+    const memory = uses && memoryOf(uses, record.key);
+    return nodeParts(record, nodes, memory?.given.length ? memoryParts(memory, nodes) : null);
+  }
+
+  /** Who uses the memory of a level. @param {number} level */
+  uses(level) {
+    const known = this.levelUses.get(level);
+    if (known) return known;
+    const asked = payloads.load(joined(this.graph.sources.uses, new URLSearchParams({ level: String(level) })));
+    this.levelUses.set(level, asked);
+    asked.catch(() => this.levelUses.delete(level));
+    return asked;
   }
 
   /** @param {number[]} ids */

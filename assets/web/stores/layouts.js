@@ -1,8 +1,8 @@
-/** The layouts of a saved file's DAGs: a worker makes them beside the page, which goes on meanwhile. */
-/** @import { Payload } from "../core/payload.js" */
+/** Questions about a saved file's DAGs: a worker answers them beside the page, which goes on meanwhile. */
+/** @import { Question } from "../layout/main.js" */
 /** @import { Request } from "../layout/answer.js" */
 
-/** @typedef {{resolve: (payload: Payload) => void, reject: (problem: Error) => void}} Waiting */
+/** @typedef {{resolve: (answer: any) => void, reject: (problem: Error) => void}} Waiting */
 
 /** What the worker is running, in the file. */
 const CODE = "layout-worker";
@@ -25,18 +25,18 @@ function start() {
   const code = document.getElementById(CODE)?.textContent ?? "";
   const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   const made = new Worker(address);
-  made.addEventListener("message", ({ data: { number, payload, problem } }) => {
+  made.addEventListener("message", ({ data: { number, answer, problem } }) => {
     const one = waiting.get(number);
     waiting.delete(number);
     if (problem !== undefined) one?.reject(new Error(problem));
-    else one?.resolve(payload);
+    else one?.resolve(answer);
   });
   made.addEventListener("error", () => fail(new Error(REFUSED)));
   return made;
 }
 
 /** How a DAG is requested. @param {URLSearchParams} query @returns {Request} */
-function read(query) {
+export function read(query) {
   const launch = query.get("launch");
   return {
     layout: query.get("layout"), launch: launch === null ? null : Number(launch), folding: query.get("fold"),
@@ -45,15 +45,15 @@ function read(query) {
 }
 
 /**
- * A DAG as it is requested.
- * @param {number} graph @param {(name: string) => string} textOf of a blob @param {URLSearchParams} query
- * @returns {Promise<Payload>}
+ * A DAG as it is requested, or the memory that a node of it is given.
+ * @param {number} graph @param {(name: string) => string} textOf of a blob @param {Question} question
+ * @returns {Promise<any>}
  */
-export async function lay(graph, textOf, query) {
+export async function ask(graph, textOf, question) {
   worker ??= start();
   const number = asked++;
   const data = sent.has(graph) ? undefined : textOf(`dag-${graph}`);
   sent.add(graph);
-  worker.postMessage({ number, graph, data, request: read(query) });
+  worker.postMessage({ number, graph, data, question });
   return new Promise((resolve, reject) => waiting.set(number, { resolve, reject }));
 }

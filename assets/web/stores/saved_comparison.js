@@ -1,4 +1,5 @@
 /** A store of two graphs as one in a saved file: what is there of both was written with it. */
+import { make } from "../core/parts.js";
 import { Listed } from "../table/listed.js";
 import { Nodes } from "../table/nodes.js";
 import * as blobs from "./blobs.js";
@@ -78,11 +79,11 @@ export class SavedComparison extends EmbeddedStore {
   }
 
   /** @override @param {Nodes} nodes @param {number} id */
-  blobOf(nodes, id) {
+  async one(nodes, id) {
     this.order ??= new Map(nodes.ids.toSorted((one, other) => one - other).map((node, at) => [node, at]));
-    const place = this.order.get(id) ?? 0;
-    const each = this.graph.nodes_a_blob;
-    return [Math.floor(place / each), place % each];
+    const place = this.order.get(id) ?? 0, { id: graph, nodes_a_blob: each } = this.graph;
+    const written = await blobs.json(`facts-${graph}-${Math.floor(place / each)}`);
+    return make(written.parts, written.nodes[place % each]);
   }
 
   /** @override @param {Nodes} nodes @param {number[]} ids */

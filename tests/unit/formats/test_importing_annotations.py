@@ -4,14 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_tree import texts
+from inspected import inspected
 from kineto_traces import write_trace
 
 from gviz.analysis.results.dominant_nodes import dominance
 from gviz.analysis.subject import GraphSubject
-from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import graph_view
 from gviz.cuda.node_type import CopyKind
 from gviz.formats.importer import import_files
@@ -90,9 +88,7 @@ def test_the_inspector_says_which_module_made_a_node(tmp_path: Path) -> None:
     imported(trace_of({"name": "layers.0.attention.wq"}, {"name": "norm"}), tmp_path).close()
     library = Library([tmp_path / "out.gviz"])
     view = graph_view(library, "out", 1)
-    found = [
-        texts(render_inspector(library, "out", view, (node,), Addresses("/"))) for node in (0, 1)
-    ]
+    found = [inspected(library, "out", view, (node,)) for node in (0, 1)]
     assert ["layers.0.attention.wq" in text for text in found] == [True, False]
     assert ["norm" in text for text in found] == [False, True]
 

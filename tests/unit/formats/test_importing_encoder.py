@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from app_tree import texts
+from inspected import record_of
 from places import TESTS
 
 from gviz.analysis.results.stream_gain import stream_result
 from gviz.analysis.subject import GraphSubject
-from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import timeline_payload
 from gviz.app.views.timeline.host_ranges import called_in
@@ -234,15 +232,13 @@ def test_the_inspector_and_the_timeline_say_in_which_operator_eager_work_was_cal
     library = Library([joined.path])
     view = graph_view(library, "joined", 1)
     linear = "aten::_transformer_encoder_layer_fwd › aten::addmm"
-    found = [
-        texts(render_inspector(library, "joined", view, (n,), Addresses("/"))) for n in range(46)
-    ]
-    assert sum(linear in text for text in found) == 4  # the second of each layer
-    assert ["Eager call in" in text for text in found] == [n < 40 for n in range(46)]
+    called = [record_of(library, "joined", view, n)["called"] for n in range(46)]
+    assert called.count({"0": linear}) == 4  # the second of each layer
+    assert [bool(ranges) for ranges in called] == [n < 40 for n in range(46)]
     header, arrays = unpack(timeline_payload(joined, 1, None, None))
     shown = [header["strings"][i] for i in arrays["stream_called_in_name"]]
     assert len(shown) == 40
-    assert shown.count(linear) == sum(linear in text for text in found)
+    assert shown.count(linear) == called.count({"0": linear})
 
 
 def test_the_graph_is_compared_with_its_eager_iterations(joined: Recording, raw: Raw) -> None:

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from app_tree import texts
+from inspected import record_of
 from kineto_traces import trace_of, write_trace
 from places import ROOT, TESTS
 from renumbered_dumps import renumbered_dump
 
-from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import graph_view
 from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
@@ -187,8 +185,7 @@ def test_info_and_inspector_mark_exchangeable_nodes(tmp_path: Path) -> None:
     library = Library([tmp_path / "out.gviz"])
     view = graph_view(library, "out", graph.graph_id)
     found = [
-        "Exchangeable (class"
-        in texts(render_inspector(library, "out", view, (node,), Addresses("/")))
+        "match_class" in record_of(library, "out", view, node)["node"]
         for node in range(len(marked))
     ]
     assert found == marked

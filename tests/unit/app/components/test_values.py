@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 
 from gviz.app.components.addresses import Addresses, parse_query
 from gviz.app.components.values import dimensions
-from gviz.app.inspector.argument_value import guess, hexadecimal
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.model.user_frame import own_frame
 from gviz.recording import rows
@@ -32,41 +29,6 @@ def test_dimensions_end_without_ones() -> None:
 def test_measurement_reads_as_words(name: str, value: float | None, unit: str, shown: str) -> None:
     row = rows.Measurement(run_id=1, name=name, value=value, unit=unit, method="")
     assert f"{measurement_name(row)} {measurement_text(row)}".startswith(shown)
-
-
-def argument(value: bytes, allocation: int | None = None) -> rows.Argument:
-    return rows.Argument(
-        graph_id=1,
-        node_id=1,
-        position=0,
-        size_bytes=len(value),
-        value=value,
-        allocation_address=allocation,
-    )
-
-
-@pytest.mark.parametrize(
-    ("value", "guessed"),
-    [
-        (struct.pack("<i", -1), "−1"),
-        (struct.pack("<i", 4096), "4,096"),
-        (struct.pack("<f", 1e-5), "1e-05 (32-bit float)"),
-        (struct.pack("<d", 0.1), "0.1 (64-bit float)"),
-        (struct.pack("<Q", 0x7F12_3456_7890), None),
-        (bytes(12), None),
-    ],
-)
-def test_argument_guess_follows_its_bytes(value: bytes, guessed: str | None) -> None:
-    assert guess(argument(value)) == guessed
-
-
-def test_pointer_is_not_guessed_at() -> None:
-    assert guess(argument(struct.pack("<Q", 4096), allocation=4096)) is None
-
-
-def test_long_argument_is_cut_in_its_display() -> None:
-    assert hexadecimal(argument(struct.pack("<H", 255))) == "0x00ff"
-    assert hexadecimal(argument(bytes(40))).endswith("…")
 
 
 def test_own_frame_skips_libraries() -> None:

@@ -8,12 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from app_tree import texts
+from inspected import inspected, record_of, value
 from places import ROOT
 
-from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.table.table import table_payload
 
@@ -23,17 +21,13 @@ def test_range_of_the_capturing_thread_is_marked(of_capture: bool, name: str) ->
     library = Library([ROOT / "assets" / "recordings" / "training_step.gviz"])
     view = graph_view(library, "training_step", 1)
     node = view.tree.has_range_of_capture.tolist().index(of_capture)
-    addresses = Addresses("/")
-    key = int(view.tree.key[node])
-    shown = texts(render_inspector(library, "training_step", view, (key,), addresses))
-    assert name in shown
-    assert ("open on the capturing thread" in shown) == of_capture
+    record = record_of(library, "training_step", view, int(view.tree.key[node]))
+    assert name in value(record["nvtx"])
+    assert (value(record["nvtx_from"]) == "capture") == of_capture
 
 
-@pytest.mark.parametrize(
-    ("number", "how"), [(40, "autograd: sequence"), (-1, "autograd: next in sequence")]
-)
-def test_forward_operation_is_shown_with_its_line(tmp_path: Path, number: int, how: str) -> None:
+@pytest.mark.parametrize("number", [40, -1])
+def test_forward_operation_is_told_with_its_line(tmp_path: Path, number: int) -> None:
     path = tmp_path / "training_step.gviz"
     path.write_bytes((ROOT / "assets" / "recordings" / path.name).read_bytes())
     with closing(sqlite3.connect(path)) as database, database:
@@ -47,15 +41,19 @@ def test_forward_operation_is_shown_with_its_line(tmp_path: Path, number: int, h
         )
     library = Library([path])
     view = graph_view(library, "training_step", 1)
-    shown = texts(render_inspector(library, "training_step", view, (400,), Addresses("/")))
+    record = record_of(library, "training_step", view, 400)
+    assert "TBackward0" in inspected(library, "training_step", view, [400])
     operation = 40 if number > 0 else 50
-    assert f"TBackward0 of node {operation} " in shown
-    assert f"({how})" in shown
-    assert "training_step.py" in shown
-    # First in a line, before the times; the node's own stack is not recorded.
-    assert " < step:31\n (inferred: of the forward operation)" in shown
+    (told,) = record["operations"]
+    assert (value(record["forward"]), told["node_id"]) == (0, operation)
+    assert value(record["forward_exact"]) == (number > 0)
+    # The node's own stack is not recorded.
+    assert "stack_id" not in record["node"]
+    stack = record["stacks"][str(told["stack_id"])]
+    assert stack["line"].endswith(" < step:31")
+    assert stack["frames"][stack["own"]]["file"].endswith("training_step.py")
     columns = json.loads(table_payload(view))
     places = dict(zip(columns["key"], columns["stack"], strict=True))
     assert places[400] == places[operation]
     assert places[401] is None
-    assert "by time: open on the capturing thread" in shown
+    assert value(record["nvtx_from"]) == "capture"

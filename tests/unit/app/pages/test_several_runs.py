@@ -9,12 +9,12 @@ import pytest
 from app_recordings import OWN_LINE, write_detailed_recording
 from app_tree import links, texts
 from conftest import Gviz
+from inspected import inspected
 from recordings import write_loop_recording
 from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import graph_view
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
@@ -71,10 +71,10 @@ def test_graph_page_of_the_last_run_shows_its_own_nodes(library: Library, merged
     assert "step" in shown
     view = graph_view(library, "ranks", graph_id)
     assert view.run.run_id == 3
-    inspected = texts(render_inspector(library, "ranks", view, [11], ADDRESSES))
-    assert OWN_LINE in inspected
-    assert "layer 3" in inspected
-    assert "silu" in inspected
+    shown = inspected(library, "ranks", view, [11])
+    assert OWN_LINE in shown
+    assert "layer 3" in shown
+    assert "silu" in shown
 
 
 def test_graph_page_of_a_run_in_the_middle_has_its_launches(

@@ -22,6 +22,7 @@ from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app
 from gviz.app.server.state import shown_files
 from gviz.app.views.graph_data import graph_identity, graph_view
+from gviz.app.views.wire import unpack
 
 LOCAL = {"Host": "localhost", "Origin": "http://localhost"}
 ADDRESSES = Addresses("/")
@@ -134,7 +135,7 @@ def test_click_is_answered_with_what_is_known_of_the_node(
     client: FlaskClient, library: Library
 ) -> None:
     versioned_key = library.file("mine").versioned_key
-    assert "branch0_step1" in selection(client, versioned_key).text
+    assert "branch0_step0" in selection(client, versioned_key).text
     # Of no node, of nodes that are not there, and of what is no node at all.
     for nodes in ([], [77], ["x", None, {}]):
         assert (
@@ -195,3 +196,14 @@ def test_page_of_a_graph_that_is_gone_is_refused(client: FlaskClient) -> None:
     answer = page_of(client, "another")
     assert answer.status_code == 404
     assert "not in the recording any more" in answer.text
+
+
+def test_memory_of_a_level_is_answered_once_for_all_its_nodes(
+    client: FlaskClient, library: Library
+) -> None:
+    key = library.file("mine").versioned_key
+    answered = client.get(f"/payload/uses/{key}/1?level=0", headers=LOCAL)
+    assert answered.status_code == 200
+    assert {"use_node", "place_low", "allocation_bytes"} <= set(unpack(answered.data)[1])
+    missing = client.get(f"/payload/uses/{key}/1?level=9", headers=LOCAL)
+    assert "no level 9; reload the page" in missing.text

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from memory_recordings import (
-    HOST,
     IDS,
     MIB,
     POOL,
@@ -20,13 +19,8 @@ from memory_recordings import (
     with_buffers,
     write_memory_recording,
 )
-from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
+from recordings import transformer_shape, write_loop_recording, write_recording
 
-from gviz.app.components.addresses import Addresses
-from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
-from gviz.app.inspector.node_memory import buffer_letters
-from gviz.app.views.graph_data import graph_view
 from gviz.app.views.level_memory import read_memory
 from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
@@ -176,36 +170,3 @@ def test_without_edges_uses_stand_in_the_order_of_creation(tmp_path: Path) -> No
         arrays = data(recording)
         assert len(arrays["data_common"]) == 0
         assert len(arrays["use_node"])
-
-
-def inspected(memory: Path, node: str) -> str:
-    library = Library([memory])
-    view = graph_view(library, "memory", 1)
-    return str(render_inspector(library, "memory", view, [IDS[node]], Addresses()))
-
-
-def test_inspector_says_what_a_node_does_to_memory(memory: Path) -> None:
-    text = inspected(memory, "copy in")
-    assert "writes 1.00 MiB at its start" in text
-    assert "allocated by" in text
-    assert f"reads 1.00 MiB at {HOST:#x}" in text
-    assert "No allocation known" in text
-    assert "allocates 1.00 MiB at its start" in inspected(memory, "alloc a")
-    assert "frees 512 KiB at its start" in inspected(memory, "free c")
-
-
-def test_inspector_offers_to_follow_what_others_are_given(memory: Path) -> None:
-    assert f"'{POOL:x}.{MIB:x}'" in inspected(memory, "copy in")
-    # Nobody else is given the host memory.
-    assert f"{HOST:x}." not in inspected(memory, "copy in")
-
-
-def test_letters_name_what_is_shared_by_place(recording: Recording) -> None:
-    uses = read_memory(recording, read_graph_level(recording, 1)).uses
-    letters = buffer_letters(uses, IDS["join"] - FIRST_NODE_ID)
-    assert list(letters.values()) == ["A", "B"]
-    assert buffer_letters(uses, IDS["copy in"] - FIRST_NODE_ID) == {
-        (int(uses.place[u]), int(uses.reach[u])): "A"
-        for u in uses.of_node(IDS["copy in"] - FIRST_NODE_ID).tolist()
-        if uses.access[u] == Access.WRITTEN
-    }

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from app_tree import texts
+from inspected import record_of
 from nested_recordings import write_late_recording
 
-from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.inspector.inspector import render_inspector
 from gviz.app.views.graph_data import GraphView, graph_view
 from gviz.app.views.payload import DagRequest, dag_payload, level_memory_payload, timeline_payload
 from gviz.app.views.table.table import table_payload
 from gviz.app.views.wire import unpack
-
-#: What the inspector says of a node that the graph does not draw.
-NOT_DRAWN = "Not drawn in this graph, because the parent node of its body graph is not recorded"
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +24,14 @@ def view(library: Library) -> GraphView:
     return graph_view(library, "late", 1)
 
 
-def inspected(library: Library, view: GraphView, key: int) -> str:
-    return texts(render_inspector(library, "late", view, [key], Addresses("/")))
+def is_drawn(library: Library, view: GraphView, key: int) -> bool:
+    return bool(record_of(library, "late", view, key)["drawn"])
 
 
 def test_inspector_says_so_of_just_the_nodes_that_are_not_drawn(
     library: Library, view: GraphView
 ) -> None:
-    stated = {key: NOT_DRAWN in inspected(library, view, key) for key in view.tree.key.tolist()}
+    stated = {key: not is_drawn(library, view, key) for key in view.tree.key.tolist()}
     expected = dict(zip(view.tree.key.tolist(), (view.tree.top < 0).tolist(), strict=True))
     assert stated == expected
     assert {*stated.values()} == {True, False}
@@ -45,7 +40,7 @@ def test_inspector_says_so_of_just_the_nodes_that_are_not_drawn(
 def test_page_of_the_body_draws_them(library: Library, view: GraphView) -> None:
     unplaced = next(x for x in view.tree.levels[1:] if x.parent < 0)
     body = graph_view(library, "late", unplaced.graph.graph_id)
-    assert NOT_DRAWN not in inspected(library, body, int(body.tree.key[0]))
+    assert is_drawn(library, body, int(body.tree.key[0]))
     recording = library.file("late").recording
     _, arrays = unpack(dag_payload(recording, unplaced.graph.graph_id, DagRequest()))
     assert len(arrays["node_id"]) == unplaced.count

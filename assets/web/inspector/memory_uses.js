@@ -1,0 +1,129 @@
+/**
+ * Memory that a node is given, and who else is given it, out of the uses of its level. Python side:
+ * gviz.app.views.dag.data_overlay.use_arrays.
+ *
+ * @typedef {{count: number, keys: number[]}} Named  how many nodes, and the first of them
+ * @typedef {{letter: string|null, access: number, bytes: number, address: bigint, offset: number|null}} Way
+ *   `bytes` NaN: not known; `offset` in the allocation, null: none is known
+ * @typedef {{allocation: {bytes: number, address: bigint, node: number|null}|null, ways: Way[], moreWays: number, same: Named, near: Named}} Given
+ *   what a node is given in one allocation; `same`: who has the same addresses, `near`: who has others in it
+ */
+/** @import { Payload } from "../core/payload.js" */
+
+/** Allocations of one node that are listed, and ways to addresses in each. */
+const MOST = 6;
+/** Nodes that are named. */
+const NAMED = 12;
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const NAMES = [
+  "use_node", "use_place", "use_reach", "use_access", "use_bytes",
+  "place_low", "place_high", "place_allocation", "allocation_low", "allocation_high", "allocation_bytes", "allocation_node",
+];
+
+/** @typedef {[number, number]} Range  from, to before */
+
+/** The part of a level in the arrays of all. @param {Payload} whole @param {{uses: Range, places: Range, allocations: Range}} memory @returns {Payload} */
+export function usesOfLevel(whole, { uses, places, allocations }) {
+  const of = /** @type {Record<string, Range>} */ ({ use: uses, place: places, allocation: allocations });
+  const parts = NAMES.map((name) => [name, whole[name].subarray(...of[name.split("_")[0]])]);
+  return { header: null, ...Object.fromEntries(parts) };
+}
+
+/** @param {Payload} uses @param {"place"|"allocation"} what @param {number} at */
+const addressOf = (uses, what, at) => (BigInt(uses[`${what}_high`][at]) << 32n) | BigInt(uses[`${what}_low`][at]);
+
+/** The first that is not less, among ascending numbers. @param {ArrayLike<number>} values @param {number} wanted */
+function lowerBound(values, wanted) {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Nodes in order, without some. @param {Set<number>} nodes @param {(node: number) => boolean} isLeftOut @returns {Named} */
+function named(nodes, isLeftOut) {
+  const keys = Array.from(nodes).filter((node) => !isLeftOut(node)).sort((one, other) => one - other);
+  return { count: keys.length, keys: keys.slice(0, NAMED) };
+}
+
+class Uses {
+  /** @param {Payload} arrays @param {number} node by its number on the page */
+  constructor(arrays, node) {
+    this.arrays = arrays;
+    this.node = node;
+    /** @type {number[]} its uses, by place */ this.mine = [];
+    /** @type {number[]} uses of more than one place */ this.wide = [];
+    const { use_node: nodes, use_reach: reach } = arrays;
+    for (let use = 0; use < nodes.length; use++) {
+      if (nodes[use] === node) this.mine.push(use);
+      if (reach[use] > 1) this.wide.push(use);
+    }
+  }
+
+  /** @param {number} use */
+  allocation(use) {
+    return this.arrays.place_allocation[this.arrays.use_place[use]];
+  }
+
+  /** The nodes that have a place in common with a use, its own included. @param {number} use @returns {Set<number>} */
+  sharing(use) {
+    const { use_place: place, use_reach: reach, use_node: node } = this.arrays;
+    const first = place[use], last = first + reach[use];
+    const over = this.wide.filter((other) => place[other] < first && place[other] + reach[other] > first).map((other) => node[other]);
+    return new Set([...over, ...node.subarray(lowerBound(place, first), lowerBound(place, last))]);
+  }
+
+  /** A letter for each place and reach that others have too, by place: the graph gives the same (dag/scene/uses.js). */
+  letters() {
+    const { use_place: place, use_reach: reach } = this.arrays;
+    /** @type {Map<string, [number, number]>} */ const shared = new Map();
+    for (const use of this.mine) {
+      if (this.sharing(use).size > 1) shared.set(`${place[use]} ${reach[use]}`, [place[use], reach[use]]);
+    }
+    const sorted = Array.from(shared).sort(([, a], [, b]) => a[0] - b[0] || a[1] - b[1]);
+    return new Map(sorted.slice(0, LETTERS.length).map(([key], at) => [key, LETTERS[at]]));
+  }
+
+  /** @param {number[]} uses in one allocation @param {Map<string, string>} letters @returns {Given} */
+  given(uses, letters) {
+    const { arrays } = this, at = this.allocation(uses[0]);
+    const same = new Set(uses.flatMap((use) => Array.from(this.sharing(use))));
+    /** @type {Set<number>} */ const near = new Set();
+    if (at >= 0) arrays.use_node.forEach((/** @type {number} */ node, /** @type {number} */ use) => this.allocation(use) === at && near.add(node));
+    const start = at < 0 ? null : addressOf(arrays, "allocation", at), by = arrays.allocation_node[at];
+    return {
+      allocation: start === null ? null : { bytes: arrays.allocation_bytes[at], address: start, node: by < 0 ? null : by },
+      ways: uses.slice(0, MOST).map((use) => this.way(use, start, letters)),
+      moreWays: Math.max(0, uses.length - MOST),
+      same: named(same, (node) => node === this.node),
+      near: named(near, (node) => node === this.node || same.has(node)),
+    };
+  }
+
+  /** @param {number} use @param {bigint|null} start @param {Map<string, string>} letters @returns {Way} */
+  way(use, start, letters) {
+    const { use_place: place, use_reach: reach, use_access: access, use_bytes: bytes } = this.arrays;
+    const where = addressOf(this.arrays, "place", place[use]);
+    return {
+      letter: letters.get(`${place[use]} ${reach[use]}`) ?? null, access: access[use], bytes: bytes[use], address: where,
+      offset: start === null ? null : Number(where - start),
+    };
+  }
+}
+
+/**
+ * What a node is given, allocation by allocation; memory of which none is known comes last.
+ * @param {Payload} arrays of its level @param {number} node by its number on the page
+ * @returns {{given: Given[], more: number}}
+ */
+export function memoryOf(arrays, node) {
+  const uses = new Uses(arrays, node), letters = uses.letters();
+  /** @type {Map<number, number[]>} */ const groups = new Map();
+  for (const use of uses.mine) groups.set(uses.allocation(use), [...(groups.get(uses.allocation(use)) ?? []), use]);
+  const order = Array.from(groups.keys()).sort((a, b) => Number(a < 0) - Number(b < 0) || a - b);
+  const given = order.slice(0, MOST).map((at) => uses.given(/** @type {number[]} */ (groups.get(at)), letters));
+  return { given, more: Math.max(0, order.length - MOST) };
+}
