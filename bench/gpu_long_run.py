@@ -5,7 +5,11 @@ windows) and without, in one process in alternating blocks; the difference of th
 with a 95% confidence interval (bootstrap over pairs of neighbouring blocks).
 memory: 100,000 launches of a graph of 100 nodes; peak memory of the writer process, size of the
 recording, and the launch time beside that of the same launches without gviz.
-Run: python -P bench/gpu_long_run.py [interleaved] [memory] [--launches N] [--node-launches ...]
+soak: a program without a framework that launches and waits for --seconds, plain and under
+`gviz run --collector events --every 1s`: launches a second, memory of the process and of the GPU
+after a tenth, half and all of the time, and what the recording says of all that.
+Run: python -P bench/gpu_long_run.py [--part interleaved|memory|soak] [--launches N]
+[--node-launches ...] [--seconds 45]; without --part interleaved and memory.
 """
 
 from __future__ import annotations
@@ -16,27 +20,34 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 import gviz
 from gviz.recording.reader import Recording
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from gpu_overhead import launch_times, prepared, training
+from gpu_gate import SOURCES, run
 from long_run import PeakMemory
+
+if TYPE_CHECKING:
+    import torch
 
 BLOCK = 50
 #: Launches before any is measured.
 WARM_UP = 100
+#: Nodes of the graph of a soak.
+SOAKED_NODES = 20
 #: Past the window: two launches recorded, and the few until it closes.
 SETTLE = 20
 
 
 def chain(nodes: int) -> Callable[[], object]:
     """Return small kernels in a chain."""
+    import torch
+
     x = torch.ones(1024, device="cuda")
 
     def step() -> None:
@@ -48,6 +59,9 @@ def chain(nodes: int) -> Callable[[], object]:
 
 def block_times(graph: torch.cuda.CUDAGraph, *, attached: bool) -> tuple[float, float]:
     """Return GPU and host microseconds a launch of one block."""
+    import torch
+    from gpu_overhead import launch_times
+
     if not attached:
         for _ in range(SETTLE):
             graph.replay()
@@ -73,6 +87,8 @@ def confidence(ratios: np.ndarray, rounds: int = 10_000) -> tuple[float, float]:
 
 def interleaved(launches: int) -> dict[str, float]:
     """Return how much longer launches take with gviz attached, outside its windows."""
+    from gpu_overhead import prepared, training
+
     graph = prepared(training, WARM_UP, grad=True)
     pairs = []
     for i in range(max(2, launches // (2 * BLOCK))):
@@ -96,6 +112,8 @@ def interleaved(launches: int) -> dict[str, float]:
 
 def memory(launches: int, node_launches: str) -> dict[str, float]:
     """Return what many launches of a 100-node graph leave behind, and what they cost."""
+    from gpu_overhead import launch_times, prepared
+
     graph = prepared(lambda: chain(100), WARM_UP, grad=False)
     plain_gpu, plain_host = launch_times(graph, launches)
     with tempfile.TemporaryDirectory() as folder:
@@ -126,27 +144,70 @@ def memory(launches: int, node_launches: str) -> dict[str, float]:
     }
 
 
+def soak(seconds: float) -> dict[str, float]:
+    """Return what launching for so long costs and leaves behind, plain and watched."""
+    program = [str(SOURCES / "soak.py"), str(seconds), str(SOAKED_NODES)]
+    plain = run([sys.executable, "-P", *program], {})
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "soak.gviz"
+        options = ["-o", str(output), "--collector", "events", "--every", "1s"]
+        found = run([sys.executable, "-P", "-m", "gviz", "run", *options, *program], {})
+        if plain["status"] != 0 or found["status"] != 0:
+            raise SystemExit(f"a program failed: {plain}, {found}")
+        return _soaked("plain", plain, seconds) | _soaked("gviz", found, seconds) | _kept(output)
+
+
+def _soaked(side: str, found: dict[str, Any], seconds: float) -> dict[str, float]:
+    early, _, late = found["own_mib"]
+    early_device, _, late_device = found["device_mib"]
+    return {
+        f"{side}_launches": found["launches"],
+        f"{side}_launches_a_second": found["launches"] / seconds,
+        f"{side}_own_mib_grown": late - early,
+        f"{side}_device_mib_grown": late_device - early_device,
+    }
+
+
+def _kept(output: Path) -> dict[str, float]:
+    """Return what a recording holds."""
+    with Recording(output) as recording:
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+        measured = {m.name: m.value or 0.0 for m in recording.fetch_measurements(1)}
+        names = ("launches_counted", "launches_by_copy", "copy_times_lost", "gate_holes",
+                 "activity_records_invalid", "launches_with_impossible_times")  # fmt: skip
+        return {
+            "recorded_launches": recording.count_launches(graph.graph_id)[0],
+            "rows": len(launches),
+            "timed_by_copy": sum(launch.node_method == "events" for launch in launches),
+            "file_mb": output.stat().st_size / 1e6,
+            **{name: measured.get(name, 0.0) for name in names},
+        }
+
+
 def main() -> int:
     """Measure, print a table and a JSON line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("parts", nargs="*", help="interleaved, memory (default: both)")
+    parser.add_argument("--part", choices=("interleaved", "memory", "soak"))
+    parser.add_argument("--seconds", type=float, default=45.0, help="of the soak, each side")
     parser.add_argument("--launches", type=int, help="default: 5000 interleaved, 100000 memory")
     parser.add_argument("--node-launches", default="every:1000", help="of the memory part")
     arguments = parser.parse_args()
-    parts = arguments.parts or ["interleaved", "memory"]
+    parts = [arguments.part] if arguments.part else ["interleaved", "memory"]
     results: dict[str, dict[str, float]] = {}
     if "interleaved" in parts:
         results["interleaved"] = interleaved(arguments.launches or 5_000)
     if "memory" in parts:
         results["memory"] = memory(arguments.launches or 100_000, arguments.node_launches)
+    if "soak" in parts:
+        results["soak"] = soak(arguments.seconds)
     for name, row in results.items():
         print(name)
         for label, value in row.items():
             print(f"  {label:24} {value:14.3f}")
     goals = "goals: gpu_ratio below 1.01, writer_peak_mib below 200 MB, file_mb below 20"
     print(goals)
-    shape = {"gpu": torch.cuda.get_device_name(), "node_launches": arguments.node_launches}
-    print(json.dumps({"bench": "gpu_long_run", **shape, **results}))
+    print(json.dumps({"bench": "gpu_long_run", "arguments": vars(arguments), **results}))
     return 0
 
 

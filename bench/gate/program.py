@@ -1,13 +1,15 @@
 """A program of one framework: launches graphs, alone or by three threads, and prints its figures.
 
-Run by bench/gpu_gate.py, plain and behind the gate: program.py KIND NODES, where KIND is torch,
-training, compile, jax or cupy.
+Run by bench/gpu_gate.py and bench/gpu_residue.py, plain and watched: program.py KIND NODES, where
+KIND is torch, training, encoder, serving, compile, jax or cupy. With GVIZ_BENCH_PROFILER set,
+torch.profiler runs once before.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import os
 import statistics
 import sys
 import threading
@@ -18,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 WAITED, QUEUED, ROUNDS = 400, 60, 5
+#: Launches before any is measured: past the windows and copies of what watches.
+SETTLE = 130
 #: Behind a spin of this, launches queue until one does not return within BLOCKED_S.
 SPIN_S, BLOCKED_S, QUEUE_LIMIT = 0.3, 0.002, 1500
 CLOCKS_A_SECOND = 1.7e9  # of an H100, about
@@ -99,6 +103,59 @@ def training_work(layers: int) -> Work:
     with torch.cuda.graph(graph):
         loss = step()
     return Work(graph.replay, torch.cuda.synchronize, None, lambda: float(loss.detach()))
+
+
+def encoder_work(layers: int) -> Work:
+    """Return an encoder's step, captured: 11 nodes a layer."""
+    import torch
+
+    layer = torch.nn.TransformerEncoderLayer(
+        1024, 16, 4096, dropout=0.0, batch_first=True, device="cuda", dtype=torch.float16
+    )
+    model = torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).eval()
+    inputs = torch.ones(1, 16, 1024, device="cuda", dtype=torch.float16)
+    with torch.no_grad():
+        model(inputs)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            outputs = model(inputs)
+    return Work(graph.replay, torch.cuda.synchronize, None, lambda: float(outputs.float().sum()))
+
+
+def serving_work(layers: int) -> Work:
+    """Return a server's loop: a graph for each of six batches, eager work between launches."""
+    import torch
+
+    torch.manual_seed(0)
+    blocks = [torch.nn.Linear(1024, 1024, device="cuda") for _ in range(layers)]
+    batches = (1, 2, 4, 8, 16, 32)
+    inputs = [torch.ones(batch, 1024, device="cuda") for batch in batches]
+    filled = torch.zeros(32, 1024, device="cuda")
+    graphs, outputs = [], []
+    with torch.no_grad():
+        for x in inputs:
+            y = x
+            for block in blocks:  # warm
+                y = torch.tanh(block(y))
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                y = x
+                for block in blocks:
+                    y = torch.tanh(block(y))
+            graphs.append(graph)
+            outputs.append(y)
+    turn = [0]
+
+    def launch() -> None:
+        number = turn[0] % len(batches)
+        turn[0] += 1
+        filled.fill_(1.0)
+        inputs[number].copy_(filled[: batches[number]])
+        graphs[number].replay()
+
+    return Work(launch, torch.cuda.synchronize, None, lambda: float(outputs[0].sum()))
 
 
 def cupy_work(nodes: int) -> Work:
@@ -284,16 +341,31 @@ def make_work(kind: str, nodes: int) -> Work:
             return torch_work(nodes, compiled=kind == "compile")
         case "training":
             return training_work(nodes)
+        case "encoder":
+            return encoder_work(nodes)
+        case "serving":
+            return serving_work(nodes)
         case "cupy":
             return cupy_work(nodes)
         case _:
             return jax_work(nodes)
 
 
+def profile_once(work: Work) -> None:
+    """Launch under torch.profiler, which keeps its subscription to CUPTI."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]):
+        work.launch()
+        work.wait()
+
+
 def main(kind: str, nodes: int) -> int:
     """Measure and print a line of JSON."""
     work = make_work(kind, nodes)
-    for _ in range(30):
+    if os.environ.get("GVIZ_BENCH_PROFILER"):
+        profile_once(work)
+    for _ in range(SETTLE):
         work.launch()
         work.wait()
     found = measure(work)
