@@ -137,11 +137,11 @@ export class Overlay {
     /** @type {number} */ this.rowCount = table.count;
     this.matchedCount = table.matched;
     /** @type {Unmatched[]} */ this.unmatched = table.unmatched;
-    this.how = table.how;
+    this.how = table.sums.how;
     /** Of each node, by its number on the page. */ this.places = table.targets.places;
     /** By a node's place the key of the row about it; -1: none. */ this.keys = new Int32Array(table.targets.count).fill(-1);
     /** How many nodes share the value of a key; 1: each has it. */
-    this.shares = new Uint32Array(keys.size);
+    this.shares = new Uint32Array(table.sums.count);
     this.join(keys);
     /** Whether some nodes have their value together with others. */ this.isShared = this.shares.some((count) => count > 1);
     this.nodeCount = this.keys.reduce((count, key) => count + Number(key >= 0), 0);

@@ -64,6 +64,7 @@ export async function readOverlay(given, targets, signal) {
   }
   if (!records) throw new Fault("there is nothing in it");
   records.end();
+  table.settle();
   await turn();
   return new Overlay(given, table);
 }

@@ -32,7 +32,7 @@ const readFrom = (name, open, targets = new Targets(new Nodes(NODES), LAYERS)) =
 const read = (text, each = 7, name = "a.csv") => readFrom(name, () => streamOf(text, each));
 
 const CASES = JSON.parse(readFileSync(new URL("../../overlays.json", import.meta.url), "utf-8"));
-for (const { title, text, file, error, rows, matched, unmatched, columns, units = {} } of CASES) {
+for (const { title, text, file, error, rows, matched, unmatched, columns, units = {}, how } of CASES) {
   // Wherever a text is cut, it is the same text.
   for (const each of [1, 5, 4096]) {
     test(`${title}, ${each} bytes at a time`, async () => {
@@ -44,6 +44,7 @@ for (const { title, text, file, error, rows, matched, unmatched, columns, units 
       const found = overlay.columns.map((column) => [column.name, Object.fromEntries(
         NODES.key.map((id) => [id, column.of(id)]).filter(([, value]) => value !== null))]);
       assert.deepEqual(Object.fromEntries(found), columns);
+      if (how) assert.deepEqual(Object.fromEntries(overlay.how), how);
       for (const [name, unit] of Object.entries(units)) {
         assert.equal(overlay.columns.find((column) => column.name === name)?.measure.unit, unit);
       }

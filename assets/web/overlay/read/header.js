@@ -4,8 +4,9 @@
  * @typedef {"node"|"name"|"range"|"layer"} KeyKind
  * @typedef {{kind: KeyKind, at: number}} Key
  * @typedef {{name: string, unit: string, at: number}} Named  a column
- * @typedef {{keys: Key[], columns: Named[], long: {name: number, unit: number, value: number}|null}} Header  `long`: the
- *   table has a row a value, as ncu's details have, and these columns say which value that is
+ * @typedef {{keys: Key[], columns: Named[], long: {name: number, unit: number, value: number}|null,
+ *   launch: {id: number, process: number}|null}} Header  `long`: the table has a row a value, as ncu's details have, and
+ *   these columns say which value that is; `launch`: it is ncu's, and these say of which launch
  */
 
 /** Names of columns that say what a row is about, in the order in which they are tried. @type {[KeyKind, string[]][]} */
@@ -36,11 +37,13 @@ export function headerOf(names) {
   const keys = KEYS.flatMap(([kind, all]) => short.flatMap((own, at) => (all.includes(own) ? [{ kind, at }] : [])));
   if (!keys.length) return null;
   const [name, unit, value] = ["metricname", "metricunit", "metricvalue"].map((part) => short.indexOf(part));
-  const isNcu = short.includes("id") && short.includes("processid");
+  const [id, process] = ["id", "processid"].map((part) => short.indexOf(part));
+  const isNcu = id >= 0 && process >= 0;
+  const launch = isNcu ? { id, process } : null;
   const isKey = new Set(keys.map((key) => key.at));
   const columns = names.flatMap((given, at) =>
     (isKey.has(at) || !given.trim() || (isNcu && OF_NCU.has(short[at])) ? [] : [{ ...namedOf(given), at }]));
-  return name >= 0 && value >= 0 ? { keys, columns: [], long: { name, unit, value } } : { keys, columns, long: null };
+  return name >= 0 && value >= 0 ? { keys, columns: [], long: { name, unit, value }, launch } : { keys, columns, long: null, launch };
 }
 
 /** A column's name without the unit that it ends in. @param {string} given */

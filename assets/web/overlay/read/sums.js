@@ -51,6 +51,16 @@ export class ColumnSums {
     return texts;
   }
 
+  /** Have the values of a key be another's. @param {number} from @param {number} to */
+  move(from, to) {
+    if (Math.max(from, to) >= this.sum.length) this.grow(Math.max(from, to));
+    this.sum[to] += this.sum[from];
+    this.count[to] += this.count[from];
+    this.sum[from] = this.count[from] = 0;
+    for (const text of this.texts?.get(from) ?? []) this.addText(to, text, 0);
+    this.texts?.delete(from);
+  }
+
   /** @param {number} key */
   grow(key) {
     const size = Math.max(64, 2 * this.sum.length, key + 1);
@@ -64,6 +74,8 @@ export class ColumnSums {
 export class Sums {
   constructor() {
     /** The number of each target. @type {Map<Target, number>} */ this.keys = new Map();
+    /** Numbers given. */ this.count = 0;
+    /** Rows about each target. @type {Map<Target, number>} */ this.rows = new Map();
     /** @type {Map<string, ColumnSums>} */ this.columns = new Map();
   }
 
@@ -71,12 +83,33 @@ export class Sums {
   keyOf(target) {
     const known = this.keys.get(target);
     if (known !== undefined) return known;
-    this.keys.set(target, this.keys.size);
+    this.keys.set(target, this.count);
+    this.count += 1;
     if (this.keys.size * this.columns.size > MOST_VALUES) {
       throw new Fault(`${integer(this.columns.size)} columns for ${integer(this.keys.size)} nodes: at most ` +
         `${integer(MOST_VALUES)} values; leave out the columns you do not need`);
     }
-    return this.keys.size - 1;
+    return this.count - 1;
+  }
+
+  /** Have what was said of a target be said of another. @param {Target} from @param {Target} to */
+  move(from, to) {
+    const key = this.keys.get(from);
+    if (key === undefined) return;
+    this.keys.delete(from);
+    const rows = this.rows.get(from) ?? 0;
+    this.rows.delete(from);
+    this.rows.set(to, (this.rows.get(to) ?? 0) + rows);
+    const other = this.keyOf(to);
+    for (const column of this.columns.values()) column.move(key, other);
+  }
+
+  /** Rows by how their nodes were found. @returns {Map<string, number>} */
+  get how() {
+    /** @type {Map<string, number>} */
+    const how = new Map();
+    for (const [target, rows] of this.rows) how.set(target.how, (how.get(target.how) ?? 0) + rows);
+    return how;
   }
 
   /** The sums of a column of a name. @param {string} name @param {string} unit */

@@ -5,6 +5,7 @@
  */
 import { MOST_ROWS, Fault, at, listed } from "./fault.js";
 import { WANTED, headerOf, isUnits, namedOf } from "./header.js";
+import { LaunchOrder } from "./launch_order.js";
 import { Sums } from "./sums.js";
 import { integer } from "../../core/format.js";
 /** @import { Header } from "./header.js" */
@@ -26,7 +27,7 @@ export class TableRows {
     this.count = 0;
     this.matched = 0;
     /** The first of those that are about no node. @type {Unmatched[]} */ this.unmatched = [];
-    /** Rows by how their nodes were found. @type {Map<string, number>} */ this.how = new Map();
+    /** Of ncu. @type {LaunchOrder|null} */ this.order = null;
     this.isFirst = true;
   }
 
@@ -36,6 +37,7 @@ export class TableRows {
     this.width = names.length;
     this.line = line;
     for (const { name, unit } of this.header?.columns ?? []) this.sums.column(name, unit);
+    if (this.header?.launch) this.order ??= new LaunchOrder(this.header.launch);
     return this.header !== null;
   }
 
@@ -53,7 +55,7 @@ export class TableRows {
     const target = this.targetOf(header, cells);
     if (!target) return this.miss(line, header, cells);
     this.matched += 1;
-    this.how.set(target.how, (this.how.get(target.how) ?? 0) + 1);
+    this.sums.rows.set(target, (this.sums.rows.get(target) ?? 0) + 1);
     const key = this.sums.keyOf(target);
     const { long } = header;
     if (long) {
@@ -74,9 +76,14 @@ export class TableRows {
   targetOf({ keys }, cells) {
     for (const { kind, at: place } of keys) {
       const target = this.targets.find(kind, cells[place]);
-      if (target) return target;
+      if (target) return this.order && kind === "name" && target.places.length > 1 ? this.order.nodeOf(target, cells) : target;
     }
     return null;
+  }
+
+  /** All rows were taken. */
+  settle() {
+    for (const [node, together] of this.order?.others() ?? []) this.sums.move(node, together);
   }
 
   /** @param {number} line @param {Header} header @param {string[]} cells */
