@@ -27,7 +27,7 @@
  *   locate: (node: number) => Point|null, state: () => object, words: (nodes: number[]) => string,
  *   legend?: () => string, tools?: {text: string, title: string, toggle: () => void}[],
  *   tool?: () => string|undefined, escape?: () => boolean, hear?: (group: Group) => void,
- *   fitSelection?: () => void, lookAt?: (times: [number, number]|"between"|"selected"|null) => void,
+ *   scene?: object|null, fitSelection?: () => void, lookAt?: (times: [number, number]|"between"|"selected"|null) => void,
  *   brushAt?: (brush: {from: number, to: number, side: string}|null) => void}} View
  */
 import * as announce from "./announce.js";
@@ -188,6 +188,11 @@ export class Frame {
       this.show([props.focus.node]);
     }
     this.redraw();
+  }
+
+  /** Have ready what the view colours by, before it is drawn. @param {Laid} laid on the graph */
+  prepare(laid) {
+    /** @type {{prepare?: (laid: Laid) => void}|null|undefined} */ (this.view.scene)?.prepare?.(laid);
   }
 
   /** Bring nodes into view, once they are known. @param {number[]} nodes */

@@ -9,6 +9,7 @@
 import * as format from "../core/format.js";
 import { SEVERAL } from "./colours.js";
 import { measureOf } from "./unit.js";
+/** @import { Pace } from "./read/pace.js" */
 /** @import { Side, Source } from "./overlays.js" */
 /** @import { ColumnSums } from "./read/sums.js" */
 /** @import { TableRows, Unmatched } from "./read/table.js" */
@@ -129,7 +130,7 @@ export class Column {
 export class Overlay {
   /** @param {Given} given @param {TableRows} table */
   constructor({ source, side, title }, table) {
-    const { keys, columns } = table.sums;
+    const { keys } = table.sums;
     this.source = source;
     /** Of its file. */ this.name = source.name;
     this.side = side;
@@ -145,7 +146,16 @@ export class Overlay {
     this.join(keys);
     /** Whether some nodes have their value together with others. */ this.isShared = this.shares.some((count) => count > 1);
     this.nodeCount = this.keys.reduce((count, key) => count + Number(key >= 0), 0);
-    this.columns = Array.from(columns.values(), (sums) => columnOf(this, sums)).filter((column) => column !== null);
+    /** @type {Column[]} */ this.columns = [];
+  }
+
+  /** Add what the table has of each column. @param {TableRows} table @param {Pace} pace */
+  async addColumns(table, pace) {
+    for (const sums of table.sums.columns.values()) {
+      const column = columnOf(this, sums);
+      if (column) this.columns.push(column);
+      await pace.rest();
+    }
   }
 
   /** Give each node its key: where several have it, that of the fewest nodes. @param {Map<Target, number>} keys */

@@ -5,7 +5,7 @@
  * @typedef {""|"A"|"B"} Side  of two graphs that are compared the one before or after; "": there is one graph
  * @typedef {{name: string, side?: Side, open: () => Promise<ReadableStream<Uint8Array>>}} Source  a file of an overlay;
  *   without a side it is laid on each
- * @typedef {{sides: readonly Side[], about: (side: Side) => Promise<About|null>, laid: (column: AnyColumn|null, gone: AnyColumn[]) => void}} Host
+ * @typedef {{sides: readonly Side[], about: (side: Side) => Promise<About|null>, laid: (column: AnyColumn|null, gone: AnyColumn[]) => Promise<void>}} Host
  *   the page: its sides, and what rows of a table about one can be about, null: it could not be had; it hears that other
  *   overlays lie on it, which column to colour by, null: the one it has, and which ones are gone
  * @typedef {{nodes: {columns: Record<string, any[]>, places: Map<number, number>}, groups: Group[]}} About  the nodes of
@@ -16,8 +16,9 @@
 import { element, facts, section } from "../core/parts.js";
 import { changesOf } from "./change_column.js";
 import { OverlayNotes } from "./notes.js";
+import { Pace, turn } from "./read/pace.js";
 import { Targets } from "./read/targets.js";
-import { readOverlay, turn } from "./reading.js";
+import { readOverlay } from "./reading.js";
 /** @import { ChangeColumn } from "./change_column.js" */
 /** @import { Column, Overlay } from "./overlay.js" */
 /** @import { Group } from "./read/targets.js" */
@@ -104,10 +105,8 @@ export class Overlays {
     this.notes.wait(title);
     try {
       const overlay = await readOverlay({ source, side, title }, await this.find(side), signal);
-      await turn();
-      if (signal.aborted) return;
-      if (overlay.columns.length) this.put(overlay, colours);
-      this.notes.show(overlay);
+      if (overlay.columns.length) await this.put(overlay, colours);
+      if (!signal.aborted) this.notes.show(overlay);
     } catch (error) {
       if (!signal.aborted) this.notes.fail(title, /** @type {Error} */ (error).message);
     }
@@ -128,7 +127,7 @@ export class Overlays {
   put(overlay, colours) {
     this.keep([...this.list.filter((other) => other.title !== overlay.title), overlay]);
     const change = this.changes.find(({ before, after }) => [before.overlay, after.overlay].includes(overlay));
-    this.host.laid(colours ? change ?? overlay.columns.find((column) => column.isNumber) ?? overlay.columns[0] : null, []);
+    return this.host.laid(colours ? change ?? overlay.columns.find((column) => column.isNumber) ?? overlay.columns[0] : null, []);
   }
 
   /** @param {Overlay} overlay */
@@ -175,6 +174,12 @@ export class Overlays {
     this.notes.fail(name, "it is no table; wanted CSV, or JSON that is a list of objects");
   }
 
+  /** Do a part of much, and give the page its turn. @param {() => void} step */
+  async inTurn(step) {
+    step();
+    await turn();
+  }
+
   // -- showing ------------------------------------------------------------------------
 
   /** Offer the columns in a choice of colours. @param {HTMLElement|null} choice */
@@ -213,15 +218,17 @@ export class Overlays {
   }
 
   /** Give the table of nodes the values that it shows; false: it has them. @param {NodesOfPage} nodes @param {string} colour */
-  fill(nodes, colour) {
+  async fill(nodes, colour) {
     const shown = this.shown(colour);
     if (this.filled.nodes === nodes && isSame(this.filled.columns, shown)) return false;
     for (const name of Object.keys(nodes.columns)) {
       if (isOverlay(name) && !shown.some((column) => column.id === name)) delete nodes.columns[name];
     }
+    const pace = new Pace();
     for (const column of shown) {
       if (this.filled.nodes === nodes && this.filled.columns.includes(column)) continue;
       nodes.columns[column.id] = nodes.ids.map((id) => column.of(id));
+      await pace.turn();
     }
     this.filled = { nodes, columns: shown };
     // A search looks in them too.
@@ -230,20 +237,27 @@ export class Overlays {
   }
 
   /** Give rows about several nodes each the values that these have together. @param {{nodes: number[]}[]} rows @param {string} colour */
-  fillGroups(rows, colour) {
-    const columns = this.shown(colour);
-    for (const row of rows) for (const column of columns) Object.assign(row, { [column.id]: column.over(row.nodes) });
+  async fillGroups(rows, colour) {
+    const pace = new Pace();
+    for (const column of this.shown(colour)) {
+      for (const row of rows) {
+        Object.assign(row, { [column.id]: column.over(row.nodes) });
+        await pace.rest();
+      }
+    }
   }
 
   /**
    * Give listed rows the values that their nodes have together.
    * @param {{columns: Record<string, any[]>, nodesOf: (place: number) => number[]}} rows @param {string} colour
    */
-  fillListed(rows, colour) {
+  async fillListed(rows, colour) {
+    const pace = new Pace();
     for (const name of Object.keys(rows.columns)) if (isOverlay(name)) delete rows.columns[name];
     const count = Object.values(rows.columns)[0]?.length ?? 0;
     for (const column of this.shown(colour)) {
       rows.columns[column.id] = Array.from({ length: count }, (_, place) => valueOf(column, rows.nodesOf(place)));
+      await pace.rest();
     }
   }
 

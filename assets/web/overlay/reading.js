@@ -1,5 +1,6 @@
 /** Reading an overlay from a stream of bytes, so that the page is never held up. */
 import { byteSize } from "../core/format.js";
+import { Pace } from "./read/pace.js";
 import { Overlay } from "./overlay.js";
 import { Fault, MOST_BYTES } from "./read/fault.js";
 import { recordsOf } from "./read/records.js";
@@ -8,16 +9,11 @@ import { TableRows } from "./read/table.js";
 /** @import { Records } from "./read/records.js" */
 /** @import { Targets } from "./read/targets.js" */
 
-/** The page gets its turn after so long (ms). */
-const TURN = 20;
 /** Characters that are read in one go: a few ms. */
 const PIECE = 1 << 14;
 /** What begins a text that is no UTF-8, or no text. */
 const NO_TEXT = "it is no text in UTF-8; save it as CSV or JSON in UTF-8";
 const PARQUET = "PAR1";
-
-/** Give the page its turn. */
-export const turn = () => new Promise((resolve) => setTimeout(resolve));
 
 /** The pieces of a text. @param {ReadableStream<Uint8Array>} stream */
 async function* piecesOf(stream) {
@@ -52,19 +48,20 @@ export async function readOverlay(given, targets, signal) {
   const stream = await open();
   const table = new TableRows(targets);
   /** @type {Records|null} */ let records = null;
-  let began = performance.now();
+  const pace = new Pace(signal);
+  await targets.prepare(pace);
   for await (const piece of piecesOf(stream)) {
     if (piece.startsWith(PARQUET) && !records) throw new Fault(`it is a Parquet file: gviz view --overlay ${name} reads it`);
     records ??= recordsOf(piece, table);
     records.push(piece);
-    if (performance.now() - began < TURN) continue;
-    await turn();
-    signal?.throwIfAborted();
-    began = performance.now();
+    await pace.rest();
   }
   if (!records) throw new Fault("there is nothing in it");
   records.end();
   table.settle();
-  await turn();
-  return new Overlay(given, table);
+  await pace.turn();
+  const overlay = new Overlay(given, table);
+  await pace.turn();
+  await overlay.addColumns(table, pace);
+  return overlay;
 }

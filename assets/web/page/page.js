@@ -282,13 +282,21 @@ export class GraphPage {
    * @param {import("../overlay/overlays.js").AnyColumn|null} column to colour by; null: none other
    * @param {import("../overlay/overlays.js").AnyColumn[]} gone columns that were on it
    */
-  relay(column, gone) {
+  async relay(column, gone) {
     this.overlays.offer(choices.choiceOf("colour"));
     if (column) this.state.colour = column.id;
     else if (gone.some(({ id }) => id === this.state.colour)) this.state.colour = this.graph.colour;
     if (gone.some(({ id }) => id === this.state.measure)) this.state.measure = "";
-    this.tables.relay();
-    this.update();
+    await this.recolour();
+  }
+
+  /** Show what lies on the graph, one part after the other: of many nodes each takes as long as the page may be held up. */
+  async recolour() {
+    for (const step of this.views.steps(this.overlays.column(this.state.colour))) {
+      await this.overlays.inTurn(step);
+    }
+    await this.tables.relay();
+    if (!this.listening.signal.aborted) this.update();
   }
 
   // -- the search ------------------------------------------------------------------------
@@ -407,8 +415,8 @@ export class GraphPage {
     if (choice === "fold") this.state.open = this.store.opened(value, this.openedWith(value));
     if (choice === "table") this.state.sort = "";
     if (choice === "only") this.tables.narrow();
-    if (choice === "colour" && this.overlays.list.length) this.tables.relay();
-    this.update();
+    if (choice === "colour" && this.overlays.list.length) this.recolour();
+    else this.update();
   }
 
   /** What is open once others are folded: bodies, and of what is folded at first the blocks that are open then. @param {string} fold */

@@ -66,7 +66,8 @@ export class Tables {
       const isFirst = this.nodes === null;
       this.nodes = nodes;
       this.clear(this.shown);
-      this.lay();
+      await this.lay();
+      if (this.closed) return;
       const { selected } = this.group;
       if (this.known(selected).length < selected.length) this.group.select(this.known(selected));
       await this.narrow();
@@ -77,13 +78,13 @@ export class Tables {
   }
 
   /** Give the nodes the values of what lies on the graph; false: they have them. */
-  lay() {
+  async lay() {
     return this.nodes !== null && this.owner.overlays.fill(this.nodes, this.owner.state().colour);
   }
 
   /** Show what lies on the graph by now. */
   async relay() {
-    if (!this.lay()) return;
+    if (!await this.lay() || this.closed) return;
     this.clear(this.shown);
     this.shown?.showColumns(this.columnsOf(this.owner.state().table));
     await this.show(true);
@@ -121,18 +122,23 @@ export class Tables {
     if (!this.nodes || isThere) return this.order();
     try {
       const rows = name === NODES ? this.nodes : await this.store.rows(name, this.nodes, this.narrowed());
+      await this.fillRows(rows);
       if (!this.closed && name === this.owner.state().table) this.put(name, rows);
     } catch (error) {
       this.refuse(boxOf(name), /** @type {Error} */ (error));
     }
   }
 
+  /** Give rows about several nodes the values of what lies on the graph. @param {Rows} rows */
+  async fillRows(rows) {
+    const { overlays } = this.owner, { colour } = this.owner.state();
+    if (rows instanceof Families) await overlays.fillGroups(Array.from(rows.families.values()), colour);
+    else if (rows instanceof Listed) await overlays.fillListed(rows, colour);
+  }
+
   /** @param {string} name of a table @param {Rows} rows */
   put(name, rows) {
     const { shown } = this;
-    const { overlays } = this.owner, { colour } = this.owner.state();
-    if (rows instanceof Families) overlays.fillGroups(Array.from(rows.families.values()), colour);
-    else if (rows instanceof Listed) overlays.fillListed(rows, colour);
     if (shown) {
       Object.assign(shown.how, this.narrowed());
       shown.replace(rows);

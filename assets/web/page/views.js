@@ -4,7 +4,7 @@ import { Dag } from "../dag/dag.js";
 import { Memory } from "../memory/memory.js";
 import { Timeline } from "../timeline/timeline.js";
 
-/** @import { Props, ViewKind } from "../core/frame.js" */
+/** @import { Laid, Props, ViewKind } from "../core/frame.js" */
 
 /** @type {Record<string, ViewKind["make"]>} */
 const MAKERS = {
@@ -53,6 +53,11 @@ export class Views {
   /** Have the views show the state. */
   update() {
     for (const [name, frame] of this.all()) frame.update({ ...frame.props, ...this.host.props(name) });
+  }
+
+  /** What each view makes of what is laid on the graph, before it is drawn. @param {Laid|null} laid */
+  steps(laid) {
+    return laid ? this.all().map(([, frame]) => () => frame.prepare(laid)) : [];
   }
 
   /** Bring nodes into view. @param {number[]} nodes @param {string|null} [except] where they are in view */

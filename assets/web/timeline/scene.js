@@ -180,6 +180,11 @@ export class TimelineScene {
     this.total = this.totalOf();
   }
 
+  /** Make the colours of what is laid on the graph. @param {Laid} laid */
+  prepare(laid) {
+    this.coloursOf(laid);
+  }
+
   /** Colours of what a reader has laid on the graph, made once; null: nothing. @param {Laid|null} [laid] */
   coloursOf(laid) {
     if (!laid) return null;

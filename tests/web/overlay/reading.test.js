@@ -106,6 +106,6 @@ test("the page has its turns while many rows are read", async () => {
   const overlay = await readFrom("a.csv", () => streamOf(text, 1 << 20), new Targets(new Nodes(nodes), []));
   clearInterval(ticking);
   assert.deepEqual([overlay.matchedCount, overlay.nodeCount], [300_000, count]);
-  // About 300 ms of work, a turn every 20 ms.
-  assert.ok(turns > 3, `${turns} turns`);
+  // About 300 ms of work, a turn every 10 ms.
+  assert.ok(turns > 8, `${turns} turns`);
 });

@@ -179,6 +179,11 @@ export class DagScene {
     return made;
   }
 
+  /** Make what nodes are coloured by, once it is laid on them. @param {Laid} laid */
+  prepare(laid) {
+    this.overlay(undefined, laid);
+  }
+
   /**
    * The ids of the nodes that an item stands for.
    * @param {number} i

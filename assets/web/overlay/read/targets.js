@@ -6,6 +6,7 @@
  *   the row is about them together
  */
 import { ownOf, wholeOf } from "./kernel_name.js";
+/** @import { Pace } from "./pace.js" */
 /** @import { KeyKind } from "./header.js" */
 
 /** Between the ranges of a path, on pages and as files have it. */
@@ -13,6 +14,8 @@ const BETWEEN = "›";
 const SLASHES = /\s*(?:\/|›|\s>\s)\s*/;
 /** Ids of CUPTI have gviz's number of a node in their lower half. */
 const LOWER = 0xffffffffn;
+/** Nodes that are looked at in one go. */
+const EACH = 1_000;
 /** Keys without a target that are remembered. */
 const MOST_MISSED = 10_000;
 
@@ -26,7 +29,6 @@ export class Targets {
     /** The place of each node, by its number on the page. */ this.places = places;
     this.groups = groups;
     this.count = columns.node?.length ?? 0;
-    /** @type {Map<number, Target>|null} */ this.ids = null;
     /** @type {Map<string, Map<string, Target>>} */ this.tables = new Map();
     /** @type {Map<string, Target|null>} */ this.found = new Map();
     this.missed = 0;
@@ -45,18 +47,33 @@ export class Targets {
     return target;
   }
 
-  /** @param {string} name @param {() => Map<string, Target>} make */
-  table(name, make) {
-    const known = this.tables.get(name) ?? make();
-    this.tables.set(name, known);
-    return known;
+  /** Make what keys are looked up in, once. @param {Pace} pace */
+  async prepare(pace) {
+    if (this.tables.size) return;
+    const { node, name, kernel, label, nvtx } = this.columns;
+    /** @type {[string, string, (place: number) => Iterable<string>, boolean][]} */
+    const tables = [
+      // Graphs within nodes number theirs anew.
+      ["id", "id", (place) => [String(node[place])], false],
+      ["name", "name", (place) => [name[place], kernel[place], label[place]], false],
+      ["whole", "name", rememberedOf((place) => kernel[place], (given) => [wholeOf(given)]), false],
+      ["own", "function name", rememberedOf((place) => kernel[place], (given) => [ownOf(given)]), false],
+      ["range", "range", rememberedOf((place) => nvtx?.[place] ?? "", partsOf), true],
+    ];
+    for (const [key, how, namesOf, isShared] of tables) this.tables.set(key, await this.index(how, namesOf, isShared, pace));
+    this.tables.set("group", await this.listGroups(pace));
+  }
+
+  /** @param {string} name */
+  table(name) {
+    return /** @type {Map<string, Target>} */ (this.tables.get(name));
   }
 
   /**
    * Places of nodes by what they are called.
-   * @param {string} how @param {(place: number) => Iterable<string>} namesOf @param {boolean} [isShared]
+   * @param {string} how @param {(place: number) => Iterable<string>} namesOf @param {boolean} isShared @param {Pace} pace
    */
-  index(how, namesOf, isShared = false) {
+  async index(how, namesOf, isShared, pace) {
     /** @type {Map<string, Target>} */
     const index = new Map();
     for (let place = 0; place < this.count; place++) {
@@ -65,6 +82,7 @@ export class Targets {
         if (!target) index.set(name, { places: [place], how, isShared });
         else if (target.places.at(-1) !== place) target.places.push(place);
       }
+      if (place % EACH === 0) await pace.rest();
     }
     return index;
   }
@@ -73,67 +91,55 @@ export class Targets {
   byId(cell) {
     const text = cell.trim();
     if (!/^\d{1,20}$/.test(text)) return null;
-    this.ids ??= this.listIds();
-    return this.ids.get(text.length < 10 ? Number(text) : Number(BigInt(text) & LOWER)) ?? null;
-  }
-
-  listIds() {
-    /** @type {Map<number, Target>} */
-    const ids = new Map();
-    this.columns.node?.forEach((id, place) => {
-      const known = ids.get(id);
-      // Graphs within nodes number theirs anew.
-      if (known) known.places.push(place);
-      else ids.set(id, { places: [place], how: "id", isShared: false });
-    });
-    return ids;
+    const id = text.length < 10 ? Number(text) : Number(BigInt(text) & LOWER);
+    return this.table("id").get(String(id)) ?? null;
   }
 
   /** The name as it is, else without what programs write differently, else the function's alone. @param {string} cell */
   byName(cell) {
-    const { name, kernel, label } = this.columns;
     const text = cell.trim();
-    const exact = this.table("name", () => this.index("name", (place) => [name[place], kernel[place], label[place]]));
-    const found = exact.get(text);
+    const found = this.table("name").get(text);
     if (found) return found;
-    const whole = this.table("whole", () => this.index("name", rememberedOf((place) => kernel[place], (given) => [wholeOf(given)])));
-    const same = whole.get(wholeOf(text));
+    const same = this.table("whole").get(wholeOf(text));
     // With template arguments it is one of several, and not these.
     if (same || text.includes("<")) return same ?? null;
-    const own = this.table("own", () => this.index("function name", rememberedOf((place) => kernel[place], (given) => [ownOf(given)])));
-    return own.get(ownOf(text)) ?? null;
+    return this.table("own").get(ownOf(text)) ?? null;
   }
 
   /** @param {string} cell */
   byRange(cell) {
-    const { nvtx } = this.columns;
-    const ranges = this.table("range", () => this.index("range", rememberedOf((place) => nvtx?.[place] ?? "", partsOf), true));
+    const ranges = this.table("range");
     const text = cell.trim();
     const path = text.split(SLASHES).filter(Boolean).join(BETWEEN);
-    return ranges.get(text) ?? ranges.get(path) ?? this.byGroup().get(text) ?? null;
+    return ranges.get(text) ?? ranges.get(path) ?? this.table("group").get(text) ?? null;
   }
 
   /** By its name, or its number. @param {string} cell */
   byLayer(cell) {
-    return this.byGroup().get(cell.trim()) ?? this.byRange(cell);
+    return this.table("group").get(cell.trim()) ?? this.byRange(cell);
   }
 
-  byGroup() {
-    return this.table("group", () => {
-      const { places } = this;
-      /** @type {Map<string, Set<number>>} */
-      const members = new Map();
-      for (const { label, nodes } of this.groups) {
-        const number = /(?:^|\s)(\d+)$/.exec(label)?.[1];
-        for (const name of new Set([label, ...(number ? [number] : [])])) {
-          const all = members.get(name) ?? new Set();
-          for (const id of nodes) if (places.has(id)) all.add(/** @type {number} */ (places.get(id)));
-          members.set(name, all);
-        }
+  /** Layers by what they are called. @param {Pace} pace @returns {Promise<Map<string, Target>>} */
+  async listGroups(pace) {
+    const { places } = this;
+    /** @type {Map<string, Set<number>>} */
+    const members = new Map();
+    for (const { label, nodes } of this.groups) {
+      const number = /(?:^|\s)(\d+)$/.exec(label)?.[1];
+      for (const name of new Set([label, ...(number ? [number] : [])])) {
+        const all = members.get(name) ?? new Set();
+        for (const id of nodes) if (places.has(id)) all.add(/** @type {number} */ (places.get(id)));
+        members.set(name, all);
       }
-      return new Map(Array.from(members, ([name, all]) =>
-        [name, { places: Array.from(all).sort((a, b) => a - b), how: "layer", isShared: true }]));
-    });
+      await pace.rest();
+    }
+    /** @type {Map<string, Target>} */
+    const found = new Map();
+    for (const [name, all] of members) {
+      found.set(name, { places: Array.from(all).sort((a, b) => a - b), how: "layer", isShared: true });
+      await pace.rest();
+    }
+    return found;
   }
 }
 
