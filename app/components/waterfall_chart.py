@@ -65,7 +65,10 @@ def waterfall(
             [
                 html.Span(step.name),
                 html.Div(
-                    html.Div(
+                    # What lasts no time has no bar.
+                    None
+                    if begin == end
+                    else html.Div(
                         className=f"gv-waterfall-bar gv-waterfall-{step.kind}",
                         style={
                             "--gv-from": f"{(begin - low) / reach:.4f}",

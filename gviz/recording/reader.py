@@ -162,6 +162,8 @@ class Recording:
         """Return one graph; RecordingError if there is none of that id."""
         found = self._fetch(rows.Graph, "WHERE graph_id=?", graph_id)
         if not found:
+            if not self._fetch(rows.Graph, "LIMIT 1"):
+                raise RecordingError(f"{self.path} has no graph at all; 'gviz info' says why")
             raise RecordingError(f"{self.path} has no graph {graph_id}; 'gviz info' lists them")
         return found[0]
 

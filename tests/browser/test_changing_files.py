@@ -160,7 +160,7 @@ def test_file_that_was_cut_short_is_a_sentence(
     expect(page.locator("article.gv-card")).to_contain_text("the file was damaged")
     expect(page.locator("article.gv-card")).to_contain_text("pages unreadable, left out")
     page.goto(site.address(GRAPH))
-    expect(page.locator("#page")).to_contain_text("mine.gviz has no graph 1")
+    expect(page.locator("#page")).to_contain_text("mine.gviz has no graph at all")
 
 
 # -- two tabs ----------------------------------------------------------------------------

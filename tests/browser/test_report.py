@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 ONE_PAGE = True
 BUNDLED = Path(__file__).resolve().parents[2] / "assets" / "recordings"
 REPORT = "report?file=decode_step&graph=1"
-CHARTS = 5
+CHARTS = 3
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,38 @@ def test_link_to_a_gap_shows_it_at_a_tenth_of_the_timeline(
     assert len(graph_page.state("timeline")["selected"]) == 2
 
 
+def test_link_of_a_layer_selects_it_and_looks_at_its_time(
+    graph_page: GraphPage, site: Site
+) -> None:
+    page = graph_page.page
+    open_report(page, site)
+    table = page.get_by_role("table", name="Node time by layer, the longest first")
+    row = table.locator("tbody tr").first
+    link, taken_us = (
+        row.get_by_role("link"),
+        float(row.locator("td").nth(2).inner_text().split()[0]),
+    )
+    name = link.inner_text()
+    link.click()
+    graph_page.wait()
+    graph_page.wait_until(
+        lambda: page.locator("#table-sums").inner_text().startswith("20 of 320 nodes selected"),
+        "the nodes of the layer",
+    )
+    assert f"select=layer:{name.replace(' ', '+')}" in page.url
+    timeline = page.locator("#timeline canvas").bounding_box()
+    assert timeline is not None
+
+    def is_near() -> bool:
+        k: float = graph_page.state("timeline")["transform"]["k"]
+        return 0.5 < 1_000 * taken_us * k / timeline["width"] < 1
+
+    graph_page.wait_until(is_near, "its time fills the timeline")
+    page.go_back()
+    link.wait_for()
+    expect(link).to_be_focused()
+
+
 def test_link_to_a_node_of_a_body_selects_it(graph_page: GraphPage, site: Site) -> None:
     open_report(graph_page.page, site, "report?file=loop&graph=1")
     graph_page.page.locator("#report-path").get_by_role("link", name="2001").first.click()
@@ -105,6 +137,14 @@ def test_charts_are_drawn_and_follow_the_theme(page: Page, site: Site) -> None:
     assert colour() == "rgb(27, 35, 45)"
     page.get_by_label("Switch between dark and light").click()
     eventually(lambda: colour() == "rgb(228, 233, 239)", "the dark theme")
+    # On paper it is light, and stands in full.
+    page.emulate_media(media="print")
+    ink, height = page.evaluate(
+        "[getComputedStyle(document.body).color, document.documentElement.scrollHeight]"
+    )
+    page.emulate_media(media="screen")
+    assert ink == "rgb(27, 35, 45)"
+    assert height > 3_000
 
 
 def test_nothing_runs_over_the_window(page: Page, site: Site) -> None:

@@ -29,7 +29,7 @@ def family_columns(view: GraphView) -> list[dict[str, Any]]:
             "field": "total_ns",
             "headerName": "Sum µs",
             **_NUMBER,
-            "width": 84,
+            "width": 96,
             "sort": "desc",
             "hide": not view.is_timed,
             "valueFormatter": {"function": "gvizMicroseconds(params.value)"},

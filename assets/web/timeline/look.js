@@ -103,8 +103,13 @@ export class Look {
     const { view } = this;
     this.before = null;
     const range = times === "between" ? this.between() : times === "selected" ? this.selected() : times;
-    this.awaited = typeof times === "string" && !range ? times : null;
-    if (!range) return view.fit(false);
+    this.awaited = null;
+    if (!range) {
+      view.fit(false);
+      // Which forgets what was looked for.
+      this.awaited = typeof times === "string" ? times : null;
+      return;
+    }
     const [from, to] = range;
     view.stop();
     view.fitted = false;

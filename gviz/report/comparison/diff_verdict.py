@@ -37,11 +37,6 @@ _END = 40
 def diff_verdict(graph: GraphDiff, circumstances: Sequence[Circumstance]) -> Verdict:
     """Return four sentences about a graph, and what else may explain a change."""
     caveats = [_besides(circumstances)] if circumstances else []
-    if graph.likeness_fraction < _HARDLY_ALIKE:
-        share = percent(round(graph.likeness_fraction, 2))
-        caveats.append(
-            f"{share} of their work in common: these are hardly two versions of one graph"
-        )
     return Verdict(
         names_of(graph),
         (_change(graph), _launch(graph.launch, _basis(graph)), _where(graph), _largest(graph)),
@@ -92,6 +87,11 @@ def _change(graph: GraphDiff) -> Sentence:
     ending: Content = "."
     if launch.change_ns is not None and launch.before_ns:
         ending = (": ", change(launch.change_ns / launch.before_ns, "fraction"), " a launch.")
+    if graph.likeness_fraction < _HARDLY_ALIKE:
+        # What became of each node says nothing then.
+        share = percent(round(graph.likeness_fraction, 2))
+        hardly = f"Hardly two versions of one graph, with {share} of their work in common"
+        return say(hardly, ending)
     repeated = graph.repeated
     if repeated is None:
         added, removed, changed = _counted_nodes(graph)

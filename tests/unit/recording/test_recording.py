@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bare_recordings import write_nothing
 
 from gviz.errors import RecordingError
 from gviz.recording import rows
@@ -150,6 +151,14 @@ def test_fetch_unknown_ids_raises_naming_them(small_recording: Path) -> None:
             recording.fetch_graph(99)
         with pytest.raises(RecordingError, match="no launch 1234"):
             recording.fetch_launch(1234)
+
+
+def test_recording_without_graphs_says_so(tmp_path: Path) -> None:
+    with (
+        Recording(write_nothing(tmp_path / "empty.gviz")) as recording,
+        pytest.raises(RecordingError, match="has no graph at all; 'gviz info' says why"),
+    ):
+        recording.fetch_graph(1)
 
 
 def test_spans_of_launch_and_of_graph_agree(small_recording: Path) -> None:

@@ -247,7 +247,7 @@ def test_other_graphs_are_reported_and_can_be_compared_anyway(tmp_path: Path) ->
     assert "No graph of fork is a graph of layers" in said(library, "?a=fork&b=layers")
     assert "/compare?a=fork&b=layers&graph=1:1" in linked(library, "?a=fork&b=layers")
     stated = texts(body(library, "?a=fork&b=layers&graph=1:1"))
-    assert "hardly two versions of one graph" in stated
+    assert "Hardly two versions of one graph, with " in stated
     assert "The launch " in stated
 
 
