@@ -72,8 +72,14 @@ def breakdown_box(*, is_timed: bool) -> Component:
     return html.Section(id="breakdown", className=kind, **aria(label="Verdict and breakdown"))
 
 
-def panes(dag: Component, timeline: Component, table: Component) -> Component:
-    """Return the four panes, with bars to drag between them; assets/web fills the inspector."""
+def panes(
+    dag: Component, timeline: Component, table: Component, rows: int = 56, inspector: int = 31
+) -> Component:
+    """Return the four panes, with bars to drag between them; assets/web fills the inspector.
+
+    ``rows`` and ``inspector`` are the shares of the upper row and of the inspector in its row, in
+    percent.
+    """
     inspector_pane = html.Section(
         id="inspector",
         className="gv-pane gv-inspector",
@@ -84,11 +90,11 @@ def panes(dag: Component, timeline: Component, table: Component) -> Component:
         children=[html.Div(id="findings"), html.Div(id="inspector-body")],
     )
     return split(
-        56,
+        rows,
         "rows",
         "canvases and details",
         split(50, "columns", "graph and timeline", dag, timeline),
-        split(31, "columns", "inspector and table", inspector_pane, table),
+        split(inspector, "columns", "inspector and table", inspector_pane, table),
     )
 
 

@@ -81,6 +81,10 @@ def test_page_begins_with_a_sentence_and_the_waterfall(graph_page: GraphPage, si
     expect(first).to_contain_text("attention forward")
     expect(first).to_contain_text("−77.7")
     expect_accessible(page)
+    # Waterfall and layer are read without scrolling where there is less room, too.
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(bars.last).to_be_in_viewport(ratio=1)
+    expect(page.locator(".gv-layer-row").nth(6)).to_be_in_viewport(ratio=1)
 
 
 def test_one_selection_for_dag_launches_table_and_inspector(

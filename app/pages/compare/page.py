@@ -12,11 +12,14 @@ from gviz.app.components import aria, pane, panes, select
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES, PageLevel
 from gviz.app.pages.compare.summary import change_verdicts
-from gviz.app.pages.compare.tables import table_pane
+from gviz.app.pages.compare.tables import has_changes, table_pane
 from gviz.app.pages.head import GRAPH_PICTURE, TIMELINE_PICTURE, share_menu
 
 #: The scripts of the page put canvases into elements of this class.
 _CANVAS = "gviz-canvas-box"
+#: Of the upper row and of the inspector: what changed, part by part and in a layer, is to be read
+#: without scrolling.
+_SHARES = (41, 51)
 _LAYOUTS = (("structure", "Structure"), ("lanes", "Lanes"))
 _COLOURS = (("change", "Change"), ("ratio", "Relative change"), ("kind", "Kind"))
 
@@ -36,7 +39,7 @@ def render_compared(
             html.Div(id="said", role="status", className="gv-unseen"),
             _head([*choices, *share]),
             *change_verdicts(found.run),
-            panes(_dag(found), _timeline(), table_pane(found)),
+            panes(_dag(found), _timeline(), table_pane(found), *_SHARES),
         ],
     )
 
@@ -59,8 +62,9 @@ def _dag(found: Comparison) -> Component:
         data=[{"value": name, "label": label} for name, label in _LAYOUTS],
         **aria(label="Layout"),
     )
-    colours = [{"value": name, "label": label} for name, label in _COLOURS]
-    colour = select("colour", "Colour", colours, "change", width=150, named=False)
+    offered = _COLOURS if has_changes(found) else _COLOURS[-1:]
+    colours = [{"value": name, "label": label} for name, label in offered]
+    colour = select("colour", "Colour", colours, offered[0][0], width=150, named=False)
     levels = [select("level", "Level", _levels(found), "0", width=126)]
     tools = [*(levels if len(found.page) > 1 else []), layout, colour]
     drawn = html.Div(id="dag", className=_CANVAS)

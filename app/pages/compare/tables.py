@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import dash_mantine_components as dmc
+import numpy as np
 from dash import html
 from dash.development.base_component import Component
 
@@ -21,7 +22,7 @@ _OF_SEVERAL = ("names", "ranges")
 _NUMBER = {"type": "numericColumn"}
 _MICROSECONDS = {**_NUMBER, "valueFormatter": {"function": "gvizMicroseconds(params.value)"}}
 _SIGNED = {**_NUMBER, "valueFormatter": {"function": "gvizSignedMicroseconds(params.value)"}}
-_NAME = {**NAME_COLUMN, "minWidth": 220, "tooltipField": "name"}
+_NAME = {**NAME_COLUMN, "minWidth": 180, "tooltipField": "name"}
 _BODY = {
     "field": "body",
     "headerName": "Body",
@@ -110,6 +111,11 @@ def is_timed(found: Comparison) -> bool:
     """Return whether nodes of both sides have times."""
     changes = [level.nodes.changes for level in found.pair.levels]
     return any(x.launches_before and x.launches_after for x in changes)
+
+
+def has_changes(found: Comparison) -> bool:
+    """Return whether a node of both sides has a time on each."""
+    return any(not np.isnan(x.nodes.changes.change_ns).all() for x in found.pair.levels)
 
 
 def _labels(found: Comparison) -> dict[str, str]:

@@ -12,7 +12,7 @@ export const FIT_ZOOM = 1.15;
 /** Height of the remark under nodes whose edges are unknown. */
 const REMARK = 22;
 /** In a lower view the graph begins at the top, under the legend. */
-const LEAST_HEIGHT = 240;
+const LEAST_HEIGHT = 150;
 
 /** The room that legends take at the top. @param {DagScene} scene */
 export const legendSpace = (scene) => space(!!scene.uses);

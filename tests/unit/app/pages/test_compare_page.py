@@ -13,6 +13,7 @@ from app_recordings import write_imported_recording
 from app_tree import by_id, links, texts, walk
 from evil_recordings import write_cyclic_recording, write_evil_recording
 from nested_recordings import NESTED, NESTED_CHANGED, NESTED_SHORTENED, Part, write_nested_recording
+from places import ROOT
 from recaptures import write_recaptures
 from recordings import (
     Shape,
@@ -249,6 +250,17 @@ def test_other_graphs_are_reported_and_can_be_compared_anyway(tmp_path: Path) ->
     stated = texts(body(library, "?a=fork&b=layers&graph=1:1"))
     assert "Hardly two versions of one graph, with " in stated
     assert "The launch " in stated
+    assert stated.index("Hardly two versions") < stated.index("The launch ")
+    assert content(library, "?a=fork&b=layers&graph=1:1")["colour"] == "change"
+
+
+def test_nodes_of_which_none_has_a_time_on_both_sides_are_coloured_by_kind() -> None:
+    recordings = ROOT / "assets" / "recordings"
+    names = ("cupy_pipeline", "token_step_1")
+    with_none = Library([recordings / f"{name}.gviz" for name in names])
+    found = content(with_none, f"?a={names[0]}&b={names[1]}&graph=1:1")
+    assert found["colour"] == "kind"
+    assert "Relative change" not in json.dumps(found["parts"])
 
 
 def test_cycle_is_a_sentence(tmp_path: Path) -> None:
