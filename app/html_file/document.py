@@ -59,7 +59,7 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
     version
         Of gviz.
     blobs
-        Names and bytes of the data, compressed or not; a name is letters, digits and dashes.
+        Names and bytes of the data; a name is letters, digits and dashes.
     """
     style = "\n".join(_read(name) for name in _STYLES)
     early, script = _read("early/theme.js"), join_modules(_web(), _ENTRY)

@@ -30,7 +30,7 @@ from gviz.app.views import (
     verdict_values,
     whole_dag,
 )
-from gviz.model import Keep, keeper
+from gviz.model import Keep
 from gviz.recording import Recording
 
 
@@ -52,11 +52,11 @@ def graph_blobs(
     memory = parts.add(render_memory_facts(source.library, source.file, view))
     nothing = parts.add(render_sums(view, ()))
     pool = Pool()
-    keep = keeper()
+    keep = source.keep
     progress(f"{view.graph.name}: launches")
     launches = _launches(source.recording, view, chosen, pool, keep)
     progress(f"{view.graph.name}: the verdict on it")
-    verdict = _verdict(source.recording, view, pool)
+    verdict = _verdict(source.recording, view, pool, keep)
     found = {
         **graph_content(view, page, parts, {"graph": graph_id}),
         **first_folds(source.recording, view, keep),
@@ -100,11 +100,11 @@ def _launches(
     }
 
 
-def _verdict(recording: Recording, view: GraphView, pool: Pool) -> dict[str, Any]:
+def _verdict(recording: Recording, view: GraphView, pool: Pool, keep: Keep) -> dict[str, Any]:
     """Add the breakdown; return its place and the verdict, None for what is not launched."""
     if not has_breakdown(view):
         return {"breakdown": None, "verdict": None}
-    graph_id, keep = view.graph.graph_id, keeper()
+    graph_id = view.graph.graph_id
     (run,) = analyze(recording, graph_id=graph_id).runs
     found = read_breakdown(recording, graph_id, keep)
     return {

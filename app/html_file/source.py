@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gviz.app.components import Addresses, Sides
 from gviz.app.files import Library, OpenRecording
@@ -13,6 +14,8 @@ from gviz.comparison import RequestedPair, pair_recordings
 from gviz.errors import RecordingError
 from gviz.model import Bodies
 from gviz.recording import Recording, rows
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,10 @@ class Source:
         if not self.partners:
             return {"": self.file}
         return dict(zip(SIDES, (self.library.files()[-1].key, self.file), strict=True))
+
+    def keep(self, key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+        """Return what was read of the recording: a :class:`gviz.model.tree.keep.Keep`."""
+        return self.library.file(self.file).keep(key, build)
 
     def sides(self, graph_id: int) -> Sides:
         """Return which graphs a graph that is compared and its counterpart are."""

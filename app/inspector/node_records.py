@@ -6,6 +6,7 @@ takes them apart, and the modules beside it say them.
 
 from __future__ import annotations
 
+import statistics
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -23,6 +24,7 @@ from gviz.app.inspector.released import ReleaseFact, release_facts
 from gviz.app.inspector.spread import DurationSpread
 from gviz.app.views import (
     GraphView,
+    Grouped,
     body_view,
     eager_durations,
     eager_ranges,
@@ -143,7 +145,7 @@ class _Level:
         texts = [row[at["name"]] for row in nodes]
         labels = {text: kernel_label(text) for text in set(texts)}
         functions = self._functions(dict.fromkeys(row[at["function_id"]] for row in nodes))
-        statistics = self._statistics()
+        measured = self._statistics()
         nvtx = self._ranges()
         found = {
             **self._about(),
@@ -154,9 +156,9 @@ class _Level:
             "label": coded([labels[text] for text in texts]),
             "direction": coded(_directions([row[at["copy_kind"]] for row in nodes])),
             "functions": functions,
-            "statistics": coded_rows(*statistics),
+            "statistics": coded_rows(*measured),
             "share": coded(_listed(self._tree.times.share[self._slice])),
-            "untimed": self._untimed(nodes, at, statistics),
+            "untimed": self._untimed(nodes, at, measured),
             "nvtx": coded(nvtx),
             "nvtx_from": coded(self._sources_of_ranges()),
             **self._arguments(),
@@ -226,13 +228,13 @@ class _Level:
         self,
         nodes: Sequence[tuple[Any, ...]],
         at: Mapping[str, int],
-        statistics: tuple[list[str], list[tuple[Any, ...]]],
+        measured: tuple[list[str], list[tuple[Any, ...]]],
     ) -> Coded:
         """Return why each node has no time; None: it has one."""
         own, kind = at["not_timed_reason"], at["type"]
         why: dict[tuple[str | None, int], str] = {}
         found: list[str | None] = []
-        for row, timed in zip(nodes, statistics[1], strict=True):
+        for row, timed in zip(nodes, measured[1], strict=True):
             if timed[0] is not None:
                 found.append(None)
                 continue
@@ -333,9 +335,10 @@ class _Level:
         called = eager_ranges(of.library, of.file, self._view)
         times: Columns = {}
         ranges: Columns = {}
-        for at, node_id in enumerate(self._ids if taken or called else ()):
-            if spans := taken.get(node_id):
-                times[str(at)] = [len(spans), float(np.median(spans))]
+        for at, spans in enumerate(taken.lists(self._ids) if taken else ()):
+            if spans:
+                times[str(at)] = [len(spans), statistics.median(spans)]
+        for at, node_id in enumerate(self._ids if called else ()):
             shared = shared_ranges(called.get(node_id, ()))
             if shared is not None and shared != nvtx[at]:
                 ranges[str(at)] = shared
@@ -367,10 +370,10 @@ class _Level:
             "dependents": self._keys(found.dependents),
         }
 
-    def _keys(self, of_node: Mapping[int, Sequence[int]]) -> Columns:
+    def _keys(self, of_node: Grouped) -> Columns:
         """Return how many neighbours each node has, and the numbers of the first on the page."""
-        lists = [of_node.get(node_id, ()) for node_id in self._ids]
-        named = [list(found[:LISTED]) for found in lists]
+        lists = of_node.lists(self._ids)
+        named = [found[:LISTED] for found in lists]
         flat = np.array([node_id for found in named for node_id in found], np.int64)
         index: IntArray = self._tree.nodes_in(self._level.at, flat)
         keys = self._tree.key[index].tolist() if len(flat) else []

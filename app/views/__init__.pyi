@@ -43,6 +43,7 @@ from gviz.app.views.memory_payload import uses_payload as uses_payload
 from gviz.app.views.miniature import build_miniature as build_miniature
 from gviz.app.views.miniature_picture import draw_miniature as draw_miniature
 from gviz.app.views.miniature_picture import draw_reason as draw_reason
+from gviz.app.views.node_neighbours import Grouped as Grouped
 from gviz.app.views.node_neighbours import eager_durations as eager_durations
 from gviz.app.views.node_neighbours import eager_ranges as eager_ranges
 from gviz.app.views.node_neighbours import neighbours as neighbours

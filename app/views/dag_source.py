@@ -101,7 +101,7 @@ def whole_dag(
         titles = [kept_names(recording, level, folding, keep) for level in levels]
         found = _folding_arrays(levels, parts, folding, trees, titles, strings, about)
         arrays |= {f"{folding}_{name}": values for name, values in found.items()}
-    arrays |= _memory_arrays([(level, read_memory(recording, level)) for level in levels], about)
+    arrays |= _memory_arrays([(x, _memory_of(recording, x, keep)) for x in levels], about)
     for at, launch_id in enumerate(launches):
         ran = launch_intervals(recording, tree, launch_id, keep)
         arrays |= {f"ran{at}_{name}": values for name, values in _ran_arrays(ran).items()}
@@ -117,6 +117,11 @@ def whole_dag(
         "strings": texts,
     }
     return pack(header, arrays)
+
+
+def _memory_of(recording: Recording, level: TimedLevel, keep: Keep) -> LevelMemory:
+    key = "memory", level.tree.graph.graph_id, level.at
+    return keep(key, lambda: read_memory(recording, level))
 
 
 def _header(level: TimedLevel) -> dict[str, Any]:

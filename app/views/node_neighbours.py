@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,8 @@ from gviz.recording import Recording, rows
 from gviz.stats import IntArray
 
 
-class Grouped(Mapping[int, Sequence[int]]):
-    """Numbers that belong to nodes: a mapping from the node id to its numbers, in their order.
+class Grouped:
+    """Numbers that belong to nodes, in their order.
 
     Parameters
     ----------
@@ -27,20 +27,26 @@ class Grouped(Mapping[int, Sequence[int]]):
     def __init__(self, node: IntArray, value: IntArray) -> None:
         order = np.argsort(node, kind="stable")
         self._value = value[order]
-        self._nodes, self._first = np.unique(node[order], return_index=True)
+        self._nodes, first = np.unique(node[order], return_index=True)
+        self._begin = np.append(first, len(self._value))
 
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._nodes.tolist())
-
-    def __getitem__(self, key: int) -> Sequence[int]:
-        at = int(np.searchsorted(self._nodes, key))
-        if at == len(self._nodes) or self._nodes[at] != key:
-            raise KeyError(key)
-        last = self._first[at + 1] if at + 1 < len(self._first) else len(self._value)
-        found: list[int] = self._value[self._first[at] : last].tolist()
+    def lists(self, nodes: Sequence[int]) -> list[list[int]]:
+        """Return the numbers of each of some nodes, by their ids; none of one that has none."""
+        found: list[list[int]] = [[] for _ in nodes]
+        wanted = np.asarray(nodes, np.int64)
+        at = np.searchsorted(self._nodes, wanted)
+        known = np.flatnonzero(np.append(self._nodes, -1)[at] == wanted)
+        if not len(known):
+            return found
+        begin, end = self._begin[at[known]], self._begin[at[known] + 1]
+        low = int(begin.min())
+        values: list[int] = self._value[low : int(end.max())].tolist()
+        bounds = zip(known.tolist(), (begin - low).tolist(), (end - low).tolist(), strict=True)
+        for place, first, last in bounds:
+            found[place] = values[first:last]
         return found
 
 
@@ -48,8 +54,8 @@ class Grouped(Mapping[int, Sequence[int]]):
 class Neighbours:
     """Edges of one graph level by node; both empty when the edges are unknown."""
 
-    dependencies: Mapping[int, Sequence[int]]
-    dependents: Mapping[int, Sequence[int]]
+    dependencies: Grouped
+    dependents: Grouped
 
 
 def neighbours(library: Library, file: str, view: GraphView) -> Neighbours:
@@ -60,11 +66,11 @@ def neighbours(library: Library, file: str, view: GraphView) -> Neighbours:
     )
 
 
-def eager_durations(library: Library, file: str, view: GraphView) -> Mapping[int, Sequence[int]]:
+def eager_durations(library: Library, file: str, view: GraphView) -> Grouped:
     """Return durations (ns) of each node's matched stream operations, by node_id."""
     opened = library.file(file)
     if view.graph.graph_id != view.root.graph_id:
-        return {}
+        return Grouped(np.zeros(0, np.int64), np.zeros(0, np.int64))
     return opened.derive(
         ("eager", view.graph.graph_id), lambda: _eager_durations(opened.recording, view)
     )

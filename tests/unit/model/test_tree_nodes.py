@@ -121,6 +121,8 @@ def test_rows_are_read_when_they_are_requested() -> None:
 
 def test_numbers_are_grouped_by_node_in_their_order() -> None:
     found = Grouped(np.array([4, 1, 4, 9, 1]), np.array([10, 20, 5, 7, 20]))
-    assert dict(found) == {1: [20, 20], 4: [10, 5], 9: [7]}
-    assert found.get(2, ()) == ()
-    assert not Grouped(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert found.lists([0, 1, 2, 4, 9, 10]) == [[], [20, 20], [], [10, 5], [7], []]
+    assert found.lists([9, 4]) == [[7], [10, 5]]
+    assert len(found) == 3
+    nothing = Grouped(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert (len(nothing), nothing.lists([4])) == (0, [[]])
