@@ -15,6 +15,7 @@ from gviz.collectors.launchcost.plan import quick_plan as quick_plan
 from gviz.collectors.metadata import machine as machine
 from gviz.collectors.metadata import process as process
 from gviz.collectors.options import COLLECTORS as COLLECTORS
+from gviz.collectors.options import NODE_TIMES as NODE_TIMES
 from gviz.collectors.options import ProfileOptions as ProfileOptions
 from gviz.collectors.options import parse_signal as parse_signal
 from gviz.collectors.preloading import plan_preloading as plan_preloading

@@ -77,7 +77,7 @@ class Job:
             "GVIZ_META": json.dumps(dict(self.metadata), default=str),
             "GVIZ_CUPTI_FOUND": str(self.cupti or ""),
         }
-        environment["GVIZ_COLLECTOR"] = str(COLLECTORS.index(self.options.collector))
+        environment["GVIZ_COLLECTOR"] = str(COLLECTORS.index(self.options.measured_by))
         if self.options.graph is not None:
             environment["GVIZ_GRAPH"] = self.options.graph
         if (name := parse_capture_range(self.options.capture_range)[1]) is not None:
@@ -91,7 +91,7 @@ class Job:
 
     def goes_without_cupti(self, environment: Mapping[str, str]) -> bool:
         """Return whether it records without CUPTI, as far as is known before it starts."""
-        match self.options.collector:
+        match self.options.measured_by:
             case "auto":
                 given = environment.get("GVIZ_CUPTI")
                 return self.cupti is None if given is None else not Path(given).is_file()

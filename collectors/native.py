@@ -33,6 +33,7 @@ class _Options(ctypes.Structure):
         ("toggle_signal", ctypes.c_int32),
         ("paused", ctypes.c_uint32),
         ("capture_range", ctypes.c_uint32),
+        ("cupti_windows", ctypes.c_uint32),
     ]
 
 
@@ -63,6 +64,8 @@ class NativeOptions:
     capture_range
         RANGE_PROFILER: periods last from cudaProfilerStart to cudaProfilerStop; RANGE_NVTX: as long
         as ranges of the name that :func:`set_range` gave.
+    cupti_windows
+        CUPTI comes for moments, behind the gate, and is not there otherwise.
     """
 
     policy: int = POLICY_FIRST
@@ -80,6 +83,7 @@ class NativeOptions:
     toggle_signal: int = 0
     paused: bool = False
     capture_range: int = 0
+    cupti_windows: bool = False
 
 
 def library_path() -> Path | None:

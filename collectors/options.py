@@ -11,6 +11,7 @@ from gviz.collectors import native
 from gviz.errors import UsageError
 
 COLLECTORS = ("auto", "cupti", "events", "topology")
+NODE_TIMES = ("auto", "cupti", "events")
 #: The native library counts in 32 bits.
 _LARGEST_COUNT = 2**32 - 1
 #: Of NVTX texts the native library keeps so many bytes.
@@ -33,6 +34,9 @@ class ProfileOptions:
         How many kernels, copies and memsets outside graphs are recorded at most.
     collector
         One of COLLECTORS: what measures.
+    node_times
+        One of NODE_TIMES: what times nodes behind the gate, where CUPTI is not in the process:
+        event copies, or CUPTI in windows that it comes for. auto: as the collector says.
     delay_s, duration_s
         Recording starts so many seconds after attaching, and lasts so long (None: to the end).
     max_launches
@@ -60,6 +64,7 @@ class ProfileOptions:
     node_launches: int | str = 20
     eager_operations: int = 20_000
     collector: str = "auto"
+    node_times: str = "auto"
     delay_s: float = 0.0
     duration_s: float | None = None
     max_launches: int | None = None
@@ -78,6 +83,14 @@ class ProfileOptions:
         if self.collector not in COLLECTORS:
             raise UsageError(
                 f"collector is {self.collector!r}; give one of {', '.join(COLLECTORS)}"
+            )
+        if self.node_times not in NODE_TIMES:
+            raise UsageError(
+                f"node_times is {self.node_times!r}; give one of {', '.join(NODE_TIMES)}"
+            )
+        if self.node_times != "auto" and self.collector != "auto":
+            raise UsageError(
+                "node times and a collector exclude each other: both say what measures; give one"
             )
         for what, seconds in (("delay", self.delay_s), ("duration", self.duration_s or 0.0)):
             if not 0 <= seconds < 1e9:
@@ -111,7 +124,13 @@ class ProfileOptions:
             toggle_signal=int(parse_signal(self.toggle_signal)) if self.toggle_signal else 0,
             paused=self.paused or self.capture_range is not None,
             capture_range=parse_capture_range(self.capture_range)[0],
+            cupti_windows=self.node_times == "cupti",
         )
+
+    @property
+    def measured_by(self) -> str:
+        """The one of COLLECTORS that begins: events where nodes are timed behind the gate."""
+        return self.collector if self.node_times == "auto" else "events"
 
     def to_json(self) -> str:
         """Return the options as JSON, for a child process."""

@@ -77,7 +77,7 @@ class Session:
         self._choice.install()
         native.set_range(parse_capture_range(self.options.capture_range)[1])
         native.set_cupti_user(cupti_user(own_library=str(native.library_path())))
-        watch_native.want_collector(self.options.collector)
+        watch_native.want_collector(self.options.measured_by)
         if self._job is not None:
             why = native.prepare(
                 self._job.spool,
@@ -101,7 +101,7 @@ class Session:
         self._compiled_graphs.install()
         self._others.install()
         # Before the driver starts nobody knows yet whether CUPTI can be had.
-        waiting = at_init and self.options.collector != "cupti"
+        waiting = at_init and self.options.measured_by != "cupti"
         if waiting or watch_native.collector() in ("events", "topology"):
             self._watching.install()
 

@@ -223,6 +223,142 @@ def test_launches_outside_periods_pass_uncounted(fake: Backend, tmp_path: Path) 
     assert graph_exec.launch_count == 4
 
 
+def test_cupti_comes_for_windows_and_goes(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}import ctypes\ncupti = ctypes.CDLL(os.environ['GVIZ_CUPTI'])\n"
+        "graph, end = chain(), time.monotonic() + 20\n"
+        "while not cupti.fake_finalized() and time.monotonic() < end:\n    launch(graph, 1)\n"
+        "launch(graph, 300)\n"
+        "assert cupti.fake_finalized() >= 1 and cupti.fake_finalized_beside_others() == 0\n"
+        "assert cupti.fake_enabled_callbacks(1) == -1 and cupti.fake_enabled_kinds() == 0\n"
+    )
+    options = ("--node-times", "cupti", "--node-launches", "6", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options)
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (run,) = recording.fetch_runs()
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+        notes = [note.text for note in recording.fetch_notes(RUN)]
+        windows = recording.fetch_windows(RUN)
+    timed = [launch for launch in launches if launch.node_method == "cupti"]
+    assert notes == []
+    assert run.collector == "cupti"
+    assert len(timed) >= 6
+    assert [launch.span_count for launch in timed[:6]] == [4] * 6
+    assert measured["cupti_windows"] == len(windows) >= 1
+    assert measured["cupti_window_holes"] == measured["gate_closings_overrun"] == 0
+    # What is outside of windows is plain, and of that most passes.
+    assert measured["launches_counted"] > 0
+    assert launches[0].node_method is None
+
+
+#: Launches of three threads, beside captures, until two windows were there.
+STORM = """
+import ctypes, threading
+def work():
+    cuda.make_current()
+    mine, graph = cuda.stream(), chain()
+    while cupti.fake_finalized() < 2 and time.monotonic() < end:
+        cuda.launch_graph(graph, mine)
+        cuda.wait(mine)
+cupti = ctypes.CDLL(os.environ["GVIZ_CUPTI"])
+end = time.monotonic() + 30
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+while any(thread.is_alive() for thread in threads):
+    cuda.begin_capture(stream)
+    cuda.end_capture(stream)
+    time.sleep(0.01)
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_windows_of_cupti_close_with_nobody_inside(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}{STORM}"
+        "assert cupti.fake_finalized() >= 2 and cupti.fake_finalized_beside_others() == 0\n"
+    )
+    options = ("--node-times", "cupti", "--node-launches", "all", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options)
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        graphs = [g for g in recording.fetch_graphs() if g.origin == "explicit"]
+        methods = [
+            {launch.node_method for launch in recording.fetch_launches(g.graph_id)} for g in graphs
+        ]
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+    assert len(graphs) == 3
+    # One window serves whoever launches in it.
+    assert any("cupti" in found for found in methods)
+    assert measured["cupti_window_holes"] == 0
+    assert measured["gate_closings"] >= 2 * measured["cupti_windows"] >= 2
+
+
+def test_call_past_the_gate_keeps_cupti_in_the_process(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}import ctypes, threading\n"
+        "find = ctypes.CDLL('libc.so.6').dlsym\n"
+        "find.restype, find.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)\n"
+        "address = find(ctypes.CDLL('libcuda.so.1')._handle, b'cuDriverGetVersion')\n"
+        "bare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)\n"
+        "graph, end, number = chain(), time.monotonic() + 1.0, ctypes.c_int()\n"
+        "def work():\n"
+        "    while time.monotonic() < end:\n        bare(ctypes.addressof(number))\n"
+        "thread = threading.Thread(target=work)\nthread.start()\n"
+        "while time.monotonic() < end:\n    launch(graph, 1)\n"
+        "thread.join()\n"
+        "assert ctypes.CDLL(os.environ['GVIZ_CUPTI']).fake_finalized() == 0\n"
+    )
+    done = run_script(fake, tmp_path, text, "--node-times", "cupti", "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        notes = [note.text for note in recording.fetch_notes(RUN)]
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+    assert any("does not see calls of cuDriverGetVersion" in note for note in notes)
+    assert any("CUPTI stays" in note for note in notes)
+    assert measured["cupti_windows"] == 1
+    assert (measured["cupti_window_holes"] or 0) > 0
+
+
+def test_unproven_pair_of_driver_and_cupti_gets_copies(fake: Backend, tmp_path: Path) -> None:
+    text = f"{PREAMBLE}launch(chain(), 30)\n"
+    options = ("--node-times", "cupti", "--node-launches", "6", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options, FAKE_CUPTI_VERSION="130500")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (run,) = recording.fetch_runs()
+        (graph,) = recording.fetch_graphs()
+        methods = [x.node_method for x in recording.fetch_launches(graph.graph_id)]
+        (note,) = [note.text for note in recording.fetch_notes(RUN)]
+    assert note.endswith("this pair of driver and CUPTI was not tried on a GPU")
+    assert run.collector == "events"
+    assert methods.count("events") == 6
+
+
+def test_another_profiler_gets_cupti_once_its_windows_are_over(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = (
+        f"{PREAMBLE}import ctypes\nfrom gviz.collectors import native\ngraph = chain()\n"
+        "end = time.monotonic() + 0.5\nwhile time.monotonic() < end:\n    launch(graph, 1)\n"
+        "native.leave('another', 1.0)\nlaunch(graph, 5)\n"
+        "cupti, handle = ctypes.CDLL(os.environ['GVIZ_CUPTI']), ctypes.c_void_p()\n"
+        "callback = ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p)\n"
+        "assert cupti.cuptiSubscribe(ctypes.byref(handle), callback, None) == 0\n"
+        "launch(graph, 5)\n"
+    )
+    options = ("--node-times", "cupti", "--node-launches", "all", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options)
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        notes = [note.text for note in recording.fetch_notes(RUN)]
+    assert "windows of CUPTI ended: another started" in notes
+
+
 @pytest.mark.parametrize(("option", "launches"), [((), 3), (("--no-gate",), 0)])
 def test_gate_records_where_cupti_cannot_be_had(
     fake: Backend, fakes: Fakes, tmp_path: Path, option: tuple[str, ...], launches: int

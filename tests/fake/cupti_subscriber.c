@@ -36,6 +36,7 @@ static bool subscribed;
 static callback_function callback;
 static void *user_data;
 static bool enabled[DOMAIN_COUNT][CBID_COUNT];
+static int finalized, broken;
 
 static void tell(int domain, int cbid, const void *data) {
     callback_function to = __atomic_load_n(&callback, __ATOMIC_SEQ_CST);
@@ -102,6 +103,23 @@ EXPORT CUptiResult cuptiSubscribe(struct subscriber **out, callback_function to,
     attach();
     return CUPTI_SUCCESS;
 }
+
+/* Once CUPTI is finalized the driver's calls go as if it had never been. Others inside the driver, and
+ * work in flight, break the program. */
+EXPORT CUptiResult cuptiFinalize(void) {
+    pthread_mutex_lock(&lock);
+    __atomic_store_n(&callback, NULL, __ATOMIC_SEQ_CST);
+    subscribed = false;
+    pthread_mutex_unlock(&lock);
+    fake_set_tool(NULL);
+    finalized += 1;
+    broken += fake_calls_inside() != 0;
+    return CUPTI_SUCCESS;
+}
+
+/* For tests: how often that was, and how often with others inside the driver. */
+EXPORT int fake_finalized(void) { return finalized; }
+EXPORT int fake_finalized_beside_others(void) { return broken; }
 
 static bool is_subscriber(const struct subscriber *subscriber) { return subscribed && subscriber == &only; }
 

@@ -216,6 +216,7 @@ struct plan {
 EXPORT void fake_set_plan(const struct plan *plan); /* NULL: the real clock again */
 EXPORT double fake_drift(void);
 EXPORT void fake_keeps_records(bool on);
+EXPORT int fake_calls_inside(void); /* how many calls are under way on all threads */
 EXPORT void fake_set_tool(const struct tool *tool);
 /* A call of the CUDA runtime is entered (result NULL) or returns. */
 EXPORT void fake_runtime_call(int cbid, const char *name, const void *params, int *result);

@@ -111,8 +111,13 @@ bool fake_is(const void *object, enum object_kind kind) {
 
 /* -- calls and the tool ------------------------------------------------------------------------ */
 
+static int calls_inside;
+
+int fake_calls_inside(void) { return __atomic_load_n(&calls_inside, __ATOMIC_SEQ_CST); }
+
 void call_enter(struct call *call, int cbid, const char *name, const void *params) {
     static uint32_t last;
+    __atomic_add_fetch(&calls_inside, 1, __ATOMIC_SEQ_CST);
     *call = (struct call){.cbid = cbid, .name = name, .params = params, .outer = correlation_id};
     call->correlation_id = __atomic_add_fetch(&last, 1, __ATOMIC_SEQ_CST);
     correlation_id = call->correlation_id;
@@ -128,6 +133,7 @@ CUresult call_exit(struct call *call, CUresult result) {
         t->api(1, call->cbid, call->name, call->params, &result, &call->correlation_data,
                call->correlation_id);
     correlation_id = call->outer;
+    __atomic_sub_fetch(&calls_inside, 1, __ATOMIC_SEQ_CST);
     return result;
 }
 

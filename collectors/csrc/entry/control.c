@@ -28,6 +28,7 @@ static char cupti_path[3000];
 static bool prepared; /* by Python, or by gviz_start: the environment is not read */
 static bool from_environment; /* no Python part */
 static bool left_before_attaching;
+static bool visits_started;
 
 GVIZ_EXPORT int gviz_stop(double seconds);
 
@@ -43,6 +44,8 @@ static void in_forked_child(void) {
     /* The spool, CUPTI and the flush thread belong to the parent. */
     bool again = injection_wanted && process_follows_children();
     injection_wanted = again; /* without CUDA so far: the child may use it and be recorded itself */
+    visits_started = false;
+    visits_abandon();
     atomic_store(&run_state, again ? STATE_IDLE : STATE_DETACHED);
     flush_forked();
     pause_forked();
@@ -121,14 +124,15 @@ static int attach_cupti(bool again) {
  * copies. */
 static int attach_told(const char *why) {
     static const char told[] = "; the gate tells of the driver's calls";
-    bool copies = !watch_without_times() && watch_can_copy();
-    const char *name = copies ? "events\n" : "topology\n";
     options.eager_operations = 0;
     if (options.event_cost_fraction > TOLD_EVENT_COST_FRACTION)
         options.event_cost_fraction = TOLD_EVENT_COST_FRACTION;
     told_take_over();
+    bool windows = visits_started = options.cupti_windows && visits_start(cupti_path);
+    bool copies = !windows && !watch_without_times() && watch_can_copy();
     if (copies)
         watch_stand_in();
+    const char *name = windows ? "cupti\n" : copies ? "events\n" : "topology\n";
     struct slice slices[] = {{name, strlen(name)}, {why, strlen(why)}, {told, sizeof told - 1}};
     spool_append(RECORD_COLLECTOR, slices, 3);
     return attach_calls(false);
@@ -316,6 +320,8 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     injection_wanted = left_before_attaching = false;
     int state = atomic_load(&run_state);
     pause_finish();
+    visits_finish(visits_started);
+    visits_started = false;
     if (state == STATE_RECORDING || state == STATE_LEFT) {
         if (!watching())
             window_finish();
@@ -360,6 +366,10 @@ GVIZ_EXPORT int gviz_leave(const char *profiler, double seconds) {
         leave(profiler, seconds);
     left_before_attaching = injection_wanted;
     injection_wanted = false;
+    if (visits_started)
+        note("limit", "windows of CUPTI ended: %s started", profiler);
+    visits_finish(visits_started);
+    visits_started = false;
     pthread_mutex_unlock(&control_lock);
     return left;
 }

@@ -74,7 +74,7 @@ static void *flush_main(void *unused) {
             relaxed = true;
         }
         if (context_at(0)) {
-            if (!watching())
+            if (!watching() && !visits_on())
                 activity_flush();
             timing_poll();
             graph_memory_sample();

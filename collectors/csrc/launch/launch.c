@@ -49,7 +49,7 @@ bool launch_period_over(uint64_t last_ns, uint64_t time_ns) {
 }
 
 static bool wants_nodes(const struct executable *exec, uint64_t time_ns) {
-    if (exec->unwanted || !activity_can_open())
+    if (exec->unwanted || !(activity_can_open() || visits_on()))
         return false;
     switch (options.policy) {
     case POLICY_ALL:
@@ -57,7 +57,8 @@ static bool wants_nodes(const struct executable *exec, uint64_t time_ns) {
     case POLICY_PERIOD:
         return launch_period_over(exec->wanted_ns, time_ns);
     case POLICY_EVERY:
-        return exec->launches % options.policy_count == 0;
+        return visits_on() ? (uint64_t)exec->recorded * options.policy_count <= exec->launches
+                           : exec->launches % options.policy_count == 0;
     default:
         return exec->recorded < options.policy_count;
     }
@@ -71,6 +72,7 @@ struct entered {
     uint32_t launches; /* before this one, in this period */
     uint32_t recorded; /* of those, with node times wanted */
     bool late, wanted, updated;
+    bool due; /* node times, once a window is open */
     int watch;
 };
 
@@ -85,9 +87,10 @@ GVIZ_HOT_CODE static struct entered exec_enter(CUgraphExec handle, bool admitted
         exec->launches += passed;
     }
     if (exec) {
-        bool wanted = admitted && wants_nodes(exec, time_ns);
+        bool due = admitted && wants_nodes(exec, time_ns);
+        bool wanted = due && (!visits_on() || activity_is_open());
         entered = (struct entered){exec->exec_id, exec->launches, exec->recorded, exec->late, wanted,
-                                   exec->updated, exec->watch};
+                                   exec->updated, due && !wanted, exec->watch};
         exec->launches++;
         exec->recorded += wanted;
         exec->wanted_ns = wanted ? time_ns : exec->wanted_ns;
@@ -138,7 +141,8 @@ static void launch_outside_period(const CUpti_CallbackData *data, CUgraphExec ha
 
 /* Whether enough launches of an executable are recorded one by one. */
 static bool may_pass(const struct entered *entered) {
-    return !options.max_launches && entered->exec_id && entered->launches >= ALWAYS_RECORDED_LAUNCHES;
+    return !options.max_launches && !entered->due && !activity_is_open() && entered->exec_id &&
+           entered->launches >= ALWAYS_RECORDED_LAUNCHES;
 }
 
 static void let_pass(void) {
@@ -164,7 +168,8 @@ GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     bool admitted = pause_admits(&slot.last);
     slot.passed = passing_end((CUgraphExec)params[0]);
     if (!admitted) {
-        window_launch(false, data->context, stream); /* to close it */
+        if (!visits_on())
+            window_launch(false, data->context, stream); /* to close it */
         if (!activity_is_open()) { /* else it is recorded by CUPTI in any case */
             launch_outside_period(data, (CUgraphExec)params[0], stream);
             pause_launch_ended();
@@ -176,6 +181,10 @@ GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     slot.exec_id = entered.exec_id;
     slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
     slot.flags = entered.late ? LAUNCH_LATE : 0;
+    this_thread()->launch_exec_id = entered.exec_id;
+    this_thread()->launch_correlation = data->correlation_id;
+    if (entered.due)
+        visits_want();
     slot.exec = admitted && may_pass(&entered) ? (CUgraphExec)params[0] : NULL;
     slot.exec_watch = entered.watch;
     bool compared = false;
@@ -187,7 +196,7 @@ GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     /* Checked only where an event could end up in a capture that gviz did not see begin: it costs
      * as much as the rest of this function. */
     timed = timed && !stream_is_capturing(stream);
-    if (admitted)
+    if (admitted && !visits_on())
         window_launch(slot.wanted, data->context, stream);
     slot.flags |= activity_is_open() ? LAUNCH_NODE_LEVEL : 0;
     slot.start_ns = time;
@@ -202,6 +211,7 @@ GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
 GVIZ_HOT_CODE void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     uint64_t end_ns = now_ns();
     this_thread()->call_has_stream = false;
+    this_thread()->launch_exec_id = 0;
     const struct launch_maker *to = atomic_load(&maker);
     if (slot.watch && to)
         to->ends(slot.watch, slot.event_pair != NULL);
@@ -218,7 +228,10 @@ GVIZ_HOT_CODE void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     }
     if (slot.free_before)
         memory_taken(slot.exec_id, MEMORY_FIRST_LAUNCH, slot.free_before);
-    window_launched(slot.wanted);
+    if (!visits_on())
+        window_launched(slot.wanted);
+    else if (slot.flags & LAUNCH_NODE_LEVEL)
+        visits_launched(slot.wanted);
     pause_launch_ended();
     struct launch_record record = {
         .exec_id = slot.exec_id, .correlation = data->correlation_id,

@@ -69,6 +69,7 @@ enum record_type {
     RECORD_PERIOD = 60, /* Recording begins or ends, and why */
     RECORD_ALTERNATION = 61, /* JSON from Python: a graph and its work eagerly, timed alternately */
     RECORD_LAUNCHES_PASSED = 62, /* Launches of an executable of which only the number is known */
+    RECORD_VISITED = 63, /* A launch in a window that CUPTI came for: its ids, and CUPTI's */
     RECORD_GRAPH_ORIGIN = 70, /* The place where a graph's capture began, or where it was instantiated */
     RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
 };
@@ -268,6 +269,15 @@ struct launches_passed_record {
     uint64_t to_ns; /* none of them is later */
 };
 _Static_assert(sizeof(struct launches_passed_record) == 24, "its size");
+
+/* A launch in a window that CUPTI came for: its ids, and CUPTI's */
+struct visited_record {
+    uint32_t exec_id;
+    uint32_t correlation;
+    uint32_t cupti_exec_id;
+    uint32_t cupti_correlation;
+};
+_Static_assert(sizeof(struct visited_record) == 16, "its size");
 
 /* A graph level, before its nodes and edges */
 struct graph_record {

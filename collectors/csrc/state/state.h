@@ -30,6 +30,7 @@ struct options {
     int32_t toggle_signal;       /* starts and ends a period, 0: none does */
     uint32_t paused;             /* the first period waits for a call or the signal */
     uint32_t capture_range;      /* enum capture_range: the program's own ranges are periods */
+    uint32_t cupti_windows;      /* without CUPTI but for moments, behind the gate */
 };
 
 /* LEFT: another profiler has CUPTI, the spool is open. */
@@ -67,6 +68,8 @@ struct thread_state {
     bool call_has_stream;
     bool created_node;        /* the call under way created a graph node */
     bool call_made;           /* gviz made the call under way, which is not to be made again */
+    uint32_t launch_exec_id; /* of the launch under way that the gate told of, 0: none */
+    uint32_t launch_correlation;
     uint32_t nvtx_path;
     uint32_t nvtx_depth;
 };

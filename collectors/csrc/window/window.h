@@ -38,6 +38,16 @@ bool activity_is_open(void);
 bool activity_can_open(void); /* there is a CUPTI that times nodes */
 void activity_counters(void);
 
+/* ---- visit.c: CUPTI in windows, behind the gate -------------------------------------------- */
+
+bool visits_start(const char *cupti_path); /* false: there are none, and a note says why */
+void visits_finish(bool started);
+void visits_abandon(void);
+bool visits_on(void);
+void visits_want(void);   /* a launch is to be recorded node by node, and no window is open */
+/* A launch was made in the window: one that is wanted, or another. */
+void visits_launched(bool is_wanted);
+
 /* ---- window.c: when node times are taken -------------------------------------------- */
 
 void window_reset(bool again);

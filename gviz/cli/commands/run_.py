@@ -18,6 +18,7 @@ from gviz.cli.program import command_of, default_name
 from gviz.cli.recording_path import file_path
 from gviz.collectors import (
     COLLECTORS,
+    NODE_TIMES,
     OWN_VARIABLES,
     Job,
     JobWriter,
@@ -82,6 +83,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         choices=COLLECTORS,
         default="auto",
         help="what measures (default: auto, CUPTI if it can be had, else events)",
+    )
+    parser.add_argument(
+        "--node-times",
+        choices=NODE_TIMES,
+        default="auto",
+        help="what times nodes while CUPTI is not in the program: event copies, or CUPTI in "
+        "windows of a moment (default: auto, as --collector says)",
     )
     parser.add_argument(
         "--no-gate",
@@ -233,6 +241,7 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         toggle_signal=args.toggle_signal,
         capture_range=args.capture_range,
         collector=args.collector,
+        node_times=args.node_times,
         overwrite=args.overwrite,
     )
 

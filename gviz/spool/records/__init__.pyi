@@ -3,6 +3,7 @@ from gviz.spool.records import table as table
 from gviz.spool.records.activity import decode_buffer as decode_buffer
 from gviz.spool.records.activity import join as join
 from gviz.spool.records.call_records import LifeRecord as LifeRecord
+from gviz.spool.records.call_records import VisitedRecord as VisitedRecord
 from gviz.spool.records.enums import STACK_REASONS as STACK_REASONS
 from gviz.spool.records.enums import PeriodReason as PeriodReason
 from gviz.spool.records.enums import WindowReason as WindowReason

@@ -100,6 +100,15 @@ class LaunchesPassedRecord(NamedTuple):
     to_ns: U64
 
 
+class VisitedRecord(NamedTuple):
+    """A launch in a window that CUPTI came for: its ids, and CUPTI's."""
+
+    exec_id: U32
+    correlation: U32
+    cupti_exec_id: U32
+    cupti_correlation: U32
+
+
 class NvtxPathRecord(NamedTuple):
     """A text of NVTX ranges, below those that were open around it.
 

@@ -75,6 +75,7 @@ class RecordType(IntEnum):
     PERIOD = 60
     ALTERNATION = 61
     LAUNCHES_PASSED = 62
+    VISITED = 63
     GRAPH_ORIGIN = 70
     STOPPED = 75
 

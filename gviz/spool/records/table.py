@@ -23,6 +23,7 @@ from gviz.spool.records.call_records import (
     NvtxPathRecord,
     NvtxRangeRecord,
     RuntimeCallNameRecord,
+    VisitedRecord,
 )
 from gviz.spool.records.enums import MemoryStep, PeriodReason, StackReason, WindowReason
 from gviz.spool.records.event_records import (
@@ -87,6 +88,7 @@ LIFE = Layout(LifeRecord)
 LAUNCH = Layout(LaunchRecord)
 LAUNCH_TIME = Layout(LaunchTimeRecord)
 LAUNCHES_PASSED = Layout(LaunchesPassedRecord)
+VISITED = Layout(VisitedRecord)
 GRAPH = Layout(GraphRecord)
 NODE = Layout(NodeRecord)
 EDGES = Layout(EdgesRecord)
@@ -129,6 +131,7 @@ LAYOUTS: dict[RecordType, Layout[Any]] = {
     RecordType.LAUNCH: LAUNCH,
     RecordType.LAUNCH_TIME: LAUNCH_TIME,
     RecordType.LAUNCHES_PASSED: LAUNCHES_PASSED,
+    RecordType.VISITED: VISITED,
     RecordType.GRAPH: GRAPH,
     RecordType.NODE: NODE,
     RecordType.EDGES: EDGES,

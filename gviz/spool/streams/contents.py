@@ -48,6 +48,7 @@ from gviz.spool.streams.activity_stream import ActivityStream, GraphTimes
 from gviz.spool.streams.fences import Fences, fences_of
 from gviz.spool.streams.launch_stream import LaunchStream
 from gviz.spool.streams.retention import Retention
+from gviz.spool.streams.visits import Visits
 
 #: NVTX ranges kept; those beyond are counted.
 MOST_NVTX_RANGES = 100_000
@@ -95,6 +96,7 @@ class Contents:
     #: why nodes of a graph are not timed, by the graph's id
     refusals: dict[int, str] = field(default_factory=dict)
     life: LifeContents = field(default_factory=LifeContents)
+    visits: Visits = field(default_factory=Visits)
     unknown_records: int = 0
     #: What could not be read and is left out, by kind of record; also "node time" and "part".
     unreadable: Counter[str] = field(default_factory=Counter)
@@ -247,6 +249,7 @@ def _buffer(c: Contents, p: bytes) -> None:
     if not sound.all():
         c.unreadable["node time"] += int((~sound).sum())
         records = records[sound]
+    records = c.visits.translate(records)
     if c.unwanted_execs:
         records = records[~np.isin(records["exec_id"], sorted(c.unwanted_execs))]
     c.activity_stream.add(records)
@@ -292,6 +295,10 @@ def _launches_passed(c: Contents, p: bytes) -> None:
     passed = table.LAUNCHES_PASSED.unpack(p)
     check_time(passed.from_ns, passed.to_ns)
     c.launch_stream.add_passed(passed.exec_id, passed.launches, passed.to_ns)
+
+
+def _visited(c: Contents, p: bytes) -> None:
+    c.visits.add(table.VISITED.unpack(p))
 
 
 def _graph(c: Contents, p: bytes) -> None:
@@ -404,6 +411,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.LAUNCH: _launch,
     RecordType.LAUNCH_TIME: _launch_time,
     RecordType.LAUNCHES_PASSED: _launches_passed,
+    RecordType.VISITED: _visited,
     RecordType.GRAPH: _graph,
     RecordType.NODE: _node,
     RecordType.EDGES: _edges,

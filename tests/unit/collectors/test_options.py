@@ -56,6 +56,20 @@ def test_options_reach_the_native_library() -> None:
 
 
 @pytest.mark.parametrize(
+    ("node_times", "windows", "collector"),
+    [("auto", False, "auto"), ("events", False, "events"), ("cupti", True, "events")],
+)
+def test_node_times_begin_without_cupti(node_times: str, windows: bool, collector: str) -> None:
+    options = ProfileOptions(node_times=node_times)
+    assert (options.native().cupti_windows, options.measured_by) == (windows, collector)
+
+
+def test_node_times_and_a_collector_say_the_same_thing() -> None:
+    with pytest.raises(UsageError, match="both say what measures"):
+        ProfileOptions(node_times="cupti", collector="cupti")
+
+
+@pytest.mark.parametrize(
     ("text", "number"), [("cudaProfilerApi", RANGE_PROFILER), ("nvtx:a:b", RANGE_NVTX)]
 )
 def test_capture_range_begins_without_recording(text: str, number: int) -> None:
@@ -82,6 +96,7 @@ def test_options_survive_the_way_to_a_child() -> None:
         ("max_launches", 0, "max_launches is 0"),
         ("toggle_signal", "SIGKILL", "no signal that a program can catch"),
         ("toggle_signal", "SIGNONE", "no signal that a program can catch"),
+        ("node_times", "magic", "auto, cupti, events"),
         ("capture_range", "nvtx:", "give cudaProfilerApi, or nvtx:NAME"),
         ("capture_range", "profiler", "give cudaProfilerApi, or nvtx:NAME"),
     ],

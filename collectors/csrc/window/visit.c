@@ -1,0 +1,304 @@
+/* CUPTI in windows: it comes for a moment, behind the gate, and goes again.
+ *
+ * A subscription to CUPTI slows every launch of the process down until cuptiFinalize, which is safe
+ * only while no other thread is inside the driver and nothing is in flight. So a thread of gviz's own
+ * closes the gate, attaches, opens it; lets a few launches pass through the window; closes the gate,
+ * finalizes and opens it. The gate tells of launches meanwhile as ever: CUPTI's one callback pairs its
+ * numbers with those.
+ *
+ * A call of the driver on a thread without a mark is one that the gate does not see: from then on gviz
+ * never finalizes in this process. Nor where attaching or finalizing held the program too long.
+ */
+#include "calls/calls.h"
+#include "spool/spool.h"
+#include "window/parts.h"
+
+#include "gate/gate.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <time.h>
+
+#define MILLISECOND_NS 1000000ull
+/* How long a window stays open at most, how long it waits for a launch, and how many that are not
+ * wanted end it. */
+#define WINDOW_NS (200 * MILLISECOND_NS)
+#define IDLE_NS (50 * MILLISECOND_NS)
+#define OTHERS 16
+#define POLL_NS (1 * MILLISECOND_NS)
+#define PAUSE_NS (10 * MILLISECOND_NS)
+/* How long leaving is tried before CUPTI stays; at the end of the program. */
+#define LEAVING_NS (10000 * MILLISECOND_NS)
+#define LEAVING_LATE_NS (1000 * MILLISECOND_NS)
+/* The next window comes after so many times what the last one held the program. */
+#define HOLDS_APART 99
+#define SHOWN_HOLES 4
+
+/* Pairs of driver and CUPTI with which attaching and finalizing were tried on a GPU: 2,400 windows. */
+static const struct {
+    int driver;
+    uint32_t cupti;
+} proven[] = {{13000, 130001}};
+
+static const struct gate_api *gate;
+static struct cupti_functions real, stand_ins;
+static CUptiResult (*finalize)(void);
+static CUpti_SubscriberHandle subscriber;
+static bool is_launch[CALL_ID_LIMIT];
+static pthread_t thread;
+GVIZ_LOCK(lock);
+static _Atomic bool on GVIZ_HOT, wanted GVIZ_HOT;
+static bool stopping, attached;
+static _Atomic uint32_t holes, launched, others;
+static uint64_t windows, held_ns, longest_ns;
+static int failure; /* of attaching */
+
+GVIZ_HOT_CODE bool visits_on(void) { return atomic_load_explicit(&on, memory_order_relaxed); }
+
+GVIZ_HOT_CODE void visits_want(void) { atomic_store_explicit(&wanted, true, memory_order_relaxed); }
+
+void visits_launched(bool is_wanted) {
+    if (is_wanted)
+        atomic_store(&others, 0);
+    else
+        atomic_fetch_add(&others, 1);
+    atomic_fetch_add(&launched, 1);
+}
+
+/* -- CUPTI's callback, within the program's calls ------------------------------------------------- */
+
+static void on_hole(const char *name) {
+    if (atomic_fetch_add(&holes, 1) < SHOWN_HOLES)
+        note("limit", "the gate does not see calls of %s on one of the program's threads: CUPTI stays in the "
+                      "process after this window", name ? name : "an unnamed function");
+}
+
+static void on_callback(void *unused, int domain, uint32_t cbid, const void *data) {
+    (void)unused;
+    const CUpti_CallbackData *call = data;
+    const struct thread_state *own = this_thread();
+    if (domain != DOMAIN_DRIVER_API || call->site != 0 || cbid >= CALL_ID_LIMIT)
+        return;
+    if (!gate->is_inside() && !own->inside)
+        on_hole(call->function_name);
+    if (!is_launch[cbid] || !own->launch_exec_id)
+        return;
+    struct visited_record record = {own->launch_exec_id, own->launch_correlation, 0, call->correlation_id};
+    if (real.cuptiGetGraphExecId(*(CUgraphExec const *)call->params, &record.cupti_exec_id) == 0)
+        spool_append_one(RECORD_VISITED, &record, sizeof record);
+}
+
+/* -- behind the closed gate ------------------------------------------------------------------------- */
+
+/* The functions of activity records are CUPTI's while it is there. */
+static void use(const struct cupti_functions *functions) {
+    cupti.cuptiGetVersion = functions->cuptiGetVersion;
+    cupti.cuptiActivityRegisterCallbacks = functions->cuptiActivityRegisterCallbacks;
+    cupti.cuptiActivityEnable = functions->cuptiActivityEnable;
+    cupti.cuptiActivityDisable = functions->cuptiActivityDisable;
+    cupti.cuptiActivityFlushAll = functions->cuptiActivityFlushAll;
+    cupti.cuptiActivityGetNextRecord = functions->cuptiActivityGetNextRecord;
+    cupti.cuptiActivityGetNumDroppedRecords = functions->cuptiActivityGetNumDroppedRecords;
+}
+
+static void attach(void *unused) {
+    (void)unused;
+    uint64_t begin_ns = now_ns();
+    failure = real.cuptiSubscribe(&subscriber, on_callback, NULL);
+    if (failure != 0)
+        return;
+    use(&real);
+    real.cuptiEnableDomain(1, subscriber, DOMAIN_DRIVER_API);
+    failure = activity_start(true) != 0 || activity_open(WINDOW_LAUNCHES) != 0 ? -1 : 0;
+    attached = true;
+    passing_end_all();
+    held_ns = now_ns() - begin_ns;
+}
+
+static void stop_recording(void) {
+    activity_stop(); /* names are CUPTI's, and go with it */
+    activity_give_back();
+    real.cuptiEnableDomain(0, subscriber, DOMAIN_DRIVER_API);
+}
+
+static void leave(void *unused) {
+    (void)unused;
+    uint64_t begin_ns = now_ns();
+    stop_recording();
+    if (atomic_load(&holes) == 0) {
+        real.cuptiUnsubscribe(subscriber);
+        finalize();
+        use(&stand_ins);
+        attached = false;
+    }
+    held_ns += now_ns() - begin_ns;
+}
+
+/* -- the thread ---------------------------------------------------------------------------------------- */
+
+static bool is_stopping(void) {
+    pthread_mutex_lock(&lock);
+    bool stops = stopping;
+    pthread_mutex_unlock(&lock);
+    return stops;
+}
+
+static void rest(uint64_t ns) {
+    struct timespec pause = {0, (long)ns};
+    nanosleep(&pause, NULL);
+}
+
+/* Windows are over, and what is attached stays. */
+static void give_up_visits(const char *why) {
+    atomic_store(&on, false);
+    note("limit", "windows of CUPTI ended: %s", why);
+}
+
+/* Close the gate for some work, trying until then. */
+static enum gate_answer run_closed(void (*work)(void *data), uint64_t until_ns, bool until_stop) {
+    for (;;) {
+        enum gate_answer answer = gate->run_closed(work, NULL);
+        bool may_come = answer == GATE_BUSY || answer == GATE_BACKING_OFF || answer == GATE_TAKEN;
+        if (!may_come || now_ns() > until_ns || (until_stop && is_stopping()))
+            return answer;
+        rest(POLL_NS);
+    }
+}
+
+static bool ran(enum gate_answer answer) { return answer == GATE_RAN || answer == GATE_OVERRAN; }
+
+/* Until enough launches have come through, or none comes any more. */
+static void serve(void) {
+    uint64_t begin_ns = now_ns(), last_ns = begin_ns;
+    uint32_t before = atomic_load(&launched);
+    atomic_store(&others, 0);
+    while (!is_stopping() && now_ns() - begin_ns < WINDOW_NS && now_ns() - last_ns < IDLE_NS &&
+           atomic_load(&others) < OTHERS) {
+        rest(POLL_NS);
+        uint32_t now = atomic_load(&launched);
+        last_ns = now != before ? now_ns() : last_ns;
+        before = now;
+    }
+}
+
+static void visit(void) {
+    enum gate_answer came = run_closed(attach, now_ns() + IDLE_NS, true);
+    if (!ran(came)) {
+        if (came == GATE_UNKNOWN)
+            give_up_visits("nobody knows which threads are inside the driver");
+        return;
+    }
+    if (!attached) {
+        give_up_visits("CUPTI could not be subscribed to");
+        return;
+    }
+    atomic_store(&wanted, false);
+    windows++;
+    serve();
+    enum gate_answer left = run_closed(leave, now_ns() + LEAVING_NS, true);
+    if (!ran(left) && is_stopping())
+        left = run_closed(leave, now_ns() + LEAVING_LATE_NS, false);
+    if (!ran(left)) {
+        stop_recording();
+        give_up_visits("the process was never quiet again, and CUPTI stays");
+    } else if (attached) {
+        give_up_visits("a call was made past the gate, and CUPTI stays");
+    } else if (came == GATE_OVERRAN || left == GATE_OVERRAN) {
+        give_up_visits("attaching or finalizing held the program for more than 250 ms");
+    }
+    longest_ns = held_ns > longest_ns ? held_ns : longest_ns;
+}
+
+static void *visit_main(void *unused) {
+    (void)unused;
+    uint64_t not_before_ns = 0;
+    this_thread()->inside = 1;
+    while (!is_stopping() && visits_on()) {
+        if (atomic_load(&wanted) && recording() && now_ns() >= not_before_ns) {
+            uint64_t before = windows;
+            visit();
+            if (windows != before)
+                not_before_ns = now_ns() + HOLDS_APART * held_ns;
+        }
+        rest(PAUSE_NS);
+    }
+    return NULL;
+}
+
+/* -- on and off ----------------------------------------------------------------------------------------- */
+
+static const char *obstacle(const char *path) {
+    char why[400];
+    int driver = 0;
+    uint32_t version = 0;
+    struct cupti_functions kept = cupti;
+    int result = cupti_load(path, why, sizeof why);
+    real = cupti;
+    cupti = kept;
+    if (result != 0)
+        return "CUPTI was not found";
+    Dl_info info;
+    void *library = dladdr((void *)real.cuptiSubscribe, &info) ? dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD)
+                                                               : NULL;
+    *(void **)&finalize = library ? dlsym(library, "cuptiFinalize") : NULL;
+    if (!finalize)
+        return "this CUPTI has no cuptiFinalize";
+    cuda.DriverGetVersion(&driver);
+    real.cuptiGetVersion(&version);
+    for (size_t i = 0; i < sizeof proven / sizeof *proven; i++)
+        if (proven[i].driver == driver && proven[i].cupti == version) {
+            counter("cupti_version", version, "number", "measured: cuptiGetVersion");
+            return NULL;
+        }
+    return "this pair of driver and CUPTI was not tried on a GPU";
+}
+
+/* In a forked child, which has not the thread. */
+void visits_abandon(void) {
+    atomic_store(&on, false);
+    attached = false;
+}
+
+bool visits_start(const char *path) {
+    gate = dlsym(RTLD_DEFAULT, "gviz_gate");
+    stand_ins = cupti;
+    const char *why = gate ? obstacle(path) : "the gate is not in this process";
+    for (uint32_t id = 1; !why && id < CALL_ID_LIMIT; id++) {
+        const char *name = NULL;
+        is_launch[id] = real.cuptiGetCallbackName(DOMAIN_DRIVER_API, id, &name) == 0 && name &&
+                        strncmp(name, "cuGraphLaunch", 13) == 0;
+    }
+    stopping = attached = false;
+    atomic_store(&holes, 0);
+    windows = held_ns = longest_ns = 0;
+    atomic_store(&wanted, false);
+    atomic_store(&on, !why);
+    if (!why && pthread_create(&thread, NULL, visit_main, NULL) != 0) {
+        why = "a thread could not be started";
+        atomic_store(&on, false);
+    }
+    if (why)
+        note("limit", "there are no windows of CUPTI: %s", why);
+    return !why;
+}
+
+void visits_finish(bool started) {
+    if (!started)
+        return;
+    pthread_mutex_lock(&lock);
+    stopping = true;
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+    atomic_store(&on, false);
+    if (windows == 0 && atomic_load(&wanted)) {
+        struct gate_counts counts;
+        gate->read_counts(&counts);
+        note("limit", "no window of CUPTI was opened: the process was never quiet (last: %s)",
+             counts.busy_with[0] ? counts.busy_with : "nobody tried");
+    }
+    counter("cupti_windows", (double)windows, "number", "measured: windows that CUPTI came for");
+    counter("cupti_window_longest_ns", (double)longest_ns, "ns",
+            "measured: host time of attaching and finalizing, the longest of a window");
+    counter("cupti_window_holes", (double)atomic_load(&holes), "number",
+            "measured: calls of the driver in windows that the gate did not see");
+}
