@@ -441,8 +441,8 @@ def test_what_is_on_the_screen_is_shared_with_two(hand: Hand, way: str) -> None:
         lambda route, request: (asked.append(unquote(request.url)), route.fulfill(body="saved")),
     )
     page.keyboard.press("k")
-    hand.graph_page.wait_until(lambda: "node=" in page.url, "the selection in the address")
-    nodes = re.search("node=[^&]+", unquote(page.url))
+    hand.graph_page.wait_until(lambda: "select=" in page.url, "the selection in the address")
+    nodes = re.search("select=[^&]+", unquote(page.url))
     hand.begin()
     with page.expect_download() as download:
         if way == "clicks":
