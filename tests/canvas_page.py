@@ -12,8 +12,9 @@ def time_spot(page: Page, ns: float, side: str = "graph") -> tuple[float, float]
     state = page.evaluate("document.querySelector('#timeline canvas').gvizState()")
     box = page.locator("#timeline canvas").bounding_box()
     assert box is not None
-    x = state["gutter"] + state["transform"]["x"] + state["transform"]["k"] * ns
-    return box["x"] + x, box["y"] + state["sides"][side]["top"] + 3
+    of_side = state["sides"][side]
+    x = state["gutter"] + state["transform"]["x"] + state["transform"]["k"] * of_side["scale"] * ns
+    return box["x"] + x, box["y"] + of_side["top"] + 3
 
 
 def locate(page: Page, node: int, view: str = "dag") -> dict[str, float]:

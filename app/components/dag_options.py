@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 #: Where nodes stand.
 LAYOUTS = ("structure", "lanes", "time")
-#: What is folded: equal blocks, and NVTX ranges.
-FOLDINGS = ("repeats", "ranges")
+#: What is folded: equal blocks, NVTX ranges, and modules of the model.
+FOLDINGS = ("repeats", "ranges", "modules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ OVERLAYS = (
     Overlay("kind", "Kind", "type"),
     Overlay("kernel", "Kernel name", "name"),
     Overlay("nvtx", "NVTX range", "nvtx"),
+    Overlay("module", "Module", "module"),
     Overlay("lane", "Lane", "lane"),
     Overlay("device", "Device", "device"),
     Overlay("occupancy", "Occupancy (theoretical)", "occupancy", "share", "no kernel"),

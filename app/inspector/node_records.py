@@ -161,6 +161,7 @@ class _Level:
             "untimed": self._untimed(nodes, at, measured),
             "nvtx": coded(nvtx),
             "nvtx_from": coded(self._sources_of_ranges()),
+            "module": coded(self._view.parts.words(self._nodes)),
             **self._arguments(),
             "parameters": self._parameters(),
             **self._forward(),

@@ -12,13 +12,15 @@ from gviz.app.views import GraphView
 #: What nodes need to have a colour of an overlay.
 _COLUMN = {"nvtx": "nvtx_path_id", "occupancy": "occupancy_fraction", "device": "device_id"}
 
+_MODULES = {"value": "modules", "label": "Fold modules"}
+
 
 def colour_choice(view: GraphView, colour: str) -> Component:
     """Return the choice of what nodes are coloured by."""
     options = [
         {"value": o.name, "label": o.label, "disabled": is_empty(view, o.name)}
         for o in OVERLAYS
-        if not o.signed
+        if not o.signed and (o.name != "module" or view.parts.modules is not None)
     ]
     return select("colour", "Colour", options, colour, width=150, named=False)
 
@@ -41,6 +43,7 @@ def fold_choice(view: GraphView) -> Component | None:
             {"value": "none", "label": "No folds"},
             {"value": "repeats", "label": "Fold repeats"},
             {"value": "ranges", "label": "Fold NVTX", "disabled": is_empty(view, "nvtx")},
+            *([] if view.parts.modules is None else [_MODULES]),
         ],
         value="none",
         size="xs",

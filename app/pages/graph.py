@@ -150,7 +150,7 @@ def is_first_folded(recording: Recording, view: GraphView, keep: Keep) -> bool:
     if view.edge_count is None or not view.is_timed or count not in _FOLDED:
         return False
     level = read_timed_level(recording, view.tree, 0, keep)
-    tree = kept_folds(level, "repeats", keep)
+    tree = kept_folds(recording, level, "repeats", keep)
     covered = sum(len(fold.nodes) for fold in tree.folds if fold.can_split)
     return covered > _COVERS_MOST * count
 

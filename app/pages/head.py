@@ -16,7 +16,7 @@ from gviz.app.views import GraphView
 from gviz.model import is_failed
 from gviz.recording import rows
 from gviz.report import launch_text
-from gviz.text import counted, duration, integer
+from gviz.text import counted, integer
 
 #: A view that can be saved as a picture: its id, and what it is called.
 Picture = tuple[str, str]
@@ -176,8 +176,8 @@ def time_facts(view: GraphView) -> list[tuple[str, str, str]]:
     if times.median_ns is not None:
         how = f"Median of {counted(times.count, 'launch', 'launches')}; {times.method}"
         found.append(("Launch GPU time", launch_text(times), how))
-    if view.node_time_ns is not None:
-        found.append(("Node time", duration(view.node_time_ns), NODE_TIME_METHOD))
+    if view.node_time.median_ns is not None:
+        found.append(("Node time", launch_text(view.node_time), NODE_TIME_METHOD))
     return found
 
 

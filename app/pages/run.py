@@ -118,7 +118,7 @@ def _graph_row(view: RunView, line: GraphLine, addresses: Addresses) -> Componen
         (integer(line.launch_count), None),
         (integer(line.recorded_count), None),
         (launch_text(line.times) or MISSING, line.times.method),
-        (duration(line.node_time_ns), NODE_TIME_METHOD),
+        (launch_text(line.node_time) or MISSING, NODE_TIME_METHOD),
         (duration(line.capture_ns), None),
         (duration(line.instantiate_ns), None),
         (duration(line.upload_ns), None),

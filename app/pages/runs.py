@@ -21,7 +21,8 @@ from gviz.app.components import (
 from gviz.app.pages.run_marks import program_line, troubles
 from gviz.app.pages.runs_table import render_runs_table
 from gviz.app.views import FileRuns, GraphLine, RunView
-from gviz.report import launch_text
+from gviz.model import LaunchTimes
+from gviz.report import count_text, launch_text
 from gviz.text import MISSING, counted, duration, integer
 
 #: Graphs listed on a card; the run's page lists all.
@@ -29,7 +30,7 @@ _LISTED_GRAPHS = 4
 #: Notes in full on a card; the run's page lists all.
 _LISTED_NOTES = 2
 
-NODE_TIME_METHOD = "Sum of node times in one launch, mean over the launches recorded with them"
+NODE_TIME_METHOD = "Sum of node times in one launch, median over the launches recorded with them"
 
 _VIEWS: tuple[tuple[RunsView, str, str], ...] = (
     ("cards", "Cards", "A card each run"),
@@ -266,7 +267,7 @@ def _graphs(view: RunView, addresses: Addresses) -> Component:
     if not view.graphs:
         return html.P(no_graphs(view), className="gv-muted")
     largest = sorted(
-        view.graphs, key=lambda g: (-(g.node_time_ns or 0.0), -g.launch_count, -g.node_count)
+        view.graphs, key=lambda g: (-(g.node_time.median_ns or 0.0), -g.launch_count, -g.node_count)
     )
     lines = [_graph_line(view, g, addresses) for g in largest[:_LISTED_GRAPHS]]
     more = len(view.graphs) - len(lines)
@@ -305,10 +306,8 @@ def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Compone
         html.Span(counted(line.node_count, "node")),
         html.Span(counted(line.launch_count, "launch", "launches")),
         html.Span(
-            f"{duration(line.node_time_ns)} node time"
-            if line.node_time_ns is not None
-            else "no times",
-            title=NODE_TIME_METHOD,
+            _node_time(line.node_time),
+            title=f"{NODE_TIME_METHOD}: {launch_text(line.node_time)}".removesuffix(": "),
         ),
         report_link(view.file, line, addresses),
     ]
@@ -323,6 +322,12 @@ def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Compone
             html.Span(values, className="gv-graph-values"),
         ]
     )
+
+
+def _node_time(found: LaunchTimes) -> str:
+    if found.evidence is None:
+        return "no times"
+    return f"{duration(found.median_ns)} node time, {count_text(found.evidence)}"
 
 
 def report_link(file: str, line: GraphLine, addresses: Addresses) -> Component:

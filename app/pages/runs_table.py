@@ -57,7 +57,7 @@ _FIGURES: tuple[dict[str, Any], ...] = (
         "headerName": "Node time",
         **_TIME,
         "width": 100,
-        "headerTooltip": "Sum of node times in one launch, mean over recorded launches",
+        "headerTooltip": "Sum of node times in one launch, median over recorded launches",
     },
     {
         "field": "life_ns",
@@ -190,6 +190,6 @@ def _row(view: RunView, line: GraphLine, addresses: Addresses) -> dict[str, Any]
         "launches": line.launch_count,
         "launch_ns": line.times.median_ns,
         "launch_method": line.times.method,
-        "node_time_ns": line.node_time_ns,
+        "node_time_ns": line.node_time.median_ns,
         "life_ns": sum(known) if known else None,
     }

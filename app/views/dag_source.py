@@ -97,7 +97,7 @@ def whole_dag(
     arrays["row"] = np.concatenate([level.row for level in levels]).astype(np.uint32)
     arrays["chain"] = np.concatenate([level.chain for level in levels]).astype(np.uint32)
     for folding in FOLDINGS:
-        trees = [kept_folds(level, folding, keep) for level in levels]
+        trees = [kept_folds(recording, level, folding, keep) for level in levels]
         titles = [kept_names(recording, level, folding, keep) for level in levels]
         found = _folding_arrays(levels, parts, folding, trees, titles, strings, about)
         arrays |= {f"{folding}_{name}": values for name, values in found.items()}

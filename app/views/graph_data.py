@@ -10,6 +10,7 @@ import numpy as np
 
 from gviz.app.files import Library, OpenRecording
 from gviz.app.views.family_colours import FamilyColours, read_family_colours
+from gviz.app.views.model_parts import ModelParts, read_model_parts
 from gviz.app.views.row_table import RowTable
 from gviz.errors import RecordingError
 from gviz.model import (
@@ -20,6 +21,7 @@ from gviz.model import (
     graph_titles,
     inflation,
     launch_times,
+    node_times,
     read_nested_times,
     read_node,
     read_node_statistics,
@@ -90,6 +92,8 @@ class GraphView:
     _read_statistics: Callable[[int], rows.NodeStatistics | None]
     _read_nested: Callable[[], NestedTimes]
     _read_families: Callable[[], FamilyColours]
+    _read_parts: Callable[[], ModelParts]
+    _read_node_time: Callable[[int], LaunchTimes]
     _titles: Callable[[], Mapping[int, str]]
     _read_stack: Callable[[int], Sequence[rows.Location]]
     launch_count: int
@@ -128,11 +132,14 @@ class GraphView:
         return self._read_families()
 
     @property
-    def node_time_ns(self) -> float | None:
-        """Sum of node times in one launch, nested ones included, mean over launches (derived)."""
-        level = self.tree.levels[self.at]
-        total = float(np.nansum(self.tree.times.total_ns[level.first : level.end]))
-        return total / self.timed_count if self.timed_count and total else None
+    def parts(self) -> ModelParts:
+        """The parts of the model that the tree's nodes are in: read when they are requested."""
+        return self._read_parts()
+
+    @property
+    def node_time(self) -> LaunchTimes:
+        """Sum of node times in one launch, nested ones included: read when it is requested."""
+        return self._read_node_time(self.graph.graph_id)
 
     @property
     def is_timed(self) -> bool:
@@ -251,6 +258,10 @@ def build_graph_view(opened: OpenRecording, tree: TimedTree) -> GraphView:
         _read_nested=lambda: read_nested_times(opened.recording, tree, opened.keep),
         _titles=lambda: read_titles(opened, graph.run_id),
         _read_families=lambda: read_family_colours(opened.recording, tree, opened.keep),
+        _read_parts=lambda: read_model_parts(opened.recording, tree, opened.keep),
+        _read_node_time=lambda level_id: opened.derive(
+            ("node time", level_id), lambda: node_times(opened.recording, level_id, root.graph_id)
+        ),
         _read_stack=lambda stack_id: opened.recording.fetch_stack(stack_id),
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,

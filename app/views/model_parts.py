@@ -1,19 +1,32 @@
-"""Parts of the model that a graph runs: its phases and layers, read once for all views."""
+"""Parts of the model that a graph runs: phases, layers and modules, read once for all views."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.analysis import NO_RANGE, GraphSubject, ModelLayers, find_model_layers, find_phases
-from gviz.model import Keep, TimedTree
+from gviz.analysis import (
+    NO_RANGE,
+    GraphSubject,
+    ModelLayers,
+    ModelModules,
+    find_model_layers,
+    find_model_modules,
+    find_phases,
+)
+from gviz.layout import INFERRED
+from gviz.model import SEPARATOR, Keep, TimedTree
 from gviz.recording import Texts
 from gviz.stats import NotComputed
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
+
+
+_MOST_NODES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +39,55 @@ class ModelParts:
         None: none are told.
     phase
         One a node: its phase, as the breakdown has it.
+    modules
+        None: none are known.
     """
 
     layers: ModelLayers | None
     phase: Texts
+    modules: ModelModules | None
+
+    def words(self, nodes: range) -> list[str | None]:
+        """Return of some nodes the modules around each, else its layer, and what is inferred."""
+        modules, layers = self.modules, self.layers
+        found: list[str | None] = [None] * len(nodes)
+        for place, at in enumerate(nodes):
+            if modules is not None and modules.code[at] >= 0:
+                mark = INFERRED if modules.is_inferred[at] else ""
+                found[place] = SEPARATOR.join(modules.paths[modules.code[at]]) + mark
+            elif layers is not None and layers.of_node[at] >= 0:
+                is_inferred = layers.is_inferred[at] or layers.source == "repeats"
+                name = f"{layers.kind} {layers.numbers[layers.of_node[at]]}"
+                found[place] = name + (INFERRED if is_inferred else "")
+        return found
+
+    def module_instances(self) -> Texts:
+        """Return of each node its module with a number, else the outermost around it."""
+        return self._of_modules(ModelModules.instances)
+
+    def module_paths(self) -> Texts:
+        """Return of each node the modules around it, from the outermost on."""
+        return self._of_modules(lambda modules: tuple(map(SEPARATOR.join, modules.paths)))
+
+    def _of_modules(self, name: Callable[[ModelModules], Sequence[str]]) -> Texts:
+        if self.modules is None:
+            return Texts(np.full(len(self.phase.codes), -1, np.int32), ())
+        names = name(self.modules)
+        known = {text: at for at, text in enumerate(dict.fromkeys(names))}
+        # The last: of nodes in no module.
+        place = np.array([*(known[text] for text in names), -1], np.int32)
+        return Texts(place[self.modules.code], tuple(known))
 
 
 def read_model_parts(recording: Recording, tree: TimedTree, keep: Keep) -> ModelParts:
-    """Return the parts of a model; of a body none are told, since it has no launch of its own."""
+    """Return the parts of a model.
+
+    None of a body, which has no launch of its own, and of a very large graph: to find what repeats
+    in it would hold its page up.
+    """
     graph = tree.graph
-    if graph.parent_graph_id is not None:
-        return ModelParts(None, Texts(np.full(len(tree.nodes), -1, np.int32), ()))
+    if graph.parent_graph_id is not None or len(tree.nodes) > _MOST_NODES:
+        return ModelParts(None, Texts(np.full(len(tree.nodes), -1, np.int32), ()), None)
 
     def read() -> ModelParts:
         subject = GraphSubject(recording, graph, recording.fetch_devices(graph.run_id), keep)
@@ -47,6 +98,7 @@ def read_model_parts(recording: Recording, tree: TimedTree, keep: Keep) -> Model
         phases = find_phases(subject.graph, paths, timed, layers)
         is_none = np.array([label in ("", NO_RANGE) for label in phases.labels], bool)
         codes = np.where(is_none[phases.code], -1, phases.code).astype(np.int32)
-        return ModelParts(layers, Texts(codes, phases.labels))
+        modules = find_model_modules(subject, layers)
+        return ModelParts(layers, Texts(codes, phases.labels), modules)
 
     return keep(("model parts", graph.graph_id), read)

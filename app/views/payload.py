@@ -113,7 +113,8 @@ def dag_payload(
     ran inside in a launch, summed), body_ns (that alone), share (of the launch, 0..1; these f4,
     NaN: none), launch_ns (in the launch, f4), reason (string or -1, why not timed), family
     (string, ``family_slots`` in the header has the place of its colour; -1: several), phase
-    (string, as the breakdown has it; -1: none or several), edge_from,
+    (string, as the breakdown has it; -1: none or several), module (string: that with a number
+    around it, else the outermost, -1), edge_from,
     edge_to (item index), edge_type, lane (u4), those of
     :func:`gviz.app.views.dag.overlays.overlay_arrays`,
     :func:`gviz.app.views.dag.dag_places.place_arrays`,
@@ -226,7 +227,8 @@ def _open(
             return None
         prefix = f"{level.at}." if level.at else ""
         names = kept_names(recording, level, folding, keep)
-        return folded(kept_folds(level, folding, keep), request.unfolded, names, prefix)
+        folds = kept_folds(recording, level, folding, keep)
+        return folded(folds, request.unfolded, names, prefix)
 
     return open_levels(tree, request.unfolded, read, fold)
 
@@ -240,7 +242,8 @@ def level_arrays(
     arrays = {**_own_arrays(level, strings), **overlay_arrays(level, strings)}
     names = np.array([strings.add(label) for label in families.labels], np.int32)
     arrays["family"] = names[families.code[level.part]]
-    arrays["phase"] = strings.codes(Texts(model.phase.codes[level.part], model.phase.values))
+    for name, texts in (("phase", model.phase), ("module", model.module_instances())):
+        arrays[name] = strings.codes(Texts(texts.codes[level.part], texts.values))
     return arrays
 
 

@@ -17,7 +17,7 @@ from gviz.model import (
     graph_titles,
     is_failed,
     launch_times,
-    read_total_ns,
+    node_times,
 )
 from gviz.recording import Recording, rows
 
@@ -36,8 +36,8 @@ class GraphLine:
         Launches seen, and those with node times.
     typical
         The launch with node times whose GPU time is nearest to their median; None: none has.
-    node_time_ns
-        Sum of node times in one launch, mean over recorded launches (derived).
+    node_time
+        Sum of node times in one launch, over launches with spans.
     capture_ns, instantiate_ns, upload_ns
         Host time of the life-cycle calls (measured); the first executable's.
     """
@@ -51,7 +51,7 @@ class GraphLine:
     recorded_count: int
     times: LaunchTimes
     typical: ShownLaunch | None
-    node_time_ns: float | None
+    node_time: LaunchTimes
     capture_ns: int | None
     instantiate_ns: int | None
     upload_ns: int | None
@@ -105,7 +105,7 @@ class RunView:
     @property
     def largest_node_time_ns(self) -> float:
         """Node time in a launch of the graph that has the most (derived); 0: no graph has times."""
-        return max((line.node_time_ns or 0.0 for line in self.graphs), default=0.0)
+        return max((line.node_time.median_ns or 0.0 for line in self.graphs), default=0.0)
 
     @property
     def warnings(self) -> Sequence[rows.Note]:
@@ -217,7 +217,6 @@ def _graph_line(
 ) -> GraphLine:
     launches, recorded = recording.count_launches(graph.graph_id)
     execs = recording.fetch_graph_execs(graph.graph_id)
-    total = read_total_ns(recording, graph.graph_id)
     first = execs[0] if execs else None
     topology = graph.topology_id
     return GraphLine(
@@ -230,7 +229,7 @@ def _graph_line(
         recorded_count=recorded,
         times=launch_times(recording, graph.graph_id),
         typical=typical_launch(launches_with_times(recording, graph.graph_id)[0]),
-        node_time_ns=total / recorded if recorded and total else None,
+        node_time=node_times(recording, graph.graph_id, graph.graph_id),
         capture_ns=_between(graph.capture_start_ns, graph.capture_end_ns),
         instantiate_ns=_between(first.instantiate_start_ns, first.instantiate_end_ns)
         if first

@@ -36,6 +36,8 @@ from gviz.analysis.launch_costs.shape import straight_line as straight_line
 from gviz.analysis.launch_costs.slowed import describe_slowed as describe_slowed
 from gviz.analysis.model_layers import ModelLayers as ModelLayers
 from gviz.analysis.model_layers import find_model_layers as find_model_layers
+from gviz.analysis.model_modules import ModelModules as ModelModules
+from gviz.analysis.model_modules import find_model_modules as find_model_modules
 from gviz.analysis.node_families import NamedFamilies as NamedFamilies
 from gviz.analysis.node_families import label_of as label_of
 from gviz.analysis.node_families import name_families as name_families

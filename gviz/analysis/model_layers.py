@@ -34,7 +34,7 @@ _METHOD = re.compile(r"^(?:.*\.)?([A-Za-z_]\w*)\.[A-Za-z_]\w*$")
 #: What stands between the name of layers and their number.
 _AROUND_NUMBER = " ._-:#[(/"
 #: PyTorch's base class of all modules, whose frames are around each module's own.
-_EVERY_MODULE = "Module"
+EVERY_MODULE = "Module"
 _NO_NAME = "layer"
 
 
@@ -278,9 +278,15 @@ def class_of(stacks: Sequence[Sequence[str]]) -> str | None:
     for functions in zip(*stacks, strict=False):
         if len(set(functions)) > 1:
             break
-        method = _METHOD.match(functions[0])
-        if method is None or "<locals>" in functions[0]:
+        found = class_of_method(functions[0])
+        if found is None or "<locals>" in functions[0]:
             name = None
-        elif method[1] != _EVERY_MODULE:
-            name = method[1]
+        elif found != EVERY_MODULE:
+            name = found
     return name
+
+
+def class_of_method(function: str) -> str | None:
+    """Return the class of a method, by its qualified name; None: it is no method's."""
+    method = _METHOD.match(function)
+    return None if method is None else method[1]

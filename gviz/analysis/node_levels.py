@@ -1,4 +1,4 @@
-"""Levels that a launch's time is broken down by: phase, layers, layer, operation, family.
+"""Levels that a launch's time is broken down by: phase, layers, layer, module, operation, family.
 
 Phases and operations are NVTX ranges, layers those of the model (see
 :mod:`gviz.analysis.model_layers`). A range around all that was timed says nothing and is left out.
@@ -17,6 +17,7 @@ import numpy as np
 
 from gviz.analysis.launch import NodeGroups
 from gviz.analysis.model_layers import ModelLayers, find_model_layers
+from gviz.analysis.model_modules import ModelModules, find_model_modules
 from gviz.analysis.subject import GraphSubject
 from gviz.layout import INFERRED, name_layers
 from gviz.model import SEPARATOR, GraphTree, range_texts, short_range
@@ -44,9 +45,9 @@ class _Place:
 def node_levels(subject: GraphSubject) -> tuple[NodeGroups, ...]:
     """Return the levels of a graph that tell something, the coarsest first.
 
-    phase, layers (all together), layer, operation, family; the last is always there. Where times
-    and dependencies contradict each other only families are left: nodes of one name may have each
-    other's times.
+    phase, layers (all together), layer, module, operation, family; the last is always there. Where
+    times and dependencies contradict each other only families are left: nodes of one name may have
+    each other's times.
     """
     named = subject.named_families
     families = NodeGroups("family", named.labels, named.code)
@@ -58,8 +59,19 @@ def node_levels(subject: GraphSubject) -> tuple[NodeGroups, ...]:
     places, code = _places(subject.graph, paths, subject.spans.node, known)
     phase = _named(places, code, "phase")
     sections, each = _sections(places, code, phase.code, known)
-    levels = (phase, sections, each, _named(places, code, "operation"))
+    inside = _modules(find_model_modules(subject, known), len(subject.graph))
+    levels = (phase, sections, each, inside, _named(places, code, "operation"))
     return (*(level for level in levels if not level.is_empty), families)
+
+
+def _modules(modules: ModelModules | None, count: int) -> NodeGroups:
+    """Return the modules inside layers; none where ranges tell them, which are operations."""
+    if modules is None or modules.source == "ranges":
+        return NodeGroups("module", ("",), np.zeros(count, np.int64))
+    labels = modules.inside()
+    known = {label: at for at, label in enumerate(dict.fromkeys(("", *labels)))}
+    place = np.array([*(known[label] for label in labels), 0], np.int64)
+    return NodeGroups("module", tuple(known), place[modules.code])
 
 
 def find_phases(

@@ -151,7 +151,7 @@ def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> Co
 
 
 def _evidence(subject: GraphSubject) -> Evidence | None:
-    return launch_times(subject.recording, subject.row.graph_id).evidence
+    return launch_times(subject.recording, subject.row.graph_id, least=1).evidence
 
 
 def _why_no_totals(before: GraphSubject, after: GraphSubject) -> str:

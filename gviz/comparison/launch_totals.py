@@ -21,7 +21,7 @@ def launch_lengths(recording: Recording, graph_id: int) -> NodeDurations:
     From the least disturbing measurement there is (:func:`gviz.model.launch_times`), which is
     their method.
     """
-    times = launch_times(recording, graph_id)
+    times = launch_times(recording, graph_id, least=1)
     launches = _one_by_one(recording, graph_id, "event" if times.is_between_events else "gpu")
     return _column(launches, times.median_ns, times.method)
 

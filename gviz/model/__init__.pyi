@@ -16,6 +16,7 @@ from gviz.model.launch_time import LaunchTimes as LaunchTimes
 from gviz.model.launch_time import MeasuredLaunches as MeasuredLaunches
 from gviz.model.launch_time import launch_times as launch_times
 from gviz.model.launch_time import least_disturbed as least_disturbed
+from gviz.model.launch_time import node_times as node_times
 from gviz.model.launch_time import state_of as state_of
 from gviz.model.life_summary import ExecLife as ExecLife
 from gviz.model.life_summary import FailedCapture as FailedCapture

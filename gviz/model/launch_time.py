@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Collectors that work without CUPTI in the process.
 _WITHOUT_CUPTI = frozenset({"events", "topology"})
+#: Of fewer launches a median says little: then those whose nodes were timed say it.
+LEAST_OF_MEDIAN = 3
 #: The ends of the spread that is shown of launches.
 _LOW, _HIGH = 0.05, 0.95
 _TAKEN = {
@@ -102,22 +104,45 @@ def least_disturbed(
     return MeasuredLaunches(others, state_of(run, node_times=False))
 
 
-def launch_times(recording: Recording, graph_id: int, side: str = "graph") -> LaunchTimes:
+def launch_times(
+    recording: Recording, graph_id: int, side: str = "graph", *, least: int = LEAST_OF_MEDIAN
+) -> LaunchTimes:
     """Return the GPU time of a graph's launches: between events, else first to last node.
 
     Parameters
     ----------
     side
         ``stream``: of the eager iterations of its work, the first left out where there are others.
+    least
+        Of fewer launches between events those with node times are taken, where these are as many.
     """
     if side == "stream":
         return _eager_times(recording, graph_id)
     is_cold = recording.count_launches(graph_id)[0] == 1
     found = least_disturbed(recording, graph_id, "graph", "event")
-    if found.durations.count:
+    nodes = least_disturbed(recording, graph_id, "graph", "gpu")
+    is_few = found.durations.count < least <= nodes.durations.count
+    if found.durations.count and not is_few:
         method = f"measured: two CUDA events around the launch, {found.taken}"
         return _times(found, "measured", method, is_cold=is_cold)
-    return _times(least_disturbed(recording, graph_id, "graph", "gpu"), "derived", is_cold=is_cold)
+    return _times(nodes, "derived", is_cold=is_cold)
+
+
+def node_times(recording: Recording, graph_id: int, root_id: int) -> LaunchTimes:
+    """Return the time of a graph's nodes in a launch, nested ones included, summed.
+
+    Parameters
+    ----------
+    graph_id
+        The level whose nodes count, with all bodies in it.
+    root_id
+        The graph that is launched.
+    """
+    sums = recording.fetch_node_time_sums(graph_id, root_id)
+    durations = WeightedDurations(sums.astype(float), (sums >= 0).astype(int))
+    recorded = MeasuredLaunches(durations, CuptiState.RECORDED)
+    is_cold = recording.count_launches(root_id)[0] == 1
+    return _times(recorded, "derived", "derived: sum of node times in a launch", is_cold=is_cold)
 
 
 def _eager_times(recording: Recording, graph_id: int) -> LaunchTimes:

@@ -319,6 +319,23 @@ class Recording:
         check_rows(table_of(rows.NodeStatistics), ["total_ns"], found)
         return sum(ns for (ns,) in found)
 
+    def fetch_node_time_sums(self, graph_id: int, root_id: int) -> IntArray:
+        """Return the time of all nodes of a graph and of all bodies in it, launch by launch.
+
+        int64, ns: one for each launch of ``root_id`` that has spans, the outermost graph.
+        """
+        import numpy as np
+
+        # Spans lie in order of launches: a sum each is one pass over them.
+        sql = (
+            "SELECT sum(duration_ns) FROM span WHERE launch_id IN (SELECT launch_id FROM launch "
+            "WHERE graph_id=? AND side='graph' AND span_count>0) "
+            f"AND graph_id IN ({_NESTED}) GROUP BY launch_id"
+        )
+        found = self._execute(sql, root_id, graph_id)
+        check_rows(table_of(rows.Span), ["duration_ns"], found)
+        return np.array([ns for (ns,) in found], np.int64)
+
     def fetch_nvtx_paths(self, run_id: int) -> dict[int, rows.NvtxPath]:
         """Return the NVTX paths of a run by nvtx_path_id."""
         found = self._fetch(rows.NvtxPath, "WHERE run_id=?", run_id)

@@ -37,6 +37,7 @@ from gviz.report.document import TableBlock as TableBlock
 from gviz.report.document import Verdict as Verdict
 from gviz.report.document import capitalized as capitalized
 from gviz.report.document import contradictions_text as contradictions_text
+from gviz.report.document import count_text as count_text
 from gviz.report.document import launch_text as launch_text
 from gviz.report.document import marked as marked
 from gviz.report.document import plain as plain

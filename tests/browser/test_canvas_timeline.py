@@ -138,8 +138,9 @@ def test_hover_shows_the_operator_that_eager_work_was_called_in(
         """() => {
           const canvas = document.querySelector("#timeline canvas"), state = canvas.gvizState();
           const { left, top } = canvas.getBoundingClientRect();
-          const at = state.transform.x + state.transform.k * state.sides.stream.total_ns;
-          return { x: left + state.gutter + at - 1, y: top + state.sides.stream.top + 3 };
+          const { stream } = state.sides;
+          const at = state.transform.x + state.transform.k * stream.scale * stream.total_ns;
+          return { x: left + state.gutter + at - 1, y: top + stream.top + 3 };
         }"""
     )
     tip = page.locator("#timeline .gviz-canvas-tooltip")

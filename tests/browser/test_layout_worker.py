@@ -23,23 +23,24 @@ from gviz.app.components.web_modules import join_modules
 from gviz.app.files.library import Library
 from gviz.app.html_file.launches import choose
 from gviz.app.html_file.packed import pack
-from gviz.app.views.dag.folding import fold_level
+from gviz.app.views.dag.folding import kept_folds
 from gviz.app.views.dag.visible_levels import open_id
 from gviz.app.views.dag_source import whole_dag
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.layout import FIRST_BLOCKS
-from gviz.model import keeper, read_timed_level
+from gviz.model import Keep, keeper, read_timed_level
 from gviz.model.tree.graph_tree import GraphTree
+from gviz.recording.reader import Recording
 
 pytestmark = pytest.mark.browser
 
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
 #: Arrays of indices of strings: equal strings may stand at other places.
 TEXTS = {
-    *("name", "reason", "nvtx", "device", "family", "phase", "fold", "inside", "fold_words"),
-    *("open_name", "open_of"),
+    *("name", "reason", "nvtx", "device", "family", "phase", "module", "fold", "inside"),
+    *("fold_words", "open_name", "open_of"),
     *("mix_family", "parent_words", "body_label", "body_words"),
 }
 #: Sums of single precision differ by the order in which they are taken.
@@ -106,7 +107,13 @@ def random_shape(seed: int) -> Shape:
     return Shape(f"random {seed}", tuple(works))
 
 
-def open_sets(tree: GraphTree, levels: Sequence[Any], folding: str | None) -> list[list[str]]:
+def open_sets(
+    recording: Recording,
+    tree: GraphTree,
+    levels: Sequence[Any],
+    folding: str | None,
+    keep: Keep,
+) -> list[list[str]]:
     """Return what may be open: nothing, the first blocks, something by chance, all bodies."""
     chance = random.Random(len(tree.key))
     bodies = [open_id(int(tree.key[n])) for n in range(len(tree.key)) if tree.bodies(n)]
@@ -116,7 +123,7 @@ def open_sets(tree: GraphTree, levels: Sequence[Any], folding: str | None) -> li
         folds = [
             prefix + fold.id
             for prefix, level in zip(prefixes, levels, strict=True)
-            for fold in fold_level(level, folding).every()
+            for fold in kept_folds(recording, level, folding, keep).every()
         ]
         some = chance.sample(folds, min(len(folds), 6))
         found += [[FIRST_BLOCKS], [*some, *bodies], [FIRST_BLOCKS, *some]]
@@ -140,9 +147,8 @@ def requested(path: Path, graph_id: int, most: int) -> Requested:
             requests = [
                 DagRequest(layout, launch, folding, frozenset(names), data=at % 2 == 0)
                 for folding in (None, *FOLDINGS)
-                for at, (names, layout) in enumerate(
-                    product(open_sets(view.tree, levels, folding), (None, *LAYOUTS))
-                )
+                for opened_at in [open_sets(recording, view.tree, levels, folding, keep)]
+                for at, (names, layout) in enumerate(product(opened_at, (None, *LAYOUTS)))
             ]
             requests = random.Random(1).sample(requests, min(most, len(requests)))
             whole = whole_dag(recording, graph_id, launches, keep)

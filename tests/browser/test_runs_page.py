@@ -304,7 +304,7 @@ def bare(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
 STATED: dict[str, tuple[str, ...]] = {
     "never launched": ("0 launches", "no times"),
     "no node times": ("4 launches", "no times"),
-    "attached late": ("2 launches", "7.50 µs node time"),
+    "attached late": ("2 launches", "7.50 µs node time, median of 2"),
     "one node": ("1 node", "1 launch"),
     "streams only": ("5 stream operations", "torch.cuda.graph"),
     "nothing": ("aborted", "the program did not initialise CUDA"),

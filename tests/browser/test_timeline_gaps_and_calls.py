@@ -57,13 +57,13 @@ def test_host_lane_shows_launches_that_are_queued_meanwhile(
     side = graph_page.state("timeline")["sides"]["graph"]
     assert side["call_names"] == ["cuGraphLaunch #7", "cuGraphLaunch #8"]
     tracks = graph_page.wait_until(lambda: graph_page.state("timeline")["tracks"], "tracks")
-    assert tracks == ["phase", "layer"]
+    assert tracks == ["phase", "layer", "module"]
     tip = page.locator("#timeline .gviz-canvas-tooltip")
 
     def point() -> bool:
         # Above the first lane are the tracks, above these the host's lane; they come one by one.
         x, y = time_spot(page, 0.9 * side["total_ns"])
-        page.mouse.move(x, y - 56)
+        page.mouse.move(x, y - 16 - 20 * len(tracks))
         return tip.is_visible()
 
     graph_page.wait_until(point, "a call under the pointer")

@@ -95,7 +95,11 @@ def test_shift_drag_measures_and_escape_removes_it(graph_page: GraphPage, site: 
 def test_m_measures_from_a_selected_node_to_another(graph_page: GraphPage, site: Site) -> None:
     times = open_launch(graph_page, site)
     measure_nodes(graph_page, NODE, OTHER)
-    assert measured(graph_page) == {"from": times[NODE][0], "to": times[OTHER][0]}
+    assert measured(graph_page) == {
+        "from": times[NODE][0],
+        "to": times[OTHER][0],
+        "side": "graph",
+    }
 
 
 def test_b_brushes_what_was_measured(graph_page: GraphPage, site: Site) -> None:

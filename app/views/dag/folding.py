@@ -36,23 +36,30 @@ if TYPE_CHECKING:
     from gviz.recording import Recording
 
 
-def kept_folds(level: TimedLevel, folding: str, keep: Keep) -> FoldTree:
+def kept_folds(recording: Recording, level: TimedLevel, folding: str, keep: Keep) -> FoldTree:
     """Return the folds of a level (:func:`fold_level`), which all that is made of it share."""
-    key = ("folds", level.tree.graph.graph_id, level.at, folding)
-    return keep(key, lambda: fold_level(level, folding))
+
+    def fold() -> FoldTree:
+        if folding != "modules":
+            return fold_level(level, folding)
+        modules = read_model_parts(recording, level.tree, keep).modules
+        paths = () if modules is None else modules.paths
+        # The last: of nodes in no module.
+        code = np.full(len(level.nodes), -1) if modules is None else modules.code[level.part]
+        return _fold_paths(level, RangePaths.from_texts([*paths, ()][at] for at in code.tolist()))
+
+    return keep(("folds", level.tree.graph.graph_id, level.at, folding), fold)
 
 
 def fold_level(level: TimedLevel, folding: str) -> FoldTree:
-    """Return the folds of a level.
+    """Return the folds of a level, of its repeats or of its ranges.
 
     ``folding`` is one of :data:`gviz.app.components.dag_options.FOLDINGS`. Nodes are equal when
     type, name, launch shape and size are, and the topologies of what they hold.
     """
     order = np.lexsort((np.arange(len(level.nodes)), level.row))
     if folding == "ranges":
-        # As created: ranges are contiguous there.
-        created = np.arange(len(level.nodes), dtype=np.int64)
-        return find_ranges(level.edge_from, level.edge_to, created, _range_paths(level))
+        return _fold_paths(level, _range_paths(level))
     names = level.nodes.texts("name")
     work = [names.codes.astype(np.int64), level.nodes.integers("type"), _contents(level)]
     work += [level.nodes.integers(name, -1) for name in SHAPE]
@@ -60,6 +67,12 @@ def fold_level(level: TimedLevel, folding: str) -> FoldTree:
     shown = [kernel_label(name) for name in names.values]
     texts = [shown[code] for code in names.codes.tolist()]
     return find_repeats(level.edge_from, level.edge_to, order, labels, texts)
+
+
+def _fold_paths(level: TimedLevel, paths: RangePaths) -> FoldTree:
+    # As created: ranges are contiguous there.
+    created = np.arange(len(level.nodes), dtype=np.int64)
+    return find_ranges(level.edge_from, level.edge_to, created, paths)
 
 
 def _range_paths(level: TimedLevel) -> RangePaths:
@@ -76,7 +89,7 @@ def kept_names(
     """Return the names of a level's folds by their ids (:func:`gviz.layout.name_folds`)."""
 
     def name() -> Mapping[str, str]:
-        tree = kept_folds(level, folding, keep)
+        tree = kept_folds(recording, level, folding, keep)
         found = read_model_parts(recording, level.tree, keep).layers
         return name_folds(tree, _numbered(found, level), _range_paths(level))
 

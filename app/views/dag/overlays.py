@@ -21,7 +21,7 @@ from gviz.model import TimedLevel
 from gviz.stats import FloatArray
 
 #: Categories of which there may be many, and neighbours matter: the colours repeat.
-_CYCLING = frozenset({"lane", "nvtx"})
+_CYCLING = frozenset({"lane", "nvtx", "module"})
 
 
 def overlay_arrays(level: TimedLevel, strings: Strings) -> Arrays:

@@ -14,7 +14,7 @@ from gviz.app.views.graph_data import GraphView
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
 from gviz.model import TreeNodes, call_names, distinct
-from gviz.recording import rows
+from gviz.recording import Texts, rows
 
 #: Shows the label; a search finds the whole name too, and CSV files have it.
 NAME_COLUMN: dict[str, Any] = {
@@ -66,12 +66,17 @@ def table_payload(view: GraphView) -> bytes:
         "block": _dimensions(nodes, "block"),
         "stream": nodes.listed("capture_stream_id"),
         "nvtx": [nvtx.get(path) for path in nodes.listed("nvtx_path_id")],
+        "module": _listed(view.parts.module_paths()),
         "family": families.code.tolist(),
         "families": list(families.labels),
         "slot": families.slots().tolist(),
     }
     columns |= _stacks(view)
     return json.dumps(columns, separators=(",", ":")).encode()
+
+
+def _listed(column: Texts) -> list[str | None]:
+    return [None if at < 0 else column.values[at] for at in column.codes.tolist()]
 
 
 def _stacks(view: GraphView) -> dict[str, list[Any]]:
@@ -139,6 +144,16 @@ def table_columns(view: GraphView) -> list[dict[str, Any]]:
             "flex": 1,
             "tooltipField": "nvtx",
             "hide": not view.nvtx,
+        },
+        {
+            "field": "module",
+            "headerName": "Module",
+            "minWidth": 80,
+            "flex": 1,
+            "tooltipField": "module",
+            "hide": view.parts.modules is None,
+            "headerTooltip": "Modules of the model, the outermost first; of layers that only "
+            "repeats tell, and of autograd's nodes, inferred",
         },
     ]
     return columns

@@ -20,7 +20,7 @@ const TINTS = ["#8fb2ea", "#a9d3b9", "#e2c795", "#cdb4e3", "#9fd0d6", "#e3b1b8"]
 const LIGHTER = 0.18;
 const LIGHTEST = 0.6;
 /** What a row is called. @type {Record<string, string>} */
-const ROW_NAMES = { phase: "Phase", layers: "Layers", layer: "Layer", operation: "Operation", family: "Kernel family" };
+const ROW_NAMES = { phase: "Phase", layers: "Layers", layer: "Layer", module: "Module", operation: "Operation", family: "Kernel family" };
 
 export class Blocks {
   /** @param {Payload} payload @param {Form} form @param {Measure|null} [measure] */

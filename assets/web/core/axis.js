@@ -58,7 +58,17 @@ export function toX(t, ns) {
  * @param {number} bottom
  */
 export function drawAxis(ctx, style, size, bottom) {
+  drawTicks(ctx, style, size, 11, AXIS - 5 + bottom);
+}
+
+/**
+ * Ticks with their times at a height, and a line down from each to a bottom.
+ * @param {Pen} ctx @param {{transform: TimeTransform, theme: Theme}} style @param {Size} size
+ * @param {number} y @param {number} bottom
+ */
+export function drawTicks(ctx, style, size, y, bottom) {
   const { transform: t, theme } = style;
+  const top = y + AXIS / 2 - 3;
   const from = -t.x / t.k;
   const to = (size.width - GUTTER - t.x) / t.k;
   ctx.font = canvas.font(10.5);
@@ -67,11 +77,11 @@ export function drawAxis(ctx, style, size, bottom) {
     const x = Math.round(toX(t, tick.ns)) + 0.5;
     if (x < GUTTER - 1) continue;
     ctx.fillStyle = theme.grid;
-    ctx.fillRect(x - 0.5, AXIS - 5, 1, bottom);
+    ctx.fillRect(x - 0.5, top, 1, bottom - top);
     const half = canvas.textWidth(ctx, tick.text, 10.5) / 2;
     if (x + half > size.width - 4) continue;
     ctx.fillStyle = theme.muted;
     ctx.textAlign = x < GUTTER + half ? "left" : "center";
-    ctx.fillText(tick.text, x, 11);
+    ctx.fillText(tick.text, x, y);
   }
 }

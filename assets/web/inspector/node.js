@@ -37,6 +37,7 @@ export function nodeParts(record, nodes, memory) {
     ...where(stack?.frames.length && stack, (found) => section("Python", stackParts(found))),
     ...where(forward, (found) => section("Forward operation", forwardParts(found, node.autograd_name ?? "None"))),
     ...where(nvtx, () => section("NVTX", element("p", {}, rangeText(record)))),
+    ...where(record.module, (path) => section("Module", element("p", {}, path))),
     ...where(called, (ranges) => section("Eager call in", calledParts(ranges))),
     ...where(given.length && given, (found) => section(`Arguments (${found.length})`, argumentTable(found))),
     ...where(record.memoryUnknown, () => section("Memory", muted(CYCLE))),

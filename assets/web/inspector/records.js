@@ -14,7 +14,7 @@
  * @typedef {{
  *   run: string, graph: string, place: [string, string]|null, at: number, drawn: boolean, edgesUnknown: string|null, edgesNote: string|null,
  *   memoryUnknown: string|null, timedCount: number, inflation: string|null, key: number, node: Row, kind: string, label: string, direction: string|null,
- *   kernel: Row|null, statistics: Row|null, share: number|null, untimed: string|null, nvtx: string|null, nvtxFrom: "forward"|"capture"|null,
+ *   kernel: Row|null, statistics: Row|null, share: number|null, untimed: string|null, nvtx: string|null, nvtxFrom: "forward"|"capture"|null, module: string|null,
  *   spread: Spread|null, arguments: Row[], parameters: [string, string][], stack: Stack|null, forward: Forward|null,
  *   eager: [count: number, median: number]|null, called: string|null, bodies: Bodies|null, released: Fact[], dependencies: Neighbours, dependents: Neighbours,
  * }} NodeRecord
@@ -74,7 +74,7 @@ export function recordOf(records, place) {
     kernel: level.functions[node.function_id] ?? null,
     statistics: "count" in statistics ? statistics : null,
     share: valueOf(level.share, at), untimed: valueOf(level.untimed, at),
-    nvtx: valueOf(level.nvtx, at), nvtxFrom: valueOf(level.nvtx_from, at),
+    nvtx: valueOf(level.nvtx, at), nvtxFrom: valueOf(level.nvtx_from, at), module: valueOf(level.module, at),
     spread: spreadOf(level, at),
     arguments: argumentsOf(level, at), parameters: level.parameters[at] ?? [],
     stack: level.stacks[node.stack_id] ?? null, forward: forwardOf(level, at),

@@ -58,8 +58,10 @@ export class Detail {
   // -- what is in view ----------------------------------------------------------------
 
   range() {
-    const to = this.view.nsAt(this.view.frame.size.width);
-    return { from: Math.max(0, this.view.nsAt(GUTTER)), to: Math.min(to, this.view.scene.total) };
+    const { scene, frame } = this.view;
+    // A side with a scale of its own shows later times at the edge.
+    const ends = scene.sides.map(({ name, facts }) => Math.min(this.view.nsAt(frame.size.width, name), facts.total_ns));
+    return { from: Math.max(0, this.view.nsAt(GUTTER)), to: Math.max(0, ...ends) };
   }
 
   /** Stacked launches in view, the last not included. */
@@ -110,7 +112,7 @@ export class Detail {
     const { from, to } = this.range();
     const margin = MARGIN * (to - from);
     const begin = Math.max(0, from - margin);
-    const end = Math.min(this.view.scene.total, to + margin);
+    const end = Math.min(Math.max(...this.view.scene.sides.map(({ facts }) => facts.total_ns)), to + margin);
     const [first, last] = this.rows();
     const query = new URLSearchParams({
       from: `${begin}`, to: `${end}`,

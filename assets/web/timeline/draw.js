@@ -344,7 +344,7 @@ const SPANS_OF = {
  * What stands behind the title of a side, the most important first.
  * @param {TimelineScene} scene @param {Side} side
  */
-function headFacts(scene, side) {
+export function headFacts(scene, side) {
   const { facts } = side;
   if (side.stacked) return stackFacts(side);
   const found = [`${format.duration(facts.total_ns)} ${SPANS_OF[facts.zero]}`];
@@ -352,7 +352,8 @@ function headFacts(scene, side) {
     found.unshift(`median start and duration of each node, ${facts.launch_count} launches`);
   }
   const [other] = scene.others(side);
-  const against = scene.named(side.name) ? scene.named(side.name)?.against : "the graph";
+  // How much slower eager work is, is the verdict's to say.
+  const against = scene.named(side.name)?.against;
   if (against && side.name !== scene.names[0] && other && !other.stacked && other.facts.total_ns > 0) {
     found.push(`${format.multiple(facts.total_ns / other.facts.total_ns)} ${against}`);
   }

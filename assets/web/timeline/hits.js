@@ -29,8 +29,8 @@ export function hitAt(view, x, y) {
   if (!side) return null;
   const launch = row.kind === "lane" ? timelineSearch.launchOf(side, row.lane) : null;
   if (x < GUTTER) return launch ? { side, launch } : null;
-  const ns = view.nsAt(x);
-  const slack = 3 / view.transform.k;
+  const ns = view.nsAt(x, side.name);
+  const slack = 3 / (view.transform.k * view.scene.scaleOf(side.name));
   if (row.kind === "calls") {
     const call = view.detail.best(side).calls.findLast((c) => ns >= c.start - slack && ns <= c.start + c.duration);
     return call ? { side: view.detail.best(side), call } : null;

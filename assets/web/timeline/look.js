@@ -6,6 +6,7 @@
  */
 import { GUTTER, toX } from "../core/axis.js";
 /** @import { TimeTransform } from "../core/axis.js" */
+/** @import { Side } from "./scene.js" */
 /** @import { Timeline } from "./timeline.js" */
 
 /** A view rests so long (ms) before it says where it looks. */
@@ -33,14 +34,20 @@ export class Look {
     this.awaited = null;
   }
 
+  /** When an interval is, in times of the axis. @param {Side} side @param {number} i @returns {[number, number]} */
+  onAxis(side, i) {
+    const scale = this.view.scene.scaleOf(side.name);
+    return [side.start[i] * scale, (side.start[i] + side.duration[i]) * scale];
+  }
+
   /** From the first start to the last end of nodes that are there; null: of none. @param {number[]} ids */
   rangeOf(ids) {
     let [from, to] = [Infinity, -Infinity];
     for (const id of ids) {
       const side = this.view.find(id);
       for (const i of side?.itemsOf(id) ?? []) {
-        from = Math.min(from, /** @type {any} */ (side).start[i]);
-        to = Math.max(to, /** @type {any} */ (side).start[i] + /** @type {any} */ (side).duration[i]);
+        const [begin, end] = this.onAxis(/** @type {Side} */ (side), i);
+        [from, to] = [Math.min(from, begin), Math.max(to, end)];
       }
     }
     return from > to ? null : { from, to };
@@ -51,10 +58,10 @@ export class Look {
     const side = this.view.find(id);
     if (!side) return;
     const [i] = side.itemsOf(id);
-    const [from, to] = [side.start[i], side.start[i] + side.duration[i]];
+    const [from, to] = this.onAxis(side, i);
     // What can be seen already stays where it is: a view that jumps loses its reader.
     if (this.isSeen(from, to)) return this.view.frame.redraw();
-    this.lead(from, to, Math.max(this.view.transform.k, Math.min(this.view.nearest(), READ / side.duration[i])));
+    this.lead(from, to, Math.max(this.view.transform.k, Math.min(this.view.nearest(), READ / Math.max(1, to - from))));
   }
 
   /** Bring all of some nodes into view, from no nearer than now. @param {number[]} ids */

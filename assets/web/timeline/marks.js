@@ -23,10 +23,11 @@ const JOINS = 40;
  */
 export function boxes(scene, side, id, rows, style) {
   const found = [];
+  const t = scene.transformOf(side.name, style.transform);
   for (const i of side.byNode.get(id) || []) {
     const row = rows[side.name][side.lane[i]];
-    const x = toX(style.transform, side.start[i]);
-    const w = side.duration[i] * style.transform.k;
+    const x = toX(t, side.start[i]);
+    const w = side.duration[i] * t.k;
     const grow = Math.max(0, (LEAST - w) / 2);
     found.push({ i, x: x - grow, y: row.y, w: w + 2 * grow, h: row.h });
   }

@@ -2,7 +2,7 @@
  * The two ranges a reader sets on the timeline: one that is measured, and one whose nodes become
  * the filter of table and graph (the brush). Times are ns on the timeline's axis.
  *
- * @typedef {{from: number, to: number|null}} Measure  `to` null: the second mark is not set yet
+ * @typedef {{from: number, to: number|null, side: string}} Measure  in times of a side; `to` null: the second mark is not set yet
  * @typedef {{from: number, to: number, side: string, nodes: number|null}} Brush
  *   `nodes` null: not counted yet
  * @typedef {{from: number, to: number, side: string}} Asked  a brush, as an address has it
@@ -77,9 +77,9 @@ export class Ranges {
   grab(x, y, event) {
     const kind = event.altKey ? "brush" : event.shiftKey ? "measure" : this.tool;
     if (!kind || x < GUTTER) return false;
-    const from = this.snapped(x, y);
     const side = this.sideAt(y);
     if (side === undefined) return false;
+    const from = this.snapped(x, y, side);
     this.dragged = { kind, from, side };
     return "drag";
   }
@@ -87,9 +87,9 @@ export class Ranges {
   /** @param {number} x @param {number} y */
   drag(x, y) {
     if (!this.dragged) return;
-    const to = this.snapped(x, y);
     const { kind, from, side } = this.dragged;
-    if (kind === "measure") this.measure = { from, to };
+    const to = this.snapped(x, y, side);
+    if (kind === "measure") this.measure = { from, to, side };
     else {
       const brush = { from: rounded(Math.min(from, to)), to: rounded(Math.max(from, to)), side, nodes: null };
       // Of a part of the spans only the server knows.
@@ -108,17 +108,17 @@ export class Ranges {
   }
 
   /**
-   * The time at a point, or the end of a span near it.
-   * @param {number} x @param {number} y
+   * The time of a side at a point, or the end of a span near it.
+   * @param {number} x @param {number} y @param {string} name of the side
    */
-  snapped(x, y) {
+  snapped(x, y, name) {
     const { view } = this;
-    const ns = Math.max(0, view.nsAt(x));
+    const ns = Math.max(0, view.nsAt(x, name));
     const hit = hitAt(view, x, y);
-    if (!hit || hit.i === undefined) return ns;
+    if (!hit || hit.i === undefined || hit.side.name !== name) return ns;
     const { side, i } = hit;
     const ends = [side.start[i], side.start[i] + side.duration[i]];
-    const near = ends.filter((end) => Math.abs(end - ns) * view.transform.k <= SNAP);
+    const near = ends.filter((end) => Math.abs(end - ns) * view.transform.k * view.scene.scaleOf(name) <= SNAP);
     return near.sort((a, b) => Math.abs(a - ns) - Math.abs(b - ns))[0] ?? ns;
   }
 
@@ -131,15 +131,16 @@ export class Ranges {
     return row ? row.side : this.view.scene.sides[0]?.name;
   }
 
-  /** The start of the span under the pointer, else of the hovered or selected node, else null. */
+  /** The start of the span under the pointer, else of the hovered or selected node, and of which side; else null. */
   pointedStart() {
     const stood = this.view.walk.thing();
-    if (stood) return stood.start;
-    if (this.view.pointed) return this.view.pointed.side.start[this.view.pointed.i];
+    if (stood) return { ns: stood.start, side: stood.hit.side.name };
+    const { pointed } = this.view;
+    if (pointed) return { ns: pointed.side.start[pointed.i], side: pointed.side.name };
     const { hovered, selected } = this.view.frame.group;
     for (const id of hovered === null ? selected : [hovered, ...selected]) {
       const side = this.view.find(id);
-      if (side) return side.start[side.itemsOf(id)[0]];
+      if (side) return { ns: side.start[side.itemsOf(id)[0]], side: side.name };
     }
     return null;
   }
@@ -209,7 +210,7 @@ export class Ranges {
     const { measure } = this;
     if (event.key !== "b" || !measure || measure.to === null) return false;
     const [from, to] = [measure.from, measure.to].sort((a, b) => a - b);
-    this.brush = { from: rounded(from), to: rounded(to), side: this.view.scene.sides[0].name, nodes: null };
+    this.brush = { from: rounded(from), to: rounded(to), side: measure.side, nodes: null };
     this.publish();
     return true;
   }
@@ -221,8 +222,8 @@ export class Ranges {
       return true;
     }
     const { measure } = this;
-    if (measure && measure.to === null) this.measure = { from: measure.from, to: start };
-    else this.measure = { from: start, to: null };
+    if (measure && measure.to === null && measure.side === start.side) this.measure = { ...measure, to: start.ns };
+    else this.measure = { from: start.ns, to: null, side: start.side };
     this.notify();
     this.view.frame.redraw();
     return true;
@@ -260,8 +261,9 @@ export class Ranges {
     const top = rows[0].y - 2;
     const last = rows[rows.length - 1];
     const height = last.y + last.h + 2 - top;
-    const x0 = Math.max(GUTTER, toX(style.transform, from));
-    const x1 = Math.min(size.width, toX(style.transform, to));
+    const t = this.view.scene.transformOf(side, style.transform);
+    const x0 = Math.max(GUTTER, toX(t, from));
+    const x1 = Math.min(size.width, toX(t, to));
     ctx.fillStyle = style.theme.veil;
     ctx.fillRect(GUTTER, top, Math.max(0, x0 - GUTTER), height);
     ctx.fillRect(x1, top, Math.max(0, size.width - x1), height);
@@ -276,9 +278,10 @@ export class Ranges {
   /** @param {Pen} ctx @param {TimeStyle} style @param {Size} size */
   drawMeasure(ctx, style, size) {
     if (!this.measure) return;
-    const { from, to } = this.measure;
-    const x0 = toX(style.transform, from);
-    const x1 = toX(style.transform, to ?? from);
+    const { from, to, side } = this.measure;
+    const t = this.view.scene.transformOf(side, style.transform);
+    const x0 = toX(t, from);
+    const x1 = toX(t, to ?? from);
     const y = AXIS - 1;
     ctx.strokeStyle = style.theme.ink;
     ctx.lineWidth = 1.25;

@@ -1,7 +1,7 @@
 /**
  * Places of the timeline's rows, top to bottom, before scrolling.
  *
- * @typedef {{kind: "head"|"calls"|"waits"|"busy"|"lane"|"note"|"eager"|"track", side: string, y: number, h: number,
+ * @typedef {{kind: "head"|"axis"|"calls"|"waits"|"busy"|"lane"|"note"|"eager"|"track", side: string, y: number, h: number,
  * lane: number, label?: string, middle?: number}} Row  `middle`: of the label, from `y`
  * @typedef {Record<string, Row[]>} LaneRows  by side and lane
  */
@@ -9,6 +9,7 @@ import { AXIS } from "../core/axis.js";
 /** @import { Side, TimelineScene } from "./scene.js" */
 
 const HEAD = 28;
+const OWN_AXIS = 16;
 const CALLS = 13;
 const WAITS = 15;
 const BUSY = 6;
@@ -63,6 +64,7 @@ export function arrange(scene, height, tracks = []) {
     add("head", HEAD, 0, {});
     if (!side) add("note", NOTE, BETWEEN, { label: missing(scene, name) });
     else {
+      if (scene.isApart(name)) add("axis", OWN_AXIS, 2, {});
       if (side.calls.length) add("calls", CALLS, 3, { label: "host calls" });
       if (side.waits.length) add("waits", WAITS, 3, { label: "waiting" });
       if (!side.stacked) tracks.forEach((label, n) => add("track", TRACK, 2, { lane: n, label }));
@@ -92,7 +94,7 @@ function pitches(scene, height, tracks) {
       room -= EAGER + BETWEEN;
       continue;
     }
-    if (side && !side.stacked) room -= tracks * (TRACK + 2);
+    if (side && !side.stacked) room -= tracks * (TRACK + 2) + (scene.isApart(name) ? OWN_AXIS + 2 : 0);
     room -= HEAD + BETWEEN + (side ? BUSY + 4 + (side.calls.length ? CALLS + 3 : 0) + (side.waits.length ? WAITS + 3 : 0) : NOTE);
     if (side && side.stacked) {
       launches = side.facts.launches.length;

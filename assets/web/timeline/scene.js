@@ -19,6 +19,7 @@ import { LaidColours } from "../overlay/colours.js";
 import { Changes } from "./changes.js";
 import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";
+/** @import { TimeTransform } from "../core/axis.js" */
 /** @import { Laid } from "../core/frame.js" */
 /** @import { Payload } from "../core/payload.js" */
 
@@ -161,7 +162,23 @@ export class TimelineScene {
   }
 
   totalOf() {
-    return Math.max(1, ...this.sides.map((s) => s.facts.total_ns));
+    const shared = this.sides.filter((side) => !this.isApart(side.name));
+    return Math.max(1, ...shared.map((s) => s.facts.total_ns));
+  }
+
+  /** Whether a side has a scale of its own: eager work whose lanes are shown under a launch. @param {string} name */
+  isApart(name) {
+    return name === "stream" && this.canCloseEager && !this.eager;
+  }
+
+  /** How much more of the width a nanosecond of a side has than on the axis above. @param {string} name */
+  scaleOf(name) {
+    return this.isApart(name) ? this.total / Math.max(1, this.present(name).facts.total_ns) : 1;
+  }
+
+  /** The transform of a side's times. @param {string} name @param {TimeTransform} given that of the axis above @returns {TimeTransform} */
+  transformOf(name, { k, x }) {
+    return { k: k * this.scaleOf(name), x };
   }
 
   /** Whether there is eager work under a launch. */

@@ -1,5 +1,5 @@
 /** The timeline view: transform, gestures, keys. Zoom and pan move time only. */
-import { AXIS, GUTTER, drawAxis, toX } from "../core/axis.js";
+import { AXIS, GUTTER, drawAxis, drawTicks, toX } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
 import * as sharedTimes from "../core/shared_times.js";
 import { Detail } from "./detail.js";
@@ -116,6 +116,11 @@ export class Timeline {
     return { transform: this.transform, theme: frame.theme, colour, laid };
   }
 
+  /** What a side is drawn with. @param {string} name */
+  styleOf(name) {
+    return { ...this.style(), transform: this.scene.transformOf(name, this.transform) };
+  }
+
   /** @param {Pen} ctx @param {Size} size */
   draw(ctx, size) {
     sharedTimes.share(this, this.scene.side("graph")?.facts.launch_id);
@@ -130,12 +135,14 @@ export class Timeline {
     this.laneRows = timelineRows.byLane(this.rows);
     this.detail.check();
     const top = AXIS;
-    if (scene.sides.length) drawAxis(ctx, style, size, size.height);
+    // Down to what has an axis of its own.
+    const apart = this.rows.find((row) => row.kind === "head" && scene.isApart(row.side));
+    if (scene.sides.length) drawAxis(ctx, style, size, apart ? Math.max(0, apart.y - AXIS) : size.height);
     ctx.save();
     ctx.beginPath();
     ctx.rect(0, top, size.width, size.height - top);
     ctx.clip();
-    for (const side of scene.sides) this.drawSide(ctx, side, style, size);
+    for (const side of scene.sides) this.drawSide(ctx, side, this.styleOf(side.name), size);
     this.clipped(ctx, size, () => {
       this.drawMarks(ctx, style);
       timelineWaits.drawLanes(ctx, scene, this.laneRows, style, size);
@@ -185,6 +192,7 @@ export class Timeline {
       }
       for (const row of rows) {
         if (row.y > size.height || row.y + row.h < 0) continue;
+        if (row.kind === "axis") drawTicks(ctx, style, size, row.y + row.h / 2, row.h + last.y + last.h - row.y);
         if (row.kind === "calls") timelineDraw.drawCalls(ctx, this.scene, this.detail.best(side), row, style, size);
         if (row.kind === "track") this.tracks?.draw(ctx, this.detail.best(side), row, style, size);
         if (row.kind === "waits") timelineWaits.drawRow(ctx, this.scene, side, row, style, size);
@@ -243,7 +251,7 @@ export class Timeline {
       const row = { ...this.laneRows[side.name][0], lane: 0 };
       const one = { ...side, lanes: [{ label: "", items: Int32Array.of(box.i) }] };
       const at = { ...row, y: box.y, h: box.h };
-      timelineDraw.drawLane(ctx, this.scene, one, at, style, this.frame.size, false);
+      timelineDraw.drawLane(ctx, this.scene, one, at, this.styleOf(side.name), this.frame.size, false);
     };
     for (const id of this.isMany() ? [] : selected) {
       timelineMarks.drawSelected(ctx, this.scene, id, this.laneRows, style, fill, this.detail);
@@ -385,7 +393,7 @@ export class Timeline {
     const widest = this.widestGap(graph);
     if (!widest) return;
     const [from, to] = widest;
-    this.ranges.measure = { from, to };
+    this.ranges.measure = { from, to, side: graph.name };
     this.look.toGap(from, to);
     this.ranges.notify();
   }
@@ -407,7 +415,7 @@ export class Timeline {
   blockOfTrack(row, x) {
     const side = this.scene.side(row.side);
     if (!side || x < GUTTER) return undefined;
-    return this.tracks?.at(this.detail.best(side), row.lane, this.nsAt(x))?.block;
+    return this.tracks?.at(this.detail.best(side), row.lane, this.nsAt(x, side.name))?.block;
   }
 
   /** Its nodes; null: there is none. @param {Row} row @param {number} x */
@@ -433,9 +441,9 @@ export class Timeline {
 
   // -- gestures ---------------------------------------------------------------------
 
-  /** @param {number} x */
-  nsAt(x) {
-    return (x - GUTTER - this.transform.x) / this.transform.k;
+  /** @param {number} x @param {string} [name] of a side; else on the axis above */
+  nsAt(x, name = "") {
+    return (x - GUTTER - this.transform.x) / (this.transform.k * this.scene.scaleOf(name));
   }
 
   /** @param {number} x @param {number} y @param {MouseEvent} event */
@@ -539,7 +547,7 @@ export class Timeline {
       sides[side.name] = {
         count: side.facts.count, lanes: side.lanes.length, calls: side.calls.length,
         call_names: side.calls.filter((call) => call.item < 0).map((call) => this.scene.titleOf(side, call)),
-        total_ns: side.facts.total_ns, idle_ns: side.facts.idle_ns,
+        total_ns: side.facts.total_ns, idle_ns: side.facts.idle_ns, scale: this.scene.scaleOf(side.name),
         idle_fraction: side.facts.idle_fraction, gaps: side.idle.length, mode: side.facts.mode,
         waits: timelineWaits.state(this.scene, side),
         launches: (side.facts.launches || []).map((launch) => launch.ordinal),

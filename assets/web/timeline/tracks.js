@@ -1,5 +1,5 @@
 /**
- * Tracks above the lanes of a launch: to which phase, layer and operation what runs belongs, as the
+ * Tracks above the lanes of a launch: to which phase, layer, module and operation what runs belongs, as the
  * breakdown has it.
  *
  * @typedef {{from: number, to: number, block: number}} Stretch  in which nodes of one block run
@@ -15,7 +15,7 @@ import * as canvas from "../core/canvas.js";
 /** @import { Side } from "./scene.js" */
 
 /** Rows of the breakdown that are tracks; of layers one by one and together, the first there is. */
-const TRACKS = [["phase"], ["layer", "layers"], ["operation"]];
+const TRACKS = [["phase"], ["layer", "layers"], ["module"], ["operation"]];
 const NUMBER = /\d+$/;
 
 export class Tracks {

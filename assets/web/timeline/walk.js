@@ -267,7 +267,8 @@ export class Walk {
     if (row.y < top) view.scroll -= top - row.y + 4;
     else if (row.y + row.h > height) view.scroll += row.y + row.h - height + 4;
     if (thing.hit.launch) return;
-    const [x0, x1] = [thing.start, thing.end].map((ns) => toX(view.transform, ns));
+    const t = view.scene.transformOf(row.side, view.transform);
+    const [x0, x1] = [thing.start, thing.end].map((ns) => toX(t, ns));
     const right = view.frame.size.width - MARGIN;
     // What is wider than the view is there already.
     const shift = x1 < GUTTER + MARGIN ? GUTTER + MARGIN - x1 : x0 > right ? right - x0 : 0;
@@ -280,8 +281,9 @@ export class Walk {
     const thing = this.thing();
     if (!row || !thing) return null;
     if (thing.hit.launch) return { x: 4, y: row.y, w: GUTTER - 12, h: row.h };
-    const x0 = Math.max(GUTTER, toX(this.view.transform, thing.start));
-    const x1 = Math.max(x0 + 3, toX(this.view.transform, thing.end));
+    const t = this.view.scene.transformOf(row.side, this.view.transform);
+    const x0 = Math.max(GUTTER, toX(t, thing.start));
+    const x1 = Math.max(x0 + 3, toX(t, thing.end));
     return { x: x0, y: row.y, w: x1 - x0, h: row.h };
   }
 

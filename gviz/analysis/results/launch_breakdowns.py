@@ -25,7 +25,7 @@ class LaunchBreakdown:
     strip: Breakdown = figure(
         "derived", "in three rows: the two coarsest levels there are, and families"
     )
-    whole: Breakdown = figure("derived", "by phase, layers, layer, operation and family")
+    whole: Breakdown = figure("derived", "by phase, layers, layer, module, operation and family")
     has_gaps: bool = figure(
         "stated",
         "whether starts are the graph's own; else blocks are sums of durations, without idle time",

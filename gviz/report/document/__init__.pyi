@@ -23,10 +23,12 @@ from gviz.report.document.evidence_text import basis_text as basis_text
 from gviz.report.document.evidence_text import bounded as bounded
 from gviz.report.document.evidence_text import caveat_text as caveat_text
 from gviz.report.document.evidence_text import contradictions_text as contradictions_text
+from gviz.report.document.evidence_text import count_text as count_text
 from gviz.report.document.evidence_text import interval_text as interval_text
 from gviz.report.document.evidence_text import launch_text as launch_text
 from gviz.report.document.evidence_text import negated as negated
 from gviz.report.document.evidence_text import resting_on as resting_on
+from gviz.report.document.evidence_text import spread_text as spread_text
 from gviz.report.document.evidence_text import state_text as state_text
 from gviz.report.document.inline import AlikeLink as AlikeLink
 from gviz.report.document.inline import Content as Content

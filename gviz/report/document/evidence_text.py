@@ -29,15 +29,27 @@ def state_text(evidence: Evidence) -> str:
 
 def basis_text(evidence: Evidence) -> str:
     """Return the state, and of how many values a figure is the median."""
-    count = f"median of {evidence.n:,}" if evidence.n > 1 else "one launch"
-    return f"{state_text(evidence)}, {count}"
+    return f"{state_text(evidence)}, {count_text(evidence)}"
+
+
+def count_text(evidence: Evidence) -> str:
+    """Return of how many launches a figure is the median."""
+    return f"median of {evidence.n:,}" if evidence.n > 1 else "one launch"
 
 
 def launch_text(found: LaunchTimes) -> str:
-    """Return how long a launch takes, and in which state; empty: none was timed."""
+    """Return how long a launch takes, with what it rests on; empty: none was timed."""
+    return "" if found.evidence is None else f"{duration(found.median_ns)} ({spread_text(found)})"
+
+
+def spread_text(found: LaunchTimes) -> str:
+    """Return the state that launches were timed in, how many, and between what most of them lie."""
     if found.evidence is None:
         return ""
-    return f"{duration(found.median_ns)} ({state_text(found.evidence)})"
+    basis = basis_text(found.evidence)
+    if found.count < 2:
+        return basis
+    return f"{basis}, {duration(found.low_ns)} to {duration(found.high_ns)}"
 
 
 def contradictions_text(evidence: Evidence) -> str:

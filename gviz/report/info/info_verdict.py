@@ -17,12 +17,13 @@ from gviz.report.document import (
     resting_on,
     say,
     share,
+    spread_text,
     state_text,
     times,
 )
 from gviz.report.summary import GraphSummary, LaunchSummary, RunSummary
 from gviz.stats import CuptiState, Evidence
-from gviz.text import counted, duration
+from gviz.text import counted
 
 
 def info_verdict(summary: RunSummary) -> tuple[Sentence, ...]:
@@ -87,12 +88,8 @@ def length_of(found: LaunchTimes) -> Line:
     """Return a median with its evidence: how many, in which state, and their spread."""
     if found.evidence is None:
         return ("not timed",)
-    basis = state_text(found.evidence)
-    if found.count > 1:
-        basis += f", median of {found.count:,}, {duration(found.low_ns)} to "
-        basis += duration(found.high_ns)
     took = resting_on(ns(found.median_ns, found.evidence.how), found.evidence)
-    return line(took, f" ({basis})")
+    return line(took, f" ({spread_text(found)})")
 
 
 def _total_ns(graph: GraphSummary) -> float:

@@ -25,7 +25,7 @@ const RECORDS = {
     functions: { 3: { function_id: 3, name: "gemm<float>(float*)", registers: 64 } },
     statistics: { count: { values: [4, 8] }, total_ns: { values: [8000, 800] }, median_ns: { values: [2000, 100] }, p5_ns: { values: [1900, 90] },
       p95_ns: { values: [2100, 110] }, min_ns: { values: [1900, 90] }, max_ns: { values: [2100, 110] }, mad_ns: { values: [50, 2] } },
-    share: { values: [0.25, null] }, untimed: { same: null }, nvtx: { values: ["forward", null] }, nvtx_from: { values: ["capture", null] },
+    share: { values: [0.25, null] }, untimed: { same: null }, nvtx: { values: ["forward", null] }, nvtx_from: { values: ["capture", null] }, module: { values: ["Encoder › Layer 3", null] },
     spread: { counts: [[1, 0, 3], null], shortest: [1900, null], longest: [2200, null], median: [2000, null] },
     arguments: { position: { values: [0, 1] }, size_bytes: { values: [4, 4] }, value: { values: ["01000000", "02000000"] } },
     argument_count: { values: [2, 0] }, parameters: {}, forward: { same: null }, forward_exact: { same: false }, operations: [],
@@ -70,7 +70,7 @@ test("a histogram says each bar's ends, also of nodes that always take as long",
 test("what is said of a node, from its name to its neighbours", () => {
   const text = nodeParts(recordOf(RECORDS, 0), NODES, null).textContent ?? "";
   for (const part of ["KERNELnode 7", "GEMM f32", "gemm<float>(float*)", "f:3", "y = x @ w", "Node times make launches slower",
-    "forward (by time: open on the capturing thread", "step › linear", "Arguments (2)", "1 guess", "Nothing: a root node.", "Dependents (1)"]) {
+    "forward (by time: open on the capturing thread", "step › linear", "Encoder › Layer 3", "Arguments (2)", "1 guess", "Nothing: a root node.", "Dependents (1)"]) {
     assert.ok(text.includes(part), part);
   }
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { headFacts } from "../../../assets/web/timeline/draw.js";
 import { TimelineScene } from "../../../assets/web/timeline/scene.js";
 import { firstAfter, firstFrom, launchOf } from "../../../assets/web/timeline/search.js";
 import { side, timelinePayload } from "./timeline_payload.js";
@@ -68,4 +69,35 @@ test("a lane of a stack is of one launch", () => {
   assert.deepEqual([0, 1, 2, 3].map((lane) => launchOf(stack, lane)?.ordinal), [4, 4, 9, 9]);
   const alone = new TimelineScene(timelinePayload([side("graph", BARS)])).present("graph");
   assert.equal(launchOf(alone, 0), null);
+});
+
+test("eager work that is opened has a scale of its own, on which it is as wide as the launch", () => {
+  const scene = new TimelineScene(timelinePayload([side("graph", BARS), side("stream", BARS, { total_ns: 4_000 })]));
+  scene.showEager(true);
+  assert.equal(scene.total, 1_000);
+  assert.deepEqual(["graph", "stream"].map((name) => scene.scaleOf(name)), [1, 0.25]);
+  const t = { k: 0.5, x: -20 };
+  assert.deepEqual(scene.transformOf("stream", t), { k: 0.125, x: -20 });
+  assert.deepEqual(scene.transformOf("graph", t), t);
+  scene.showEager(false);
+  assert.equal(scene.isApart("stream"), false);
+});
+
+test("eager work alone, and launches that are compared, share the axis", () => {
+  const alone = new TimelineScene(timelinePayload([side("stream", BARS, { total_ns: 4_000 })]));
+  alone.showEager(true);
+  assert.deepEqual([alone.total, alone.scaleOf("stream")], [4_000, 1]);
+  const two = timelinePayload([side("graph", BARS), side("stream", BARS, { total_ns: 4_000 })],
+    { sides: { graph: { title: "A", missing: "", letter: "A" }, stream: { title: "B", missing: "", letter: "B", against: "A" } } });
+  const compared = new TimelineScene(two);
+  compared.showEager(true);
+  assert.deepEqual([compared.total, compared.scaleOf("stream")], [4_000, 1]);
+});
+
+test("the head of eager work says no multiple: that is the verdict's", () => {
+  const scene = new TimelineScene(timelinePayload([side("graph", BARS), side("stream", BARS, { total_ns: 4_000 })]));
+  scene.showEager(true);
+  const words = headFacts(scene, scene.present("stream")).join(" ");
+  assert.match(words, /4\.00 µs/);
+  assert.doesNotMatch(words, /×/);
 });

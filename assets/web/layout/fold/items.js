@@ -6,7 +6,7 @@ import { openId } from "./levels.js";
 /** @import { Ran } from "../place/timed.js" */
 
 /** Arrays of places of strings, one a node or a fold. */
-const TEXTS = new Set(["name", "reason", "nvtx", "device", "family", "phase"]);
+const TEXTS = new Set(["name", "reason", "nvtx", "device", "family", "phase", "module"]);
 
 /** @typedef {Record<string, any>} Arrays */
 
