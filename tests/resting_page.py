@@ -7,9 +7,10 @@ from typing import Any
 from playwright.sync_api import Error, Page
 
 WINDOW: Any = {"width": 1280, "height": 800}
-#: The address where a page rests, below the server's, and what it says there.
+#: The address where a page rests, below the server's, and what it says there. Asked for by its
+#: class too: a search for words alone reads all of a page.
 _REST = "nowhere"
-_RESTING = "There is no page at this address"
+_RESTING = "#page > .gv-message:has-text('There is no page at this address')"
 
 #: Leads to an address as a link of the page does, without loading Dash again.
 _GO = """address => {
@@ -36,7 +37,7 @@ def rest(page: Page) -> bool:
             return False
         page.mouse.move(0, 0)
         page.evaluate(_GO, base + _REST)
-        page.get_by_text(_RESTING).wait_for()
+        page.locator(_RESTING).wait_for()
     except Error:  # a test may end while its page is on its way to another document
         return False
     if page.viewport_size != WINDOW:
@@ -50,5 +51,5 @@ def go_on(page: Page, base: str, path: str) -> bool:
     if page.url != base + _REST or path == _REST:
         return False
     page.evaluate(_GO, base + path)
-    page.get_by_text(_RESTING).wait_for(state="detached")
+    page.locator(_RESTING).wait_for(state="detached")
     return True

@@ -64,18 +64,3 @@ def test_numbers_stand_below_each_chart(page: Page, site: Site) -> None:
     rows = first.locator("tbody tr")
     assert rows.count() > 5
     assert rows.first.locator("td").count() == 4
-
-
-@pytest.mark.own_page
-def test_plotly_is_loaded_for_charts_only(page: Page, site: Site) -> None:
-    def loaded() -> list[str]:
-        names: list[str] = page.evaluate(
-            "() => performance.getEntriesByType('resource').map(entry => entry.name)"
-        )
-        return [name for name in names if "plotly" in name]
-
-    site.open(page, "graph?file=small&graph=1")
-    page.wait_for_selector("#kernels [data-row]")
-    assert loaded() == []
-    page.get_by_role("link", name="Launch costs").click()
-    eventually(loaded, "plotly loaded")

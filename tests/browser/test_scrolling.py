@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
+
 SIDES = "a=decode_step_again&b=decode_step_fused"
 #: What is there once a page has come, by address.
 PAGES = {

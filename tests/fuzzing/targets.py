@@ -135,10 +135,10 @@ def _spools(folder: Path) -> Sequence[Path]:
 def _traces(folder: Path) -> Sequence[Path]:
     small = write_recording(folder / "small.gviz", fork_join_shape(1, 2, 1), launches=4)
     return (
-        write_trace(trace_of(small), folder / "small.json"),
-        write_trace(trace_of(small, node_ids=False), folder / "older.json"),
-        write_trace(trace_of(small, launches=2), folder / "packed.json.gz"),
-        write_trace(_annotated(trace_of(small, launches=2)), folder / "annotated.json"),
+        write_trace(trace_of(small), folder / "small.json", indent=2),
+        write_trace(trace_of(small, node_ids=False), folder / "older.json", indent=2),
+        write_trace(trace_of(small, launches=2), folder / "packed.json.gz", indent=2),
+        write_trace(_annotated(trace_of(small, launches=2)), folder / "annotated.json", indent=2),
     )
 
 
