@@ -95,6 +95,18 @@ class ExecSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class EventCopies:
+    """The launches of a graph whose nodes were timed by copies with events around them.
+
+    ``extra_ns`` is what a node of such a copy takes longer than in plain launches, beyond what was
+    calibrated (derived, of the run); it is subtracted.
+    """
+
+    launch_count: int
+    extra_ns: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class GraphSummary:
     """A top-level graph; its nodes and edges count those of nested bodies."""
 
@@ -116,6 +128,7 @@ class GraphSummary:
     node_time_ns: int | None
     slowest_nodes: tuple[SlowNode, ...]
     exchangeable_count: int = 0
+    event_copies: EventCopies | None = None
     parameters: tuple[rows.NodeParameter, ...] = ()
     allocations: tuple[rows.Allocation, ...] = ()
 
@@ -273,6 +286,7 @@ def _summarize_graph(
             for node in statistics.largest("total_ns", slowest)
         ),
         exchangeable_count=tree.nodes.exchangeable_count(),
+        event_copies=_event_copies(recording, graph),
         parameters=tuple(
             parameter
             for level in levels
@@ -280,6 +294,16 @@ def _summarize_graph(
         ),
         allocations=_of_levels(allocations, levels),
     )
+
+
+def _event_copies(recording: Recording, graph: rows.Graph) -> EventCopies | None:
+    key = {"graph_id": graph.graph_id, "node_level": 1}
+    ways = recording.fetch_columns(rows.Launch, ("node_method",), key, "ordinal")
+    count = sum(method == "events" for (method,) in ways)
+    if not count:
+        return None
+    measured = {m.name: m.value for m in recording.fetch_measurements(graph.run_id)}
+    return EventCopies(count, measured.get("event_extra_bias_ns"))
 
 
 def _of_levels(

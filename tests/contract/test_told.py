@@ -16,6 +16,7 @@ from fake.build import Fakes
 from gviz.collectors import native
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.report.summary import summarize
 
 
 @pytest.fixture(scope="session")
@@ -145,8 +146,10 @@ def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path
     assert done.returncode == 0, done.stderr
     with Recording(tmp_path / "x.gviz") as recording:
         first, second = (recording.fetch_launches(g.graph_id) for g in recording.fetch_graphs())
+        copies = [g.event_copies for g in summarize(recording).runs[0].graphs]
         notes = recording.fetch_notes(RUN)
         measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+    assert [c and c.launch_count for c in copies] == [6, 2]
     assert measured["launches_by_copy"] == 8
     assert measured["launch_event_share_limit"] == 0.001
     assert not {"activity_records", "activity_records_dropped", "recording_number"} & set(measured)

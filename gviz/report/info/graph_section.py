@@ -27,7 +27,7 @@ from gviz.report.document import (
     share,
     table,
 )
-from gviz.report.summary import GraphSummary, LaunchSummary, SlowNode
+from gviz.report.summary import EventCopies, GraphSummary, LaunchSummary, SlowNode
 from gviz.stats import CuptiState
 from gviz.text import byte_size, counted, duration
 
@@ -47,6 +47,7 @@ def graph_section(graph: GraphSummary) -> Section:
         f"Graph {graph.graph_id}: {graph.title} ({graph.origin})",
         _size(graph),
         _exchangeable(graph.exchangeable_count),
+        _event_copies(graph.event_copies),
         *_life(graph),
         *(_launches(side) for side in graph.launches),
         *_parameters(graph),
@@ -75,6 +76,20 @@ def _exchangeable(count: int) -> Sentence | None:
     return say(
         f"{which} exchangeable: all dependencies would hold if their times were each other's, so "
         "which of them are whose is not known."
+    )
+
+
+def _event_copies(copies: EventCopies | None) -> Sentence | None:
+    """Return that copies with events timed the nodes, and what that leaves; None: they did not."""
+    if copies is None:
+        return None
+    extra: Content = ""
+    if copies.extra_ns is not None:
+        extra = (", ", ns(copies.extra_ns, "derived"), " a node subtracted")
+    return say(
+        f"Node times: event copy, n = {copies.launch_count:,}",
+        extra,
+        "; nodes of parallel branches have microseconds more.",
     )
 
 
