@@ -2,6 +2,10 @@
 
 From the server's start to the click that opens a graph a person takes seconds, in which the server
 can read that graph. What it makes is kept with the file, as what a request makes.
+
+Measured on 2 shared cores, 3 s from start to click: the page of the bundled training step has its
+rows after 0.46 and 0.81 s, without what is made ahead after 0.55 and 1.2 s; that of 100,000 nodes
+after 5.1 and 5.4 s, not 7.9 and 8.5 s.
 """
 
 from __future__ import annotations
@@ -44,7 +48,9 @@ def prepare_click(
     """Read, once for each version of a file, what the inspector needs at the first click.
 
     Returns at once. That is a second for 100,000 nodes: who uses which memory, and in which
-    ranges the eager side was called.
+    ranges the eager side was called. Without it the first click on a node of the bundled training
+    step shows the inspector after 250 and 313 ms, with it after 83 and 108 ms (2 shared cores);
+    clicks after it take 25 to 60 ms either way.
     """
 
     def read() -> None:
