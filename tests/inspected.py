@@ -38,6 +38,16 @@ def value(column: dict[str, Any]) -> Any:
     return column["same"]
 
 
+def listed(columns: dict[str, Any], name: str) -> list[Any]:
+    """Return a column of a table, as assets/web/table/coded.js reads it."""
+    column = columns[name]
+    if isinstance(column, list):
+        return column
+    if "values" not in column:
+        return [column["same"]] * len(columns["key"])
+    return [column["values"][code] for code in column.get("codes", range(len(columns["key"])))]
+
+
 def _leaves(found: Any) -> Iterator[str]:
     if isinstance(found, dict):
         for part in found.values():

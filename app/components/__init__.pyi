@@ -31,6 +31,9 @@ from gviz.app.components.charts import Series as Series
 from gviz.app.components.charts import chart as chart
 from gviz.app.components.choices import INSIDE as INSIDE
 from gviz.app.components.choices import select as select
+from gviz.app.components.coded import Coded as Coded
+from gviz.app.components.coded import coded_column as coded_column
+from gviz.app.components.coded import coded_rows as coded_rows
 from gviz.app.components.dag_options import FOLDINGS as FOLDINGS
 from gviz.app.components.dag_options import LAYOUTS as LAYOUTS
 from gviz.app.components.dag_options import OVERLAYS as OVERLAYS

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from gviz.app.components import Addresses, sentence
+from gviz.app.components import Addresses, Coded, coded_column, coded_rows, sentence
 from gviz.app.files import Library
 from gviz.app.inspector.bodies import body_lines, body_times
-from gviz.app.inspector.coded import Coded, coded, coded_rows
 from gviz.app.inspector.copy_direction import copy_direction
 from gviz.app.inspector.life import edges_note, why_no_edges
 from gviz.app.inspector.released import ReleaseFact, release_facts
@@ -152,16 +151,16 @@ class _Level:
             "count": len(nodes),
             "key": self._tree.key[self._slice].tolist(),
             "node": coded_rows(names, nodes),
-            "kind": coded([words[kind] for kind in kinds]),
-            "label": coded([labels[text] for text in texts]),
-            "direction": coded(_directions([row[at["copy_kind"]] for row in nodes])),
+            "kind": coded_column([words[kind] for kind in kinds]),
+            "label": coded_column([labels[text] for text in texts]),
+            "direction": coded_column(_directions([row[at["copy_kind"]] for row in nodes])),
             "functions": functions,
             "statistics": coded_rows(*measured),
-            "share": coded(_listed(self._tree.times.share[self._slice])),
+            "share": coded_column(_listed(self._tree.times.share[self._slice])),
             "untimed": self._untimed(nodes, at, measured),
-            "nvtx": coded(nvtx),
-            "nvtx_from": coded(self._sources_of_ranges()),
-            "module": coded(self._view.parts.words(self._nodes)),
+            "nvtx": coded_column(nvtx),
+            "nvtx_from": coded_column(self._sources_of_ranges()),
+            "module": coded_column(self._view.parts.words(self._nodes)),
             **self._arguments(),
             "parameters": self._parameters(),
             **self._forward(),
@@ -243,7 +242,7 @@ class _Level:
             if key not in why:
                 why[key] = _why_untimed(self._view, *key)
             found.append(why[key])
-        return coded(found)
+        return coded_column(found)
 
     def _ranges(self) -> list[str | None]:
         paths = self._tree.nodes[self._slice].listed("nvtx_path_id")
@@ -271,7 +270,7 @@ class _Level:
                  if row[at] in counts]  # fmt: skip
         return {
             "arguments": coded_rows(names, plain),
-            "argument_count": coded([counts[node_id] for node_id in self._ids]),
+            "argument_count": coded_column([counts[node_id] for node_id in self._ids]),
         }
 
     def _parameters(self) -> Columns:
@@ -300,8 +299,8 @@ class _Level:
                 place[node] = len(found)
                 found.append(self._operation(node))
         return {
-            "forward": coded([None if node < 0 else place[node] for node in nodes]),
-            "forward_exact": coded(operations.is_exact[self._slice].tolist()),
+            "forward": coded_column([None if node < 0 else place[node] for node in nodes]),
+            "forward_exact": coded_column(operations.is_exact[self._slice].tolist()),
             "operations": found,
         }
 
@@ -380,7 +379,7 @@ class _Level:
         keys = self._tree.key[index].tolist() if len(flat) else []
         ends = np.cumsum([len(found) for found in named]).tolist()
         return {
-            "count": coded([len(found) for found in lists]),
+            "count": coded_column([len(found) for found in lists]),
             "keys": [keys[end - len(found) : end] for found, end in zip(named, ends, strict=True)],
         }
 

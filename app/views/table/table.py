@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.components import dimensions
+from gviz.app.components import coded_column, dimensions
 from gviz.app.views.graph_data import GraphView
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
@@ -25,12 +25,15 @@ NAME_COLUMN: dict[str, Any] = {
     "flex": 3,
 }
 _NUMBER = {"type": "numericColumn"}
+#: Columns of texts, many of which are the same.
+_TEXTS = ("name", "label", "kernel", "body", "kind", "grid", "block", "nvtx", "module")
 
 
 def table_payload(view: GraphView) -> bytes:
     """Return the table's values as JSON, a list a column: all nodes, nested ones too.
 
-    Sent apart from the page, so that the canvases need not wait for thousands of rows.
+    Sent apart from the page, so that the canvases need not wait for thousands of rows. Columns of
+    texts are :func:`gviz.app.components.coded.coded_column`'s.
     Times are in nanoseconds; null: no time. ``key`` is a node's number on the page; ``family``
     and ``stack`` are places in ``families`` and ``stacks``, ``slot`` is that of its family's
     colour.
@@ -48,7 +51,6 @@ def table_payload(view: GraphView) -> bytes:
     functions = zip(nodes.listed("function_id"), names, strict=True)
     nvtx: Mapping[object, str] = dict(tree.nvtx.items())
     columns = {
-        "id": [str(key) for key in keys],
         "key": keys,
         "node": nodes.listed("node_id"),
         "name": names,
@@ -71,6 +73,7 @@ def table_payload(view: GraphView) -> bytes:
         "families": list(families.labels),
         "slot": families.slots().tolist(),
     }
+    columns |= {name: coded_column(columns[name]) for name in _TEXTS}
     columns |= _stacks(view)
     return json.dumps(columns, separators=(",", ":")).encode()
 

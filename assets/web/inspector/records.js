@@ -2,7 +2,6 @@
  * Records of nodes out of the columns that the server sends and a saved file has. Python side:
  * gviz.app.inspector.node_records.
  *
- * @typedef {{same?: any, values?: any[], codes?: number[], large?: boolean}} Column  `large`: integers are texts of digits
  * @typedef {{file: string, line: number, function: string, source?: string}} Frame
  * @typedef {{frames: Frame[], own: number|null, line: string}} Stack  innermost first; `own`: the innermost of the user's own
  * @typedef {{node_id: number, name: string, nvtx: string|null, stack: Stack|null, stack_reason: string|null, exact: boolean}} Forward
@@ -19,17 +18,11 @@
  *   eager: [count: number, median: number]|null, called: string|null, bodies: Bodies|null, released: Fact[], dependencies: Neighbours, dependents: Neighbours,
  * }} NodeRecord
  */
+import { valueOf } from "../table/coded.js";
 /** @import { Fact } from "../core/parts.js" */
+/** @import { Coded } from "../table/coded.js" */
 
-/** The value of a column at a place; null where it has none. @param {Column|undefined} column @param {number} at */
-export function valueOf(column, at) {
-  if (!column) return null;
-  const { same, values, codes, large } = column;
-  const value = values === undefined ? same : values[codes === undefined ? at : codes[at]];
-  return large && value !== null ? BigInt(value) : value;
-}
-
-/** What is known of a row of columns. @param {Record<string, Column>} columns @param {number} at @returns {Row} */
+/** What is known of a row of columns. @param {Record<string, Coded>} columns @param {number} at @returns {Row} */
 function rowOf(columns, at) {
   const found = Object.entries(columns).map(([name, column]) => [name, valueOf(column, at)]);
   return Object.fromEntries(found.filter(([, value]) => value !== null));

@@ -10,7 +10,7 @@
  *   overlays lie on it, which column to colour by, null: the one it has, and which ones are gone
  * @typedef {{nodes: {columns: Record<string, any[]>, places: Map<number, number>}, groups: Group[]}} About  the nodes of
  *   a side, with their places by their numbers on the page, and its layers
- * @typedef {{columns: Record<string, any[]>, places: Map<number, number>, words: string[]|null, ids: number[]}} NodesOfPage
+ * @typedef {{columns: Record<string, any[]>, places: Map<number, number>, searched: object|null, ids: number[]}} NodesOfPage
  * @typedef {Column|ChangeColumn} AnyColumn
  */
 import { element, facts, section } from "../core/parts.js";
@@ -232,7 +232,7 @@ export class Overlays {
     }
     this.filled = { nodes, columns: shown };
     // A search looks in them too.
-    nodes.words = null;
+    nodes.searched = null;
     return true;
   }
 

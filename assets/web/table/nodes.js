@@ -7,12 +7,15 @@
  */
 
 import * as nodeList from "../core/node_list.js";
+import { listOf, textsOf } from "./coded.js";
 
-const texts = new Intl.Collator("en", { numeric: true });
+const collator = new Intl.Collator("en", { numeric: true });
 /** Columns that words are not looked for in: the place of a colour, and stacks, which have most words of all. */
 const NO_WORDS = ["slot", "src"];
 /** A condition on one column: kind:memcpy, median>20. */
 const CONDITION = /^(\w+)([:<>])(.+)$/;
+/** What a number can be found by. */
+const NUMBER = /^[\d.e+-]+$/;
 /** Names of columns as a search has them, where the column is called otherwise; times are in µs there. */
 const CALLED = /** @type {Record<string, string>} */ ({
   id: "node", median: "median_ns", p95: "p95_ns",
@@ -24,28 +27,32 @@ const CALLED = /** @type {Record<string, string>} */ ({
  */
 export function compare(a, b, falling) {
   if (a === null || b === null || a === undefined || b === undefined) return Number(a === null) - Number(b === null);
-  const order = typeof a === "number" ? a - b : texts.compare(a, b);
+  const order = typeof a === "number" ? a - b : collator.compare(a, b);
   return falling ? -order : order;
 }
 
 export class Nodes {
-  /** @param {Record<string, any[]>} columns by name, in order of numbers on the page */
-  constructor({ stack, stacks, calls, families = [], ...columns }) {
+  /** @param {Record<string, any>} sent columns by name, in order of numbers on the page */
+  constructor({ stack, stacks, calls, families = [], ...sent }) {
+    const count = sent.key?.length ?? 0;
+    /** @type {Record<string, any[]>} */
+    const columns = Object.fromEntries(Object.entries(sent).map(([name, column]) => [name, listOf(column, count)]));
     /** The functions that each node was made in, in lower case. @type {string[]} */
     this.calls = [];
     if (stack) {
       const lower = calls.map((/** @type {string} */ names) => names.toLowerCase());
-      this.calls = stack.map((place) => (place === null ? "" : lower[place]));
+      this.calls = stack.map((/** @type {number|null} */ place) => (place === null ? "" : lower[place]));
     }
     // Each stack and each family was sent once.
     /** The names of the kernel families, and the place of each node's among them. @type {{names: string[], codes: number[]}} */
     this.families = { names: families, codes: columns.family ?? [] };
     if (columns.family) columns.family = this.families.codes.map((code) => families[code]);
     this.columns = columns;
-    if (stack) columns.src = stack.map((place) => (place === null ? null : stacks[place]));
+    if (stack) columns.src = stack.map((/** @type {number|null} */ place) => (place === null ? null : stacks[place]));
     /** @type {number[]} */ this.ids = columns.key || [];
     this.places = new Map(this.ids.map((id, place) => [id, place]));
-    /** @type {string[]|null} what a search looks in */ this.words = null;
+    /** What a search looks in. @type {{texts: {texts: string[], codes: number[]}[], numbers: any[][]}|null} */
+    this.searched = null;
   }
 
   /** @param {number} id */
@@ -117,7 +124,7 @@ export class Nodes {
     const [, name, sign, wanted] = CONDITION.exec(word) ?? [];
     const field = CALLED[name] ?? name;
     const values = name === undefined ? undefined : this.columns[field];
-    if (!values) return (place) => this.wordsOf(place).includes(word) || (this.calls[place] ?? "").includes(word);
+    if (!values) return this.finderOf(word);
     if (name === "id" && sign === ":") {
       const ids = new Set(nodeList.read(wanted));
       return (place) => ids.has(values[place]);
@@ -127,12 +134,22 @@ export class Nodes {
     return (place) => values[place] !== null && (sign === "<" ? values[place] < limit : values[place] > limit);
   }
 
-  /** @param {number} place */
-  wordsOf(place) {
-    if (!this.words) {
+  /** Columns of texts, each text once, and columns of numbers: made at the first search. */
+  columnsOfWords() {
+    if (!this.searched) {
       const columns = Object.entries(this.columns).filter(([name]) => !NO_WORDS.includes(name)).map(([, values]) => values);
-      this.words = this.ids.map((id, at) => columns.map((values) => values[at] ?? "").join(" ").toLowerCase());
+      const isNumbers = (/** @type {any[]} */ values) => typeof values.find((value) => value !== null && value !== undefined) === "number";
+      this.searched = { texts: columns.filter((values) => !isNumbers(values)).map(textsOf), numbers: columns.filter(isNumbers) };
     }
-    return this.words[place];
+    return this.searched;
+  }
+
+  /** Whether a node has a word in any column, or in the functions that it was made in. @param {string} word @returns {(place: number) => boolean} */
+  finderOf(word) {
+    const { texts: columns, numbers } = this.columnsOfWords();
+    const found = columns.map(({ texts: all, codes }) => ({ codes, has: all.map((text) => text.includes(word)) })).filter(({ has }) => has.includes(true));
+    const asked = NUMBER.test(word) ? numbers : [];
+    return (place) => found.some(({ codes, has }) => has[codes[place]]) || (this.calls[place] ?? "").includes(word) ||
+      asked.some((values) => String(values[place] ?? "").includes(word));
   }
 }

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import { copied } from "../../../assets/web/inspector/copied.js";
 import { nodeParts } from "../../../assets/web/inspector/node.js";
 import { operationFacts } from "../../../assets/web/inspector/node_facts.js";
-import { recordOf, valueOf } from "../../../assets/web/inspector/records.js";
+import { recordOf } from "../../../assets/web/inspector/records.js";
 import { bars, timeFacts } from "../../../assets/web/inspector/times.js";
+import { valueOf } from "../../../assets/web/table/coded.js";
 import { Nodes } from "../../../assets/web/table/nodes.js";
 import { all, standIn } from "../dom.js";
 

@@ -11,6 +11,18 @@ const nodes = new Nodes({
 });
 const ALL = { search: "", only: null, by: "node", falling: false };
 
+test("columns of texts may have each text once", () => {
+  const coded = new Nodes({
+    key: [10, 11, 12], name: { values: ["gemm", "add"], codes: [0, 1, 0] }, kind: { same: "KERNEL" }, grid: { values: ["1", "2 × 8", null] },
+    median_ns: [5, null, 120], parent: [null, null, null],
+  });
+  assert.deepEqual(coded.columns.name, ["gemm", "add", "gemm"]);
+  assert.deepEqual([coded.row(11).kind, coded.row(12).grid], ["KERNEL", null]);
+  assert.deepEqual(coded.filter("GEMM kernel", null), [10, 12]);
+  assert.deepEqual(coded.filter("12", null), [12], "a number too, by its key or its time");
+  assert.deepEqual(coded.filter("nothing", null), []);
+});
+
 test("rows are sorted either way, what has no value last", () => {
   assert.deepEqual(nodes.arrange({ ...ALL, by: "median_ns" }), [10, 13, 12, 11]);
   assert.deepEqual(nodes.arrange({ ...ALL, by: "median_ns", falling: true }), [12, 13, 10, 11]);

@@ -20,7 +20,7 @@ from admitted import admitted_client
 from app_recordings import write_detailed_recording, write_imported_recording
 from app_tree import texts
 from dash import dcc, html
-from inspected import record_of, value
+from inspected import listed, record_of, value
 from life_recordings import write_life_recording
 from nested_recordings import NESTED, NESTED_SHORTENED, write_nested_recording
 from recordings import (
@@ -174,7 +174,7 @@ def test_hostile_names_end_no_element(tmp_path: Path) -> None:
     assert len(found.code) == 2
     assert found.title == f"{HOSTILE[0]} – gviz"
     assert HOSTILE[0] not in found.text
-    assert found.json("table-1")["name"] == HOSTILE
+    assert listed(found.json("table-1"), "name") == HOSTILE
 
 
 @pytest.mark.thorough

@@ -10,7 +10,7 @@ import plotly
 import pytest
 from app_recordings import OWN_LINE, measured, write_detailed_recording, write_imported_recording
 from app_tree import by_id, links, texts, walk
-from inspected import inspected, record_of, value
+from inspected import inspected, listed, record_of, value
 from places import ROOT
 from recordings import transformer_shape, write_loop_recording, write_recording
 from shown_pages import render_page
@@ -262,7 +262,7 @@ def test_table_has_one_value_a_node_and_its_share(small: Library) -> None:
     # Of stacks and families there are fewer than nodes.
     assert columns.pop("stacks") == columns.pop("calls") == []
     assert set(columns["family"]) == set(range(len(columns.pop("families"))))
-    assert {len(values) for values in columns.values()} == {len(view.nodes)}
+    assert {len(listed(columns, name)) for name in columns} == {len(view.nodes)}
     total = sum(s.total_ns for s in measured(view).values())
     shares = sum(s for s in columns["share"] if s is not None)
     assert shares == pytest.approx(total / view.recorded_gpu_ns)

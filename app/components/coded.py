@@ -15,8 +15,8 @@ _REPEATED = 4
 Coded = dict[str, Any]
 
 
-def coded(values: Sequence[Any]) -> Coded:
-    """Return a column of texts, numbers and None; assets/web/inspector/records.js reads it."""
+def coded_column(values: Sequence[Any]) -> Coded:
+    """Return a column of texts, numbers and None; assets/web/table/coded.js reads it."""
     different = dict.fromkeys(values)
     large = any(isinstance(value, int) and abs(value) > _EXACT for value in different)
     found: Coded = {"large": True} if large else {}
@@ -37,4 +37,6 @@ def _plain(values: Iterable[Any], *, large: bool) -> list[Any]:
 def coded_rows(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, Coded]:
     """Return the columns of rows; those in which nothing is known are left out."""
     columns = zip(names, zip(*rows, strict=True), strict=True) if rows else ()
-    return {name: coded(values) for name, values in columns if any(v is not None for v in values)}
+    return {
+        name: coded_column(values) for name, values in columns if any(v is not None for v in values)
+    }
