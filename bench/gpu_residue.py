@@ -3,14 +3,14 @@
 Part process: launches and captures before gviz, while it is paused, and after it, in one process,
 with one graph of ten small kernels launched back to back, so that every microsecond on the host
 shows. The others are a program each, whose processes run in turns: plain, under `gviz run` past
-its windows, --collector events past its copies, --paused, --every 1s, and after torch.profiler.
-Figures: a launch that is waited for (p50 and p99), the launch call, queued launches, how many
-queue, and launches of three threads. Results and exit codes must be equal. Each prints a table and
-a JSON line.
+its windows, --collector events past its copies, --paused, --every 1s by copies and in windows of
+CUPTI, and after torch.profiler. Figures: a launch that is waited for (p50 and p99), the launch
+call, queued launches, how many queue, and launches of three threads. Results and exit codes must
+be equal. Each prints a table and a JSON line.
 
 Run: python -P bench/gpu_residue.py [--part process|ten|encoder|training|serving|static]
-[--sides default,events,paused,every,profiler] [--seconds 75]; no process is started once the
-seconds are over.
+[--sides default,events,paused,every,windows,profiler] [--seconds 75]; no process is started once
+the seconds are over.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ WATCHED = {
     "events": ("--collector", "events"),
     "paused": ("--paused",),
     "every": ("--collector", "events", "--every", "1s"),
+    "windows": ("--node-times", "cupti", "--every", "1s"),
 }
 
 Costs = dict[str, float]

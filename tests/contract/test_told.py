@@ -248,6 +248,7 @@ def test_cupti_comes_for_windows_and_goes(fake: Backend, tmp_path: Path) -> None
     timed = [launch for launch in launches if launch.node_method == "cupti"]
     assert notes == []
     assert run.collector == "cupti"
+    assert run.collector_reason == "requested; the gate tells of the driver's calls"
     assert len(timed) >= 6
     assert [launch.span_count for launch in timed[:6]] == [4] * 6
     assert measured["cupti_windows"] == len(windows) >= 1

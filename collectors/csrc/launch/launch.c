@@ -141,7 +141,7 @@ static void launch_outside_period(const CUpti_CallbackData *data, CUgraphExec ha
 
 /* Whether enough launches of an executable are recorded one by one. */
 static bool may_pass(const struct entered *entered) {
-    return !options.max_launches && !entered->due && !activity_is_open() && entered->exec_id &&
+    return !options.max_launches && !activity_is_open() && entered->exec_id &&
            entered->launches >= ALWAYS_RECORDED_LAUNCHES;
 }
 

@@ -195,6 +195,7 @@ static void visit(void) {
     atomic_store(&wanted, false);
     windows++;
     serve();
+    activity_flush(); /* the less is left for when calls are held */
     enum gate_answer left = run_closed(leave, now_ns() + LEAVING_NS, true);
     if (!ran(left) && is_stopping())
         left = run_closed(leave, now_ns() + LEAVING_LATE_NS, false);
