@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import threading
 import time
@@ -15,11 +16,14 @@ from gviz.app.files.open_recording import GoneError, OpenRecording
 from gviz.app.files.scratch import Scratch
 from gviz.spool import SPOOL_SUFFIX
 from gviz.system import own_command, own_environment
+from gviz.text import duration
 
 #: Between two snapshots at least; and so many times as long as the last one took, so that
 #: looking at a long run does not keep a core busy beside it.
 _LEAST_PAUSE_S = 1.0
 _PAUSE_RATIO = 4.0
+#: How long a snapshot is waited for: of a long run it takes half a minute.
+_PATIENCE_S = 300.0
 #: How long closing waits for a snapshot under way.
 _CLOSE_SECONDS = 5.0
 
@@ -188,19 +192,26 @@ def _start(spool: Path, snapshot: Path) -> subprocess.Popen[str]:
     )
 
 
-def _request(process: subprocess.Popen[str]) -> dict[str, Any]:
+def _request(process: subprocess.Popen[str], patience_s: float = _PATIENCE_S) -> dict[str, Any]:
+    """Return the answer of the process that makes snapshots; one that gives none is ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
         process.stdin.write("\n")
         process.stdin.flush()
-        line = process.stdout.readline()
+        # Each answer is one line, and nothing of the one before is left.
+        answers, _, _ = select.select([process.stdout], [], [], patience_s)
+        line = process.stdout.readline() if answers else None
     except BrokenPipeError:
         line = ""
-    if not line:
-        return {"written": False, "is_over": True, "failure": "the spool cannot be read any more"}
-    found: dict[str, Any] = json.loads(line)
-    return found
+    if line:
+        found: dict[str, Any] = json.loads(line)
+        return found
+    failure = "the spool cannot be read any more"
+    if line is None:
+        process.kill()
+        failure = f"no snapshot of the spool came within {duration(1e9 * patience_s)}"
+    return {"written": False, "is_over": True, "failure": failure}
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -82,13 +82,18 @@ sys.exit(5)
 
 
 def start(
-    backend: Backend, output: Path, *program: str, options: tuple[str, ...] = ()
+    backend: Backend,
+    output: Path,
+    *program: str,
+    options: tuple[str, ...] = (),
+    preloaded: Path | None = None,
 ) -> subprocess.Popen[str]:
     """Start ``gviz run`` in a process of its own."""
+    extra = {} if preloaded is None else {"LD_PRELOAD": str(preloaded)}
     path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "gviz", "run", "-o", str(output), *options, *program],
-        env={**backend.environment, "PYTHONPATH": path},
+        env={**backend.environment, "PYTHONPATH": path, **extra},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -320,6 +325,27 @@ def test_program_ends_as_it_does_also_where_no_recording_can_be_written(
     assert "Traceback" not in stderr
     assert f"gviz: {output} was not written: " in stderr
     assert says in stderr
+
+
+def test_clock_that_jumps_changes_neither_exit_code_nor_recording(
+    backend: Backend, tmp_path: Path
+) -> None:
+    library, output = tmp_path / "jumps.so", tmp_path / "out.gviz"
+    source = Path(__file__).with_name("jumping_clock.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    jumps = "import time\nassert abs(time.time() - time.time()) > 3600\n"
+    run = start(backend, output, script(tmp_path, jumps + PAUSING), "never", preloaded=library)
+    with run:
+        try:
+            _, stderr = run.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            raise
+    assert run.returncode == 5, stderr
+    assert "Traceback" not in stderr
+    with Recording(output) as recording:
+        (graph,) = recording.fetch_graphs()
+        assert len(recording.fetch_launches(graph.graph_id)) == 400
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,24 @@ def test_spool_with_flipped_bits_becomes_a_recording(
     dice = random.Random(24)
     for _ in range(times):
         _fold_changed(reduced, tmp_path, dice, flips)
+
+
+def test_command_recovers_a_spool_and_says_what_was_lost(
+    reduced: Path, tmp_path: Path, gviz: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    copy, output = tmp_path / "x.gviz-spool", tmp_path / "other.gviz"
+    shutil.copytree(reduced, copy)
+    segment = copy / "000000.segment"
+    data = bytearray(segment.read_bytes())
+    # Some of it hits no text, which any bytes can be.
+    for at in range(1_000, len(data.rstrip(bytes(1))), 5_000):
+        data[at : at + 64] = b"\xff" * 64
+    segment.write_bytes(data)
+    done = gviz("recover", copy, "-o", output)
+    assert done.returncode == 3, done.stderr
+    assert "unreadable" in done.stderr
+    assert f"wrote {output}" in done.stderr
+    assert not (tmp_path / "x.gviz").exists()
+    with Recording(output) as recording:
+        assert len(recording.fetch_runs()) == 1
+    assert gviz("recover", copy).returncode == 1
