@@ -45,7 +45,13 @@ def _several(view: GraphView, nodes: Sequence[int]) -> Component:
     return html.Div(
         [
             html.Div(
-                [html.H2(f"{counted(len(nodes), 'node')} selected")], className="gv-inspector-head"
+                [
+                    html.H2(f"{counted(len(nodes), 'node')} selected"),
+                    html.P(layers, className="gv-muted")
+                    if (layers := view.parts.layers_of(np.array(nodes, np.int64)))
+                    else None,
+                ],
+                className="gv-inspector-head",
             ),
             section(
                 "Sums",

@@ -17,10 +17,10 @@ from gviz.analysis import (
     find_model_modules,
     find_phases,
 )
-from gviz.layout import INFERRED
+from gviz.layout import INFERRED, name_layers
 from gviz.model import SEPARATOR, Keep, TimedTree
 from gviz.recording import Texts
-from gviz.stats import NotComputed
+from gviz.stats import IntArray, NotComputed
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -60,6 +60,25 @@ class ModelParts:
                 name = f"{layers.kind} {layers.numbers[layers.of_node[at]]}"
                 found[place] = name + (INFERRED if is_inferred else "")
         return found
+
+    def layer_names(self) -> list[str | None]:
+        """Return the layer of each node, with a mark where it is inferred."""
+        layers = self.layers
+        if layers is None:
+            return [None] * len(self.phase.codes)
+        inferred = layers.is_inferred | (layers.source == "repeats")
+        places = zip(layers.of_node.tolist(), inferred.tolist(), strict=True)
+        names = layers.names
+        return [None if at < 0 else names[at] + INFERRED * mark for at, mark in places]
+
+    def layers_of(self, nodes: IntArray) -> str | None:
+        """Return what some nodes are of the model: its layers, in one name; None: not all are."""
+        layers = self.layers
+        if layers is None or not len(nodes) or (layers.of_node[nodes] < 0).any():
+            return None
+        numbers = layers.numbers[np.unique(layers.of_node[nodes])].tolist()
+        is_inferred = layers.source == "repeats" or layers.is_inferred[nodes].any()
+        return name_layers(layers.kind, numbers) + (INFERRED if is_inferred else "")
 
     def module_instances(self) -> Texts:
         """Return of each node its module with a number, else the outermost around it."""

@@ -120,14 +120,13 @@ def test_filter_of_the_page_masks_the_rest(
 
 
 def test_fold_is_saved_with_its_strip(graph_page: GraphPage, site: Site, tmp_path: Path) -> None:
-    # Wide enough for the kind beside the name.
     graph_page.page.set_viewport_size({"width": 1920, "height": 1080})
     graph_page.open(site, "graph?file=layers&graph=1&fold=repeats")
     state = graph_page.state("dag")
     picture = saved(graph_page, "dag", tmp_path)
     assert len(picture.titles()) == state["visible"] == state["nodeCount"]
     assert any("· FOLD ·" in title for title in picture.titles())
-    assert "FOLD" in picture.texts()
+    assert "layer 0..11" in picture.texts()
 
 
 def test_timeline_is_saved_with_its_spans_and_axis(

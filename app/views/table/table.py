@@ -69,6 +69,7 @@ def table_payload(view: GraphView) -> bytes:
         "stream": nodes.listed("capture_stream_id"),
         "nvtx": [nvtx.get(path) for path in nodes.listed("nvtx_path_id")],
         "module": _listed(view.parts.module_paths()),
+        "layer": view.parts.layer_names(),
         "family": families.code.tolist(),
         "families": list(families.labels),
         "slot": families.slots().tolist(),

@@ -8,6 +8,7 @@ import { recordOf } from "../inspector/records.js";
 import * as address from "../page/address.js";
 import { Families } from "../table/families.js";
 import { Nodes } from "../table/nodes.js";
+import { joinLayers } from "../table/layers.js";
 import { sumsOf } from "../table/sums.js";
 import * as blobs from "./blobs.js";
 /** @import { Carried } from "../overlay/carry.js" */
@@ -131,10 +132,11 @@ export class EmbeddedStore {
     const counts = Array.from(kinds).sort((a, b) => b[1] - a[1]);
     const slowest = rows.filter((row) => row.median_ns !== null)
       .toSorted((a, b) => (b.median_ns ?? 0) - (a.median_ns ?? 0)).slice(0, SLOWEST);
-    const none = "no times";
+    const none = "no times", layers = joinLayers(rows.map((row) => row.layer));
     return element("div", {},
       element("div", { class: "gv-inspector-head" },
-        element("h2", {}, `${format.counted(rows.length, "node")} selected`)),
+        element("h2", {}, `${format.counted(rows.length, "node")} selected`),
+        ...(layers ? [element("p", { class: "gv-muted" }, layers)] : [])),
       section("Sums", facts([
         ["Time", ns === null ? none : format.duration(ns),
           "Derived: sum of medians; in loops of what a launch takes on average"],

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from recordings import Shape, Work, write_recording
 
 import gviz.assets
 from gviz.analysis.model_layers import find_model_layers
@@ -86,3 +87,22 @@ def test_training_step_has_modules_of_numbered_layers() -> None:
 def test_recording_without_modules_has_none() -> None:
     assert modules_of(RECORDINGS / "decode_step_h200.gviz") is None
     assert modules_of(RECORDINGS / "nested_torch.gviz") is None
+
+
+def test_ranges_of_a_recording_give_modules_their_instances(tmp_path: Path) -> None:
+    names = [f"model.layers.{layer}.{part}" for layer in range(4) for part in ("attn", "mlp.up")]
+    works = [
+        Work(f"{name[-4:]} kernel", 2_000, (at - 1,) if at else (), nvtx=name)
+        for at, name in enumerate(["embed", *names])
+    ]
+    found = modules_of(
+        write_recording(tmp_path / "x.gviz", Shape("model", tuple(works)), launches=2)
+    )
+    assert found is not None
+    assert found.source == "ranges"
+    assert found.code.tolist() == [-1, *range(8)]
+    assert found.paths[:3] == (
+        ("model.layers.0", "attn"), ("model.layers.0", "mlp.up"), ("model.layers.1", "attn"),
+    )  # fmt: skip
+    assert found.instances()[::2] == tuple(f"model.layers.{layer}" for layer in range(4))
+    assert not found.is_inferred.any()

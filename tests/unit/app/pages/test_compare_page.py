@@ -161,6 +161,9 @@ def test_content_names_the_versions_that_are_compared(library: Library) -> None:
     found = content(library, f"?a={BEFORE}&b={AFTER}&graph=1:1")
     assert found["fixed"] == {"a": BEFORE, "b": AFTER, "graph": "1:1"}
     assert next(iter(found["tables"])) == "names"
+    # By the size of the change: what is gone counts with its whole time.
+    (first,) = [c for c in found["tables"]["names"]["columns"] if c.get("sort")]
+    assert (first["field"], first["by"], first["sort"]) == ("change_ns", "size_ns", "desc")
     assert set(found["tables"]) == set(TABLES)
     sources = {name: source for name, source in found["sources"].items() if "/compared/" in source}
     assert set(sources) >= {"dag", "timeline", "table", "inspector"}
