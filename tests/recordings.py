@@ -256,7 +256,8 @@ def assign_streams(shape: Shape, first: int = 7) -> IntArray:
 def play(shape: Shape, rng: np.random.Generator, *, eager: bool) -> Played:
     """Run a shape once: start = last dependency's end + a gap, one work a stream at a time."""
     count = len(shape.works)
-    streams = assign_streams(shape)
+    assigned = assign_streams(shape)
+    streams = assigned.tolist()
     noise = rng.lognormal(0.0, 0.035, count)
     start, end, host = (np.zeros(count, np.int64) for _ in range(3))
     duration = np.array([w.duration_ns for w in shape.works], float) * noise
@@ -268,15 +269,15 @@ def play(shape: Shape, rng: np.random.Generator, *, eager: bool) -> Played:
         gap = int(GRAPH_GAP_NS * rng.uniform(0.8, 1.3)) if work.after else 0
         if work.programmatic and not eager:
             gap = -min(600, int(duration[work.after[0]]) // 3)
-        begin = max(ready + gap, free.get(int(streams[index]), 0) + 300 if not gap < 0 else 0)
+        begin = max(ready + gap, free.get(streams[index], 0) + 300 if not gap < 0 else 0)
         if eager and work.timed:
             host[index] = clock
             clock += int(calls[index])
             begin = max(begin, clock + LATENCY_NS)
         start[index] = begin
         end[index] = begin + (int(duration[index]) if work.timed else 0)
-        free[int(streams[index])] = int(end[index])
-    return Played(start, end - start, streams, host, host + calls)
+        free[streams[index]] = int(end[index])
+    return Played(start, end - start, assigned, host, host + calls)
 
 
 # -- writing -------------------------------------------------------------------------
@@ -449,9 +450,13 @@ def _write_graph(writer: RecordingWriter, shape: Shape, functions: dict[str, int
                     text=work.nvtx,
                 )
             )
-    streams = assign_streams(shape)
-    for index, work in enumerate(shape.works):
-        writer.insert(_node(work, index, functions, int(streams[index]), paths))
+    streams = assign_streams(shape).tolist()
+    writer.insert(
+        *(
+            _node(work, index, functions, streams[index], paths)
+            for index, work in enumerate(shape.works)
+        )
+    )
     writer.insert_tuples(
         rows.Argument,
         (
@@ -555,38 +560,51 @@ def _write_eager(
             span_count=len(timed),
         )
     )
-    for operation, i in enumerate(timed, start=1):
-        work = shape.works[i]
-        kernel = work.type is NodeType.KERNEL
-        one = 1 if kernel else None
-        writer.insert(
-            rows.StreamOperation(
-                operation_id=operation,
-                run_id=1,
-                type=int(work.type),
-                name=work.name,
-                start_ns=clock + int(played.start_ns[i]),
-                duration_ns=int(played.duration_ns[i]),
-                stream_id=int(played.stream_id[i]),
-                device_id=0,
-                correlation_id=100 + operation,
-                function_id=functions.get(work.name) if kernel else None,
-                grid_x=work.grid_x if kernel else None,
-                grid_y=one,
-                grid_z=one,
-                block_x=work.block_x if kernel else None,
-                block_y=one,
-                block_z=one,
-                bytes=work.bytes,
-                copy_kind=None if work.copy_kind is None else int(work.copy_kind),
-                host_start_ns=clock + int(played.host_start_ns[i]),
-                host_end_ns=clock + int(played.host_end_ns[i]),
-                thread_id=4242,
-                launch_id=launch_id,
-                node_id=FIRST_NODE_ID + i,
-            )
+    writer.insert(
+        *(
+            _operation(shape.works[i], i, number, played, functions, clock, launch_id)
+            for number, i in enumerate(timed, start=1)
         )
+    )
     return clock + end
+
+
+def _operation(
+    work: Work,
+    index: int,
+    number: int,
+    played: Played,
+    functions: dict[str, int],
+    clock: int,
+    launch_id: int,
+) -> rows.StreamOperation:
+    kernel = work.type is NodeType.KERNEL
+    one = 1 if kernel else None
+    return rows.StreamOperation(
+        operation_id=number,
+        run_id=1,
+        type=int(work.type),
+        name=work.name,
+        start_ns=clock + int(played.start_ns[index]),
+        duration_ns=int(played.duration_ns[index]),
+        stream_id=int(played.stream_id[index]),
+        device_id=0,
+        correlation_id=100 + number,
+        function_id=functions.get(work.name) if kernel else None,
+        grid_x=work.grid_x if kernel else None,
+        grid_y=one,
+        grid_z=one,
+        block_x=work.block_x if kernel else None,
+        block_y=one,
+        block_z=one,
+        bytes=work.bytes,
+        copy_kind=None if work.copy_kind is None else int(work.copy_kind),
+        host_start_ns=clock + int(played.host_start_ns[index]),
+        host_end_ns=clock + int(played.host_end_ns[index]),
+        thread_id=4242,
+        launch_id=launch_id,
+        node_id=FIRST_NODE_ID + index,
+    )
 
 
 #: Where the allocations of made-up arguments begin, and how large and how many they are.
@@ -705,9 +723,13 @@ def _write_statistics(
         "mad_ns": np.median(np.abs(durations - median), axis=0),
         "start_median_ns": np.median(starts, axis=0),
     }
-    for values in zip(*(column.tolist() for column in columns.values()), strict=True):
-        given = dict(zip(columns, values, strict=True))
-        writer.insert(rows.NodeStatistics(graph_id=graph_id, count=len(durations), **given))
+    found = (
+        dict(zip(columns, values, strict=True))
+        for values in zip(*(column.tolist() for column in columns.values()), strict=True)
+    )
+    writer.insert(
+        *(rows.NodeStatistics(graph_id=graph_id, count=len(durations), **given) for given in found)
+    )
 
 
 def write_loop_recording(path: Path, *, iterations: int = 5, overwrite: bool = False) -> Path:
