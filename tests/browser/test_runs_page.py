@@ -268,7 +268,7 @@ def test_file_that_is_too_large_is_refused_before_anything_is_sent(
 
 
 def test_large_file_is_sent_in_pieces(page: Page, mine: Site, tmp_path: Path) -> None:
-    path = write_recording(tmp_path / "large.gviz", transformer_shape(333), launches=40)
+    path = write_recording(tmp_path / "large.gviz", transformer_shape(333), launches=40, played=2)
     assert path.stat().st_size > 4 << 20
     sent: list[str] = []
     page.on("request", lambda r: sent.append(r.url) if "payload/upload" in r.url else None)

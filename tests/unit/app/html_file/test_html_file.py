@@ -181,7 +181,7 @@ def test_hostile_names_end_no_element(tmp_path: Path) -> None:
 def test_file_of_5000_nodes_is_under_5_mb(tmp_path: Path) -> None:
     shape = transformer_shape(layers=333)
     assert len(shape.works) > 5_000
-    path = write_recording(tmp_path / "r.gviz", shape, launches=20)
+    path = write_recording(tmp_path / "r.gviz", shape, launches=20, played=2)
     written = write_html(path, tmp_path / "r.html", [1])
     assert written.node_count == len(shape.works)
     assert written.size_bytes == (tmp_path / "r.html").stat().st_size < 5_000_000
