@@ -232,6 +232,7 @@ def test_cupti_comes_for_windows_and_goes(fake: Backend, tmp_path: Path) -> None
         "graph, end = chain(), time.monotonic() + 20\n"
         "while not cupti.fake_finalized() and time.monotonic() < end:\n    launch(graph, 1)\n"
         "launch(graph, 300)\n"
+        "from gviz.collectors import native\nassert not native.was_subscribed()\n"
         "assert cupti.fake_finalized() >= 1 and cupti.fake_finalized_beside_others() == 0\n"
         "assert cupti.fake_enabled_callbacks(1) == -1 and cupti.fake_enabled_kinds() == 0\n"
     )
@@ -281,6 +282,20 @@ for thread in threads:
 """
 
 
+def test_no_window_opens_outside_periods(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}import ctypes\ncupti = ctypes.CDLL(os.environ['GVIZ_CUPTI'])\n"
+        "graph, end = chain(), time.monotonic() + 20\nlaunch(graph, 300)\ntime.sleep(0.1)\n"
+        "assert cupti.fake_finalized() == 0 and cupti.fake_enabled_callbacks(1) == -1\n"
+        "gviz.start()\n"
+        "while not cupti.fake_finalized() and time.monotonic() < end:\n    launch(graph, 1)\n"
+        "assert cupti.fake_finalized() >= 1\n"
+    )
+    options = ("--node-times", "cupti", "--node-launches", "6", "--paused", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options)
+    assert done.returncode == 0, done.stderr
+
+
 def test_windows_of_cupti_close_with_nobody_inside(fake: Backend, tmp_path: Path) -> None:
     text = (
         f"{PREAMBLE}{STORM}"
@@ -316,6 +331,7 @@ def test_call_past_the_gate_keeps_cupti_in_the_process(fake: Backend, tmp_path: 
         "while time.monotonic() < end:\n    launch(graph, 1)\n"
         "thread.join()\n"
         "assert ctypes.CDLL(os.environ['GVIZ_CUPTI']).fake_finalized() == 0\n"
+        "from gviz.collectors import native\nassert native.was_subscribed()\n"
     )
     done = run_script(fake, tmp_path, text, "--node-times", "cupti", "-o", "x.gviz")
     assert done.returncode == 0, done.stderr

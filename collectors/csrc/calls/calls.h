@@ -47,6 +47,7 @@ void call_name(uint32_t cbid);
 /* Returns 0, or -1: gviz_error says why. */
 int subscription_start(CUpti_CallbackFunc on_callback);
 void subscription_stop(void);
+void subscription_stays(void); /* another one, of windows: CUPTI will not be finalized */
 bool subscription_active(void);
 void callback_enable(bool on, int domain, uint32_t cbid);
 void domain_enable(bool on, int domain);

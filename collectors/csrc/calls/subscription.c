@@ -28,6 +28,8 @@ void subscription_stop(void) {
     subscriber = NULL;
 }
 
+void subscription_stays(void) { atomic_store(&was_subscribed, true); }
+
 GVIZ_EXPORT int gviz_was_subscribed(void) { return atomic_load(&was_subscribed); }
 
 bool subscription_active(void) { return subscriber != NULL; }

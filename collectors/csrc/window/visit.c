@@ -151,6 +151,8 @@ static void rest(uint64_t ns) {
 /* Windows are over, and what is attached stays. */
 static void give_up_visits(const char *why) {
     atomic_store(&on, false);
+    if (attached)
+        subscription_stays();
     note("limit", "windows of CUPTI ended: %s", why);
 }
 
@@ -215,7 +217,7 @@ static void *visit_main(void *unused) {
     uint64_t not_before_ns = 0;
     this_thread()->inside = 1;
     while (!is_stopping() && visits_on()) {
-        if (atomic_load(&wanted) && recording() && now_ns() >= not_before_ns) {
+        if (atomic_load(&wanted) && recording() && !paused() && now_ns() >= not_before_ns) {
             uint64_t before = windows;
             visit();
             if (windows != before)
