@@ -1,6 +1,6 @@
 /**
- * What an address names to be selected, and to be left by the filter: until the parts of the page that know it are
- * there it is kept, and what is selected and left is named in turn.
+ * Requests of an address: names of what is to be selected, and to be left by the filter. They are kept until the parts of
+ * the page that know them are there; what is selected and left is named in turn.
  *
  * @typedef {"select"|"filter"} What
  * @typedef {{names: Names, isComing: () => boolean, miss: (names: string[]) => void}} Host  what knows names; whether more
