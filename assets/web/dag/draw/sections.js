@@ -84,7 +84,7 @@ function drawNames(ctx, scene, { transform: t, theme }) {
   ctx.textAlign = "left";
   for (const { item, block } of scene.sections.flatMap(({ others }) => others)) {
     const box = scene.boxOf(item), x = box.left * t.kx + t.x, y = box.top * t.k + t.y - gap / 2;
-    const text = fitFold(`▾ ${block}`, (form) => canvas.textWidth(ctx, form, px) <= (box.right - box.left) * t.kx);
+    const text = openName({ block }, (form) => canvas.textWidth(ctx, form, px) <= (box.right - box.left) * t.kx);
     ctx.fillStyle = theme.panel;
     ctx.fillRect(x, y - px / 2, text ? canvas.textWidth(ctx, text, px) + 2 : 0, px);
     ctx.fillStyle = theme.accent;
@@ -111,7 +111,13 @@ function drawHead(ctx, { name, ns, repeat }, at, style) {
   write(ctx, countOf(ctx, repeat, rest.w), rest, { colour: style.theme.muted });
   y += LINE;
   drawBlocks(ctx, repeat, { ...at, y, h: STRIP }, style);
-  write(ctx, fitFold(`▾ ${repeat.block}`, within(ctx, at.w)), { ...at, y: y + STRIP + LINE / 2 + 1 }, { colour: style.theme.accent });
+  write(ctx, openName(repeat, within(ctx, at.w)), { ...at, y: y + STRIP + LINE / 2 + 1 }, { colour: style.theme.accent });
+}
+
+/** What the open block of a repeat is called, as far as there is room. @param {{block: string}} repeat @param {(text: string) => boolean} fits */
+export function openName({ block }, fits) {
+  const name = fitFold(block, (text) => fits(`▾ ${text}`));
+  return name && `▾ ${name}`;
 }
 
 /** @param {Pen} ctx @param {number} room @returns {(text: string) => boolean} */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { headAt, headOf, spotOf } from "../../../../assets/web/dag/draw/sections.js";
+import { headAt, headOf, openName, spotOf } from "../../../../assets/web/dag/draw/sections.js";
 import { DagScene } from "../../../../assets/web/dag/scene/scene.js";
 import { dagPayload } from "../dag_payload.js";
 
@@ -58,4 +58,11 @@ test("the head of a section is above the plane, and belongs to it alone", () => 
   assert.equal(headAt(sections, t, at.x + 5, at.y + 5)?.name, "update");
   assert.equal(headAt(sections, t, at.x + 5, t.y + 5), undefined);
   assert.equal(headOf([]), 0);
+});
+
+test("the open block keeps its mark, whatever is left of its name", () => {
+  const repeat = { block: "TransformerEncoderLayer 0" };
+  assert.equal(openName(repeat, () => true), "▾ TransformerEncoderLayer 0");
+  assert.equal(openName(repeat, (text) => text.length < 17), "▾ EncoderLayer 0");
+  assert.equal(openName(repeat, () => false), "");
 });
