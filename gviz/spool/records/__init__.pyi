@@ -43,6 +43,7 @@ from gviz.spool.records.nesting import NESTING_TAKERS as NESTING_TAKERS
 from gviz.spool.records.packed import PackedRecords as PackedRecords
 from gviz.spool.records.payload import AutogradRecord as AutogradRecord
 from gviz.spool.records.payload import check_sizes as check_sizes
+from gviz.spool.records.payload import check_storable as check_storable
 from gviz.spool.records.payload import check_time as check_time
 from gviz.spool.records.payload import read_alternation as read_alternation
 from gviz.spool.records.payload import read_autograd as read_autograd

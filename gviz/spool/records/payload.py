@@ -33,6 +33,12 @@ def check_sizes(*sizes: int) -> None:
         raise ValueError(f"{max(sizes, key=abs)} is no size")
 
 
+def check_storable(*numbers: int) -> None:
+    """Raise ValueError for a number above 63 bits, such as an address that no process has."""
+    if any(number >> 63 for number in numbers):
+        raise ValueError(f"{max(numbers)} has more than 63 bits")
+
+
 def read_text(payload: bytes) -> str:
     """Return a text; bytes that are none become signs of replacement."""
     return payload.decode("utf-8", "replace")

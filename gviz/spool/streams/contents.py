@@ -34,6 +34,7 @@ from gviz.spool.records import (
     RecordType,
     WindowRecord,
     check_sizes,
+    check_storable,
     check_time,
     decode_buffer,
     read_alternation,
@@ -269,6 +270,7 @@ def _call(c: Contents, p: bytes) -> None:
 def _life(c: Contents, p: bytes) -> None:
     life = table.LIFE.unpack(p)
     check_time(life.start_ns, life.end_ns)
+    check_storable(life.flags)
     c.lives.append(life)
 
 
@@ -320,8 +322,7 @@ def _node(c: Contents, p: bytes) -> None:
         arguments.append(argument._replace(value=p[at : at + argument.size]))
         at += argument.padded
     check_sizes(node.bytes, *(argument.allocation_bytes for argument in arguments))
-    if any(argument.allocation >> 63 for argument in arguments):
-        raise ValueError("an argument has an address that no process has")
+    check_storable(node.source, node.destination, *(one.allocation for one in arguments))
     if node.graph_id in c.walk_of:
         c.walk_of[node.graph_id].nodes.append(node._replace(arguments=tuple(arguments)))
 

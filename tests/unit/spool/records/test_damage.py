@@ -6,7 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from spool_writing import FoldRecords, buffer, graph_records, launch_record, work, write_spool
+from spool_writing import (
+    FoldRecords,
+    buffer,
+    graph_records,
+    launch_record,
+    node_record,
+    work,
+    write_spool,
+)
 
 from gviz.errors import RecordingError
 from gviz.spool.folding.recording_fold import fold, read_contents
@@ -84,6 +92,9 @@ def autograd(*reported: object) -> tuple[int, bytes]:
             RecordType.CAPTURE_ERROR,
             table.CAPTURE_ERROR.pack(1, 3, 1, 1, 0, 0, 5, 2**62, 1, 0, 1, 1, 1, 0, 0),
         ),
+        (RecordType.LIFE, table.LIFE.pack(1, 1, 5, 6, 1, 0, 0, 0, 2**63, 0, 0)),
+        node_record(1, 9, 1, source=2**63),
+        node_record(1, 9, 1, destination=2**64 - 1),
         (RecordType.GRAPH_MEMORY, table.GRAPH_MEMORY.pack(2**62, 0, 1, 1, 1, 1)),
         (RecordType.GRAPH_MEMORY, table.GRAPH_MEMORY.pack(5, 0, 2**62, 1, 1, 1)),
         (RecordType.DEVICE_MEMORY, table.DEVICE_MEMORY.pack(5, 1, 2**62, 1)),
