@@ -369,7 +369,7 @@ export class GraphPage {
 
   write() {
     const { text, left } = this.written();
-    selectionNote.show(left, this.state.node.length);
+    selectionNote.show(left, this.state.node.length, this.requests.isUnfiltered(this.state));
     this.host.write(text, this.steps);
   }
 

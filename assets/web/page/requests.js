@@ -60,6 +60,11 @@ export class Requests {
     if (filtered && this.group.filtered) this.wanted.filter = [];
   }
 
+  /** Whether an address has no room for what the filter leaves. @param {State} state */
+  isUnfiltered(state) {
+    return this.group.filtered !== null && !state.brush && !this.named(state).filter.length;
+  }
+
   /** The names of what is selected and left, or of what is asked for. @param {State} state @returns {Pick<State, "select"|"filter">} */
   named({ node, brush }) {
     const { names } = this.host;

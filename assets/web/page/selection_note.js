@@ -4,13 +4,16 @@ import { counted } from "../core/format.js";
 const ID = "selection-note";
 
 /**
- * Say how much of a selection the address holds, unless that is all of it.
- * @param {number} left nodes that it has no room for @param {number} count nodes selected
+ * Say what of a selection and a filter the address does not hold.
+ * @param {number} left nodes selected that it has no room for @param {number} count nodes selected
+ * @param {boolean} [isUnfiltered] whether it has no room for the filter
  */
-export function show(left, count) {
-  if (left) say(wordsOf(count - left, count));
-  else if (!missed) say("");
+export function show(left, count, isUnfiltered = false) {
+  const words = [...(left ? [wordsOf(count - left, count)] : []), ...(isUnfiltered ? [NO_FILTER] : [])];
+  if (words.length || !missed) say(words.join(" "));
 }
+
+export const NO_FILTER = "The address has no room for the nodes that the filter leaves: a reload and a copied link show all.";
 
 /** Names of an address that led to nothing; said until something else is selected. */
 let missed = false;

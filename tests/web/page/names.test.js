@@ -100,6 +100,16 @@ test("what is asked for stays in the address until it can be selected", () => {
   assert.deepEqual(requests.named({ ...NONE, node: group.selected }).select, ["layer:layer 1"]);
 });
 
+test("a filter that an address has no room for is known", () => {
+  const key = Array.from({ length: 3_000 }, (_, n) => 100 + n * n);
+  const { there, group, requests } = page({});
+  there.nodes = new Nodes({ key, kind: key.map(() => "KERNEL") });
+  group.filter(key.filter((_, n) => n % 3 === 0));
+  assert.ok(requests.isUnfiltered(NONE) && !requests.isUnfiltered({ ...NONE, brush: { from: 1, to: 2, side: "graph" } }));
+  group.filter(key);
+  assert.ok(!requests.isUnfiltered(NONE));
+});
+
 test("what a reader selects meanwhile is not taken away", () => {
   const { there, group, requests } = page({ select: ["layer:layer 1"] });
   group.select([10]);
