@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +20,7 @@ from recordings import fork_join_shape, write_recording
 from spool_writing import FoldRecords, write_spool
 from tiers import mark_tiers
 
+from gviz.cli.command_line import main
 from gviz.recording.reader import Recording
 from gviz.spool.folding.recording_fold import fold, read_contents
 
@@ -147,6 +150,25 @@ def gviz() -> Gviz:
             env=environment,
             **options,
         )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def gviz_here() -> Gviz:
+    """Run ``gviz`` in this process: it says and returns the same, in a tenth of the time.
+
+    What depends on the process (streams, signals, what is imported) is for the fixture gviz.
+    """
+
+    def run(*arguments: str | Path, cwd: str | Path = ".") -> subprocess.CompletedProcess[str]:
+        words, out, err = [*map(str, arguments)], io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err), chdir(cwd):
+            try:
+                code = main(words)
+            except SystemExit as ended:  # of argparse
+                code = int(ended.code or 0)
+        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
     return run
 

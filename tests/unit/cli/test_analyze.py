@@ -23,21 +23,23 @@ Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 
 
-def test_analyze_prints_text_on_stdout_only(gviz: Gviz, small_recording: Path) -> None:
-    done = gviz("analyze", small_recording)
+def test_analyze_prints_text_on_stdout_only(gviz_here: Gviz, small_recording: Path) -> None:
+    done = gviz_here("analyze", small_recording)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Where a launch's time goes" in done.stdout
     assert re.search(r"^ +graph 1 .* 4 nodes \(", done.stdout, re.MULTILINE)
 
 
-def test_analyze_json_has_the_documented_keys(gviz: Gviz, small_recording: Path) -> None:
-    value = json.loads(gviz("analyze", "--json", small_recording).stdout)
+def test_analyze_json_has_the_documented_keys(gviz_here: Gviz, small_recording: Path) -> None:
+    value = json.loads(gviz_here("analyze", "--json", small_recording).stdout)
     assert list(value) == ["analysis_version", "path", "runs", "how", "report"]
     assert value["runs"][0]["graphs"][0]["ledger"]["median"]["total_ns"] > 0
 
 
-def test_analyze_of_an_absent_graph_names_the_next_step(gviz: Gviz, small_recording: Path) -> None:
-    done = gviz("analyze", "--graph", "7", small_recording)
+def test_analyze_of_an_absent_graph_names_the_next_step(
+    gviz_here: Gviz, small_recording: Path
+) -> None:
+    done = gviz_here("analyze", "--graph", "7", small_recording)
     assert (done.returncode, done.stdout) == (1, "")
     assert "gviz info" in done.stderr
 
@@ -72,16 +74,16 @@ def test_graphs_that_are_left_out_are_counted(tmp_path: Path) -> None:
 
 
 def test_configuration_leaves_findings_out(
-    gviz: Gviz, tmp_path: Path, small_recording: Path
+    gviz_here: Gviz, tmp_path: Path, small_recording: Path
 ) -> None:
-    found = json.loads(gviz("analyze", "--json", small_recording).stdout)
+    found = json.loads(gviz_here("analyze", "--json", small_recording).stdout)
     advice = found["runs"][0]["graphs"][0]["findings"]
     rule = advice["findings"][0]["rule"]
     # Read where the command is started, and by name.
     (tmp_path / "gviz.toml").write_text(f'[[ignore]]\nrule = "{rule}"\n')
     for done in (
-        gviz("analyze", "--json", small_recording, cwd=tmp_path),
-        gviz("analyze", "--json", "--config", tmp_path / "gviz.toml", small_recording),
+        gviz_here("analyze", "--json", small_recording, cwd=tmp_path),
+        gviz_here("analyze", "--json", "--config", tmp_path / "gviz.toml", small_recording),
     ):
         left = json.loads(done.stdout)["runs"][0]["graphs"][0]["findings"]
         assert rule not in [f["rule"] for f in left["findings"]]
@@ -106,23 +108,23 @@ def test_configuration_leaves_findings_out(
     ],
 )
 def test_bad_configuration_is_an_error_that_says_what_is_right(
-    gviz: Gviz, tmp_path: Path, small_recording: Path, text: str | None, stated: str
+    gviz_here: Gviz, tmp_path: Path, small_recording: Path, text: str | None, stated: str
 ) -> None:
     path = tmp_path / "c.toml"
     if text is not None:
         path.write_text(text)
-    done = gviz("analyze", "--config", path, small_recording)
+    done = gviz_here("analyze", "--config", path, small_recording)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("gviz: ")
     assert stated in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_launch_costs_that_are_used_are_named(gviz: Gviz, tmp_path: Path) -> None:
-    text = " ".join(gviz("analyze", BUNDLED[0]).stdout.split())
+def test_launch_costs_that_are_used_are_named(gviz_here: Gviz, tmp_path: Path) -> None:
+    text = " ".join(gviz_here("analyze", BUNDLED[0]).stdout.split())
     assert "launch costs of the GPU NVIDIA H100 80GB HBM3, driver 13.0" in text
     assert "What its calls cost" in text
-    done = gviz("analyze", "--costs", write_costs(tmp_path / "c.gviz"), BUNDLED[0])
+    done = gviz_here("analyze", "--costs", write_costs(tmp_path / "c.gviz"), BUNDLED[0])
     stated = " ".join(done.stdout.split())
     assert "launch costs of the GPU GPU A, driver 13.0 (c.gviz; another GPU)" in stated
 
@@ -131,17 +133,17 @@ def test_launch_costs_that_are_used_are_named(gviz: Gviz, tmp_path: Path) -> Non
     ("name", "stated"), [("cupy_pipeline.gviz", "gviz bench"), ("none.gviz", "none.gviz")]
 )
 def test_bad_launch_costs_are_an_error_with_the_next_step(
-    gviz: Gviz, small_recording: Path, name: str, stated: str
+    gviz_here: Gviz, small_recording: Path, name: str, stated: str
 ) -> None:
-    done = gviz("analyze", "--costs", BUNDLED[0].with_name(name), small_recording)
+    done = gviz_here("analyze", "--costs", BUNDLED[0].with_name(name), small_recording)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("gviz: ")
     assert stated in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_findings_are_ranked_and_name_their_fix(gviz: Gviz) -> None:
-    text = gviz("analyze", BUNDLED[1]).stdout
+def test_findings_are_ranked_and_name_their_fix(gviz_here: Gviz) -> None:
+    text = gviz_here("analyze", BUNDLED[1]).stdout
     assert "What to change" in text
     assert "[late-fork]" in text
     assert "Fix: Fork before the first branch is launched" in text

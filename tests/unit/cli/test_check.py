@@ -38,11 +38,11 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
     return found[0], found[1]
 
 
-def test_exit_codes(gviz: Gviz, pair: tuple[Path, Path]) -> None:
+def test_exit_codes(gviz_here: Gviz, pair: tuple[Path, Path]) -> None:
     large, small = pair
     worse, better = (
-        gviz("check", large, "--baseline", small),
-        gviz("check", small, "--baseline", large),
+        gviz_here("check", large, "--baseline", small),
+        gviz_here("check", small, "--baseline", large),
     )
     assert (worse.returncode, better.returncode) == (1, 0)
     assert "gviz check: ✘ failed\n\n" in worse.stdout
@@ -65,11 +65,11 @@ def test_text_fits_the_terminal(pair: tuple[Path, Path], width: int) -> None:
     )
 
 
-def test_all_forms_say_the_same(gviz: Gviz, tmp_path: Path, pair: tuple[Path, Path]) -> None:
+def test_all_forms_say_the_same(gviz_here: Gviz, tmp_path: Path, pair: tuple[Path, Path]) -> None:
     (tmp_path / "gviz.toml").write_text('[check]\nnodes = 1\n[[ignore]]\nrule = "device-copy"\n')
     markdown = tmp_path / "summary.md"
     markdown.write_text("# before\n")
-    done = gviz("check", "--json", pair[0], "--baseline", pair[1], "--junit", "x.xml",
+    done = gviz_here("check", "--json", pair[0], "--baseline", pair[1], "--junit", "x.xml",
                 "--markdown", markdown, cwd=tmp_path)  # fmt: skip
     assert (done.returncode, done.stderr) == (1, "")
     value = json.loads(done.stdout)
@@ -103,7 +103,7 @@ def test_all_forms_say_the_same(gviz: Gviz, tmp_path: Path, pair: tuple[Path, Pa
     ],
 )
 def test_misuse_is_2_and_names_the_next_step(
-    gviz: Gviz,
+    gviz_here: Gviz,
     small_recording: Path,
     tmp_path: Path,
     arguments: tuple[str, ...],
@@ -112,7 +112,7 @@ def test_misuse_is_2_and_names_the_next_step(
 ) -> None:
     if config is not None:
         (tmp_path / "gviz.toml").write_text(config)
-    done = gviz("check", *(a.format(one=small_recording) for a in arguments), cwd=tmp_path)
+    done = gviz_here("check", *(a.format(one=small_recording) for a in arguments), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert stated in done.stderr
     assert "Traceback" not in done.stderr

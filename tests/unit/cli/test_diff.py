@@ -27,8 +27,10 @@ def recaptures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return write_recaptures(tmp_path_factory.mktemp("recaptures"))
 
 
-def test_diff_of_a_real_program_before_and_after(gviz: Gviz, recaptures: tuple[Path, Path]) -> None:
-    done = gviz("diff", *recaptures)
+def test_diff_of_a_real_program_before_and_after(
+    gviz_here: Gviz, recaptures: tuple[Path, Path]
+) -> None:
+    done = gviz_here("diff", *recaptures)
     assert (done.returncode, done.stderr) == (0, "")
     for stated in (
         "Nodes: 320 before, 272 after: 48 removed, 0 added, 16 changed, 256 the same",
@@ -38,7 +40,7 @@ def test_diff_of_a_real_program_before_and_after(gviz: Gviz, recaptures: tuple[P
         "Edges: 349 kept, 64 removed, 16 added; between nodes that stay 0 removed and 16 added",
     ):
         assert stated in done.stdout
-    value = json.loads(gviz("diff", "--json", *recaptures).stdout)
+    value = json.loads(gviz_here("diff", "--json", *recaptures).stdout)
     (graph,) = value["runs"][0]["graphs"]
     assert len(graph["levels"][0]["removed"]) == 48
     assert graph["launch"]["change_ns"] == -109_088
@@ -63,10 +65,10 @@ def test_text_fits_the_terminal(recaptures: tuple[Path, Path], tmp_path: Path, w
         assert len(lines) < 84
 
 
-def test_bodies_of_one_side_are_listed(gviz: Gviz, tmp_path: Path) -> None:
+def test_bodies_of_one_side_are_listed(gviz_here: Gviz, tmp_path: Path) -> None:
     before = write_nested_recording(tmp_path / "before.gviz", NESTED_CHANGED)
     after = write_nested_recording(tmp_path / "after.gviz", NESTED_SHORTENED)
-    stated = gviz("diff", before, after).stdout
+    stated = gviz_here("diff", before, after).stdout
     reported = " ".join(stated[stated.index("Bodies of one side only") :].split())
     for body in (
         "removed graph 9 body 3 of node 3 of graph 1 (CONDITIONAL SWITCH) 1 1 × case3_a",
@@ -95,8 +97,8 @@ def test_graphs_beyond_the_largest_changes_have_a_line_each(recaptures: tuple[Pa
     assert max(map(len, rest)) <= 100
 
 
-def test_diff_of_unrelated_recordings_says_so(gviz: Gviz) -> None:
-    done = gviz("diff", BUNDLED / "cupy_pipeline.gviz", BUNDLED / "training_step.gviz")
+def test_diff_of_unrelated_recordings_says_so(gviz_here: Gviz) -> None:
+    done = gviz_here("diff", BUNDLED / "cupy_pipeline.gviz", BUNDLED / "training_step.gviz")
     assert done.returncode == 0
     assert "No graph of one is a graph of the other." in done.stdout
     assert "before  1 cupy_pipeline.py" in done.stdout
@@ -115,7 +117,7 @@ def test_diff_of_unrelated_recordings_says_so(gviz: Gviz) -> None:
     ],
 )
 def test_misuse_names_the_next_step(
-    gviz: Gviz,
+    gviz_here: Gviz,
     small_recording: Path,
     tmp_path: Path,
     arguments: tuple[str, ...],
@@ -125,17 +127,17 @@ def test_misuse_names_the_next_step(
     text = tmp_path / "text.gviz"
     text.write_text("no recording")
     names = {"one": str(small_recording), "text": str(text)}
-    done = gviz("diff", *(a.format(**names) for a in arguments))
+    done = gviz_here("diff", *(a.format(**names) for a in arguments))
     assert (done.returncode, done.stdout) == (code, "")
     assert stated.format(**names) in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_trend_has_a_line_a_run(gviz: Gviz, tmp_path: Path) -> None:
+def test_trend_has_a_line_a_run(gviz_here: Gviz, tmp_path: Path) -> None:
     for n, layers in enumerate((3, 3, 4)):
         write_recording(tmp_path / f"run{n}.gviz", transformer_shape(layers), launches=9, seed=n)
     paths = sorted(tmp_path.glob("*.gviz"))
-    done = gviz("trend", *paths)
+    done = gviz_here("trend", *paths)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "3 runs"
@@ -146,12 +148,12 @@ def test_trend_has_a_line_a_run(gviz: Gviz, tmp_path: Path) -> None:
     assert [row.split()[:2] for row in rows] == [[f"{n + 1}", f"run{n}"] for n in range(3)]
     assert ["noise" in row for row in rows] == [False, True, False]
     assert ["other shape" in row for row in rows] == [False, False, True]
-    value = json.loads(gviz("trend", "--json", *paths).stdout)
+    value = json.loads(gviz_here("trend", "--json", *paths).stdout)
     assert [len(series["points"]) for series in value["series"]] == [3]
     assert [len(verdict["sentences"]) for verdict in value["report"]["verdicts"]] == [3]
 
 
-def test_trend_of_nothing_to_show_says_so(gviz: Gviz, tmp_path: Path) -> None:
-    done = gviz("trend", tmp_path / "absent.gviz")
+def test_trend_of_nothing_to_show_says_so(gviz_here: Gviz, tmp_path: Path) -> None:
+    done = gviz_here("trend", tmp_path / "absent.gviz")
     assert (done.returncode, done.stdout) == (1, "")
     assert "absent.gviz" in done.stderr

@@ -18,15 +18,15 @@ from gviz.spool.records import table
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-def test_info_prints_text_on_stdout_only(gviz: Gviz, small_recording: Path) -> None:
-    done = gviz("info", small_recording)
+def test_info_prints_text_on_stdout_only(gviz_here: Gviz, small_recording: Path) -> None:
+    done = gviz_here("info", small_recording)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(str(small_recording))
     assert "47 nodes, 55 edges" in done.stdout
 
 
-def test_info_json_is_the_documented_structure(gviz: Gviz, small_recording: Path) -> None:
-    value = json.loads(gviz("info", "--json", "--slowest", "2", small_recording).stdout)
+def test_info_json_is_the_documented_structure(gviz_here: Gviz, small_recording: Path) -> None:
+    value = json.loads(gviz_here("info", "--json", "--slowest", "2", small_recording).stdout)
     assert list(value) == ["path", "size_bytes", "schema_version", "runs"]
     (run,) = value["runs"]
     (graph,) = run["graphs"]
@@ -37,8 +37,8 @@ def test_info_json_is_the_documented_structure(gviz: Gviz, small_recording: Path
 
 
 @pytest.mark.parametrize("count", ["-1", "many"])
-def test_info_refuses_a_bad_count(gviz: Gviz, small_recording: Path, count: str) -> None:
-    done = gviz("info", f"--slowest={count}", small_recording)
+def test_info_refuses_a_bad_count(gviz_here: Gviz, small_recording: Path, count: str) -> None:
+    done = gviz_here("info", f"--slowest={count}", small_recording)
     assert done.returncode == 2
     assert "--slowest" in done.stderr
 
@@ -79,10 +79,10 @@ def ended_process() -> int:
 
 @pytest.mark.parametrize("named", ["x.gviz", "x.gviz-spool"])
 def test_info_folds_a_left_over_spool(
-    gviz: Gviz, tmp_path: Path, ended_process: int, named: str
+    gviz_here: Gviz, tmp_path: Path, ended_process: int, named: str
 ) -> None:
     spool = _write_spool(tmp_path / "x.gviz-spool", name="killed", process_id=ended_process)
-    done = gviz("info", "--json", tmp_path / named)
+    done = gviz_here("info", "--json", tmp_path / named)
     assert (done.returncode, done.stderr) == (0, "")
     value = json.loads(done.stdout)
     assert value["path"] == str(tmp_path / "x.gviz")
@@ -91,10 +91,10 @@ def test_info_folds_a_left_over_spool(
     assert not spool.exists()
 
 
-def test_info_leaves_the_spool_of_a_running_program_alone(gviz: Gviz, tmp_path: Path) -> None:
+def test_info_leaves_the_spool_of_a_running_program_alone(gviz_here: Gviz, tmp_path: Path) -> None:
     spool = _write_spool(tmp_path / "x.gviz-spool", name="alive", process_id=os.getpid())
     before = sorted(path.read_bytes() for path in spool.iterdir())
-    done = gviz("info", tmp_path / "x.gviz")
+    done = gviz_here("info", tmp_path / "x.gviz")
     assert done.returncode == 1
     assert f"process {os.getpid()}, which is still running" in done.stderr
     assert sorted(path.read_bytes() for path in spool.iterdir()) == before
@@ -114,13 +114,13 @@ def test_info_leaves_the_spool_of_a_running_program_alone(gviz: Gviz, tmp_path: 
     ids=["other file", "zeros", "short", "no magic", "newer format", "broken record"],
 )
 def test_info_of_a_damaged_spool_exits_1_with_one_sentence(
-    gviz: Gviz, tmp_path: Path, name: str, content: bytes
+    gviz_here: Gviz, tmp_path: Path, name: str, content: bytes
 ) -> None:
     spool = tmp_path / "x.gviz-spool"
     spool.mkdir()
     (spool / name).write_bytes(content)
     for argument in (tmp_path / "x.gviz", spool):
-        done = gviz("info", argument)
+        done = gviz_here("info", argument)
         assert done.returncode == 1
         assert done.stderr.startswith("gviz: ")
         assert done.stderr.count("\n") == 1

@@ -89,10 +89,10 @@ def test_recording_of_bad_input_raises_with_name_and_reason(
 
 
 def test_info_of_bad_input_exits_1_with_one_sentence(
-    bad_input: tuple[BadInput, Path], gviz: Callable[..., object]
+    bad_input: tuple[BadInput, Path], gviz_here: Callable[..., object]
 ) -> None:
     bad, path = bad_input
-    done = gviz("info", path)
+    done = gviz_here("info", path)
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("gviz: ")

@@ -53,7 +53,7 @@ def test_spool_with_flipped_bits_becomes_a_recording(
 
 
 def test_command_recovers_a_spool_and_says_what_was_lost(
-    reduced: Path, tmp_path: Path, gviz: Callable[..., subprocess.CompletedProcess[str]]
+    reduced: Path, tmp_path: Path, gviz_here: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     copy, output = tmp_path / "x.gviz-spool", tmp_path / "other.gviz"
     shutil.copytree(reduced, copy)
@@ -63,11 +63,11 @@ def test_command_recovers_a_spool_and_says_what_was_lost(
     for at in range(1_000, len(data.rstrip(bytes(1))), 5_000):
         data[at : at + 64] = b"\xff" * 64
     segment.write_bytes(data)
-    done = gviz("recover", copy, "-o", output)
+    done = gviz_here("recover", copy, "-o", output)
     assert done.returncode == 3, done.stderr
     assert "unreadable" in done.stderr
     assert f"wrote {output}" in done.stderr
     assert not (tmp_path / "x.gviz").exists()
     with Recording(output) as recording:
         assert len(recording.fetch_runs()) == 1
-    assert gviz("recover", copy).returncode == 1
+    assert gviz_here("recover", copy).returncode == 1

@@ -91,14 +91,14 @@ def test_graph_page_of_a_run_in_the_middle_has_its_launches(
     assert view.launch_count == 40
 
 
-def test_info_shows_every_run(gviz: Gviz, merged: Path) -> None:
-    done = gviz("info", merged)
+def test_info_shows_every_run(gviz_here: Gviz, merged: Path) -> None:
+    done = gviz_here("info", merged)
     assert done.returncode == 0, done.stderr
     assert "ranks.gviz: 3 runs" in done.stdout
     heads = [line for line in done.stdout.splitlines() if line.startswith("run ")]
     assert [head.split(":")[0] for head in heads] == ["run 1", "run 2", "run 3"]
     assert "(aborted)" in heads[2]
-    found = json.loads(gviz("info", "--json", merged).stdout)
+    found = json.loads(gviz_here("info", "--json", merged).stdout)
     with Recording(merged) as recording:
         for run in found["runs"]:
             run_id = run["run"]["run_id"]

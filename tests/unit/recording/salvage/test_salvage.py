@@ -138,17 +138,17 @@ def test_file_of_which_nothing_is_left_is_refused(loop: bytes, tmp_path: Path) -
 
 
 def test_command_says_what_was_lost_and_its_exit_code(
-    loop: bytes, tmp_path: Path, gviz: Callable[..., object]
+    loop: bytes, tmp_path: Path, gviz_here: Callable[..., object]
 ) -> None:
     path = tmp_path / "x.gviz"
     path.write_bytes(loop)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE span SET duration_ns = 'x' WHERE iteration = 1")
-    done = gviz("recover", path)
+    done = gviz_here("recover", path)
     assert done.returncode == 3
     assert "2 node times unreadable" in done.stderr
     assert _damage_of(tmp_path / "x.recovered.gviz")
-    again = gviz("recover", path, "-o", tmp_path / "x.recovered.gviz")
+    again = gviz_here("recover", path, "-o", tmp_path / "x.recovered.gviz")
     assert again.returncode == 1
     assert "--overwrite" in again.stderr
-    assert gviz("recover", path, "-o", path).returncode == 2
+    assert gviz_here("recover", path, "-o", path).returncode == 2
