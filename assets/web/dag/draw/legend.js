@@ -22,18 +22,19 @@ const SWATCH = 26;
 /** What stands behind the label of a ramp takes so much room at most (px). */
 const ENDS = 280;
 
-/** @param {Strip} strip @param {Style} style @param {Ramp} overlay @param {number} room */
-function values(strip, style, overlay, room) {
+/** @param {Strip} strip @param {Style} style @param {Ramp} overlay @param {number} room @param {boolean} isShort much stands beside it */
+function values(strip, style, overlay, room, isShort) {
   const { scale } = overlay;
   strip.text(canvas.fitText(strip.ctx, overlay.label, SIZE, Math.max(MOST_NAME, room - ENDS), 600), 600, style.theme.ink);
   if (scale.most === null) strip.text("none above zero");
   else {
     strip.text(overlay.reversed ? "none: critical path" : overlay.lowest);
-    strip.ramp(overlay.table(style.theme).css, overlay.reversed);
+    strip.ramp(overlay.table(style.theme).css, overlay.reversed, isShort ? SHORT_BAR : undefined);
     strip.text(overlay.text(scale.most));
     if (scale.log) strip.text("· log");
   }
   if (!overlay.unknown || !overlay.missing) return;
+  if (isShort && strip.x + SWATCH + strip.widthOf(overlay.missing) > room) return;
   strip.x += 8;
   strip.swatch(style.pattern);
   strip.text(overlay.missing);
@@ -118,7 +119,7 @@ export function draw(ctx, style, size, compared) {
   return drawStrip(ctx, style, 0, (strip) => {
     const rest = compared ? dagUnion.widthOf(strip, compared) : 0;
     if (overlay.isChange) changes(strip, style, overlay, room - rest);
-    else if (overlay.isRamp) values(strip, style, overlay, room);
+    else if (overlay.isRamp) values(strip, style, overlay, room - rest, rest > 0);
     else categories(strip, style, overlay, Math.min(most, room - rest));
     if (compared) dagUnion.legend(strip, style, compared);
     if (overlay.isChange) calm(strip, style, overlay, room);
