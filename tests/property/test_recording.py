@@ -7,6 +7,7 @@ import tempfile
 import types
 import typing
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -60,6 +61,7 @@ def _strategy(column: Column, hint: Any) -> st.SearchStrategy[Any]:
     return st.none() | values if is_optional else values
 
 
+@cache  # a strategy is checked when it is first drawn from, which takes longer than drawing
 def _rows_of(table: Table) -> st.SearchStrategy[list[Any]]:
     hints = typing.get_type_hints(table.row)
     fields = {c.name: _strategy(c, hints[c.name]) for c in table.columns}
@@ -197,21 +199,21 @@ def _small_recordings(draw: st.DrawFn) -> list[list[Any]]:
     for _ in range(draw(st.integers(2, 4))):
         mine: list[Any] = []
         for table in all_tables():
-            hints = typing.get_type_hints(table.row)
-            fields = {
-                column.name: _small_strategy(column, hints[column.name]) for column in table.columns
-            }
-            mine += draw(
-                st.lists(
-                    st.builds(table.row, **fields),
-                    max_size=3,
-                    unique_by=lambda row, keys=table.primary_key: tuple(  # type: ignore[misc]
-                        getattr(row, key) for key in keys
-                    ),
-                )
-            )
+            mine += draw(_small_rows_of(table))
         found.append(mine)
     return found
+
+
+@cache
+def _small_rows_of(table: Table) -> st.SearchStrategy[list[Any]]:
+    hints = typing.get_type_hints(table.row)
+    fields = {c.name: _small_strategy(c, hints[c.name]) for c in table.columns}
+    keys = table.primary_key
+    return st.lists(
+        st.builds(table.row, **fields),
+        max_size=3,
+        unique_by=lambda row: tuple(getattr(row, key) for key in keys),
+    )
 
 
 def _small_strategy(column: Column, hint: Any) -> st.SearchStrategy[Any]:
