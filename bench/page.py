@@ -14,9 +14,10 @@ page; "fold" from the choice of folds to the frame that has them; "detail" from 
 zoom to every span of the view drawn, 120 ms of rest included. "cpu" is the processor time of server
 and browser until the first picture of the cold visit: other work on the machine changes it less.
 "tab" is the memory of the browser's process for the page at rest, "written" the time of
-`gviz export --html`, "writing cpu" its processor time, "peak" its memory.
-Software rendering: a real screen is faster.
-Run: python -P bench/page.py [--repeat R] [--only TEXT] [--against TREE]
+`gviz export --html`, "writing cpu" its processor time, "peak" its memory. "saved painted" is from
+navigation to the DAG that the file's worker laid out, "blocked" the longest task of the saved page
+from navigation until it is at rest. Software rendering: a real screen is faster.
+Run: python -P bench/page.py [--repeat R] [--part P] [--only TEXT] [--against TREE]
 (needs Chromium: GVIZ_CHROMIUM or on the path)
 """
 
@@ -37,17 +38,21 @@ from measuring.eager_iteration import lengthen_eager_iteration
 from measuring.pages import (
     VIEWPORT,
     Visit,
+    longest_task,
     new_user,
     open_chromium,
+    painted_ms,
     tab_bytes,
     time_clicks,
     time_detail,
     time_fold,
     time_pan,
     time_zoom,
+    unfold,
     visit,
     wait_at_rest,
     wait_usable,
+    watch_tasks,
 )
 from measuring.processes import serve, view_command
 from measuring.report import Figure, Report
@@ -69,6 +74,9 @@ BUNDLED = Path(__file__).resolve().parent.parent / "assets" / "recordings"
 STEP_NODES = (300, 600, 900, 1_200, 1_500, 1_800)
 #: A served page is usable after at most so much of what its saved file takes.
 SERVED_OVER_SAVED = 1.35
+#: A page answers nothing while a task runs (ms).
+LONGEST_TASK = 100
+PARTS = ("step", "graphs", "large", "irregular", "spans")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,7 @@ class Goals:
     frames: float | None = None
     click: float | None = None
     fold: float | None = None
+    saved_fold: float | None = None
     written_s: float | None = None
     peak_mb: float | None = None
 
@@ -103,6 +112,8 @@ class Case:
         Nodes to click at.
     is_saved
         Whether the saved file is measured too.
+    part
+        With which others it is measured by ``--part``.
     """
 
     name: str
@@ -112,6 +123,7 @@ class Case:
     view: str = "dag"
     nodes: Sequence[int] = ()
     is_saved: bool = False
+    part: str = "graphs"
 
 
 def graph(shape: Shape) -> Callable[[Path], object]:
@@ -142,27 +154,34 @@ def training_step(path: Path) -> None:
 
 def cases() -> Iterator[Case]:
     """Yield the pages, as the goals name them."""
-    step = Goals(frames_more=5, click=60, fold=120, written_s=5)
-    yield Case("training step, 2,307 nodes", training_step, step, nodes=STEP_NODES, is_saved=True)
+    step = Goals(frames_more=5, click=60, fold=120, saved_fold=300, written_s=5)
+    name = "training step, 2,307 nodes"
+    yield Case(name, training_step, step, nodes=STEP_NODES, is_saved=True, part="step")
     goals = {
-        1_000: Goals(later=200, frames_more=5, click=60, fold=120),
+        1_000: Goals(later=200, frames_more=5, click=60, fold=120, saved_fold=300),
         5_000: Goals(later=300, frames_more=5, click=60, fold=120),
         20_000: Goals(later=500, frames_more=12, click=60, fold=120),
-        100_000: Goals(later=1_200, frames=40, click=60, written_s=30, peak_mb=1_000),
+        100_000: Goals(
+            later=1_200, frames=40, click=60, saved_fold=3_000, written_s=30, peak_mb=1_000
+        ),
     }
     for count, layers in ((1_000, 67), (5_000, 333), (20_000, 1_333), (100_000, 6_666)):
         nodes = _spread(count)
         shape = transformer_shape(layers)
         is_saved = count in (1_000, 100_000)
         name = f"DAG, {count:,} nodes"
-        yield Case(name, graph(shape), goals[count], nodes=nodes, is_saved=is_saved)
-    shape = irregular_shape(100_000)
-    yield Case("DAG, 100,000 irregular", graph(shape), Goals(), nodes=_spread(100_000))
+        part = "large" if count == 100_000 else "graphs"
+        yield Case(name, graph(shape), goals[count], nodes=nodes, is_saved=is_saved, part=part)
+    shape, nodes = irregular_shape(100_000), _spread(100_000)
+    yield Case("DAG, 100,000 irregular", graph(shape), Goals(), nodes=nodes, part="irregular")
     million = Goals(later=800, frames=40)
-    yield Case("1,000,000 spans, one launch", loop, million, "&launch=1", "timeline")
-    yield Case("1,000 x 1,000, stacked", stacked, million, "&launch=all", "timeline")
-    yield Case("1,000 x 1,000, median", stacked, Goals(), "&launch=median", "timeline")
-    yield Case("eager iteration, 1,000,000", eager, million, "&launch=1", "timeline")
+    for name, write, goal, launch in (
+        ("1,000,000 spans, one launch", loop, million, "1"),
+        ("1,000 x 1,000, stacked", stacked, million, "all"),
+        ("1,000 x 1,000, median", stacked, Goals(), "median"),
+        ("eager iteration, 1,000,000", eager, million, "1"),
+    ):
+        yield Case(name, write, goal, f"&launch={launch}", "timeline", part="spans")
 
 
 def _spread(count: int) -> list[int]:
@@ -212,6 +231,7 @@ def measure_saved(browser: Browser, case: Case, path: Path, tree: Tree) -> dict[
     written = save_page(tree, path, output)
     context = browser.new_context(viewport=VIEWPORT, offline=True)  # type: ignore[arg-type]
     page = context.new_page()
+    watch_tasks(page)
     page.goto(output.as_uri(), wait_until="commit")
     found = {
         "written": written.wall_s,
@@ -220,9 +240,12 @@ def measure_saved(browser: Browser, case: Case, path: Path, tree: Tree) -> dict[
         "file": written.size_mb,
         "saved usable": wait_usable(page, case.view),
     }
-    folded = time_fold(page)
+    wait_at_rest(page)
+    found |= {"saved painted": painted_ms(page, case.view), "blocked": longest_task(page)}
+    found |= {f"saved {name}": value for name, value in _clicks(page, case).items()}
+    found |= {f"saved {name}": value for name, value in _fold(page, case).items()}
     context.close()
-    return found if folded is None else found | {"saved fold": folded}
+    return found
 
 
 def _moves(page: Page, case: Case) -> dict[str, float]:
@@ -239,10 +262,11 @@ def _moves(page: Page, case: Case) -> dict[str, float]:
 def _clicks(page: Page, case: Case) -> dict[str, float]:
     if not case.nodes:
         return {}
+    unfold(page)
     page.locator("#dag canvas").press("f")
     page.wait_for_timeout(400)
     times = time_clicks(page, case.nodes)
-    if len(times) < 2:  # folded: most nodes are in no place of their own
+    if len(times) < 2:  # most of them could not be hit
         return {}
     first, *rest = times
     return {"first click": first, "click": sorted(rest)[len(rest) // 2]}
@@ -263,8 +287,11 @@ def figures(
         ratio = [run["usable"] / run["saved usable"] for run in runs]
         found["served/saved"] = Figure(ratio, SERVED_OVER_SAVED)
     limits = {
-        "usable": None, "saved usable": None, "first click": None, "click": goals.click,
-        "fold": goals.fold, "saved fold": goals.fold, "detail": None, "written": goals.written_s,
+        "usable": None, "saved usable": None, "saved painted": None, "blocked": LONGEST_TASK,
+        "first click": None, "click": goals.click,
+        "saved first click": None, "saved click": goals.click,
+        "fold": goals.fold, "saved fold": goals.saved_fold, "detail": None,
+        "written": goals.written_s,
         "writing cpu": None,
         "peak": goals.peak_mb, "file": None, "tab": None, "server cpu": None, "browser cpu": None,
     }  # fmt: skip
@@ -313,10 +340,15 @@ def main() -> None:
     """Measure, print the table and a JSON line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--part", choices=PARTS, help="only pages of this part")
     parser.add_argument("--only", default="", help="only pages whose name contains this")
     parser.add_argument("--against", type=Path, metavar="TREE", help="measure this tree as well")
     arguments = parser.parse_args()
-    chosen = [case for case in cases() if arguments.only in case.name]
+    chosen = [
+        case
+        for case in cases()
+        if arguments.only in case.name and arguments.part in (None, case.part)
+    ]
     trees = trees_of(arguments.against)
     runs: dict[tuple[str, str], list[dict[str, float]]] = {}
     empty: list[Empty] = []

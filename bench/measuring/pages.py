@@ -73,6 +73,7 @@ _FILLED = """() => {
       requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - released), 0));
     });
     watch.observe(inspector, { childList: true, subtree: true, characterData: true });
+    setTimeout(() => resolve(null), 5000); // something else was hit, or what was selected before
   });
 }"""
 _DETAILED = """async (id) => {
@@ -86,6 +87,12 @@ _DETAILED = """async (id) => {
 }"""
 
 
+_WATCH_TASKS = """
+window.gvizTasks = [];
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) window.gvizTasks.push(duration);
+}).observe({ type: "longtask", buffered: true });
+"""
 #: A row of whichever table is shown.
 _ROW = ":is(#nodes, #kernels):not([hidden]) [data-row]"
 _USABLE = """async ([view, row]) => {
@@ -118,6 +125,22 @@ _FOLD = """async () => {
   };
   if (choice.value !== "none") await fold("none");
   return fold(ways[0].value);
+}"""
+
+
+#: Draws every node of a graph that is folded.
+_UNFOLD = """async () => {
+  const choice = document.querySelector("select#folding");
+  const canvas = document.querySelector("#dag canvas");
+  if (!choice || choice.value === "none") return;
+  choice.value = "none";
+  choice.dispatchEvent(new Event("change", { bubbles: true }));
+  const begin = performance.now();
+  while (performance.now() - begin < 20000) {
+    const { ready, foldCount } = canvas.gvizState();
+    if (ready && foldCount === 0) return;
+    await new Promise((done) => setTimeout(done, 10));
+  }
 }"""
 
 
@@ -177,6 +200,26 @@ def wait_usable(page: Page, view: str) -> float:
     return float(page.evaluate(_USABLE, [view, _ROW]))
 
 
+def painted_ms(page: Page, view: str) -> float:
+    """Return when a view was drawn with its data (ms of the page's clock)."""
+    return float(page.evaluate(_PAINTED, view))
+
+
+def watch_tasks(page: Page) -> None:
+    """Have a page, before it is opened, note its long tasks."""
+    page.add_init_script(_WATCH_TASKS)
+
+
+def longest_task(page: Page) -> float:
+    """Return how long (ms) the longest task of a watched page was; 0: none took 50 ms."""
+    return float(page.evaluate("() => Math.max(0, ...window.gvizTasks)"))
+
+
+def unfold(page: Page) -> None:
+    """Have every node of a graph drawn."""
+    page.evaluate(_UNFOLD)
+
+
 def time_fold(page: Page) -> float | None:
     """Return the time (ms) from the choice of folds to the frame that has them; None: no folds."""
     found = page.evaluate(_FOLD)
@@ -232,7 +275,7 @@ def time_clicks(page: Page, nodes: Sequence[int]) -> list[float]:
     """Return the times (ms) from clicks where nodes are to the inspector that tells of one.
 
     A person reads in between: what follows a click (the page's address, the table's row, the
-    drawings that show the node) is over before the next.
+    drawings that show the node) is over before the next. Where something else is hit there is none.
     """
     found = []
     for node in nodes:
@@ -243,7 +286,9 @@ def time_clicks(page: Page, nodes: Sequence[int]) -> list[float]:
         page.mouse.move(spot["x"], spot["y"])
         page.evaluate(_FILLED)
         page.mouse.click(spot["x"], spot["y"])
-        found.append(float(page.evaluate("() => window.gvizFilled")))
+        filled = page.evaluate("() => window.gvizFilled")
+        if filled is not None:
+            found.append(float(filled))
         page.wait_for_timeout(_BETWEEN_CLICKS_MS)
     return found
 

@@ -33,10 +33,9 @@ class Server:
         return self.url.split("?")[0] + path
 
     def new_link(self) -> str:
-        """Return an address that admits one more browser."""
-        return next(
-            link.address for link in fetch_links() if link.address.startswith(self.address())
-        )
+        """Return an address that admits one more browser; the printed one where it admits all."""
+        links = (link.address for link in fetch_links() if self.address() in link.address)
+        return next(links, self.url)
 
     def cpu_s(self) -> float:
         """Return the processor time it has taken (s)."""
