@@ -37,7 +37,8 @@ class Timed:
     suite
         The make target.
     wall_s, cpu_s
-        Time from start to end, and of all its processes on all cores.
+        Time from start to end, and of its processes on all cores; some of Chromium's end without
+        being waited for, and are not in it.
     tests, failed
         Tests that ran, and those of them that failed.
     limit_s
