@@ -302,9 +302,13 @@ def _no_graphs_of_trace(view: RunView) -> str:
 
 def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Component:
     href = addresses.graph(view.file, line.graph.graph_id)
-    values = [
+    # Of a run's only graph the card says them already; its name needs the room.
+    counts = [
         html.Span(counted(line.node_count, "node")),
         html.Span(counted(line.launch_count, "launch", "launches")),
+    ]
+    values = [
+        *(counts if view.only_graph is None else ()),
         html.Span(
             _node_time(line.node_time),
             title=f"{NODE_TIME_METHOD}: {launch_text(line.node_time)}".removesuffix(": "),

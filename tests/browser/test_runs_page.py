@@ -59,8 +59,8 @@ def test_card_says_what_a_run_is(page: Page, site: Site) -> None:
     site.open(page, "")
     found = card(page, "fork-join 3x4")
     expect(found).to_contain_text("H100 80GB HBM3")
-    expect(found).to_contain_text("47 nodes")
-    expect(found).to_contain_text("60 launches")
+    expect(found).to_contain_text("Nodes47")
+    expect(found).to_contain_text("Launches60")
     expect(found).to_contain_text("completed")
     expect(card(page, "train <b>.py")).to_contain_text("aborted")
     expect(card(page, "train <b>.py")).to_contain_text("The process was killed.")
@@ -301,11 +301,12 @@ def bare(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
     return serve(*paths, write_imported_recording(folder / "dump.gviz"))
 
 
+#: A fact's name and its value, as a text of the page.
 STATED: dict[str, tuple[str, ...]] = {
-    "never launched": ("0 launches", "no times"),
-    "no node times": ("4 launches", "no times"),
-    "attached late": ("2 launches", "7.50 µs node time, median of 2"),
-    "one node": ("1 node", "1 launch"),
+    "never launched": ("Launches0", "no times"),
+    "no node times": ("Launches4", "no times"),
+    "attached late": ("Launches2", "7.50 µs node time, median of 2"),
+    "one node": ("Nodes1", "Launches1"),
     "streams only": ("5 stream operations", "torch.cuda.graph"),
     "nothing": ("aborted", "the program did not initialise CUDA"),
 }
