@@ -218,7 +218,7 @@ def test_recording_is_shown_as_it_grows(
     program.instantiate()
     until_seen(page, page.locator("a.gv-graph-link").count, "the graph")
     program.launch(3)
-    until_seen(page, lambda: "3 launches" in card.inner_text(), "3 launches")
+    until_seen(page, lambda: "Launches3" in (card.text_content() or ""), "3 launches")
     page.locator(".gv-mini-bars").first.wait_for()
     program.end()
     until_seen(page, page.locator(".gv-badge-completed").count, "the end")

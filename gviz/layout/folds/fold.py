@@ -75,6 +75,13 @@ class Fold:
         return first, build_fold(self.kind, title, nodes, tuple(others), rest)
 
     @property
+    def inside(self) -> tuple[Fold, ...]:
+        """Return the folds that opening it shows: one block alone is no step of its own."""
+        if len(self.children) == 1 and len(self.children[0].nodes) == len(self.nodes):
+            return self.children[0].children
+        return self.children
+
+    @property
     def can_split(self) -> bool:
         """Return whether it is a repeat of blocks of several nodes."""
         return self.kind == "repeat" and len(self.children) > 1
@@ -175,7 +182,7 @@ class FoldTree:
             fold, is_outermost = waiting.pop()
             if fold.id in unfolded:
                 yield OpenFold(fold.id, fold)
-                inner = fold.children
+                inner = fold.inside
             elif is_outermost and first_blocks and fold.can_split:
                 first, rest = fold.split()
                 yield OpenFold(FIRST_BLOCKS, first, fold)

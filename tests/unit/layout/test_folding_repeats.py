@@ -267,3 +267,9 @@ def test_repeat_that_is_the_whole_graph_is_never_one_box_alone() -> None:
     assert fold_graph(tree).node.tolist() == [0, 1, -1]
     # Beside anything else it is one.
     assert fold_graph(chained([2, *[0, 1] * 4])).node.tolist() == [0, -1]
+
+
+def test_what_is_left_of_two_blocks_opens_at_once() -> None:
+    tree = chained([0, 1] * 2)
+    (rest,) = filter(None, fold_graph(tree).folds)
+    assert fold_graph(tree, [rest.id]).node.tolist() == [0, 1, 2, 3]

@@ -29,6 +29,8 @@ function walk({ order, size, roots, children, rest, ids }, open) {
     let inner = children[fold];
     if (open.has(ids[fold])) {
       opened.push({ id: ids[fold], fold, whole: -1 });
+      // One block alone is no step of its own.
+      if (inner.length === 1 && size[inner[0]] === size[fold]) inner = children[inner[0]];
     } else if (isOutermost && others !== undefined && firstBlocks) {
       opened.push({ id: FIRST_BLOCKS, fold: inner[0], whole: fold });
       inner = [...children[inner[0]], others];

@@ -9,7 +9,6 @@ import pytest
 from spool_writing import FoldRecords, graph_records, node_record
 
 from gviz.cuda import CopyKind, NodeType
-from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.runs import blank_activities, blank_rows
@@ -68,11 +67,6 @@ def test_occupancy_is_known_where_the_device_and_the_blocks_are(folded: Fold) ->
     found = [(n.max_blocks_per_multiprocessor, n.occupancy_fraction)
              for n in recording.fetch_nodes(1)]  # fmt: skip
     assert found == [(8, 1.0), (None, None), (8, None)]
-
-
-def test_address_that_no_gpu_has_is_refused_in_words(folded: Fold) -> None:
-    with pytest.raises(RecordingError, match="damaged"):
-        folded(walk(node_record(1, 0, MEMCPY, source=2**63)))
 
 
 def copies(*exec_node_id: int) -> Graphs:
