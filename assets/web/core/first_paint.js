@@ -15,8 +15,8 @@ const expected = new Set();
 /** @type {(() => void)[]} */
 let waiting = [];
 
-/** The browser has put on the screen what was painted before. */
-function shown() {
+/** Resolves once the browser has put on the screen what was painted before. @returns {Promise<void>} */
+export function shown() {
   return new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve, 0));
     setTimeout(resolve, NO_FRAME);

@@ -149,7 +149,8 @@ export function begin() {
   if (!box) return null;
   const { source = "" } = box.dataset;
   shown = new Opening(box, source, window.location.search);
-  return Promise.all([shown.ready, firstPaint.painted()]).then(() => {});
+  // The views are there once it is ready: only then can their painting be waited for.
+  return shown.ready.then(firstPaint.painted).then(firstPaint.shown);
 }
 
 /** Where the page stands until Dash is there. @returns {HTMLElement|null} */
