@@ -68,7 +68,8 @@ def _child(shim: Shim, work: str, path: Path, fault: Fault | None) -> int:
             # Without a fault the calls of all of the work count.
             lambda: None if fault is None else shim.disarm(),
         )
-    except (GvizError, MemoryError, OSError):
+    # SystemError: NumPy fails without a word where it gets no memory.
+    except (GvizError, MemoryError, OSError, SystemError):
         return REFUSED
     except BaseException:
         traceback.print_exc()

@@ -223,8 +223,7 @@ def has_symmetry(graph: networkx.DiGraph, token: list[int], a: int, b: int) -> b
     for copy, held in ((left, a), (right, b)):
         for node in copy:
             copy.nodes[node]["kind"] = (token[node], node == held)
-    same = networkx.algorithms.isomorphism.categorical_node_match("kind", None)
-    return networkx.algorithms.isomorphism.DiGraphMatcher(left, right, same).is_isomorphic()
+    return bool(networkx.vf2pp_is_isomorphic(left, right, node_label="kind"))
 
 
 @pytest.mark.parametrize(
