@@ -70,6 +70,10 @@ def find_chromium() -> str | None:
     return None
 
 
+#: Files outside tests/browser, which comes first anyway, that take half a minute or more.
+_FIRST = frozenset({"test_fuzzing", "test_missing_values"})
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add --part and --minutes."""
     add_options(parser)
@@ -86,8 +90,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects by the tiers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tiers; deselect tests whose hardware or program is not here, unless required."""
+    """Mark the tiers; deselect tests whose hardware or program is not here, unless required.
+
+    Files that take longest come first: begun last they would keep one worker busy and no other.
+    """
     mark_tiers(items)
+    items.sort(key=lambda item: item.path.stem not in _FIRST)
     marked = {mark: [i for i in items if i.get_closest_marker(mark)] for mark in ("gpu", "browser")}
     left_out: list[pytest.Item] = []
     if marked["gpu"] and not (REQUIRE_GPU or has_gpu()):
