@@ -1,7 +1,7 @@
 # make demo           opens the bundled recordings (first makes .venv: a minute, from PyPI)
-# make test           the quick tests: 3 minutes on 2 cores (first: pytest and others into .venv,
+# make test           the quick tests: 4 minutes on 2 cores (first: pytest and others into .venv,
 #                     a minute; Chromium by apt-get as root, else without the browser's tests)
-# make test-all       every test: 12 minutes; make test-rest: what make test leaves out, 10
+# make test-all       every test: 13 minutes; make test-rest: what make test leaves out, 10
 # make test-wheel     what depends on the installation, in the wheel of make check: a minute
 # make check          builds the wheel into build/; lint, types, imports, sizes: 2 minutes
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)

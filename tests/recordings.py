@@ -467,28 +467,35 @@ def _write_graph(writer: RecordingWriter, shape: Shape, functions: dict[str, int
     )
 
 
+def _work_values(work: Work, functions: dict[str, int]) -> dict[str, int | None]:
+    """Return what a node and its eager operation have in common."""
+    kernel = work.type is NodeType.KERNEL
+    one = 1 if kernel else None
+    return {
+        "function_id": functions.get(work.name) if kernel else None,
+        "grid_x": work.grid_x if kernel else None,
+        "grid_y": one,
+        "grid_z": one,
+        "block_x": work.block_x if kernel else None,
+        "block_y": one,
+        "block_z": one,
+        "bytes": work.bytes,
+        "copy_kind": None if work.copy_kind is None else int(work.copy_kind),
+    }
+
+
 def _node(
     work: Work, index: int, functions: dict[str, int], stream: int, paths: dict[str, int]
 ) -> rows.Node:
-    kernel = work.type is NodeType.KERNEL
-    one = 1 if kernel else None
     return rows.Node(
         graph_id=1,
         node_id=FIRST_NODE_ID + index,
         exec_node_id=FIRST_NODE_ID + index,
         type=int(work.type),
         name=work.name,
-        function_id=functions.get(work.name) if kernel else None,
         device_id=0,
-        grid_x=work.grid_x if kernel else None,
-        grid_y=one,
-        grid_z=one,
-        block_x=work.block_x if kernel else None,
-        block_y=one,
-        block_z=one,
-        shared_mem_bytes=0 if kernel else None,
-        bytes=work.bytes,
-        copy_kind=None if work.copy_kind is None else int(work.copy_kind),
+        shared_mem_bytes=0 if work.type is NodeType.KERNEL else None,
+        **_work_values(work, functions),
         source_address=work.source_address,
         destination_address=work.destination_address,
         capture_stream_id=stream,
@@ -578,8 +585,6 @@ def _operation(
     clock: int,
     launch_id: int,
 ) -> rows.StreamOperation:
-    kernel = work.type is NodeType.KERNEL
-    one = 1 if kernel else None
     return rows.StreamOperation(
         operation_id=number,
         run_id=1,
@@ -590,15 +595,7 @@ def _operation(
         stream_id=int(played.stream_id[index]),
         device_id=0,
         correlation_id=100 + number,
-        function_id=functions.get(work.name) if kernel else None,
-        grid_x=work.grid_x if kernel else None,
-        grid_y=one,
-        grid_z=one,
-        block_x=work.block_x if kernel else None,
-        block_y=one,
-        block_z=one,
-        bytes=work.bytes,
-        copy_kind=None if work.copy_kind is None else int(work.copy_kind),
+        **_work_values(work, functions),
         host_start_ns=clock + int(played.host_start_ns[index]),
         host_end_ns=clock + int(played.host_end_ns[index]),
         thread_id=4242,

@@ -226,6 +226,16 @@ def test_launches_outside_periods_pass_uncounted(fake: Backend, tmp_path: Path) 
     assert graph_exec.launch_count == 4
 
 
+def record_windows(
+    fake: Backend, folder: Path, text: str, *options: str, **environment: str
+) -> Path:
+    """Run a program with windows of CUPTI, which it must end well with; return its recording."""
+    output = ("--node-times", "cupti", *options, "-o", "x.gviz")
+    done = run_script(fake, folder, text, *output, **environment)
+    assert done.returncode == 0, done.stderr
+    return folder / "x.gviz"
+
+
 def test_cupti_comes_for_windows_and_goes(fake: Backend, tmp_path: Path) -> None:
     text = (
         f"{PREAMBLE}import ctypes\ncupti = ctypes.CDLL(os.environ['GVIZ_CUPTI'])\n"
@@ -236,10 +246,8 @@ def test_cupti_comes_for_windows_and_goes(fake: Backend, tmp_path: Path) -> None
         "assert cupti.fake_finalized() >= 1 and cupti.fake_finalized_beside_others() == 0\n"
         "assert cupti.fake_enabled_callbacks(1) == -1 and cupti.fake_enabled_kinds() == 0\n"
     )
-    options = ("--node-times", "cupti", "--node-launches", "6", "-o", "x.gviz")
-    done = run_script(fake, tmp_path, text, *options)
-    assert done.returncode == 0, done.stderr
-    with Recording(tmp_path / "x.gviz") as recording:
+    path = record_windows(fake, tmp_path, text, "--node-launches", "6")
+    with Recording(path) as recording:
         (run,) = recording.fetch_runs()
         (graph,) = recording.fetch_graphs()
         launches = recording.fetch_launches(graph.graph_id)
@@ -291,9 +299,7 @@ def test_no_window_opens_outside_periods(fake: Backend, tmp_path: Path) -> None:
         "while not cupti.fake_finalized() and time.monotonic() < end:\n    launch(graph, 1)\n"
         "assert cupti.fake_finalized() >= 1\n"
     )
-    options = ("--node-times", "cupti", "--node-launches", "6", "--paused", "-o", "x.gviz")
-    done = run_script(fake, tmp_path, text, *options)
-    assert done.returncode == 0, done.stderr
+    record_windows(fake, tmp_path, text, "--node-launches", "6", "--paused")
 
 
 def test_windows_of_cupti_close_with_nobody_inside(fake: Backend, tmp_path: Path) -> None:
@@ -301,10 +307,8 @@ def test_windows_of_cupti_close_with_nobody_inside(fake: Backend, tmp_path: Path
         f"{PREAMBLE}{STORM}"
         "assert cupti.fake_finalized() >= 2 and cupti.fake_finalized_beside_others() == 0\n"
     )
-    options = ("--node-times", "cupti", "--node-launches", "all", "-o", "x.gviz")
-    done = run_script(fake, tmp_path, text, *options)
-    assert done.returncode == 0, done.stderr
-    with Recording(tmp_path / "x.gviz") as recording:
+    path = record_windows(fake, tmp_path, text, "--node-launches", "all")
+    with Recording(path) as recording:
         graphs = [g for g in recording.fetch_graphs() if g.origin == "explicit"]
         methods = [
             {launch.node_method for launch in recording.fetch_launches(g.graph_id)} for g in graphs
@@ -333,9 +337,8 @@ def test_call_past_the_gate_keeps_cupti_in_the_process(fake: Backend, tmp_path: 
         "assert ctypes.CDLL(os.environ['GVIZ_CUPTI']).fake_finalized() == 0\n"
         "from gviz.collectors import native\nassert native.was_subscribed()\n"
     )
-    done = run_script(fake, tmp_path, text, "--node-times", "cupti", "-o", "x.gviz")
-    assert done.returncode == 0, done.stderr
-    with Recording(tmp_path / "x.gviz") as recording:
+    path = record_windows(fake, tmp_path, text)
+    with Recording(path) as recording:
         notes = [note.text for note in recording.fetch_notes(RUN)]
         measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
     assert any("does not see calls of cuDriverGetVersion" in note for note in notes)
@@ -346,10 +349,8 @@ def test_call_past_the_gate_keeps_cupti_in_the_process(fake: Backend, tmp_path: 
 
 def test_unproven_pair_of_driver_and_cupti_gets_copies(fake: Backend, tmp_path: Path) -> None:
     text = f"{PREAMBLE}launch(chain(), 30)\n"
-    options = ("--node-times", "cupti", "--node-launches", "6", "-o", "x.gviz")
-    done = run_script(fake, tmp_path, text, *options, FAKE_CUPTI_VERSION="130500")
-    assert done.returncode == 0, done.stderr
-    with Recording(tmp_path / "x.gviz") as recording:
+    path = record_windows(fake, tmp_path, text, "--node-launches", "6", FAKE_CUPTI_VERSION="130500")
+    with Recording(path) as recording:
         (run,) = recording.fetch_runs()
         (graph,) = recording.fetch_graphs()
         methods = [x.node_method for x in recording.fetch_launches(graph.graph_id)]
@@ -371,10 +372,8 @@ def test_another_profiler_gets_cupti_once_its_windows_are_over(
         "assert cupti.cuptiSubscribe(ctypes.byref(handle), callback, None) == 0\n"
         "launch(graph, 5)\n"
     )
-    options = ("--node-times", "cupti", "--node-launches", "all", "-o", "x.gviz")
-    done = run_script(fake, tmp_path, text, *options)
-    assert done.returncode == 0, done.stderr
-    with Recording(tmp_path / "x.gviz") as recording:
+    path = record_windows(fake, tmp_path, text, "--node-launches", "all")
+    with Recording(path) as recording:
         notes = [note.text for note in recording.fetch_notes(RUN)]
     assert "windows of CUPTI ended: another started" in notes
 

@@ -6,7 +6,7 @@ import string
 import tempfile
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,13 +62,17 @@ def _strategy(column: Column, hint: Any) -> st.SearchStrategy[Any]:
 
 
 @cache  # a strategy is checked when it is first drawn from, which takes longer than drawing
-def _rows_of(table: Table) -> st.SearchStrategy[list[Any]]:
+def _rows_of(
+    table: Table,
+    strategy: Callable[[Column, Any], st.SearchStrategy[Any]] = _strategy,
+    most: int = 6,
+) -> st.SearchStrategy[list[Any]]:
     hints = typing.get_type_hints(table.row)
-    fields = {c.name: _strategy(c, hints[c.name]) for c in table.columns}
+    fields = {c.name: strategy(c, hints[c.name]) for c in table.columns}
     keys = table.primary_key
     return st.lists(
         st.builds(table.row, **fields),
-        max_size=6,
+        max_size=most,
         unique_by=lambda row: tuple(getattr(row, key) for key in keys),
     )
 
@@ -199,21 +203,9 @@ def _small_recordings(draw: st.DrawFn) -> list[list[Any]]:
     for _ in range(draw(st.integers(2, 4))):
         mine: list[Any] = []
         for table in all_tables():
-            mine += draw(_small_rows_of(table))
+            mine += draw(_rows_of(table, _small_strategy, most=3))
         found.append(mine)
     return found
-
-
-@cache
-def _small_rows_of(table: Table) -> st.SearchStrategy[list[Any]]:
-    hints = typing.get_type_hints(table.row)
-    fields = {c.name: _small_strategy(c, hints[c.name]) for c in table.columns}
-    keys = table.primary_key
-    return st.lists(
-        st.builds(table.row, **fields),
-        max_size=3,
-        unique_by=lambda row: tuple(getattr(row, key) for key in keys),
-    )
 
 
 def _small_strategy(column: Column, hint: Any) -> st.SearchStrategy[Any]:
