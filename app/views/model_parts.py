@@ -49,25 +49,22 @@ class ModelParts:
 
     def words(self, nodes: range) -> list[str | None]:
         """Return of some nodes the modules around each, else its layer, and what is inferred."""
-        modules, layers = self.modules, self.layers
-        found: list[str | None] = [None] * len(nodes)
+        modules, found = self.modules, self.layer_names(nodes)
         for place, at in enumerate(nodes):
             if modules is not None and modules.code[at] >= 0:
                 mark = INFERRED if modules.is_inferred[at] else ""
                 found[place] = SEPARATOR.join(modules.paths[modules.code[at]]) + mark
-            elif layers is not None and layers.of_node[at] >= 0:
-                is_inferred = layers.is_inferred[at] or layers.source == "repeats"
-                name = f"{layers.kind} {layers.numbers[layers.of_node[at]]}"
-                found[place] = name + (INFERRED if is_inferred else "")
         return found
 
-    def layer_names(self) -> list[str | None]:
-        """Return the layer of each node, with a mark where it is inferred."""
+    def layer_names(self, nodes: range | None = None) -> list[str | None]:
+        """Return the layer of each of some nodes, or of all, with a mark where it is inferred."""
+        nodes = range(len(self.phase.codes)) if nodes is None else nodes
         layers = self.layers
         if layers is None:
-            return [None] * len(self.phase.codes)
-        inferred = layers.is_inferred | (layers.source == "repeats")
-        places = zip(layers.of_node.tolist(), inferred.tolist(), strict=True)
+            return [None] * len(nodes)
+        some = slice(nodes.start, nodes.stop)
+        inferred = layers.is_inferred[some] | (layers.source == "repeats")
+        places = zip(layers.of_node[some].tolist(), inferred.tolist(), strict=True)
         names = layers.names
         return [None if at < 0 else names[at] + INFERRED * mark for at, mark in places]
 
