@@ -8,8 +8,12 @@ recording, and the launch time beside that of the same launches without gviz.
 soak: a program without a framework that launches and waits for --seconds, plain and under
 `gviz run --collector events --every 1s`: launches a second, memory of the process and of the GPU
 after a tenth, half and all of the time, and what the recording says of all that.
-Run: python -P bench/gpu_long_run.py [--part interleaved|memory|soak] [--launches N]
-[--node-launches ...] [--seconds 45]; without --part interleaved and memory.
+windows: three threads that launch a graph each, without a framework, by PyTorch, torch.compile and
+JAX (--only), plain and in windows of CUPTI as often as it may: launches a second, the longest step,
+windows, launches and node records against those of the program, invalid times. With --keep FOLDER
+the recordings stay there.
+Run: python -P bench/gpu_long_run.py [--part interleaved|memory|soak|windows] [--launches N]
+[--node-launches ...] [--seconds 45] [--only driver,jax]; without --part interleaved and memory.
 """
 
 from __future__ import annotations
@@ -185,14 +189,74 @@ def _kept(output: Path) -> dict[str, float]:
         }
 
 
+def windows(kind: str, seconds: float, folder: Path) -> dict[str, Any]:
+    """Return what windows beside three threads cost and what they recorded."""
+    program = [str(SOURCES / "threads.py"), kind, str(seconds), str(SOAKED_NODES)]
+    output = folder / f"windows_{kind}.gviz"
+    options = ["-o", str(output), "--overwrite", "--node-times", "cupti", "--every", "20ms"]
+    found = {"plain": run([sys.executable, "-P", *program], {})}
+    found["gviz"] = run([sys.executable, "-P", "-m", "gviz", "run", *options, *program], {})
+    failed = [side for side, figures in found.items() if figures["status"] != 0]
+    if failed or not output.exists():
+        return {"failed": failed, **found}
+    figures: dict[str, Any] = {
+        "results equal": found["plain"]["results"] == found["gviz"]["results"],
+        "launches of the program": found["gviz"]["all_launches"],
+    }
+    for side, values in found.items():
+        figures[f"{side} launches a second"] = sum(values["launches"]) / seconds
+        figures[f"{side} longest step, ms"] = max(values["longest_ms"])
+    return figures | _visited(output)
+
+
+#: Measurements of a recording that say how windows went.
+_WINDOW_FIGURES = (
+    "launches_counted", "cupti_windows", "cupti_window_longest_ns", "cupti_window_holes",
+    "gate_closed", "gate_busy", "gate_longest_hold_ns", "activity_records",
+    "activity_records_dropped", "activity_records_invalid", "launches_with_impossible_times",
+    "launches_without_node_times",
+)  # fmt: skip
+
+
+def _visited(output: Path) -> dict[str, Any]:
+    """Return what a recording says of its windows."""
+    with Recording(output) as recording:
+        graphs = list(recording.fetch_graphs())
+        launches = [x for g in graphs for x in recording.fetch_launches(g.graph_id)]
+        run_ids = [row.run_id for row in recording.fetch_runs()]
+        measured = {m.name: m.value for r in run_ids for m in recording.fetch_measurements(r)}
+        return {
+            "launches counted": sum(recording.count_launches(g.graph_id)[0] for g in graphs),
+            "launches with node times": sum(bool(x.node_level) for x in launches),
+            "spans of such a launch": sorted({x.span_count for x in launches if x.node_level}),
+            **{name: measured[name] for name in _WINDOW_FIGURES if name in measured},
+            "notes": [n.text for r in run_ids for n in recording.fetch_notes(r)],
+        }
+
+
+def measure_windows(only: str, seconds: float, keep: Path | None) -> dict[str, Any]:
+    """Measure the programs that --only names, one after the other; print each."""
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in only.split(","):
+            results[kind] = windows(kind, seconds, keep or Path(folder))
+            print(f"{kind}: {json.dumps(results[kind], indent=1)}", flush=True)
+    return results
+
+
 def main() -> int:
     """Measure, print a table and a JSON line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--part", choices=("interleaved", "memory", "soak"))
+    parser.add_argument("--part", choices=("interleaved", "memory", "soak", "windows"))
     parser.add_argument("--seconds", type=float, default=45.0, help="of the soak, each side")
     parser.add_argument("--launches", type=int, help="default: 5000 interleaved, 100000 memory")
     parser.add_argument("--node-launches", default="every:1000", help="of the memory part")
+    parser.add_argument("--only", default="driver,torch,compile,jax", help="of the windows")
+    parser.add_argument("--keep", type=Path, help="a folder for the recordings of the windows")
     arguments = parser.parse_args()
+    if arguments.part == "windows":
+        measure_windows(arguments.only, arguments.seconds, arguments.keep)
+        return 0
     parts = [arguments.part] if arguments.part else ["interleaved", "memory"]
     results: dict[str, dict[str, float]] = {}
     if "interleaved" in parts:

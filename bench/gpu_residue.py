@@ -8,7 +8,8 @@ CUPTI, and after torch.profiler. Figures: a launch that is waited for (p50 and p
 call, queued launches, how many queue, and launches of three threads. Results and exit codes must
 be equal. Each prints a table and a JSON line.
 
-Run: python -P bench/gpu_residue.py [--part process|ten|encoder|training|serving|static]
+Run: python -P bench/gpu_residue.py
+[--part process|ten|encoder|training|serving|compile|jax|cupy|static]
 [--sides default,events,paused,every,windows,profiler] [--seconds 75]; no process is started once
 the seconds are over.
 """
@@ -43,6 +44,9 @@ PROGRAMS = {
     "encoder": ("encoder", 8),
     "training": ("training", 24),
     "serving": ("serving", 16),
+    "compile": ("compile", 10),
+    "jax": ("jax", 10),
+    "cupy": ("cupy", 10),
 }
 #: Options of gviz run on each side.
 WATCHED = {

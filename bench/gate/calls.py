@@ -47,14 +47,18 @@ class Driver:
         if (result := getattr(self._library, name)(*arguments)) != 0:
             raise SystemExit(f"{name}: {result}")
 
+    def make_current(self) -> None:
+        """Make the primary context of the first device the calling thread's."""
+        context = c_void_p()
+        self.call("cuInit", 0)
+        self.call("cuDevicePrimaryCtxRetain", byref(context), 0)
+        self.call("cuCtxSetCurrent", context)
+
 
 def make_graph(driver: Driver, nodes: int) -> tuple[c_void_p, c_void_p]:
     """Return an executable of memsets and a stream."""
-    context, stream, graph, executable = c_void_p(), c_void_p(), c_void_p(), c_void_p()
-    memory = c_void_p()
-    driver.call("cuInit", 0)
-    driver.call("cuDevicePrimaryCtxRetain", byref(context), 0)
-    driver.call("cuCtxSetCurrent", context)
+    stream, graph, executable, memory = c_void_p(), c_void_p(), c_void_p(), c_void_p()
+    driver.make_current()
     driver.call("cuStreamCreate", byref(stream), 1)
     driver.call("cuMemAlloc_v2", byref(memory), c_size_t(4096))
     driver.call("cuStreamBeginCapture_v2", stream, THREAD_LOCAL)
