@@ -7,7 +7,9 @@ The command line prints the message on stderr without a traceback and exits 1
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 #: Of a recording in which nothing can be shown, on every surface.
 NO_GRAPH = "there is no graph in what was recorded"
@@ -62,9 +64,16 @@ class CollectorError(GvizError):
 # -- messages that several packages raise ------------------------------------------------
 
 
-def no_file(path: object) -> str:
-    """Return the message about a file that is not there."""
-    return f"there is no file {path}; check the name"
+def no_file(path: Path) -> str:
+    """Return the message about a file that is not there, with the one that was probably meant."""
+    from difflib import get_close_matches
+
+    try:
+        found = get_close_matches(path.name, os.listdir(path.parent), n=1)
+    except OSError:
+        found = []
+    meant = f"did you mean {path.with_name(found[0])}?" if found else "check the name"
+    return f"there is no file {path}; {meant}"
 
 
 def cannot_write(path: object, error: OSError) -> str:

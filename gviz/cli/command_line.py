@@ -13,6 +13,7 @@ from typing import Protocol, cast
 from gviz import __version__
 from gviz.cli.encoding import take_any_encoding
 from gviz.cli.file_mode import use_mode
+from gviz.cli.parser import CommandParser, meant
 from gviz.errors import GvizError
 
 #: Exit codes of a process ended by SIGINT and SIGPIPE, as a shell reports them.
@@ -100,12 +101,12 @@ def build_parser(loaded: str | None = None) -> argparse.ArgumentParser:
         The command whose own options are wanted. The other commands are listed without
         importing their modules, which keeps ``gviz info`` from loading a web server.
     """
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="gviz",
         description="Profile and show CUDA graphs.",
-        epilog="'gviz COMMAND --help' says what a command takes.",
+        epilog="'gviz COMMAND --help' says what a command takes; 'gviz FILE.gviz' opens a file.",
     )
-    parser.add_argument("--version", action="version", version=f"gviz {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"gviz {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
         if name == loaded:
@@ -148,14 +149,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    name = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    first = arguments[0] if arguments else "-"
+    if first not in COMMANDS and _is_recording(first):
+        arguments, first = ["view", *arguments], "view"
+    name = first if first in COMMANDS else None
     parser = build_parser(name)
+    if name is None and not first.startswith("-"):
+        records = f"; to record a program: gviz run {first}" if os.path.isfile(first) else ""
+        parser.error(f"there is no command {first!r}{records or meant(first, COMMANDS)}")
     parsed = parser.parse_args(arguments)
     if name is None:
         parser.print_help()
         return 0
     use_mode(parsed)
     return load_command(name).run(parsed)
+
+
+def _is_recording(word: str) -> bool:
+    """Return whether a word in the place of a command names what ``gviz view`` opens."""
+    return word.endswith((".gviz", ".gviz-spool")) or os.path.isdir(word)
 
 
 if __name__ == "__main__":

@@ -77,8 +77,14 @@ def _starts_itself(path: Path) -> bool:
     return magic == _ELF or magic.startswith(b"#!") or not os.access(path, os.R_OK)
 
 
-def default_name(program: str, arguments: Sequence[str]) -> str:
-    """Return what to call a run: the script's name, also behind ``python`` or ``torchrun``."""
+def default_name(program: str, arguments: Sequence[str], *, module: bool = False) -> str:
+    """Return what to call a run: the script's name, also behind ``python`` or ``torchrun``.
+
+    A module is called as it is imported.
+    """
+    if module:
+        return program
     scripts = [a for a in arguments if a.endswith(".py")]
     behind_launcher = not program.endswith(".py") and scripts and "/" not in program
-    return Path(scripts[0] if behind_launcher else program).stem
+    named = Path(scripts[0] if behind_launcher else program)
+    return named.stem or named.absolute().name  # "." is a folder with __main__.py

@@ -57,6 +57,13 @@ def find_sources(paths: Sequence[Path]) -> list[Path]:
     return [find_source(path) for path in _recordings_of(paths)]
 
 
+def newest_recording(folder: Path) -> Path | None:
+    """Return the recording of a folder that was written last, or is being recorded; None: none."""
+    found = [path for path in folder.glob("*.gviz") if path.is_file()]
+    found += [path for path in folder.glob(f"*{SPOOL_SUFFIX}") if path.is_dir()]
+    return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+
 def find_recordings(paths: Sequence[Path]) -> list[Path]:
     """Return the recordings to open for several paths, see :func:`find_recording`.
 

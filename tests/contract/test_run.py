@@ -83,16 +83,19 @@ sys.exit(5)
 
 def start(
     backend: Backend,
-    output: Path,
+    output: Path | None,
     *program: str,
     options: tuple[str, ...] = (),
     preloaded: Path | None = None,
+    folder: Path | None = None,
 ) -> subprocess.Popen[str]:
-    """Start ``gviz run`` in a process of its own."""
+    """Start ``gviz run`` in a process of its own; without an output it names the file."""
+    named = () if output is None else ("-o", str(output))
     extra = {} if preloaded is None else {"LD_PRELOAD": str(preloaded)}
     path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "gviz", "run", "-o", str(output), *options, *program],
+        [sys.executable, "-P", "-m", "gviz", "run", *named, *options, *program],
+        cwd=folder,
         env={**backend.environment, "PYTHONPATH": path, **extra},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -129,6 +132,17 @@ def test_run_ends_as_python_does(backend: Backend, tmp_path: Path, ending: str, 
         assert row.exit_code == (code if code >= 0 else 128 - code)
         assert row.state == ("aborted" if ending in ("_exit", "kill") else "completed")
     assert not Path(f"{output}-spool").exists()
+
+
+def test_run_names_the_recording_after_the_program(backend: Backend, tmp_path: Path) -> None:
+    program = script(tmp_path, HELLO)
+    for name in ("script.gviz", "script-2.gviz", "script-3.gviz"):
+        run = start(backend, None, program, "ok", folder=tmp_path)
+        _, stderr = run.communicate(timeout=60)
+        assert (run.returncode, stderr.count(f"wrote {tmp_path / name};")) == (0, 1), stderr
+        if name == "script-2.gviz":
+            (tmp_path / name).rename(tmp_path / "kept.gviz")
+            Path(f"{tmp_path / name}-spool").mkdir()  # left over: its recording is still to come
 
 
 @pytest.mark.quick

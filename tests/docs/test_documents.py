@@ -58,7 +58,8 @@ def _readme_commands() -> set[str]:
     blocks = re.findall(r"^ {4}\S.*$", text, re.MULTILINE)
     inline = re.findall(r"`(gviz [^`]*)`", text)
     lines = [block.strip().removeprefix(".venv/bin/") for block in blocks] + inline
-    return {line.split()[1] for line in lines if line.startswith("gviz ")}
+    named = {line.split()[1] for line in lines if line.startswith("gviz ")}
+    return {name for name in named if not name.endswith(".gviz")}
 
 
 def test_readme_commands_exist() -> None:

@@ -44,13 +44,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "run",
         help="run a program and record its CUDA graphs",
-        usage="gviz run -o OUT.gviz [options] (PROGRAM | -m MODULE) [ARGUMENT ...]",
+        usage="gviz run [options] (PROGRAM | -m MODULE) [ARGUMENT ...]",
         description="Run a program and record every CUDA graph that it and its children make: "
         "a Python script or module as python itself would, a binary or a command found on PATH "
         "as the shell would. Each process is a run of the recording.",
     )
     parser.add_argument(
-        "-o", "--output", required=True, type=file_path, help="the recording to write"
+        "-o",
+        "--output",
+        type=file_path,
+        metavar="FILE.gviz",
+        help="the recording to write (default: the program's name with .gviz, here; where that "
+        "is taken, with -2, -3 and so on before it)",
     )
     parser.add_argument("--name", help="what to call the run (default: the program's name)")
     chosen = parser.add_mutually_exclusive_group()
@@ -106,7 +111,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
     parser.add_argument("program", metavar="PROGRAM | MODULE", help="what to run")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    rest.required = False  # argparse would name them among what is missing
     parser.set_defaults(run=run)
 
 
@@ -154,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the program; return its exit code."""
     options = _options(args)
     command = command_of(args.program, args.arguments, module=args.module)
-    output = Path(args.output).absolute()
+    output = (args.output or _free_output(_name_of(args), overwrite=args.overwrite)).absolute()
     check_output(output, overwrite=args.overwrite)
     native.load()
     outer = Job.from_environment(os.environ)
@@ -176,6 +182,15 @@ def run(args: argparse.Namespace) -> int:
                 job.spool.rmdir()
             raise
         return _attend(child, _start_writer(job, lock), options)
+
+
+def _free_output(program: str, *, overwrite: bool) -> Path:
+    """Return the recording to write where none is named: the first name that is not taken."""
+    output, number = Path(f"{program}.gviz"), 1
+    while not overwrite and (output.exists() or spool_of(output).exists()):
+        number += 1
+        output = Path(f"{program}-{number}.gviz")
+    return output
 
 
 def _check_injection() -> None:
@@ -228,9 +243,13 @@ def _node_launches(args: argparse.Namespace) -> str:
     return given
 
 
+def _name_of(args: argparse.Namespace) -> str:
+    return default_name(args.program, args.arguments, module=args.module)
+
+
 def _options(args: argparse.Namespace) -> ProfileOptions:
     return ProfileOptions(
-        name=args.name or default_name(args.program, args.arguments),
+        name=args.name or _name_of(args),
         node_launches=_node_launches(args),
         eager_operations=args.eager_operations,
         graph=args.graph,

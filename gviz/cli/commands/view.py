@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.checks import DEFAULT_NAME
-from gviz.cli.recording_path import file_path, find_sources
+from gviz.cli.recording_path import file_path, find_sources, newest_recording
 from gviz.errors import GvizError, UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="*",
         type=file_path,
         metavar="FILE",
-        help="recording (.gviz), also one that is still being recorded; a folder means its *.gviz",
+        help="recording (.gviz), also one that is still being recorded; a folder means its *.gviz "
+        "(default: the newest recording here)",
     )
     parser.add_argument(
         "--link",
@@ -99,9 +101,19 @@ def run(args: argparse.Namespace) -> int:
     """Serve the recordings named on the command line, or print links to those served."""
     if args.link:
         return print_links()
-    if not args.file:
-        raise UsageError("name a recording to view; 'gviz view --help' says more")
-    return serve_files(find_sources(args.file), args)
+    return serve_files(find_sources(args.file or [_newest()]), args)
+
+
+def _newest() -> Path:
+    """Return the newest recording of the working directory, and say which it is."""
+    newest = newest_recording(Path())
+    if newest is None:
+        raise UsageError(
+            "there is no *.gviz here to view; name one, make one with 'gviz run PROGRAM', or look "
+            "at those of 'gviz demo'"
+        )
+    print(f"gviz: opening {newest}, the newest here", file=sys.stderr)
+    return newest
 
 
 def print_links() -> int:

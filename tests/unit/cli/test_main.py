@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -46,7 +48,7 @@ def test_no_arguments_prints_help_and_exits_0(gviz: Gviz) -> None:
 
 
 def test_version_is_the_package_version(gviz: Gviz) -> None:
-    assert gviz("--version").stdout == f"gviz {__version__}\n"
+    assert gviz("--version").stdout == gviz("-V").stdout == f"gviz {__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -134,3 +136,80 @@ def test_reader_that_goes_away_is_no_error(small_recording: Path) -> None:
         assert child.stderr is not None
         assert child.stderr.read() == b""
         assert child.wait(timeout=60) == 141
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["analyse", "x.gviz"], "there is no command 'analyse'; did you mean analyze?"),
+        (["qqqq"], "there is no command 'qqqq'"),
+        (["info", "x.gviz", "--slowst"], "--slowst; did you mean --slowest?"),
+        (["run", "--overwite", "prog"], "--overwite; did you mean --overwrite?"),
+        (["run"], "the following arguments are required: PROGRAM | MODULE"),
+        (["merge", "x.gviz"], "the following arguments are required: -o/--output"),
+    ],
+)
+def test_wrong_words_are_answered_with_what_was_meant(
+    gviz_here: Gviz, arguments: list[str], hint: str
+) -> None:
+    done = gviz_here(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f"{hint}\n")
+
+
+def test_script_in_the_place_of_a_command_is_answered_with_run(
+    gviz_here: Gviz, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").touch()
+    done = gviz_here("train.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "to record a program: gviz run train.py" in done.stderr
+
+
+def test_wrong_file_is_answered_with_the_nearest_name(
+    gviz_here: Gviz, tmp_path: Path, small_recording: Path
+) -> None:
+    (tmp_path / "decode.gviz").symlink_to(small_recording)
+    done = gviz_here("info", "decod.gviz", cwd=tmp_path)
+    assert done.stderr == ("gviz: there is no file decod.gviz; did you mean decode.gviz?\n")
+    done = gviz_here("info", "quite_another", cwd=tmp_path)
+    assert done.stderr == "gviz: there is no file quite_another; check the name\n"
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The paths that ``gviz view`` would serve."""
+    from gviz.cli.commands import view
+
+    found: list[Path] = []
+    monkeypatch.setattr(view, "serve_files", lambda paths, args: found.extend(paths) or 0)
+    return found
+
+
+def test_recording_in_the_place_of_a_command_is_viewed(
+    gviz_here: Gviz, served: list[Path], small_recording: Path
+) -> None:
+    assert gviz_here(small_recording, "--no-browser").returncode == 0
+    assert served == [small_recording]
+    assert gviz_here(small_recording.parent).returncode == 0
+    assert served[1:] == [small_recording]
+
+
+def test_view_alone_opens_the_newest_recording_here(
+    gviz_here: Gviz, served: list[Path], tmp_path: Path, small_recording: Path
+) -> None:
+    for age, name in enumerate(("b.gviz", "a.gviz", "c.gviz")):
+        shutil.copy(small_recording, tmp_path / name)
+        os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    (tmp_path / "new.txt").touch()
+    done = gviz_here("view", cwd=tmp_path)
+    assert (done.returncode, served) == (0, [Path("b.gviz")])
+    assert done.stderr == "gviz: opening b.gviz, the newest here\n"
+
+
+def test_view_alone_where_there_is_nothing_says_what_to_do(
+    gviz_here: Gviz, served: list[Path], tmp_path: Path
+) -> None:
+    done = gviz_here("view", cwd=tmp_path)
+    assert (done.returncode, served) == (2, [])
+    assert "make one with 'gviz run PROGRAM'" in done.stderr

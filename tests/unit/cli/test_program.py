@@ -85,3 +85,12 @@ def test_what_cannot_be_started_is_one_sentence(program: str, reason: str) -> No
 )
 def test_run_is_named_after_the_users_program(command: list[str], name: str) -> None:
     assert default_name(command[0], command[1:]) == name
+
+
+def test_module_is_called_as_it_is_imported() -> None:
+    assert default_name("package.module", [], module=True) == "package.module"
+
+
+def test_folder_here_has_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert default_name(".", []) == tmp_path.name
