@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gviz.collectors import metadata, native
-from gviz.collectors.hooks import CompiledGraphHook, NvtxHooks, RecordFunctionHook, StackTaker
+from gviz.collectors.hooks import (
+    CompiledGraphHook,
+    EndingHooks,
+    NvtxHooks,
+    RecordFunctionHook,
+    StackTaker,
+)
 from gviz.collectors.job import Job
 from gviz.collectors.options import ProfileOptions, parse_capture_range
 from gviz.collectors.others import JAX, OtherProfilers, cupti_user
@@ -51,6 +57,7 @@ class Session:
         self._nvtx = NvtxHooks(self._note)
         self._record_function = RecordFunctionHook()
         self._compiled_graphs = CompiledGraphHook()
+        self._endings = EndingHooks(None if job is None else job.spool)
         self._others = OtherProfilers(self.leave_cupti, self.return_to_cupti)
         self._left_to: str | None = None
         self._watching = Watching(framework_patches)
@@ -99,6 +106,7 @@ class Session:
         self._nvtx.install()
         self._record_function.install()
         self._compiled_graphs.install()
+        self._endings.install()
         self._others.install()
         # Before the driver starts nobody knows yet whether CUPTI can be had.
         waiting = at_init and self.options.measured_by != "cupti"
@@ -160,6 +168,7 @@ class Session:
         self._watching.remove()
         self._stacks.remove()
         self._choice.remove()
+        self._endings.remove()
         self._compiled_graphs.remove()
         self._record_function.remove()
         self._nvtx.remove()

@@ -12,7 +12,7 @@ from gviz.text import MISSING
 
 _MEANING = {
     "completed": "The process ended and everything was written",
-    "aborted": "The process ended without closing its recording: the last buffers are lost",
+    "aborted": "The process was killed, or failed, with its recording open: some of it is lost",
     "recording": "The process is still being recorded",
 }
 

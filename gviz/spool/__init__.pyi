@@ -4,6 +4,8 @@ from gviz.spool.processes.left_over import StillRunningError as StillRunningErro
 from gviz.spool.processes.left_over import add_left_over as add_left_over
 from gviz.spool.processes.left_over import fold_left_over as fold_left_over
 from gviz.spool.records import table as table
+from gviz.spool.records.ending import LEFT_WITH as LEFT_WITH
+from gviz.spool.records.ending import mark_terminated as mark_terminated
 from gviz.spool.records.enums import StackReason as StackReason
 from gviz.spool.records.format import NO_STREAM as NO_STREAM
 from gviz.spool.records.format import OWN_IDS as OWN_IDS

@@ -313,6 +313,65 @@ if __name__ == "__main__":
                     functions = {f.function for f in recording.fetch_stack(node.stack_id)}
                     assert "work" in functions
 
+    @pytest.mark.parametrize("method", ["fork", "spawn"])
+    def test_workers_that_a_pool_terminates_ended_well(
+        self, run: Run, tmp_path: Path, method: str
+    ) -> None:
+        script = python_script(
+            tmp_path,
+            f"""
+import multiprocessing, time
+from pathlib import Path
+
+def work_and_wait(at):
+    work()
+    time.sleep(1)  # two flushes
+    Path(__file__).with_name(f"worked {{at}}").touch()
+    time.sleep(100)
+
+if __name__ == "__main__":
+    with multiprocessing.get_context({method!r}).Pool(2) as pool:
+        pool.map_async(work_and_wait, range(2), chunksize=1)
+        while not all(Path(__file__).with_name(f"worked {{at}}").exists() for at in range(2)):
+            time.sleep(0.01)
+        workers = list(pool._pool)
+    for worker in workers: worker.join()
+    print([worker.exitcode for worker in workers])
+""",
+        )
+        done = run(script)
+        assert done.stdout == f"{[-signal.SIGTERM] * 2}\n", done.stderr
+        with opened(tmp_path) as recording:
+            runs = recording.fetch_runs()
+            assert [row.state for row in runs] == ["completed", "completed"]
+            for row in runs:
+                graph_of(recording, row)
+                (note,) = (n for n in recording.fetch_notes(row.run_id) if "closing" in n.text)
+                assert note.text.startswith("the process was terminated by its parent")
+
+    @pytest.mark.parametrize(("code", "state"), [(0, "completed"), (3, "aborted")])
+    def test_child_that_leaves_by_os_exit_ended_as_it_says(
+        self, run: Run, tmp_path: Path, code: int, state: str
+    ) -> None:
+        script = python_script(
+            tmp_path,
+            f"""
+import pickle, time
+assert pickle.loads(pickle.dumps(os._exit)) is os._exit
+if (child := os.fork()) == 0:
+    work()
+    time.sleep(1)  # two flushes
+    os._exit(status={code})
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""",
+        )
+        done = run(script)
+        assert (done.returncode, done.stdout) == (0, f"{code}\n"), done.stderr
+        with opened(tmp_path) as recording:
+            (row,) = recording.fetch_runs()
+            assert row.state == state
+            graph_of(recording, row)
+
     def test_parent_and_forked_child_both_record(self, run: Run, tmp_path: Path) -> None:
         script = python_script(
             tmp_path,

@@ -56,7 +56,7 @@ def graph_share(run: RunSubject) -> GraphShare | NotComputed:
     """Return how much of a run lies in graphs."""
     whole = run.duration_ns
     if not whole:
-        why = "when the run ended is not known: the process was aborted"
+        why = "when the run ended is not known: the process did not close its recording"
         if run.run.ended_ns is not None:
             why = "the run ends no later than it begins: the clock stepped back"
         return NotComputed(why)

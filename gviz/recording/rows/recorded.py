@@ -20,8 +20,8 @@ class Run:
     run_id: int = column("ours, from 1", key="run")
     name: str = column("given by the user, else the script's or file's name")
     state: str = column(
-        "recording, completed, or aborted (the process ended without closing the spool, or "
-        "collecting stopped before its end: a note says why)"
+        "recording, completed, or aborted (the process was killed or failed without closing the "
+        "spool, or collecting stopped before its end: a note says why)"
     )
     source: str = column("what made it: profile, run (gviz run), import")
     command: str | None = column("the command line, shell-quoted", default=None)
@@ -29,7 +29,9 @@ class Run:
     process_id: int | None = column("operating system's process id", default=None)
     rank: int | None = column("RANK or equivalent of a distributed job", default=None)
     started_ns: int | None = column("when recording started", default=None)
-    ended_ns: int | None = column("when recording ended; NULL when aborted", default=None)
+    ended_ns: int | None = column(
+        "when recording ended; NULL where the spool was not closed", default=None
+    )
     exit_code: int | None = column("exit code under gviz run (128 + signal)", default=None)
     gviz_version: str | None = column("version of gviz that recorded", default=None)
     python_version: str | None = column("version of Python in the process", default=None)

@@ -33,11 +33,13 @@ from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_devices
 from gviz.spool.folding.stacks import fold_stacks
 from gviz.spool.records import (
+    LEFT_WITH,
     SPOOL_SUFFIX,
     SpoolReader,
     WindowReason,
     WindowRecord,
     read_text,
+    well_ended,
     word_of,
 )
 from gviz.spool.streams import Contents
@@ -100,6 +102,11 @@ class _Fold:
         self.builder = builder
         self.exit_code = exit_code
         self.is_growing = is_growing
+        #: How the process ended well without closing the spool; "": it did not.
+        self.well_ended = ""
+        if contents.metadata and not contents.ended:
+            left_with = contents.metadata.get(LEFT_WITH)
+            self.well_ended = well_ended(spool, left_with, exit_code)
         self.kernels = builder.kernels
         self.notes = builder.notes
         self.notes += contents.notes
@@ -167,7 +174,7 @@ class _Fold:
         given: dict[str, Any] = {k: v for k, v in meta.items() if k in known}
         given |= {
             "name": str(meta.get("name", self.spool.name.removesuffix(SPOOL_SUFFIX))),
-            "state": "recording" if self.is_growing else _state(self.contents),
+            "state": self._state(),
             "source": str(meta.get("source", "profile")),
             "ended_ns": _integer(counters.get("ended_ns")),
             "exit_code": self.exit_code,
@@ -186,6 +193,12 @@ class _Fold:
         periods = fold_periods(self.contents, self.builder.run_id)
         self.builder.add(*periods.rows)
         self.notes += periods.notes
+
+    def _state(self) -> str:
+        if self.is_growing:
+            return "recording"
+        ended = self.contents.ended or self.well_ended
+        return "completed" if ended and not self.contents.stopped else "aborted"
 
     def _write_alternations(self) -> None:
         for readings in self.contents.alternations:
@@ -282,10 +295,11 @@ class _Fold:
                                 "the last look; launches that run just now have no node times yet")
             )  # fmt: skip
         elif not self.contents.ended:
+            kind, how = ("limit", self.well_ended) if self.well_ended else ("warning", "ended")
             self.notes.append(
-                ("warning", "the process ended without closing the recording: it holds all up to "
-                            "the last flush, at most half a second and the records of launches "
-                            "then unfinished are missing")
+                (kind, f"the process {how} without closing the recording: it holds all up to the "
+                       "last flush, at most half a second and the records of launches then "
+                       "unfinished are missing")
             )  # fmt: skip
 
     def _measure_nesting(self, graphs: Graphs, launches: FoldedLaunches) -> None:
@@ -422,7 +436,3 @@ def _integer(value: float | None) -> int | None:
 
 def _text(value: float | None) -> str | None:
     return None if value is None else str(int(value))
-
-
-def _state(contents: Contents) -> str:
-    return "completed" if contents.ended and not contents.stopped else "aborted"

@@ -4,6 +4,9 @@ from gviz.spool.records.activity import decode_buffer as decode_buffer
 from gviz.spool.records.activity import join as join
 from gviz.spool.records.call_records import LifeRecord as LifeRecord
 from gviz.spool.records.call_records import VisitedRecord as VisitedRecord
+from gviz.spool.records.ending import LEFT_WITH as LEFT_WITH
+from gviz.spool.records.ending import mark_terminated as mark_terminated
+from gviz.spool.records.ending import well_ended as well_ended
 from gviz.spool.records.enums import STACK_REASONS as STACK_REASONS
 from gviz.spool.records.enums import PeriodReason as PeriodReason
 from gviz.spool.records.enums import WindowReason as WindowReason

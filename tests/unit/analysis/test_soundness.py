@@ -80,7 +80,7 @@ def missing(graph: GraphAnalysis) -> set[str]:
         ),
         ("UPDATE graph SET capture_end_ns = capture_start_ns - 5", set(), "ends before it begins"),
         ("UPDATE run SET ended_ns = started_ns - 5", set(), "the run ends no later than it begins"),
-        ("UPDATE run SET ended_ns = NULL", set(), "the process was aborted"),
+        ("UPDATE run SET ended_ns = NULL", set(), "did not close its recording"),
         ("UPDATE span SET node_id = 99 WHERE node_id = 2", set(), "that the graph lacks"),
         (
             "INSERT INTO edge (topology_id, from_node, to_node, type, from_port, to_port) "

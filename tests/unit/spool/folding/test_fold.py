@@ -18,6 +18,7 @@ from gviz.spool.folding.recording_fold import fold, read_contents
 from gviz.spool.processes.left_over import fold_left_over
 from gviz.spool.records import format as f
 from gviz.spool.records import table
+from gviz.spool.records.ending import LEFT_WITH, mark_terminated
 from gviz.spool.records.format import RecordType
 
 
@@ -36,6 +37,33 @@ def test_left_over_spool_becomes_an_aborted_recording_and_is_removed(spool: Path
         assert (run.state, run.name, run.ended_ns) == ("aborted", "test", None)
         assert len(recording.fetch_graphs()) == 1
         assert any("without closing" in note.text for note in recording.fetch_notes(1))
+
+
+@pytest.mark.parametrize(
+    ("left_with", "is_terminated", "state", "kind"),
+    [
+        (0, False, "completed", "limit"),
+        (7, False, "aborted", "warning"),
+        (None, True, "completed", "limit"),
+    ],
+)
+def test_process_that_ended_well_without_closing_is_not_aborted(
+    tmp_path: Path, left_with: int | None, is_terminated: bool, state: str, kind: str
+) -> None:
+    spool = tmp_path / "run.gviz-spool" / "4711-12"
+    spool.parent.mkdir()
+    records = graph_records(1, 2, [0])
+    if left_with is not None:
+        records.append((RecordType.META, json.dumps({LEFT_WITH: left_with}).encode()))
+    write_spool(spool, records, ended=False)
+    if is_terminated:
+        mark_terminated(spool.parent, 47)
+        mark_terminated(spool.parent, 4711)
+    fold(read_contents(spool), spool, tmp_path / "run.gviz")
+    with Recording(tmp_path / "run.gviz") as recording:
+        assert recording.fetch_runs()[0].state == state
+        (note,) = (n for n in recording.fetch_notes(1) if "without closing" in n.text)
+        assert note.kind == kind
 
 
 def test_left_over_spool_is_found_by_the_recordings_name(spool: Path) -> None:
