@@ -8,7 +8,8 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from gviz.analysis import GraphAnalysis, analyze
+from gviz.analysis import analyze
+from gviz.api.analyzed_graph import AnalyzedGraph
 from gviz.api.frame import Frame, from_rows, table_kinds
 from gviz.api.graph_frames import FRAMES
 from gviz.api.notebook import summary_html
@@ -229,10 +230,10 @@ class OpenedGraph(RecordedGraph):
         """Show it, as :meth:`Opened.show` does."""
         show(self.recording.path, [self.row.graph_id], server=server, height=height)
 
-    def analyze(self) -> GraphAnalysis:
-        """Return what ``gviz analyze`` says of it."""
+    def analyze(self) -> AnalyzedGraph:
+        """Return what ``gviz analyze`` says of it; print it, or let a notebook show it."""
         (run,) = analyze(self.recording, graph_id=self.row.graph_id).runs
-        return run.graphs[0]
+        return AnalyzedGraph.of(run)
 
     # -- tables and graphs of other libraries -------------------------------------------
 

@@ -56,6 +56,8 @@ COMMANDS = {
     "analyze": Command(
         "gviz.cli.commands.analyze", "say what bounds a graph's launches and what could be gained"
     ),
+    "node": Command("gviz.cli.commands.node", "say all that is recorded of one node"),
+    "query": Command("gviz.cli.commands.query", "print rows of a recording, by SQL"),
     "diff": Command("gviz.cli.commands.diff", "say what changed from one recording to another"),
     "trend": Command(
         "gviz.cli.commands.trend", "show the launch times of graphs through any number of runs"

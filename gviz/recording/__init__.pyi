@@ -20,6 +20,9 @@ from gviz.recording.integrity import DamagedError as DamagedError
 from gviz.recording.merge import merge_recordings as merge_recordings
 from gviz.recording.output import check_output as check_output
 from gviz.recording.output import written_sentence as written_sentence
+from gviz.recording.query import QueryResult as QueryResult
+from gviz.recording.query import queried_columns as queried_columns
+from gviz.recording.query import run_query as run_query
 from gviz.recording.reader import Recording as Recording
 from gviz.recording.rows.life import CaptureFailure as CaptureFailure
 from gviz.recording.rows.life import GraphUpdate as GraphUpdate

@@ -41,3 +41,4 @@ from gviz.recording.rows.tables import all_tables as all_tables
 from gviz.recording.rows.tables import table_of as table_of
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import value_range as value_range
+from gviz.recording.rows.views import VIEWS as VIEWS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from gviz.api.frame import Frame, from_rows
 from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import GvizError, RecordingError
 from gviz.recording.rows.tables import all_tables
+
+Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SHAPE = fork_join_shape()
 
@@ -49,6 +52,18 @@ def test_runs_and_graphs(opened: Opened) -> None:
     assert graph.launch_count == len(graph.launches)
     assert set(graph.spans.launch_id.tolist()) <= set(graph.launches.launch_id.tolist())
     assert graph.analyze().node_count == len(SHAPE.works)
+
+
+def test_analysis_prints_as_the_command_does(
+    path: Path, graph: OpenedGraph, gviz_here: Gviz
+) -> None:
+    found = graph.analyze()
+    printed = gviz_here("analyze", path, "--graph", "1").stdout
+    assert str(found) + "\n" == printed.partition("\n\n")[2]
+    assert repr(found) == f"<analysis of graph 1: {graph.name}; print() gives its text>"
+    page = found._repr_html_()
+    assert page.startswith("<div>")
+    assert "What to change" in page
 
 
 def test_graph_is_found_by_id_name_or_pattern(opened: Opened, graph: OpenedGraph) -> None:

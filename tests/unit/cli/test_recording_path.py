@@ -43,6 +43,8 @@ LINES = {
     "import": {"files": "{bad}", "output": "good -o {bad}"},
     "info": {"recording": "{bad}"},
     "merge": {"recordings": "good {bad} -o new.gviz", "output": "good good -o {bad}"},
+    "node": {"recording": "{bad} 0"},
+    "query": {"recording": "{bad} SELECT"},
     "recover": {"source": "{bad}", "output": "good -o {bad}"},
     "run": {"output": "-o {bad} true"},
     "skew": {"recording": "{bad}"},
@@ -62,6 +64,7 @@ MORE = {
         *(f"good -o {{bad}} --format {form}" for form in ("html", "perfetto", "svg")),
     ],
     "info": ["{bad} --json"],
+    "query": ["{bad}"],
     "upgrade": ["good {bad}"],
 }
 ALL = [

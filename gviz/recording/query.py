@@ -1,0 +1,123 @@
+"""Queries of a reader's own on a recording: read only, bounded, and without a way out of it."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from gviz.errors import UsageError
+from gviz.recording.connection import open_immutable
+from gviz.recording.identity import check_kind
+from gviz.recording.rows import VIEWS, all_tables
+from gviz.recording.salvage import sound_file
+
+#: What a statement may do; functions that load code or files are not among those of Python's SQLite
+#: unless they are enabled, and are refused by name besides.
+_ALLOWED = frozenset(
+    {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+    }
+)
+_REFUSED_FUNCTION = "load_extension"
+#: Longest text or blob that a query may make, in bytes.
+_MOST_BYTES = 100_000_000
+#: Steps of SQLite's machine between two looks at the clock: some milliseconds.
+_STEPS = 100_000
+_UNKNOWN = re.compile(r"no such (?:table|column): (?:\w+\.)?(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Rows that a query found.
+
+    Attributes
+    ----------
+    columns
+        Their names, as the query has them.
+    rows
+        Values as SQLite has them: None, int, float, str or bytes.
+    is_cut
+        Whether there are more rows than were wanted.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    is_cut: bool
+
+
+def run_query(path: Path, sql: str, *, most_rows: int | None, seconds: float) -> QueryResult:
+    """Return the rows of one SELECT on the tables and views of a recording.
+
+    Parameters
+    ----------
+    most_rows
+        So many rows at most; None: all.
+    seconds
+        After so long the query is given up.
+
+    Raises
+    ------
+    UsageError
+        If the statement is no query, is wrong, or takes longer.
+    RecordingError
+        If the file is no recording, or cannot be read.
+    """
+    check_kind(path)
+    with closing(open_immutable(sound_file(path))) as connection:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        connection.set_authorizer(_authorize)
+        end = time.monotonic() + seconds
+        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+        try:
+            found = connection.execute(sql)
+            rows = found.fetchall() if most_rows is None else found.fetchmany(most_rows + 1)
+        except sqlite3.OperationalError as error:
+            if time.monotonic() > end:
+                raise UsageError(
+                    f"the query took longer than {seconds:g} s; give --seconds, or ask for less"
+                ) from error
+            raise _wrong(str(error)) from error
+        except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
+            raise _wrong(str(error)) from error
+        columns = tuple(column[0] for column in found.description or ())
+    if not columns:
+        raise _wrong("it is empty")
+    shown = rows if most_rows is None else rows[:most_rows]
+    return QueryResult(columns, tuple(shown), len(shown) < len(rows))
+
+
+def queried_columns() -> dict[str, tuple[str, ...]]:
+    """Return the columns of everything that can be queried: first the views, then the tables."""
+    views = {view.name: tuple(name for name, _ in view.columns) for view in VIEWS}
+    tables = {table.name: tuple(column.name for column in table.columns) for table in all_tables()}
+    return views | tables
+
+
+def _authorize(
+    action: int, first: str | None, second: str | None, database: str | None, inner: str | None
+) -> int:
+    refused = action not in _ALLOWED or (second or "").lower() == _REFUSED_FUNCTION
+    return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
+
+
+def _wrong(why: str) -> UsageError:
+    if any(word in why for word in ("not authorized", "authorization", "prohibited")):
+        why = "recordings are only read: it may be one SELECT and nothing else"
+    unknown = _UNKNOWN.match(why)
+    if unknown:
+        known = queried_columns()
+        names = [*known, *(column for columns in known.values() for column in columns)]
+        near = get_close_matches(unknown[1], names, n=1)
+        # It may be there, and not in what the query names.
+        why += f" (did you mean {near[0]}?)" if near and near[0] != unknown[1] else ""
+    return UsageError(
+        f"the query cannot be run: {why}; without SQL, 'gviz query' lists what there is"
+    )

@@ -1,0 +1,134 @@
+"""The facts of ``gviz node`` about one node: rows of the recording, and who stands beside it.
+
+The field names are the keys of ``gviz node --json``, with bytes in hexadecimal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.cuda import node_type_name
+from gviz.errors import RecordingError
+from gviz.model import (
+    GraphTree,
+    graph_title,
+    own_frame,
+    read_level_edges,
+    read_node,
+    read_node_statistics,
+    read_timed_tree,
+)
+from gviz.recording import KernelFunction, Recording, rows
+from gviz.stats import IntArray
+
+#: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
+NODE_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NodeNeighbour:
+    """A dependency or a dependent of a node."""
+
+    node_id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSummary:
+    """A node with all that is recorded of it.
+
+    Attributes
+    ----------
+    graph_id, graph
+        The level that holds it, and the title of that graph.
+    kind
+        CUDA's name of its type.
+    node, function, statistics, parameters, arguments, stack
+        Rows of the tables ``node``, ``kernel_function``, ``node_statistics``, ``node_parameter``,
+        ``argument`` and ``location``, the innermost frame first; None or empty: there is none.
+    share_fraction
+        Its time over the GPU time of the launches with node times; None: it has no time.
+    own_depth
+        Place in ``stack`` of the innermost frame of the user's own code; None: there is none.
+    nvtx
+        NVTX ranges around it, outermost first; None: none.
+    dependencies, dependents
+        By node id; None: the graph's edges are not known.
+    """
+
+    node_version: int
+    graph_id: int
+    graph: str
+    kind: str
+    node: rows.Node
+    function: KernelFunction | None
+    statistics: rows.NodeStatistics | None
+    share_fraction: float | None
+    own_depth: int | None
+    stack: tuple[rows.Location, ...]
+    nvtx: str | None
+    parameters: tuple[rows.NodeParameter, ...]
+    arguments: tuple[rows.Argument, ...]
+    dependencies: tuple[NodeNeighbour, ...] | None
+    dependents: tuple[NodeNeighbour, ...] | None
+
+
+def summarize_node(recording: Recording, graph_id: int, node_id: int) -> NodeSummary:
+    """Return all that is recorded of a node.
+
+    Parameters
+    ----------
+    graph_id
+        The level that holds it: a graph that is launched, or a body.
+
+    Raises
+    ------
+    RecordingError
+        If there is no such graph or node.
+    """
+    tree = read_timed_tree(recording, graph_id)
+    at = int(tree.nodes_in(0, np.array([node_id], np.int64))[0])
+    if at < 0:
+        raise RecordingError(f"{recording.path} has no node {node_id} in graph {graph_id}")
+    node, share = read_node(recording, tree, at), float(tree.times.share[at])
+    stack = [] if node.stack_id is None else recording.fetch_stack(node.stack_id)
+    functions = recording.fetch_functions(tree.graph.run_id)
+    path_id = tree.nodes[at].nvtx_path_id
+    before, after = _beside(recording, tree, at)
+    return NodeSummary(
+        node_version=NODE_VERSION,
+        graph_id=graph_id,
+        graph=graph_title(recording, tree.graph),
+        kind=node_type_name(node.type),
+        node=node,
+        function=None if node.function_id is None else functions.get(node.function_id),
+        statistics=read_node_statistics(recording, tree, at),
+        share_fraction=None if math.isnan(share) else share,
+        own_depth=own_frame(stack),
+        stack=tuple(stack),
+        nvtx=None if path_id is None else tree.nvtx.get(path_id),
+        parameters=tuple(recording.fetch_node_parameters(graph_id, node_id)),
+        arguments=tuple(recording.fetch_arguments(graph_id, node_id)),
+        dependencies=before,
+        dependents=after,
+    )
+
+
+def _beside(
+    recording: Recording, tree: GraphTree, node: int
+) -> tuple[tuple[NodeNeighbour, ...] | None, tuple[NodeNeighbour, ...] | None]:
+    """Return a node's dependencies and dependents; None: the edges are not known."""
+    if tree.graph.topology_id is None:
+        return None, None
+    edges = read_level_edges(recording, tree, tree.levels[0])
+    before = edges.source[edges.target == node]
+    after = edges.target[edges.source == node]
+    return _named(tree, before), _named(tree, after)
+
+
+def _named(tree: GraphTree, nodes: IntArray) -> tuple[NodeNeighbour, ...]:
+    found = (tree.nodes[at] for at in np.unique(nodes).tolist())
+    return tuple(NodeNeighbour(node.node_id, node.name) for node in found)
