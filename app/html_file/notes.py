@@ -19,8 +19,3 @@ def file_note(content: str, *names: str) -> str:
         f"This file holds {content}. {rest}: gviz view {' '.join(names)}. "
         f"Saved by gviz {__version__}."
     )
-
-
-def opening_words(together: bool) -> str:
-    """Return what opens at a time."""
-    return "what is of one depth together" if together else "one fold or body at a time"

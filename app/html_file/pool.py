@@ -1,4 +1,4 @@
-"""Payloads whose equal arrays and strings are stored once: layouts share all but the places."""
+"""Payloads whose equal arrays and strings are stored once: those of launches share much."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class Pool:
         self._size = 0
         self._offsets: dict[tuple[str, bytes], int] = {}
         self._lists: dict[str, int] = {}
-        self._known: dict[str, int] = {}
 
     @property
     def data(self) -> bytes:
@@ -44,11 +43,8 @@ class Pool:
             for name, array in arrays.items()
         }
         header["strings"] = self._list(header["strings"])
-        text = json.dumps(header)
-        if text not in self._known:
-            self._known[text] = len(self.headers)
-            self.headers.append(header)
-        return self._known[text]
+        self.headers.append(header)
+        return len(self.headers) - 1
 
     def _place(self, array: np.ndarray[Any, Any]) -> int:
         raw = array.tobytes()

@@ -5,8 +5,6 @@ from gviz.app.pages.compare.content import compared_content as compared_content
 from gviz.app.pages.compare.content import comparison_content as comparison_content
 from gviz.app.pages.compare.counterparts import address_against as address_against
 from gviz.app.pages.compare.inspector import compared_inspector as compared_inspector
-from gviz.app.pages.compare.node_place import open_path as open_path
-from gviz.app.pages.compare.node_place import place_of as place_of
 from gviz.app.pages.compare.page import render_compared as render_compared
 from gviz.app.pages.compare.page_levels import SIDES as SIDES
 from gviz.app.pages.compare.table_rows import TABLES as TABLES
@@ -15,6 +13,7 @@ from gviz.app.pages.compare.timeline import both_timelines as both_timelines
 from gviz.app.pages.compare.union_dag import LAYOUTS as LAYOUTS
 from gviz.app.pages.compare.union_dag import UnionRequest as UnionRequest
 from gviz.app.pages.compare.union_dag import union_dag as union_dag
+from gviz.app.pages.compare.whole_union import whole_union as whole_union
 from gviz.app.pages.graph import OfferedLaunches as OfferedLaunches
 from gviz.app.pages.graph import eager_time as eager_time
 from gviz.app.pages.graph import first_folds as first_folds

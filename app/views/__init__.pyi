@@ -1,6 +1,7 @@
 from gviz.app.views import payload as payload
 from gviz.app.views.breakdown import breakdown_payload as breakdown_payload
 from gviz.app.views.breakdown import read_breakdown as read_breakdown
+from gviz.app.views.change_overlay import SIGNIFICANT as SIGNIFICANT
 from gviz.app.views.change_overlay import VERDICT_WORDS as VERDICT_WORDS
 from gviz.app.views.change_overlay import VERDICTS as VERDICTS
 from gviz.app.views.change_overlay import Verdict as Verdict
@@ -26,7 +27,9 @@ from gviz.app.views.dag.visible_levels import hidden_nodes as hidden_nodes
 from gviz.app.views.dag.visible_levels import open_id as open_id
 from gviz.app.views.dag.visible_levels import opened_keys as opened_keys
 from gviz.app.views.dag.visible_levels import painted as painted
+from gviz.app.views.dag_source import layout_header as layout_header
 from gviz.app.views.dag_source import whole_dag as whole_dag
+from gviz.app.views.dag_source import whole_parents as whole_parents
 from gviz.app.views.graph_data import GraphView as GraphView
 from gviz.app.views.graph_data import ShownLaunch as ShownLaunch
 from gviz.app.views.graph_data import body_view as body_view

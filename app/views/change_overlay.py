@@ -17,6 +17,8 @@ Bytes = npt.NDArray[np.uint8]
 #: was not tested, is within noise, or is significant.
 Verdict = Literal["added", "untimed", "untested", "noise", "slower", "faster", "removed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+#: Changes beyond noise.
+SIGNIFICANT: tuple[Verdict, ...] = ("slower", "faster")
 #: Verdicts in words.
 VERDICT_WORDS: dict[Verdict, str] = {
     "slower": "slower",
@@ -124,4 +126,4 @@ def _log2(before: npt.NDArray[Any], change: npt.NDArray[Any]) -> npt.NDArray[np.
 
 def is_significant(verdicts: Bytes) -> npt.NDArray[np.bool_]:
     """Return which items changed by more than noise."""
-    return np.isin(verdicts, [VERDICTS.index("slower"), VERDICTS.index("faster")])
+    return np.isin(verdicts, [VERDICTS.index(verdict) for verdict in SIGNIFICANT])

@@ -16,6 +16,7 @@ from gviz.app.views.dag import (
     UNTIMED_NOTE,
     LaunchIntervals,
     OpenLevel,
+    ParentNode,
     all_overlays,
     fold_values,
     kept_folds,
@@ -108,7 +109,8 @@ def whole_dag(
     arrays |= _parent_arrays(tree, levels, strings)
     texts = strings.to_list()
     header = {
-        **_header(levels[0]),
+        **layout_header(),
+        "shown": level_header(levels[0]),
         "levels": about,
         "launches": list(launches.items()),
         "node_arrays": [name for name in parts[0] if name not in _NOT_OF_NODES],
@@ -124,10 +126,9 @@ def _memory_of(recording: Recording, level: TimedLevel, keep: Keep) -> LevelMemo
     return keep(key, lambda: read_memory(recording, level))
 
 
-def _header(level: TimedLevel) -> dict[str, Any]:
-    """Return what every request to a graph has in its header, and what its overlays are made of."""
+def layout_header() -> dict[str, Any]:
+    """Return what places and overlays are made of, whatever the graph."""
     return {
-        "shown": level_header(level),
         "notes": {"untimed": UNTIMED_NOTE, "large": LARGE_NOTE},
         "overlays": all_overlays(),
         "log_ratio": LOG_RATIO,
@@ -247,8 +248,17 @@ def _ran_arrays(ran: LaunchIntervals) -> Arrays:
 def _parent_arrays(tree: TimedTree, levels: Sequence[TimedLevel], strings: Strings) -> Arrays:
     everything = [OpenLevel(level, None, level.first, None) for level in levels]
     parents = list(visible_parents(everything))
-    found = parent_arrays(parents, strings)
     inside = [at for parent in parents for at in tree.bodies(parent.node)]
+    return whole_parents(parents, inside, strings)
+
+
+def whole_parents(parents: Sequence[ParentNode], inside: Sequence[int], strings: Strings) -> Arrays:
+    """Return the DAG's text on all parent nodes (:func:`gviz.app.views.dag.parent_arrays`).
+
+    parent_node (u4, among the nodes of all levels) stands for parent_item, body_level (u4) for
+    body_open: ``inside`` are the levels of the bodies, in their order.
+    """
+    found = parent_arrays(parents, strings)
     del found["body_open"]
     return found | {
         "parent_node": found.pop("parent_item"),

@@ -1,4 +1,7 @@
-"""The worker of saved files lays DAGs out as the server does: the same items, places and words."""
+"""The worker of saved files lays DAGs out as the server does: the same items, places and words.
+
+So it does two graphs as one.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,26 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from nested_recordings import NESTED, write_nested_recording
+from nested_recordings import NESTED, NESTED_CHANGED, NESTED_SHORTENED, write_nested_recording
 from playwright.sync_api import Page
 from recordings import Shape, Work, write_loop_recording, write_recording
 
+from gviz.app.components.addresses import Sides
 from gviz.app.components.dag_options import FOLDINGS, LAYOUTS
 from gviz.app.components.web_modules import join_modules
 from gviz.app.files.library import Library
 from gviz.app.html_file.launches import choose
 from gviz.app.html_file.packed import pack
+from gviz.app.pages.compare.comparison import compare_sides
+from gviz.app.pages.compare.union_dag import LAYOUTS as LAYOUTS_OF_BOTH
+from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
+from gviz.app.pages.compare.whole_union import whole_union
 from gviz.app.views.dag.folding import kept_folds
 from gviz.app.views.dag.visible_levels import open_id
 from gviz.app.views.dag_source import whole_dag
@@ -40,9 +48,10 @@ BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
 #: Arrays of indices of strings: equal strings may stand at other places.
 TEXTS = {
     *("name", "reason", "nvtx", "device", "family", "phase", "module", "fold", "inside"),
-    *("fold_words", "open_name", "open_of"),
+    *("fold_words", "open_name", "open_of", "difference"),
     *("mix_family", "parent_words", "body_label", "body_words"),
 }
+HIDDEN = ("hidden_node", "hidden_item")
 #: Sums of single precision differ by the order in which they are taken.
 TOLERANCE = 1e-6
 #: Answers of the worker, arrays as bytes in base64.
@@ -87,10 +96,10 @@ Answer = tuple[dict[str, Any], Arrays]
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """A graph and requests to its DAG."""
+    """A graph, or two as one, questions about its DAG, and what the server answers."""
 
     whole: bytes
-    requests: Sequence[DagRequest]
+    questions: Sequence[dict[str, Any]]
     wanted: Sequence[Answer]
 
 
@@ -153,7 +162,7 @@ def requested(path: Path, graph_id: int, most: int) -> Requested:
             requests = random.Random(1).sample(requests, min(most, len(requests)))
             whole = whole_dag(recording, graph_id, launches, keep)
             wanted = [unpack(dag_payload(recording, graph_id, r, keep)) for r in requests]
-            return Requested(whole, requests, wanted)
+            return Requested(whole, [question(r) for r in requests], wanted)
     finally:
         library.close()
 
@@ -163,20 +172,46 @@ def code() -> str:
     return join_modules(files("gviz.assets") / "web", "layout/main.js")
 
 
+def question(request: DagRequest) -> dict[str, Any]:
+    """Return a request as the worker takes it."""
+    return {
+        "layout": request.layout,
+        "launch": request.launch_id,
+        "folding": request.folding,
+        "open": sorted(request.unfolded),
+        "data": request.data,
+        "level": 0,
+    }
+
+
+def requested_of_both(before: Path, after: Path, most: int) -> Requested:
+    """Return some requests to two graphs as one, and what the server answers."""
+    library = Library([before, after])
+    try:
+        found = compare_sides(library, Sides(before.stem, after.stem, 1, 1))
+        recordings = library.file(before.stem).recording, library.file(after.stem).recording
+        names = before.stem, after.stem
+        bodies = [open_id(parent) for parent in found.page.bodies]
+        some = random.Random(1).sample(bodies, len(bodies) // 2)
+        requests = [
+            UnionRequest(level, layout, frozenset(opened))
+            for level in range(len(found.page))
+            for layout in (None, *LAYOUTS_OF_BOTH)
+            for opened in ([], bodies, some)
+        ]
+        requests = random.Random(1).sample(requests, min(most, len(requests)))
+        wanted = [unpack(union_dag(found, recordings, names, r)) for r in requests]
+        alike = [question(DagRequest(r.layout, None, None, r.opened)) for r in requests]
+        asked = [{**q, "level": r.level} for q, r in zip(alike, requests, strict=True)]
+        return Requested(whole_union(found, recordings, names), asked, wanted)
+    finally:
+        library.close()
+
+
 def answers(page: Page, code: str, of: Requested) -> Iterator[Answer]:
     """Yield what the worker answers to requests."""
-    asked = [
-        {
-            "layout": r.layout,
-            "launch": r.launch_id,
-            "folding": r.folding,
-            "open": sorted(r.unfolded),
-            "data": r.data,
-        }
-        for r in of.requests
-    ]
     data = base64.b64encode(pack(of.whole)).decode()
-    for header, arrays in page.evaluate(ASK, [code, data, asked]):
+    for header, arrays in page.evaluate(ASK, [code, data, of.questions]):
         found = {
             name: np.frombuffer(base64.b64decode(text), TYPES[kind])
             for name, (kind, text) in arrays.items()
@@ -200,9 +235,16 @@ def assert_same(
             assert shown[0] == shown[1], name
         elif name == "critical_edge":  # a set
             assert sorted(mine.tolist()) == sorted(values.tolist())
+        elif name in HIDDEN:
+            assert hidden(found[1]) == hidden(wanted[1])
         else:
             np.testing.assert_allclose(mine, values, TOLERANCE, TOLERANCE, err_msg=name)
     assert readable(found[0]) == readable(wanted[0])
+
+
+def hidden(arrays: Arrays) -> dict[int, int]:
+    """Return the item that holds each hidden node."""
+    return dict(zip(*(arrays[name].tolist() for name in HIDDEN), strict=True))
 
 
 def readable(header: dict[str, Any]) -> str:
@@ -218,34 +260,46 @@ def readable(header: dict[str, Any]) -> str:
     strings = header["strings"]
     found = {k: v for k, v in header.items() if k not in ("strings", "arrays", "version")}
     for name in ("labels", "family_slots"):
-        found[name] = {strings[int(at)]: value for at, value in header[name].items()}
+        found[name] = {strings[int(at)]: value for at, value in header.get(name, {}).items()}
     return json.dumps(plain(found), sort_keys=True)
 
 
-def check(page: Page, code: str, path: Path, graph_id: int = 1, most: int = 10) -> None:
+def check(page: Page, code: str, of: Requested, about: str) -> None:
     """Fail unless the worker answers as the server does."""
-    of = requested(path, graph_id, most)
-    for request, found, wanted in zip(of.requests, answers(page, code, of), of.wanted, strict=True):
+    for asked, found, wanted in zip(of.questions, answers(page, code, of), of.wanted, strict=True):
         try:
             assert_same(found, wanted)
         except AssertionError as error:
-            error.add_note(f"{path.stem}, graph {graph_id}: {request}")
+            error.add_note(f"{about}: {asked}")
             raise
 
 
 def test_bundled_recordings_are_laid_out_alike(page: Page, code: str) -> None:
     for path in BUNDLED:
-        check(page, code, path)
+        check(page, code, requested(path, 1, 10), path.stem)
 
 
 def test_random_graphs_are_laid_out_alike(page: Page, code: str, tmp_path: Path) -> None:
-    for seed in range(12):
-        path = write_recording(tmp_path / f"r{seed}.gviz", random_shape(seed), launches=2)
-        check(page, code, path)
+    paths = [
+        write_recording(tmp_path / f"r{seed}.gviz", random_shape(seed), launches=2)
+        for seed in range(12)
+    ]
+    for path in paths:
+        check(page, code, requested(path, 1, 10), path.stem)
+    of_both = [requested_of_both(a, b, 4) for a, b in pairwise(paths)]
+    # Where nodes were moved, some edges before are laid out the other way.
+    assert any(unpack(of.whole)[1]["runs_back"].any() for of in of_both)
+    for number, of in enumerate(of_both):
+        check(page, code, of, f"random {number} and the next")
 
 
 def test_bodies_and_loops_are_laid_out_alike(page: Page, code: str, tmp_path: Path) -> None:
     nested = write_nested_recording(tmp_path / "nested.gviz", NESTED)
     for graph_id in (1, 3):
-        check(page, code, nested, graph_id, most=30)
-    check(page, code, write_loop_recording(tmp_path / "loop.gviz"), most=30)
+        check(page, code, requested(nested, graph_id, 30), f"nested, graph {graph_id}")
+    loop = write_loop_recording(tmp_path / "loop.gviz")
+    check(page, code, requested(loop, 1, 30), "loop")
+    for name, shape in (("changed", NESTED_CHANGED), ("shortened", NESTED_SHORTENED)):
+        other = write_nested_recording(tmp_path / f"{name}.gviz", shape, seed=1)
+        check(page, code, requested_of_both(nested, other, 30), name)
+        check(page, code, requested_of_both(other, nested, 30), f"{name} before")

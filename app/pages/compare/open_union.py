@@ -21,6 +21,9 @@ from gviz.comparison import AFTER, BEFORE, GraphComparison, UnionGraph, join_gra
 from gviz.model import TimedLevel
 from gviz.stats import IntArray
 
+#: Returns a level of a side: (0 or 1, place in its tree).
+ReadLevel = Callable[[int, int], TimedLevel]
+
 
 @dataclass(frozen=True, slots=True)
 class UnionLevel:
@@ -68,7 +71,7 @@ def open_union(
     found: Comparison,
     at: int,
     opened: Collection[str],
-    read: Callable[[int, int], TimedLevel],
+    read: ReadLevel,
 ) -> list[UnionLevel]:
     """Return the visible levels; a body comes after the level it is in.
 
@@ -79,30 +82,40 @@ def open_union(
     opened
         Ids of open nodes (:func:`gviz.app.views.dag.visible_levels.open_id`), by their numbers on
         the page.
-    read
-        Return a level of a side: (0 or 1, place in its tree).
     """
     bodies = found.page.bodies
     wanted = np.array(sorted(opened_keys(opened) & bodies.keys()), np.int64)
-
-    def build(number: int, first: int, parent: tuple[int, int] | None) -> UnionLevel:
-        page = found.page.levels[number]
-        before, after = (
-            None if place is None else read(side, place) for side, place in enumerate(page.places)
-        )
-        comparison = None if page.alone else found.level(number)
-        union = _union(comparison, before, after)
-        numbers = _numbers(found, page, union)
-        return UnionLevel(number, comparison, union, (before, after), numbers, first, parent)
-
-    levels = [build(at, 0, None)]
+    levels = [_build(found, at, read, 0, None)]
     end = len(levels[0])
     for number, outer in enumerate(levels):  # it grows meanwhile
         for item in np.flatnonzero(np.isin(outer.numbers, wanted)).tolist():
             for body in bodies[int(outer.numbers[item])]:
-                levels.append(build(body, end, (number, item)))
+                levels.append(_build(found, body, read, end, (number, item)))
                 end += len(levels[-1])
     return levels
+
+
+def every_level(found: Comparison, read: ReadLevel) -> list[UnionLevel]:
+    """Return all levels of the page in its order, each by itself; outer ones come before inner."""
+    levels: list[UnionLevel] = []
+    end = 0
+    for at in range(len(found.page)):
+        levels.append(_build(found, at, read, end, None))
+        end += len(levels[-1])
+    return levels
+
+
+def _build(
+    found: Comparison, at: int, read: ReadLevel, first: int, parent: tuple[int, int] | None
+) -> UnionLevel:
+    page = found.page.levels[at]
+    before, after = (
+        None if place is None else read(side, place) for side, place in enumerate(page.places)
+    )
+    comparison = None if page.alone else found.level(at)
+    union = _union(comparison, before, after)
+    numbers = _numbers(found, page, union)
+    return UnionLevel(at, comparison, union, (before, after), numbers, first, parent)
 
 
 def union_parents(found: Comparison, levels: Sequence[UnionLevel]) -> Iterator[ParentNode]:

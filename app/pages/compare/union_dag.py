@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.open_union import (
+    ReadLevel,
     UnionLevel,
     hidden_in_union,
     open_union,
@@ -21,6 +22,7 @@ from gviz.app.views import (
     Arrays,
     LevelItems,
     Strings,
+    Verdict,
     apart,
     change_arrays,
     describe_overlays,
@@ -43,6 +45,8 @@ from gviz.recording import Recording
 
 #: Layouts of the union: along time there are two launches.
 LAYOUTS = ("structure", "lanes")
+#: Verdicts on what one side alone has: after, before.
+ALONE: tuple[Verdict, Verdict] = ("added", "removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +89,14 @@ def union_dag(
     recordings, names
         Before and after.
     """
-    keeps = keeper(), keeper()
-
-    def read(side: int, place: int) -> TimedLevel:
-        return read_timed_level(recordings[side], found.trees[side], place, keeps[side])
-
-    levels = open_union(found, request.level, request.opened, read)
+    levels = open_union(found, request.level, request.opened, level_reader(found, recordings))
     strings = Strings()
     covers = [cover_graph(len(level), *level.union.forward()) for level in levels]
     shapes = [
         LevelItems(len(level), *level.union.forward(), cover.row, cover.chain, None, level.parent)
         for level, cover in zip(levels, covers, strict=True)
     ]
-    arrays = _joined([_node_arrays(found, level, strings) for level in levels])
+    arrays = joined([node_changes(found, level, strings) for level in levels])
     arrays |= frame_arrays(levels, arrays, strings) | hidden_in_union(found, levels)
     arrays |= parent_arrays(union_parents(found, levels), strings)
     places, placed = place_arrays(shapes, request.layout)
@@ -111,18 +110,29 @@ def union_dag(
             "critical_edge": np.zeros(0, np.uint32),
         }
     )
-    header = _header(names, levels, arrays)
+    header = _header(found, names, levels, arrays)
     shown = strings.to_list()
     labels = labels_of(shown, [arrays["name"]])
     return pack({**header, "strings": shown, "labels": labels, **places}, arrays)
 
 
-def _joined(parts: Sequence[Arrays]) -> Arrays:
+def level_reader(found: Comparison, recordings: tuple[Recording, Recording]) -> ReadLevel:
+    """Return what reads levels of both sides; equal ones once."""
+    keeps = keeper(), keeper()
+
+    def read(side: int, place: int) -> TimedLevel:
+        return read_timed_level(recordings[side], found.trees[side], place, keeps[side])
+
+    return read
+
+
+def joined(parts: Sequence[Arrays]) -> Arrays:
+    """Return arrays of several levels one after the other."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _edge_arrays(levels: Sequence[UnionLevel]) -> Arrays:
-    return _joined(
+    return joined(
         [
             {
                 "edge_from": (level.union.source + level.first).astype(np.uint32),
@@ -135,29 +145,20 @@ def _edge_arrays(levels: Sequence[UnionLevel]) -> Arrays:
     )
 
 
-def _header(names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays) -> dict[str, Any]:
+def _header(
+    found: Comparison, names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays
+) -> dict[str, Any]:
     drawn = painted(arrays, levels)
     scale = value_scale(drawn["median_ns"].astype(np.float64))
-    tree = levels[0].level.tree
-    compared = levels[0].comparison
-    verdicts = [VERDICTS.index(v) for v in ("added", "removed")]
-    added, gone = (int((arrays["verdict"] == v).sum()) for v in verdicts)
+    about = requested_header(levels[0])
+    added, gone = (int((arrays["verdict"] == VERDICTS.index(v)).sum()) for v in ALONE)
     return {
-        "kind": "dag",
-        "graph_id": tree.graph.graph_id,
-        "graph_name": f"{names[0]} and {names[1]}",
-        "kinds": {t: node_type_name(t) for t in np.unique(arrays["type"]).tolist()},
-        "edges_known": all(map(_edges_known, levels)),
-        "launch_count": tree.times.launch_count,
-        "kept_count": levels[0].level.nested.kept_count,
+        **both_header(found, names),
+        **about,
+        "edges_known": all(map(edges_known, levels)),
         "launch_requested": False,
         "folding": None,
-        "change": {
-            "verdicts": VERDICTS,
-            "added": added,
-            "gone": gone,
-            "untested": "" if compared is None else compared.times.untested,
-        },
+        "change": {**about["change"], "added": added, "gone": gone},
         "scale": {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]},
         "folded": 0,
         "fold_count": 0,
@@ -166,11 +167,34 @@ def _header(names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays
     }
 
 
-def _edges_known(level: UnionLevel) -> bool:
+def both_header(found: Comparison, names: tuple[str, str]) -> dict[str, Any]:
+    """Return what the header says of both graphs, whatever of them is drawn."""
+    types = np.unique(np.concatenate([tree.nodes.integers("type") for tree in found.trees]))
+    return {
+        "kind": "dag",
+        "graph_name": f"{names[0]} and {names[1]}",
+        "kinds": {t: node_type_name(t) for t in types.tolist()},
+    }
+
+
+def requested_header(level: UnionLevel) -> dict[str, Any]:
+    """Return what the header says of the level requested, whatever is open in it."""
+    tree, compared = level.level.tree, level.comparison
+    untested = "" if compared is None else compared.times.untested
+    return {
+        "graph_id": tree.graph.graph_id,
+        "launch_count": tree.times.launch_count,
+        "kept_count": level.level.nested.kept_count,
+        "change": {"verdicts": VERDICTS, "untested": untested},
+    }
+
+
+def edges_known(level: UnionLevel) -> bool:
+    """Return whether the edges of each version of a level are recorded."""
     return all(side is None or side.graph.topology_id is not None for side in level.sides)
 
 
-def _node_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
+def node_changes(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
     """Return one value a node: of those after as they are there, then of those gone."""
     union, comparison = level.union, level.comparison
     if comparison is None:
@@ -180,14 +204,14 @@ def _node_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arra
     after |= change_arrays(comparison, strings)
     removed = {name: before[name][gone] for name in before}
     removed |= lone_arrays(removed["median_ns"], "removed")
-    return _joined([after, removed])
+    return joined([after, removed])
 
 
 def _lone_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
     """Return the same of a level that one side only has."""
     side = found.page.levels[level.at].side
     nodes = _side_arrays(found, level, side, strings)
-    return nodes | lone_arrays(nodes["median_ns"], "added" if side else "removed")
+    return nodes | lone_arrays(nodes["median_ns"], ALONE[0 if side else 1])
 
 
 def _side_arrays(found: Comparison, level: UnionLevel, side: int, strings: Strings) -> Arrays:

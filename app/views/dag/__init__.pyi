@@ -1,3 +1,4 @@
+from gviz.app.views.dag.body_facts import ParentNode as ParentNode
 from gviz.app.views.dag.body_facts import parent_arrays as parent_arrays
 from gviz.app.views.dag.body_facts import visible_parents as visible_parents
 from gviz.app.views.dag.dag_places import LARGE_NOTE as LARGE_NOTE

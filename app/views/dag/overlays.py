@@ -63,12 +63,10 @@ def describe_overlays(arrays: Arrays) -> dict[str, dict[str, Any]]:
 
 
 def all_overlays() -> list[dict[str, Any]]:
-    """Return each overlay that one graph may have: its name, its array, and what is told of it but
-    its scale (``entry``).
+    """Return each overlay that there may be: its name, its array, and what is told of it but its
+    scale (``entry``).
     """
-    return [
-        {"name": o.name, "array": o.array, "entry": _entry(o)} for o in OVERLAYS if not o.signed
-    ]
+    return [{"name": o.name, "array": o.array, "entry": _entry(o)} for o in OVERLAYS]
 
 
 def _entry(overlay: Overlay) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-/** The payload of a DAG as it is requested, as gviz.app.views.payload.dag_payload makes it, out of one with all that is in it. */
+/** The payload of a DAG as it is requested, as gviz.app.views.payload.dag_payload makes it, or gviz.app.pages.compare.union_dag, out of one with all that is in it. */
 import { carriedArrays } from "./fold/carried.js";
 import { criticalArrays } from "./fold/critical.js";
 import { countItems, foldArrays, frameArrays, hiddenArrays, itemArrays, ownPath, parentArrays, ranOf } from "./fold/items.js";
 import { describeOverlays } from "./fold/scales.js";
 import { Strings } from "./fold/strings.js";
 import { joinTypes } from "./fold/tree.js";
+import { isUnion, joinGraphs } from "./fold/union.js";
 import { placeItems } from "./place/dag_places.js";
 import { sectionBreaks } from "./place/sections.js";
 /** @import { Payload } from "../core/payload.js" */
@@ -12,14 +13,14 @@ import { sectionBreaks } from "./place/sections.js";
 /** @import { Ran } from "./place/timed.js" */
 
 /**
- * @typedef {{layout: string|null, launch: number|null, folding: string|null, open: string[], data: boolean}} Request  as
- *   gviz.app.views.payload.DagRequest; `launch` one of those there are, null: the first
+ * @typedef {{layout: string|null, launch: number|null, folding: string|null, open: string[], data: boolean, level: number}} Request  as
+ *   gviz.app.views.payload.DagRequest; `launch` one of those there are, null: the first; `level` the outermost that is shown: of one graph 0
  */
 
 /** @param {WholeDag} whole @param {Request} request @returns {Payload} */
-export function answer(whole, { layout, launch, folding, open, data }) {
+export function answer(whole, { layout, launch, folding, open, data, level: outermost }) {
   const strings = new Strings(whole.header.strings);
-  const levels = whole.open(folding, open);
+  const levels = whole.open(folding, open, outermost);
   const ran = whole.launch(launch);
   const times = ran && levels.map((level) => ranOf(whole, ran.prefix, level));
   const arrays = itemArrays(whole, levels, folding, strings);
@@ -33,17 +34,18 @@ export function answer(whole, { layout, launch, folding, open, data }) {
   if (folding !== null) levels[0].cover.breaks = sectionBreaks(levels[0].cover.row, arrays.phase.subarray(0, levels[0].seen.node.length));
   const places = placeItems(levels.map(({ seen, cover, parent }, at) => ({ graph: seen.edges, cover, ran: times && times[at], parent })), layout, whole.header.notes);
   const frames = new Set(levels.flatMap(({ parent }) => (parent ? [levels[parent[0]].first + parent[1]] : [])));
-  return {
+  const found = {
     header: {
-      ...whole.header.shown, ...textsOf(whole, arrays.name, strings), folding,
+      ...whole.header.shown, ...levels[0].level.shown, ...textsOf(whole, arrays.name, strings), folding,
       launch_requested: launch !== null, launch_ordinal: ran && ran.ordinal,
       folded: folding === null ? 0 : levels.reduce((sum, { seen }) => sum + seen.fold.filter((fold) => fold >= 0).length, 0),
       fold_count: folding === null ? 0 : levels.reduce((sum, { at }) => sum + whole.tree(at, folding).count, 0),
-      overlays: describeOverlays(whole.header.overlays, arrays, frames, whole.header.log_ratio),
+      overlays: describeOverlays(whole.header, arrays, frames),
       ...places.header,
     },
     ...arrays, ...places.arrays,
   };
+  return isUnion(whole) ? joinGraphs(whole, levels, found, frames) : found;
 }
 
 /** @param {Ran[]} times @param {OpenLevel[]} levels */

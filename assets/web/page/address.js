@@ -92,12 +92,13 @@ const shownOpen = (fold, open) => (fold === "none" ? open.filter(isBody) : open)
  * Put into a query what the places of nodes depend on, but for the launch.
  * @param {URLSearchParams} query @param {State} state @param {string} asked the layout that is requested, "" for none
  */
-export function place(query, { fold, open, edges }, asked) {
+export function place(query, { fold, open, edges, level }, asked) {
   if (fold !== "none") query.set("fold", fold);
   const shown = shownOpen(fold, open);
   if (shown.length) query.set("open", shown.join(","));
   if (edges === "data") query.set("edges", "data");
   if (asked) query.set("layout", asked);
+  if (level !== ABSENT.level) query.set("level", level);
 }
 
 /**

@@ -6,10 +6,8 @@ import { PANES } from "./panes.js";
 /** @import { State } from "./address.js" */
 /** @import { Store } from "./store.js" */
 
-/** The layouts that can be chosen. @param {Store} store */
-export function layoutsOf(store) {
-  const some = store.layouts();
-  if (some.length) return some;
+/** The layouts that can be chosen. */
+export function layoutsOf() {
   /** @type {NodeListOf<HTMLInputElement>} */
   const inputs = document.querySelectorAll("#layout input:enabled");
   return Array.from(inputs, (input) => input.value);
@@ -36,10 +34,10 @@ export function begin(store, requested) {
     order: choices.oneOf(["ordinal", ...choices.offered("order")], requested.order),
     // An overlay may be on its way.
     colour: isOverlay(requested.colour) ? requested.colour ?? "" : choices.oneOf([graph.colour, ...choices.offered("colour")], requested.colour),
-    layout: choices.oneOf([graph.layout, ...layoutsOf(store)], requested.layout),
+    layout: choices.oneOf([graph.layout, ...layoutsOf()], requested.layout),
     fold,
-    open: store.opened(fold, open),
-    edges: choices.oneOf(["all", "data"], requested.edges),
+    open,
+    edges: choices.oneOf(["all", ...(graph.compares ? [] : ["data"])], requested.edges),
     buffer: requested.buffer || null,
     time: requested.time ?? null,
     search: (requested.search ?? "").slice(0, MOST_SEARCHED),

@@ -70,7 +70,7 @@ export class GraphPage {
     const requested = address.parse(query);
     this.state = begin(this.store, requested);
     /** The layout that is requested; "": that which the view chooses. */
-    this.asked = choices.oneOf(["", ...layoutsOf(this.store)], requested.layout);
+    this.asked = choices.oneOf(["", ...layoutsOf()], requested.layout);
     this.group.selected = this.state.node;
     const names = new Names({
       nodes: () => this.tables.nodes, blocks: () => this.breakdown?.timed ?? [],
@@ -145,7 +145,7 @@ export class GraphPage {
     if (chosen.some(([id, value]) => value && choices.choiceOf(id) && !choices.offered(id).includes(value))) return false;
     const node = this.tables.known(requested.node || []);
     this.state = { ...begin(this.store, requested), node: this.state.node };
-    this.asked = choices.oneOf(["", ...layoutsOf(this.store)], requested.layout);
+    this.asked = choices.oneOf(["", ...layoutsOf()], requested.layout);
     this.state.layout ||= this.views.frames.dag?.payload?.header.layout ?? "";
     this.showRoom();
     this.breakdown?.open(this.state.pane === "breakdown");
@@ -225,7 +225,7 @@ export class GraphPage {
     }
     if (!open) return;
     announce.say(`${counted(open.length, "fold or body", "folds and bodies")} open.`);
-    this.state.open = this.store.open(this.state.fold, this.state.open, open);
+    this.state.open = open;
     this.update();
   }
 
@@ -412,7 +412,7 @@ export class GraphPage {
     this.state[choice] = id in choices.SWITCHES ? choices.SWITCHES[id][Number(checked)] : value;
     if (choice === "layout") this.asked = value;
     if (choices.TIMES.has(choice)) Object.assign(this.state, { time: null, brush: null });
-    if (choice === "fold") this.state.open = this.store.opened(value, this.openedWith(value));
+    if (choice === "fold") this.state.open = this.openedWith(value);
     if (choice === "table") this.state.sort = "";
     if (choice === "only") this.tables.narrow();
     if (choice === "colour" && this.overlays.list.length) this.recolour();
@@ -433,8 +433,7 @@ export class GraphPage {
     const others = open.filter((id) => !ids.includes(id));
     const isThere = level === drawn && ids.length > 0 && open.length - others.length === ids.length;
     if (level !== drawn) this.steps += 1;
-    const wanted = isThere ? others : [...others, ...ids];
-    Object.assign(this.state, { level, open: this.store.open(this.state.fold, open, wanted) });
+    Object.assign(this.state, { level, open: isThere ? others : [...others, ...ids] });
     this.update();
   }
 

@@ -21,16 +21,11 @@
  *   overlays?: () => import("../overlay/overlays.js").Source[],
  *   about?: (side: import("../overlay/overlays.js").Side) => Promise<import("../overlay/overlays.js").About>,
  *   breakdown: () => BreakdownSource|null,
- *   layouts: () => string[],
  *   launches: () => string[],
- *   opened: (fold: string, open: string[]) => string[],
- *   open: (fold: string, before: string[], wanted: string[]) => string[],
  * }} Store
  *   `nodes` of the table, `rows` of another one, of nodes that a search and a filter leave; `source` what a view loads, `asked` the layout that is requested ("" for
- *   none); `inspect` what is known of nodes, `keyOf` what names that; `saved` the page as a file that begins with a state, where a server writes one; `overlays` the tables that the page comes with; `about` what they can be about on a side of two graphs; `layouts` and
- *   `launches` those there are (none: all that the page's choices offer), the first of each the one
- *   to begin with; `opened` what of some folds can be open together, `open` what is once a
- *   reader wants other ones open than before
+ *   none); `inspect` what is known of nodes, `keyOf` what names that; `saved` the page as a file that begins with a state, where a server writes one; `overlays` the tables that the page comes with; `about` what they can be about on a side of two graphs; `launches` those
+ *   there are (none: all that the page's choices offer), the first of them the one to begin with
  */
 /** @typedef {import("../breakdown/breakdown.js").Source} BreakdownSource  of the verdict and the breakdown */
 /** @import { Part } from "../core/parts.js" */

@@ -7,7 +7,6 @@ import { aboutSide } from "./compared_side.js";
 import { FetchedStore } from "./fetched.js";
 /** @import { Side } from "../overlay/overlays.js" */
 /** @import { Narrowed, Rows } from "../table/table.js" */
-/** @import { State } from "../page/address.js" */
 /** @import { Store } from "../page/store.js" */
 
 /** @implements {Store} */
@@ -45,16 +44,5 @@ export class ComparedStore extends FetchedStore {
     const nodes = ids.length > 1 ? await this.nodes() : null;
     const known = nodes ? ids.filter((id) => nodes.has(id)) : ids;
     return nodes && known.length > 1 ? changeSums(nodes, known) : super.inspect(known);
-  }
-
-  /** @override @param {"dag"|"timeline"|"memory"} view @param {State} state @param {string} asked */
-  source(view, { level, open }, asked) {
-    const { sources } = this.graph;
-    if (view !== "dag") return sources[view];
-    const query = new URLSearchParams();
-    if (asked) query.set("layout", asked);
-    if (level !== "0") query.set("level", level);
-    if (open.length) query.set("open", open.join(","));
-    return query.size ? `${sources.dag}&${query.toString().replaceAll("%2C", ",")}` : sources.dag;
   }
 }

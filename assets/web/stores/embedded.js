@@ -63,23 +63,8 @@ export class EmbeddedStore {
     return `${graph.id}?${query}`;
   }
 
-  /** @returns {string[]} */
-  layouts() {
-    return [];
-  }
-
   launches() {
     return Object.keys(this.graph.timeline);
-  }
-
-  /** @param {string} _fold @param {string[]} open */
-  opened(_fold, open) {
-    return open;
-  }
-
-  /** @param {string} _fold @param {string[]} _before @param {string[]} wanted */
-  open(_fold, _before, wanted) {
-    return wanted;
   }
 
   /** Those on the graph before are for its comparison. */

@@ -166,22 +166,7 @@ export class FetchedStore {
   }
 
   /** @returns {string[]} */
-  layouts() {
-    return [];
-  }
-
-  /** @returns {string[]} */
   launches() {
     return [];
-  }
-
-  /** @param {string} _fold @param {string[]} open */
-  opened(_fold, open) {
-    return open;
-  }
-
-  /** @param {string} _fold @param {string[]} _before @param {string[]} wanted */
-  open(_fold, _before, wanted) {
-    return wanted;
   }
 }

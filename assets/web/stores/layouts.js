@@ -40,7 +40,7 @@ export function read(query) {
   const launch = query.get("launch");
   return {
     layout: query.get("layout"), launch: launch === null ? null : Number(launch), folding: query.get("fold"),
-    open: (query.get("open") ?? "").split(",").filter(Boolean), data: query.get("edges") === "data",
+    open: (query.get("open") ?? "").split(",").filter(Boolean), data: query.get("edges") === "data", level: Number(query.get("level") ?? 0),
   };
 }
 

@@ -6,19 +6,12 @@ import * as blobs from "./blobs.js";
 import { changeSums } from "./change_sums.js";
 import { aboutSide } from "./compared_side.js";
 import { EmbeddedStore, sourceOf } from "./embedded.js";
-import * as folds from "./folds.js";
 /** @import { Side } from "../overlay/overlays.js" */
 /** @import { Narrowed, Rows } from "../table/table.js" */
-/** @import { State } from "../page/address.js" */
 /** @import { Store } from "../page/store.js" */
 /** @import { SavedGraph } from "./embedded.js" */
-/** @import { Folds } from "./folds.js" */
 
-/**
- * @typedef {SavedGraph & {dag: Record<string, number>, folds: Record<string, Folds>, sides: Record<string, number>}}
- *   ComparedGraph  with where the layouts and the breakdowns of both sides are, and what can be open together:
- *   gviz.app.html_file.comparison_data
- */
+/** @typedef {SavedGraph & {sides: Record<string, number>}} ComparedGraph  with where the breakdowns of both sides are: gviz.app.html_file.comparison_data */
 
 /** @implements {Store} */
 export class SavedComparison extends EmbeddedStore {
@@ -32,32 +25,6 @@ export class SavedComparison extends EmbeddedStore {
   /** @override @param {string} name @param {Nodes} _nodes @param {Narrowed} how @returns {Promise<Rows>} */
   async rows(name, _nodes, how) {
     return new Listed(await blobs.json(`table-${this.graph.id}-${name}`), how);
-  }
-
-  /** @override @param {"dag"|"timeline"|"memory"} view @param {State} state @param {string} asked */
-  source(view, { level, open }, asked) {
-    const { id, dag, timeline, folds: all, layout } = this.compared;
-    if (view !== "dag") return `${id}/${timeline[""]}`;
-    const about = `${asked || layout}|${level}`;
-    // A body alone has none open but those inside it.
-    return `${id}/${dag[`${about}|${folds.placeOf(all.none, open)}`] ?? dag[`${about}|0`]}`;
-  }
-
-  /** @override */
-  layouts() {
-    return [this.compared.layout, ...Object.keys(this.compared.dag).map((key) => key.split("|")[0])];
-  }
-
-  /** @override @param {string} fold @param {string[]} open */
-  opened(fold, open) {
-    const all = this.compared.folds[fold];
-    return all.sets[folds.placeOf(all, open)];
-  }
-
-  /** @override @param {string} fold @param {string[]} before @param {string[]} wanted */
-  open(fold, before, wanted) {
-    const all = this.compared.folds[fold];
-    return all.sets[folds.next(all, before, wanted)];
   }
 
   /** @override */

@@ -6,7 +6,7 @@ import { openId } from "./levels.js";
 /** @import { Ran } from "../place/timed.js" */
 
 /** Arrays of places of strings, one a node or a fold. */
-const TEXTS = new Set(["name", "reason", "nvtx", "device", "family", "phase", "module"]);
+const TEXTS = new Set(["name", "reason", "nvtx", "device", "family", "phase", "module", "difference"]);
 
 /** @typedef {Record<string, any>} Arrays */
 
@@ -35,7 +35,7 @@ export function countItems(levels) {
 export function itemArrays(whole, levels, folding, strings) {
   /** @type {Arrays} */ const found = {};
   for (const name of whole.header.node_arrays) found[name] = chosen(whole, levels, folding, name, strings);
-  addSlackAround(levels, found.slack_ns);
+  if (found.slack_ns) addSlackAround(levels, found.slack_ns);
   return found;
 }
 

@@ -9,8 +9,8 @@ import { allNodes, readTree, visible } from "./tree.js";
 
 /**
  * @typedef {{first: number, end: number, parent: number, iterations: number|null, edges: Range, critical: Range,
- *   folds: Record<string, Range>, memory: Memory}} Level  nodes of the tree, the node that holds it (-1), iterations a run of the level around (null: not known),
- *   and the parts of arrays that are its
+ *   folds: Record<string, Range>, memory: Memory, shown?: Record<string, any>, edges_known?: boolean}} Level  nodes of the tree, the node that holds it (-1), iterations a run of the level around (null: not known),
+ *   and the parts of arrays that are its; of two graphs what a header has of it and whether its edges are recorded
  * @typedef {{at: number, level: Level, graph: Edges, seen: Visible, cover: Cover, first: number, parent: Parent, prefix: string}} OpenLevel
  *   which level, its own edges, what is visible of it, the number of its first item among those of all, (visible level, item) that it is in
  */
@@ -18,7 +18,7 @@ import { allNodes, readTree, visible } from "./tree.js";
 /** The id of a node whose bodies are open. @param {number} key its number on the page */
 export const openId = (key) => `n${key}`;
 
-/** A DAG with all that is in it: gviz.app.views.dag_source. */
+/** A DAG with all that is in it: gviz.app.views.dag_source, or two as one: gviz.app.pages.compare.whole_union. */
 export class WholeDag {
   /** @param {Payload} arrays */
   constructor(arrays) {
@@ -64,11 +64,11 @@ export class WholeDag {
 
   /**
    * The visible levels; a body comes after the level it is in.
-   * @param {string|null} folding @param {string[]} open ids of open folds and nodes
+   * @param {string|null} folding @param {string[]} open ids of open folds and nodes @param {number} outermost the level that is shown
    * @returns {OpenLevel[]}
    */
-  open(folding, open) {
-    const wanted = new Set(open), found = [this.see(0, folding, wanted, 0, null)];
+  open(folding, open, outermost) {
+    const wanted = new Set(open), found = [this.see(outermost, folding, wanted, 0, null)];
     for (let number = 0; number < found.length; number++) { // it grows meanwhile
       const { level, seen } = found[number];
       for (let node = level.first; node < level.end; node++) {

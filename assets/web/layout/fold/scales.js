@@ -5,18 +5,19 @@
  */
 
 /**
- * @param {Overlay[]} overlays @param {Record<string, any>} arrays @param {Set<number>} frames items without a colour
- * @param {number} ratio from which on a scale is logarithmic
+ * @param {Record<string, any>} header of all: the overlays, the ratio from which on a scale is logarithmic, of two graphs the verdicts that are beyond noise
+ * @param {Record<string, any>} arrays @param {Set<number>} frames items without a colour
  */
-export function describeOverlays(overlays, arrays, frames, ratio) {
+export function describeOverlays({ overlays, log_ratio: ratio, significant }, arrays, frames) {
   /** @type {Record<string, any>} */ const found = {};
-  for (const { name, array, entry } of overlays) {
+  for (const { name, array, entry } of /** @type {Overlay[]} */ (overlays)) {
     const values = arrays[array];
     if (!values || !hasValues(entry, values, frames)) continue;
     found[name] = { ...entry };
     if (!entry.unit) continue;
-    const known = Array.from(values).filter((_, i) => !frames.has(i));
-    found[name].scale = scaleOf(known, ratio);
+    const items = Array.from(values.keys()).filter((i) => !frames.has(i));
+    const counted = entry.signed ? changesOf(items, values, arrays.verdict, significant) : items.map((i) => values[i]);
+    found[name].scale = scaleOf(counted, ratio);
   }
   return found;
 }
@@ -27,8 +28,14 @@ function hasValues(entry, values, frames) {
   return values.some((/** @type {number} */ value, /** @type {number} */ i) => !frames.has(i) && isKnown(value));
 }
 
+/** Sizes of the changes beyond noise; of all where there is none such. @param {number[]} items @param {any} values @param {Uint8Array} verdict @param {number[]} significant */
+function changesOf(items, values, verdict, significant) {
+  const beyond = items.filter((i) => significant.includes(verdict[i]) && Number.isFinite(values[i]));
+  return (beyond.length ? beyond : items).map((i) => Math.abs(values[i]));
+}
+
 /** @param {number[]} values @param {number} ratio */
-function scaleOf(values, ratio) {
+export function scaleOf(values, ratio) {
   let least = Infinity, most = -Infinity;
   for (const value of values) {
     if (!Number.isFinite(value) || value <= 0) continue;
