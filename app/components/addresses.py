@@ -243,18 +243,18 @@ class Addresses:
         graph_id: int,
         node_ids: Iterable[int] = (),
         opened: Iterable[str] = (),
-        selected: str | None = None,
+        selected: Sequence[str] = (),
     ) -> str:
         """Return the address of a graph's page: nodes selected, bodies open.
 
         Of more nodes than an address has room for (:func:`write_ids`) it has the first.
         ``selected`` names what is selected by what that is (assets/web/page/names.js), such as
-        ``layer:layer 3``, in place of its nodes.
+        ``layer:layer 3``, in place of its nodes; at most six names.
         """
         given = {
             "node": write_ids(list(node_ids))[0],
             "open": ",".join(opened),
-            "select": selected,
+            "select": list(selected),
         }
         more: dict[str, object] = {k: v for k, v in given.items() if v}
         return self._page(GRAPH, file=file, graph=graph_id, **more)
@@ -300,4 +300,4 @@ class Addresses:
         return "/" + path.removeprefix(self.prefix.rstrip("/")).strip("/")
 
     def _page(self, path: str, **query: object) -> str:
-        return self.prefix + path.lstrip("/") + "?" + urlencode(query, safe=",:")
+        return self.prefix + path.lstrip("/") + "?" + urlencode(query, safe=",:", doseq=True)

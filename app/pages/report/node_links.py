@@ -8,18 +8,19 @@ import numpy as np
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.analysis import OUTSIDE, NodeRef
+from gviz.analysis import OUTSIDE, NamedFamilies, NodeRef
 from gviz.app.components import TIME_BETWEEN, TIME_SELECTED, Addresses, write_ids
+from gviz.app.pages.report.range_names import AddressedRanges
 from gviz.app.views import open_id
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
-from gviz.model import GraphTree, TreeNode, nested_ranges
+from gviz.model import SEPARATOR, GraphTree, TreeNode, nested_ranges
 from gviz.recording import rows
 from gviz.report import AlikeLink, EdgeLink, GraphLink, Grouping, Link, NodeLink, NodesLink, RunLink
 from gviz.text import counted, integer
 
 #: What the graph page names as groups of nodes are told apart here: so it selects all of one.
-_NAMES: dict[Grouping, str] = {"name": "kernel", "kind": "kind"}
+_NAMES: dict[Grouping, str] = {"name": "kernel", "family": "family", "kind": "kind"}
 #: Fewer nodes are read as well by their ids.
 _FEW = 4
 #: Bodies that a link opens: each is drawn with all its nodes.
@@ -38,6 +39,8 @@ class NodeLinks:
         The graph with all that is nested in it.
     ranges
         NVTX ranges of its run, by nvtx_path_id.
+    families
+        Families of its nodes.
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class NodeLinks:
         file: str,
         tree: GraphTree,
         ranges: Mapping[int, rows.NvtxPath],
+        families: NamedFamilies,
         addresses: Addresses,
     ) -> None:
         self._file, self._tree, self._ranges = file, tree, ranges
-        self._addresses = addresses
+        self._families, self._addresses = families, addresses
+        self._range_names = AddressedRanges(tree, ranges)
         self._level = {level.graph.graph_id: at for at, level in enumerate(tree.levels)}
         self._groups: dict[Grouping, dict[str, list[int]]] = {}
 
@@ -92,14 +97,14 @@ class NodeLinks:
         return self._link(" → ".join(ids), [dependency, dependent])
 
     def alike(self, link: AlikeLink) -> Component | str:
-        """Return a link to the nodes of a name, kind, range or layer.
+        """Return a link to the nodes of a name, family, kind, range or layer.
 
         It is only its text if there are none. A layer is led to in the timeline too, where its
         nodes follow each other.
         """
         by, value = link.by, link.whole
         if by == "layer":
-            address = self._addresses.graph(self._file, self._graph_id, selected=f"layer:{value}")
+            address = self._addresses.graph(self._file, self._graph_id, selected=[f"layer:{value}"])
             return dcc.Link(
                 link.text, href=f"{address}&launch=median&{TIME_SELECTED}", title=_MEANING
             )
@@ -109,11 +114,10 @@ class NodeLinks:
         if not found:
             return link.text
         whole = f"\n{value}" if link.text != value else ""
-        if by in _NAMES and len(found) > _FEW:
+        if len(found) > _FEW and (names := self._names_of(by, value, found)):
             address = self._addresses.graph(
-                self._file, self._graph_id, opened=self._around(found),
-                selected=f"{_NAMES[by]}:{value}",
-            )  # fmt: skip
+                self._file, self._graph_id, opened=self._around(found), selected=names
+            )
             return dcc.Link(link.text, href=address, title=_MEANING + whole)
         linked = self._fit(found)
         more = len(linked) < len(found)
@@ -123,14 +127,22 @@ class NodeLinks:
     def _group(self, by: Grouping) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
         for index, node in enumerate(self._tree.nodes):
-            for value in self._values(node, by):
+            for value in self._values(index, node, by):
                 found.setdefault(value, []).append(index)
         return found
 
-    def _values(self, node: TreeNode, by: Grouping) -> Sequence[str]:
+    def _names_of(self, by: Grouping, value: str, found: Sequence[int]) -> list[str]:
+        """Return what the graph page calls nodes that are alike; empty: it has no names."""
+        if by == "range" or by == "nesting":
+            return self._range_names.names_of(by, value.count(SEPARATOR) + 1, found)
+        return [f"{_NAMES[by]}:{value}"]
+
+    def _values(self, index: int, node: TreeNode, by: Grouping) -> Sequence[str]:
         """Return what a node is counted under, as gviz.analysis.results.dominant_nodes has it."""
         if by == "name":
             return [node.name]
+        if by == "family":
+            return [self._families.labels[self._families.code[index]]]
         if by == "kind":
             return [node_type_name(node.type)]
         if by == "range":

@@ -81,7 +81,7 @@ def show_report(
 
 def report_body(report: Report, file: str, addresses: Addresses) -> list[Component]:
     """Return everything below the head of a report."""
-    links = NodeLinks(file, report.tree, report.ranges, addresses)
+    links = NodeLinks(file, report.tree, report.ranges, report.families, addresses)
 
     def drawn(found: Drawing) -> Component | None:
         return draw(found, report.graph)

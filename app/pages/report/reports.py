@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gviz.analysis import GraphAnalysis, Ignored, RunAnalysis, analyze
+import numpy as np
+
+from gviz.analysis import (
+    GraphAnalysis,
+    Ignored,
+    NamedFamilies,
+    RunAnalysis,
+    analyze,
+    name_families,
+    read_node_families,
+)
 from gviz.app.files import PATIENCE_S, Background, OpenRecording
 from gviz.model import GraphTree, read_tree
 from gviz.recording import rows
@@ -25,12 +35,15 @@ class Report:
         Its nodes, for links to them.
     ranges
         NVTX ranges of the run, by nvtx_path_id.
+    families
+        Families of the graph's nodes.
     """
 
     run: RunAnalysis
     graph: GraphAnalysis
     tree: GraphTree
     ranges: Mapping[int, rows.NvtxPath]
+    families: NamedFamilies
 
 
 class Reports:
@@ -72,4 +85,6 @@ def build_report(opened: OpenRecording, graph_id: int, ignored: Sequence[Ignored
     (run,) = analyze(recording, graph_id=graph_id, ignored=ignored).runs
     (graph,) = run.graphs
     tree = read_tree(recording, graph_id, opened.keep)
-    return Report(run, graph, tree, recording.fetch_nvtx_paths(run.run_id))
+    found = read_node_families(recording, tree, run.run_id, opened.keep)
+    families = name_families(tree, found, np.zeros(len(tree)))
+    return Report(run, graph, tree, recording.fetch_nvtx_paths(run.run_id), families)

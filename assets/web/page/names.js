@@ -1,5 +1,5 @@
 /**
- * Sets of nodes as an address names them, by what makes them one: "family:add f32", "kernel:…", "nvtx:forward › mlp",
+ * Sets of nodes as an address names them, by what makes them one: "family:add f32", "kernel:…", "nvtx:forward › mlp", "range:mlp",
  * "layer:layer 3", "block:backward › layer 3", "path:…", "finding:1", "fold:r0". A name is written only where it leads
  * back to the same nodes, whatever selected them.
  *
@@ -58,6 +58,13 @@ class Parts {
     return Array.from(this.codeOf).filter(([, code]) => counts.has(code)).map(([label]) => `${this.kind}:${label}`);
   }
 
+  /** How many of some nodes each part has. @param {Iterable<number>} places */
+  countsOf(places) {
+    const counts = new Uint32Array(this.sizes.length);
+    for (const at of places) if (this.codes[at] >= 0) counts[this.codes[at]] += 1;
+    return counts;
+  }
+
   /** The nodes of a part; null: there is none of that label. @param {string} label */
   nodesOf(label) {
     const code = this.codeOf.get(label);
@@ -82,6 +89,13 @@ function byBlock(nodes, blocks, row, isPath) {
     const label = isPath ? blocks.pathOf(block).map((at) => blocks.labelOf(at)).join(INSIDE) : blocks.labels[block];
     for (const id of label ? blocks.nodesOf(block) : []) if (nodes.has(id)) found.put(nodes.place(id), label);
   }
+  return found;
+}
+
+/** Nodes by the innermost range around them, wherever that is. @param {Nodes} nodes */
+function byRange(nodes) {
+  const found = new Parts("range", nodes);
+  nodes.columns.nvtx?.forEach((path, at) => path && found.put(at, path.split(INSIDE).at(-1)));
   return found;
 }
 
@@ -125,7 +139,54 @@ export class Names {
     const range = rangeOf(nodes, places);
     if (range) return [`nvtx:${range}`];
     const set = this.sources.sets().find((one) => isSame(one.nodes, ids));
-    return set ? [set.name] : several;
+    if (set) return [set.name];
+    return several ?? this.made("range", () => byRange(nodes)).namesOf(places) ?? this.union(nodes, ids);
+  }
+
+  /**
+   * Names of several kinds that some nodes are together, those first that have most of them, and the ids of the few
+   * that are in none; null: more are.
+   * @param {Nodes} nodes @param {number[]} ids
+   */
+  union(nodes, ids) {
+    const all = new Set(ids);
+    const left = new Set(ids);
+    /** @type {string[]} */
+    const found = [];
+    while (left.size > FEW && found.length < MOST_NAMED - 1) {
+      const best = this.largest(nodes, all, left);
+      if (!best) return null;
+      found.push(best.name);
+      for (const id of Array.from(best.nodes)) left.delete(id);
+    }
+    if (left.size > FEW) return null;
+    return left.size ? [...found, `id:${nodeList.write(Array.from(left), MOST_CHARACTERS).text}`] : found;
+  }
+
+  /**
+   * Of what lies inside some nodes that which has most of those that are left; null: nothing has more than a few.
+   * @param {Nodes} nodes @param {Set<number>} all @param {Set<number>} left @returns {NamedSet|null}
+   */
+  largest(nodes, all, left) {
+    const places = (/** @type {Set<number>} */ some) => Array.from(some, (id) => nodes.place(id));
+    const [inside, wanted] = [places(all), places(left)];
+    let most = FEW;
+    /** @type {(() => NamedSet)|null} */
+    let best = null;
+    for (const parts of [...this.parts(nodes), this.made("range", () => byRange(nodes))]) {
+      const [whole, some] = [parts.countsOf(inside), parts.countsOf(wanted)];
+      for (const [label, code] of parts.codeOf) {
+        if (some[code] <= most || whole[code] !== parts.sizes[code]) continue;
+        most = some[code];
+        best = () => ({ name: `${parts.kind}:${label}`, nodes: parts.nodesOf(label) ?? [] });
+      }
+    }
+    for (const set of this.sources.sets()) {
+      const list = Array.from(set.nodes);
+      const count = list.filter((id) => left.has(id)).length;
+      if (count > most && list.every((id) => all.has(id))) [most, best] = [count, () => set];
+    }
+    return best && best();
   }
 
   /** What a filter is called: names, or else the ids of its nodes as far as there is room for all. @param {number[]} ids */
@@ -142,7 +203,7 @@ export class Names {
     const [kind, ...rest] = name.split(":");
     const label = rest.join(":");
     if (kind === "id") return nodeList.read(label).filter((id) => nodes.has(id));
-    if (kind === "nvtx") return inRange(nodes, label);
+    if (kind === "nvtx" || kind === "range") return inRange(nodes, label, kind === "range");
     for (const parts of this.parts(nodes)) {
       const found = parts.kind === kind ? parts.nodesOf(label) : null;
       if (found) return found;
@@ -173,10 +234,15 @@ export class Names {
   }
 }
 
-/** The nodes in a range, and in those inside it; null: none. @param {Nodes} nodes @param {string} range */
-function inRange(nodes, range) {
+/**
+ * The nodes in a range, and in those inside it; null: none.
+ * @param {Nodes} nodes @param {string} range @param {boolean} [innermost] those right inside it, wherever it is
+ */
+function inRange(nodes, range, innermost = false) {
   const paths = nodes.columns.nvtx ?? [];
-  const found = nodes.ids.filter((_, at) => paths[at] === range || paths[at]?.startsWith(range + INSIDE));
+  const isIn = (/** @type {string|undefined} */ path) =>
+    path === range || (innermost ? path?.endsWith(INSIDE + range) : path?.startsWith(range + INSIDE));
+  const found = nodes.ids.filter((_, at) => isIn(paths[at]));
   return found.length ? found : null;
 }
 

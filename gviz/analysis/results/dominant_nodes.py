@@ -1,4 +1,4 @@
-"""Node time of a launch by name, kind, NVTX range and layer, and how full the GPU was.
+"""Node time of a launch by name, family, kind, NVTX range and layer, and how full the GPU was.
 
 All of the median launch. Shares are of the time of all nodes, whether or not they overlapped.
 
@@ -143,6 +143,10 @@ class Dominance:
 
     node_ns: float = figure("derived", "time of all nodes of the median launch")
     by_name: TimeShares = figure("derived", "by kernel name, or kind of copy")
+    by_family: TimeShares = figure(
+        "derived",
+        "by kernel family: kind, types and tile; a kernel of no known family by its name",
+    )
     by_kind: TimeShares = figure("derived", "by node type")
     by_range: TimeShares | NotComputed = figure(
         "derived",
@@ -188,11 +192,13 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
     name = names.codes[spans.node].astype(np.int64)
     kinds, kind = group_rows(graph.types[spans.node])
     each = _Totals(duration, path)
+    families = subject.named_families
     by_range, by_nesting = _by_ranges(subject, each)
     why_no_repeats = subject.why_no_edges or subject.why_contradicted
     return Dominance(
         node_ns=float(duration.sum()),
         by_name=each.by([(text,) for text in names.values], name),
+        by_family=each.by([(label,) for label in families.labels], families.code[spans.node]),
         by_kind=each.by([(node_type_name(number),) for number in kinds.tolist()], kind),
         by_range=by_range,
         by_nesting=by_nesting,

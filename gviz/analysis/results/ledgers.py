@@ -19,11 +19,11 @@ from gviz.analysis.launch import (
 )
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject, TimedLaunch
-from gviz.model import least_disturbed, may_have_waited
+from gviz.model import distinct, least_disturbed, may_have_waited
 from gviz.recording import rows
 from gviz.stats import CuptiState, Evidence, NotComputed, figure
 
-#: Gaps that are listed, the longest.
+#: Gaps that are listed, the longest of those that are alike.
 _GAPS = 10
 
 
@@ -51,7 +51,7 @@ class LaunchLedger:
 
 @dataclass(frozen=True, slots=True)
 class PathGap:
-    """A gap on the path of the median launch."""
+    """A gap on the path of the median launch: the longest between nodes of these names."""
 
     before: NodeRef = figure("stated", "node that ended")
     after: NodeRef = figure("stated", "node that started then")
@@ -61,6 +61,10 @@ class PathGap:
     via: NodeRef | None = figure(
         "stated", "node without a time in between; null where there is none"
     )
+    alike_count: int = figure(
+        "derived", "gaps on the path between nodes of these names, held by the same"
+    )
+    alike_ns: float = figure("derived", "their time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class LedgerResult:
     plain_event_state: CuptiState | None = figure(
         "stated", "the state that these were in, plain or attached; null: there are none"
     )
-    gaps: tuple[PathGap, ...] = figure("derived", "the longest gaps on the path")
+    gaps: tuple[PathGap, ...] = figure("derived", "the longest gaps on the path, each of its names")
     launches: tuple[LaunchLedger, ...] = figure("derived", "every recorded launch")
     evidence: Evidence = figure("stated", "what it rests on")
 
@@ -149,20 +153,27 @@ def _ledger(subject: GraphSubject, entry: tuple[TimedLaunch, int | None]) -> Lau
 def _longest_gaps(subject: GraphSubject) -> list[PathGap]:
     held: HeldLaunch = subject.held
     steps = subject.steps
-    order = np.argsort(-steps.gap_ns[1:], kind="stable")[:_GAPS] + 1
+    order = np.argsort(-steps.gap_ns[1:], kind="stable") + 1
+    order = order[steps.gap_ns[order] > 0]
+    name = subject.graph.nodes.texts("name").codes[subject.unrolled.node[steps.vertex]]
+    names = name.astype(np.int64)
+    first, code = distinct([names[order - 1], names[order], steps.held_by[order].astype(np.int64)])
+    count, total_ns = np.bincount(code), np.bincount(code, steps.gap_ns[order])
     found = []
-    for at in order.tolist():
+    for kind in np.argsort(first)[:_GAPS].tolist():
+        at = int(order[first[kind]])
         vertex, before = int(steps.vertex[at]), int(steps.vertex[at - 1])
         via = int(held.via[vertex]) if steps.held_by[at] == Hold.DEPENDENCY else NOTHING
-        if steps.gap_ns[at] > 0:
-            found.append(
-                PathGap(
-                    before=subject.ref_of_vertex(before),
-                    after=subject.ref_of_vertex(vertex),
-                    gap_ns=float(steps.gap_ns[at]),
-                    busy_ns=float(steps.busy_ns[at]),
-                    held_by="queue" if steps.held_by[at] == Hold.QUEUE else "dependency",
-                    via=None if via == NOTHING else subject.ref_of_vertex(via),
-                )
+        found.append(
+            PathGap(
+                before=subject.ref_of_vertex(before),
+                after=subject.ref_of_vertex(vertex),
+                gap_ns=float(steps.gap_ns[at]),
+                busy_ns=float(steps.busy_ns[at]),
+                held_by="queue" if steps.held_by[at] == Hold.QUEUE else "dependency",
+                via=None if via == NOTHING else subject.ref_of_vertex(via),
+                alike_count=int(count[kind]),
+                alike_ns=float(total_ns[kind]),
             )
+        )
     return found

@@ -11,10 +11,10 @@ from gviz.analysis.launch import HeldLaunch, Hold
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
 from gviz.dag import CriticalPath, structural_length_ns, structural_path
-from gviz.model import TimeArray
+from gviz.model import TimeArray, distinct
 from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure, order_of_rows
 
-#: Nodes of the path whose speeding up is computed, the longest.
+#: Nodes of the path whose speeding up is computed, the longest of a name each.
 _SPED_UP = 10
 _HELD_BY = {Hold.NOTHING: "nothing", Hold.DEPENDENCY: "dependency", Hold.QUEUE: "queue"}
 
@@ -54,7 +54,7 @@ class SlackTable:
 
 @dataclass(frozen=True, slots=True)
 class FasterNode:
-    """Gain if a node on the path took no time at all."""
+    """Gain if the longest node of its name on the path took no time at all."""
 
     node: NodeRef = figure("stated", "the node")
     iteration: int = figure("stated", "which of its executions")
@@ -63,6 +63,8 @@ class FasterNode:
         "estimated", "what the launch would be shorter by; less than the duration where another "
         "path becomes the longest"
     )  # fmt: skip
+    alike_count: int = figure("derived", "executions of nodes of its name on the path")
+    alike_ns: float = figure("derived", "their time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class CriticalPathResult:
         "the same hardware queue that ended last",
     )
     slack: SlackTable = figure("derived", "every execution's slack")
-    faster: tuple[FasterNode, ...] = figure("estimated", "the longest nodes of the observed path")
+    faster: tuple[FasterNode, ...] = figure("estimated", "the longest names of the observed path")
     why_not_observed: str | None = figure("stated", "why there is no observed path; else null")
     evidence: Evidence = figure("stated", "what it rests on")
 
@@ -162,8 +164,14 @@ def _path_nodes(subject: GraphSubject) -> list[PathNode]:
 
 def _faster(subject: GraphSubject) -> list[FasterNode]:
     model, path = subject.model, subject.path
-    longest = path[np.argsort(-model.duration_ns[path], kind="stable")[:_SPED_UP]]
+    path = path[np.argsort(-model.duration_ns[path], kind="stable")]
+    name = subject.graph.nodes.texts("name").codes[subject.unrolled.node[path]]
+    first, code = distinct([name.astype(np.int64)])
+    count, total_ns = np.bincount(code), np.bincount(code, model.duration_ns[path])
+    chosen = np.argsort(first)[:_SPED_UP]
+    longest = path[first[chosen]]
     gains = model.whole_ns - model.lengths_without(subject.model_path, longest)
-    columns = subject.unrolled.iteration[longest], model.duration_ns[longest], gains
+    iteration, duration_ns = subject.unrolled.iteration[longest], model.duration_ns[longest]
+    columns = iteration, duration_ns, gains, count[chosen], total_ns[chosen]
     nodes = subject.refs_of_vertices(longest)
     return list(map(FasterNode, nodes, *(c.tolist() for c in columns)))

@@ -1,4 +1,4 @@
-"""The work that dominates a launch: node time by name, kind, range and layer; waves of kernels."""
+"""The work that dominates a launch: node time by name, family, kind, range and layer; waves."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def dominance(found: Dominance) -> list[Block]:
         say(f"{of}, whether or not they overlap.", note=True, detail=True),
         Drawing("dominance", tuple(_bars(found.by_name))),
         _shares(found.by_name, "name", "Name", _CHARTED),
+        _part("family", "By kernel family", found.by_family, "Family"),
         _part("kind", "By kind", found.by_kind, "Kind"),
         _part("range", "By innermost NVTX range", found.by_range, "Range"),
         *_capture_ranges(found),
@@ -88,11 +89,12 @@ def _bars(found: TimeShares) -> Iterator[Bar]:
 
 
 def _part(by: Grouping, heading: str, found: TimeShares | NotComputed, what: str) -> Section:
-    nested = by == "nesting"
+    # Families tell copies and fills from kernels too.
+    is_detail = by in ("nesting", "kind")
     if isinstance(found, NotComputed):
         return section(by, heading, not_computed(found), detail=True)
     rows = _shares(found, by, what, _LISTED, in_line=True, label=heading)
-    return section(by, heading, rows, detail=nested)
+    return section(by, heading, rows, detail=is_detail)
 
 
 def _shares(

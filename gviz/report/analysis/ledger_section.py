@@ -21,6 +21,7 @@ from gviz.report.document import (
     line,
     nodes,
     ns,
+    number,
     numbers,
     say,
     section,
@@ -33,7 +34,7 @@ from gviz.text import counted, integer
 #: Launches that are listed, the longest.
 _LAUNCHES = 10
 #: Gaps of the short form, and the share of the launch below which they are not worth a row of it.
-_GAPS, _LEAST_GAP = 3, 0.005
+_GAPS, _LEAST_GAP = 2, 0.005
 
 
 def ledger(found: LedgerResult, path: tuple[PathNode, ...]) -> list[Block]:
@@ -121,10 +122,12 @@ def _longest_gaps(found: LedgerResult) -> Section | None:
     if not found.gaps:
         return None
     least = _LEAST_GAP * found.median.total_ns
-    worth = sum(gap.gap_ns >= least for gap in found.gaps)
+    worth = sum(gap.alike_ns >= least for gap in found.gaps)
     columns = [
-        numbers("Gap"), column("From the end of"), column("To the start of"), column("Held by"),
-        numbers("Others ran", "How much of it other nodes of the launch ran in"),
+        numbers("Longest", detail=True), numbers("Alike", "Gaps between nodes of these names"),
+        numbers("Together"), column("From the end of"), column("To the start of"),
+        column("Held by"),
+        numbers("Others ran", "How much of it other nodes of the launch ran in", detail=True),
         column("Both", detail=True),
     ]  # fmt: skip
     heading = "Longest gaps on the path"
@@ -136,7 +139,8 @@ def _longest_gaps(found: LedgerResult) -> Section | None:
 def _gap_row(gap: PathGap) -> list[Content]:
     held = gap.held_by if gap.via is None else line(gap.held_by, ", through ", NodeLink(gap.via))
     return [
-        ns(gap.gap_ns), NodeLink(gap.before), NodeLink(gap.after), held,
+        ns(gap.gap_ns), number(gap.alike_count, "derived"), ns(gap.alike_ns),
+        NodeLink(gap.before), NodeLink(gap.after), held,
         ns(gap.busy_ns) if gap.busy_ns else "", gap_between(gap.before, gap.after),
     ]  # fmt: skip
 

@@ -104,7 +104,9 @@ def _faster(found: CriticalPathResult) -> Section:
     held = {(x.node, x.iteration): x.held_by for x in found.observed if x.node.node_id in wanted}
     whole = found.observed_ns or 0.0
     columns = [
-        column("Node"), numbers("Duration"), numbers("Share"),
+        column("Node"), numbers("Duration"),
+        numbers("Alike", "Executions on the path of nodes of this name"), numbers("Together"),
+        numbers("Share"),
         numbers("Launch shorter by", "If the node took no time; less than its duration where "
                 "another path becomes the longest"),
         column("Waited last for"),
@@ -113,7 +115,9 @@ def _faster(found: CriticalPathResult) -> Section:
         [
             line(NodeLink(x.node), f" · execution {x.iteration + 1}" if x.iteration else ""),
             ns(x.duration_ns),
-            share(x.duration_ns / whole) if whole else "",
+            number(x.alike_count, "derived"),
+            ns(x.alike_ns),
+            share(x.alike_ns / whole) if whole else "",
             ns(x.gain_ns, "estimated"),
             held.get((x.node, x.iteration), ""),
         ]

@@ -13,9 +13,9 @@ from gviz.report.document.quantity import Quantity
 from gviz.stats import How
 from gviz.text import counted
 
-#: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them,
-#: layer of the model.
-Grouping = Literal["name", "kind", "range", "nesting", "layer"]
+#: What nodes may have in common: kernel name, kernel family, node type, innermost NVTX range, range
+#: around them, layer of the model.
+Grouping = Literal["name", "family", "kind", "range", "nesting", "layer"]
 
 #: Ends of a clause, and of a sentence.
 _CLAUSE_END = (re.compile(r"[.;:] "), re.compile(r"[.:](?: |$)"))

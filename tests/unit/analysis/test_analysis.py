@@ -137,6 +137,18 @@ def test_faster_node_is_worth_no_more_than_the_next_path(tmp_path: Path) -> None
     assert slack == {0: 0, 1: 0, 2: 2_000, 3: 0}
 
 
+def test_what_is_alike_on_the_path_is_counted_and_the_longest_of_it_listed(tmp_path: Path) -> None:
+    starts = [("a", 0, 1), ("b", 500, 2), ("a", 400, 5), ("b", 900, 3), ("a", 0, 4)]
+    nodes = in_a_row(*(Planned(x, gap, 1_000 * us) for x, gap, us in starts), gap_ns=0)
+    graph = only_graph(Plan(nodes, chain_edges(5)).write(tmp_path / "x.gviz"))
+    assert isinstance(graph.ledger, LedgerResult)
+    found = [(x.before.node_id, x.gap_ns, x.alike_count, x.alike_ns) for x in graph.ledger.gaps]
+    assert isinstance(graph.critical_path, CriticalPathResult)
+    faster = [(x.node.node_id, x.alike_count, x.alike_ns) for x in graph.critical_path.faster]
+    assert found == [(2, 900, 2, 1_400), (1, 400, 1, 400)]
+    assert faster == [(2, 3, 10_000), (3, 2, 5_000)]
+
+
 def test_reasons_are_given_where_nothing_can_be_reported(tmp_path: Path) -> None:
     silent = only_graph(chain(launches=0, plain_launches=0).write(tmp_path / "a.gviz"))
     assert silent.noise_ns is None

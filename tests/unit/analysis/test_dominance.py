@@ -60,6 +60,7 @@ def test_totals_by_name_are_the_pareto_curve(tmp_path: Path) -> None:
     assert result.by_name.cumulative_fraction == pytest.approx((0.6, 0.9, 1.0))
     assert result.by_name.path_ns == result.by_name.total_ns
     assert result.by_kind.name == ("KERNEL", "MEMSET")
+    assert result.by_family.name == ("b", "a", "memset")
     assert isinstance(result.by_range, NotComputed)
 
 
@@ -164,7 +165,12 @@ def test_an_instrumented_copy_gives_totals_and_no_path(tmp_path: Path) -> None:
 def test_shares_of_bundled_programs_add_up(path: Path) -> None:
     result = found(path)
     imported = path.stem in IMPORTED
-    for table in (result.by_name, result.by_kind, *([] if imported else [result.by_range])):
+    for table in (
+        result.by_name,
+        result.by_family,
+        result.by_kind,
+        *([] if imported else [result.by_range]),
+    ):
         assert isinstance(table, TimeShares)
         assert table.left_out_count == 0
         assert sum(table.total_ns) == pytest.approx(result.node_ns)

@@ -45,6 +45,9 @@ const CASES = [
   [["block:first › layer 1"], where((id) => id >= 20 && id < 30)],
   [["block:first › layer 0", "block:second › layer 1"], where((id) => id < 20 || (id >= 40 && id < 48))],
   [["nvtx:backward"], where((id) => id >= 30 && id < 48)],
+  [["block:first › layer 1", "family:copy, in turn"], where((id) => (id >= 20 && id < 30) || id >= 45)],
+  [["kernel:even", "phase:second", "id:11,13"], where((id) => id >= 30 || id % 2 === 0 || id === 11 || id === 13)],
+  [["block:second › layer 0", "finding:1"], where((id) => (id >= 30 && id < 40) || [11, 13, 17, 25, 49].includes(id))],
   [["finding:1"], [11, 13, 17, 25, 49]],
   [["fold:r0"], [34, 33, 18, 14, 12]],
 ];
@@ -52,9 +55,19 @@ const CASES = [
 test("a selection has the name of what it is, and the name leads back to its nodes", () => {
   for (const [wanted, ids] of CASES) {
     assert.deepEqual(names().namesOf(ids), wanted);
-    const found = wanted.flatMap((name) => names().nodesOf(name) ?? []);
-    assert.deepEqual(found.toSorted((a, b) => a - b), ids.toSorted((a, b) => a - b));
+    const found = new Set(wanted.flatMap((name) => names().nodesOf(name) ?? []));
+    assert.deepEqual(Array.from(found).toSorted((a, b) => a - b), ids.toSorted((a, b) => a - b));
   }
+});
+
+test("a range of many layers is named by itself", () => {
+  const nvtx = KEYS.map((id) => `layer ${id % 5} › ${id % 2 ? "mlp" : "attention"}`);
+  const known = names({ nodes: new Nodes({ key: KEYS, kind: KEYS.map(() => "KERNEL"), nvtx }), blocks: [] });
+  const odd = where((id) => id % 2 === 1);
+  assert.deepEqual(known.namesOf(odd), ["range:mlp"]);
+  assert.deepEqual(known.nodesOf("range:mlp"), odd);
+  assert.deepEqual(known.nodesOf("range:layer 1 › mlp"), where((id) => id % 10 === 1));
+  assert.deepEqual([known.nodesOf("range:layer 1"), known.nodesOf("nvtx:layer 1")?.length], [null, 8]);
 });
 
 test("what is no such set has no name, nor have few nodes", () => {

@@ -197,17 +197,20 @@ def test_pareto_line_never_falls_and_bars_never_grow(decode_body: object) -> Non
 def test_totals_lead_to_the_nodes_they_are_of(decode: Library, decode_body: object) -> None:
     file = decode.files()[0]
     report = Patient().find(file, file.version, 1)
-    to_nodes = NodeLinks("decode_step", report.tree, report.ranges, ADDRESSES)
+    to_nodes = NodeLinks("decode_step", report.tree, report.ranges, report.families, ADDRESSES)
     by_range = report.graph.dominance.by_range
+    kinds = {"name": "kernel", "family": "family", "kind": "kind", "nesting": "nvtx",
+             "range": "range"}  # fmt: skip
     for by, found in (("name", report.graph.dominance.by_name), ("range", by_range),
+                      ("family", report.graph.dominance.by_family),
                       ("kind", report.graph.dominance.by_kind),
                       ("nesting", report.graph.dominance.by_nesting)):  # fmt: skip
         for value, executions in zip(found.name, found.executions, strict=True):
             link = to_nodes.alike(AlikeLink(by, value))
             query = link.href.partition("?")[2]
             # Nothing loops here, and every node has a time.
-            if by in ("name", "kind") and executions > 4:
-                assert parse_qs(query)["select"] == [f"{'kernel' if by == 'name' else by}:{value}"]
+            if executions > 4:
+                assert parse_qs(query)["select"] == [f"{kinds[by]}:{value}"]
             else:
                 assert len(parse_query(query).node_ids) == executions, (by, value)
 
@@ -302,7 +305,7 @@ def test_link_to_nodes_in_a_body_opens_it(tmp_path: Path) -> None:
     report = Patient().find(file, file.version, 1)
     refs = [x.node for x in report.graph.critical_path.observed]
     inner = next(ref for ref in refs if ref.graph_id == 2)
-    link = NodeLinks("loop", report.tree, report.ranges, ADDRESSES).node(inner)
+    link = NodeLinks("loop", report.tree, report.ranges, report.families, ADDRESSES).node(inner)
     query = parse_qs(link.href.partition("?")[2])
     assert query["graph"] == ["1"]
     assert query["open"] == ["n1002"]
@@ -319,7 +322,7 @@ def test_link_selects_as_many_nodes_as_an_address_has_room_for(
     library = Library([write_recording(tmp_path / "turns.gviz", shape, launches=1)])
     file = library.files()[0]
     report = Patient().find(file, file.version, 1)
-    to_nodes = NodeLinks("turns", report.tree, report.ranges, ADDRESSES)
+    to_nodes = NodeLinks("turns", report.tree, report.ranges, report.families, ADDRESSES)
     keys = report.tree.key.tolist()
     even = NodesLink((), 1300, places=tuple(range(0, 2600, 2)))
     assert selected(to_nodes.nodes(even)) == [tuple(keys[0:2600:2])]
@@ -335,7 +338,7 @@ def test_link_opens_a_few_bodies_only(tmp_path: Path, monkeypatch: pytest.Monkey
     library = Library([write_loop_recording(tmp_path / "loop.gviz")])
     file = library.files()[0]
     report = Patient().find(file, file.version, 1)
-    to_nodes = NodeLinks("loop", report.tree, report.ranges, ADDRESSES)
+    to_nodes = NodeLinks("loop", report.tree, report.ranges, report.families, ADDRESSES)
     everywhere = selected(to_nodes.alike(AlikeLink("kind", "KERNEL")))[0]
     parents = dict(zip(report.tree.key.tolist(), report.tree.parent.tolist(), strict=True))
     inside = [at for at, key in enumerate(everywhere) if parents[key] >= 0]
