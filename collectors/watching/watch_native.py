@@ -33,6 +33,7 @@ def _library() -> ctypes.CDLL:
     library.gviz_want_collector.restype = None
     library.gviz_limit_slice.argtypes = [ctypes.c_uint32]
     library.gviz_limit_slice.restype = None
+    library.gviz_await_copies.argtypes = [ctypes.c_double]
     library.gviz_start_events.argtypes = [ctypes.c_char_p]
     library.gviz_end_events.restype = None
     return library
@@ -120,3 +121,8 @@ def unwatch(watch: int) -> None:
 def limit_slice(nodes: int) -> None:
     """Time graphs of more nodes slice by slice (for tests)."""
     _library().gviz_limit_slice(nodes)
+
+
+def await_copies(seconds: float) -> bool:
+    """Wait until the copies that are wanted are made and read (for tests); return whether so."""
+    return bool(_library().gviz_await_copies(seconds))

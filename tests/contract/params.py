@@ -136,7 +136,11 @@ class Conditional(ctypes.Structure):
 class AnyNode(ctypes.Union):
     """The union inside CUgraphNodeParams, as far as the contract needs it."""
 
-    _fields_ = [("reserved", ctypes.c_longlong * 29), ("conditional", Conditional)]
+    _fields_ = [
+        ("reserved", ctypes.c_longlong * 29),
+        ("conditional", Conditional),
+        ("memset", MemsetParams),
+    ]
 
 
 class NodeParams(ctypes.Structure):

@@ -68,14 +68,43 @@ class TestCopies(test_events.TestEvents):
         assert (run.collector, run.collector_reason) == expected
 
     def test_graph_that_may_change_is_not_copied(self, record: Record) -> None:
-        # Launched three times before its first update: that it will come nobody knows.
+        # That its node is updated is seen, and the copy is updated too.
         recording = record("watched_changing", measured_by="events")
         (graph,) = top_graphs(recording)
-        launches = recording.fetch_launches(graph.graph_id)
-        assert [x.node_method for x in launches][3:] == [None] * 3
-        assert len(launches) == 6
-        notes = [n.text for n in recording.fetch_notes(RUN)]
-        assert any("the program updates its executable" in text for text in notes)
+        methods = [x.node_method for x in recording.fetch_launches(graph.graph_id)]
+        assert methods == [None] + ["events"] * 5
+        assert recording.fetch_notes(RUN) == []
+
+    @pytest.mark.parametrize("program", ["watched_following", "watched_following_rest"])
+    def test_copies_follow_updates_of_nodes(self, backend: Backend, program: str) -> None:
+        plain = backend.run(program, "none")
+        told = backend.run(program, measured_by="events", node_launches="all")
+        assert (plain.returncode, told.returncode) == (0, 0), told.stderr
+        assert told.facts["effects"] == plain.facts["effects"]
+        with told.recording() as recording:
+            (graph,) = top_graphs(recording)
+            launches = recording.fetch_launches(graph.graph_id)
+            kernel = recording.fetch_nodes(graph.graph_id)[0]
+            assert recording.fetch_notes(RUN) == []
+            spans = [recording.fetch_spans(x.launch_id).node_id.tolist() for x in launches]
+        assert [x.node_method for x in launches] == [None] + ["events"] * (len(launches) - 1)
+        assert kernel.name == "axpy"
+        # Switched off, it has no time: three launches.
+        without = [i for i, nodes in enumerate(spans) if i and kernel.node_id not in nodes]
+        assert without == [24, 25, 26]
+
+    def test_copies_end_with_updates_that_they_do_not_follow(self, backend: Backend) -> None:
+        plain = backend.run("watched_changed", "none")
+        told = backend.run("watched_changed", measured_by="events", node_launches="all")
+        assert (plain.returncode, told.returncode) == (0, 0), told.stderr
+        assert told.facts["result"] == plain.facts["result"]
+        with told.recording() as recording:
+            launched = [recording.fetch_launches(g.graph_id) for g in top_graphs(recording)]
+            methods = [[x.node_method for x in launches] for launches in launched if launches]
+            notes = [note.text for note in recording.fetch_notes(RUN)]
+        assert methods == [[None, "events", "events", None, None, None]] * 3, notes
+        assert sum("as a whole, which copies do not follow" in note for note in notes) == 2
+        assert sum("in a way that copies do not follow" in note for note in notes) == 1
 
 
 def nodes_of(recording: Recording) -> list[list[rows.Node]]:
@@ -137,8 +166,8 @@ def test_run_behind_the_gate_loads_no_cupti(fake: Backend, tmp_path: Path) -> No
 
 def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path: Path) -> None:
     text = (
-        f"{PREAMBLE}graph = chain()\nother = chain()\nlaunch(graph, 40)\n"
-        "cuda.destroy_exec(graph)\nlaunch(other, 3)\n"
+        f"{PREAMBLE}{SETTLED}graph = chain()\nother = chain()\nlaunch_settled(graph, 40)\n"
+        "cuda.destroy_exec(graph)\nlaunch_settled(other, 3)\n"
         "assert 'libcupti' not in open('/proc/self/maps').read()\n"
     )
     options = ("--collector", "events", "--node-launches", "6", "-o", "x.gviz")
@@ -161,8 +190,44 @@ def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path
     assert notes == []
 
 
+def test_no_copy_is_made_while_a_capture_is_open(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}{SETTLED}from contract.driver import CAPTURE_RELAXED\n"
+        "cuda.begin_capture(stream, CAPTURE_RELAXED)\ngraph, other = chain(), cuda.stream()\n"
+        "for _ in range(3):\n    cuda.launch_graph(graph, other)\n    cuda.wait(other)\n"
+        "assert not watch_native.await_copies(0.2)\n"
+        "cuda.end_capture(stream)\nlaunch_settled(graph, 3)\n"
+    )
+    done = run_script(fake, tmp_path, text, "--collector", "events", "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (launches,) = filter(
+            None, (recording.fetch_launches(g.graph_id) for g in top_graphs(recording))
+        )
+    # The fourth is the first in its stream.
+    assert [x.node_method for x in launches] == [None] * 4 + ["events"] * 2
+
+
+def test_no_copy_is_made_where_memory_is_short(fake: Backend, tmp_path: Path) -> None:
+    text = f"{PREAMBLE}graph = chain()\nlaunch(graph, 3)\ntime.sleep(0.2)\nlaunch(graph, 3)\n"
+    options = ("--collector", "events", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options, FAKE_MEMORY_MB="32")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        methods = {x.node_method for x in recording.fetch_launches(graph.graph_id)}
+        (note,) = [note.text for note in recording.fetch_notes(RUN)]
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+    assert methods == {None}
+    assert "the GPU has little free memory" in note
+    assert measured["copies_made"] == 0
+
+
 def test_one_launch_in_a_second_is_copied(fake: Backend, tmp_path: Path) -> None:
-    text = f"{PREAMBLE}graph = chain()\nlaunch(graph, 3)\ntime.sleep(1.1)\nlaunch(graph, 2)\n"
+    text = (
+        f"{PREAMBLE}{SETTLED}graph = chain()\nlaunch_settled(graph, 3)\ntime.sleep(1.1)\n"
+        "launch(graph, 1)\nlaunch_settled(graph, 3)\n"
+    )
     options = ("--collector", "events", "--every", "1s", "-o", "x.gviz")
     done = run_script(fake, tmp_path, text, *options)
     assert done.returncode == 0, done.stderr
@@ -170,9 +235,22 @@ def test_one_launch_in_a_second_is_copied(fake: Backend, tmp_path: Path) -> None
         (run,) = recording.fetch_runs()
         (graph,) = recording.fetch_graphs()
         launches = recording.fetch_launches(graph.graph_id)
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
     assert run.node_launches == "every:1s"
-    assert [x.node_method for x in launches] == [None, "events", None, "events", None]
+    # A copy that was not launched for a second is gone: the launch that wants one does without.
+    methods = [x.node_method for x in launches]
+    assert methods == [None, "events", None, None, "events", None, None]
+    assert measured["copies_made"] == 2
 
+
+#: Launches after each of which gviz makes the copy it wants, or reads the one that ran.
+SETTLED = """
+from gviz.collectors.watching import watch_native
+def launch_settled(graph_exec, times):
+    for _ in range(times):
+        assert watch_native.await_copies(20.0)
+        launch(graph_exec, 1)
+"""
 
 #: Launches in quick succession, and what is recorded of them.
 MANY = 3_000
@@ -180,7 +258,8 @@ MANY = 3_000
 
 def run_many(fake: Backend, folder: Path, *options: str) -> tuple[list[int], list[int], float]:
     """Launch a chain many times; return ordinals of rows, those by copies, and the counted."""
-    text = f"{PREAMBLE}launch(chain(), {MANY})\n"
+    settled = f"{PREAMBLE}{SETTLED}graph = chain()\nlaunch_settled(graph, 2)\n"
+    text = f"{settled}launch(graph, {MANY - 2})\n"
     done = run_script(fake, folder, text, *options, "-o", "x.gviz")
     assert done.returncode == 0, done.stderr
     with Recording(folder / "x.gviz") as recording:
@@ -212,7 +291,10 @@ def test_every_kth_launch_is_copied_where_those_between_pass(fake: Backend, tmp_
 
 
 def test_launches_outside_periods_pass_uncounted(fake: Backend, tmp_path: Path) -> None:
-    text = f"{PREAMBLE}graph = chain()\nlaunch(graph, {MANY})\ngviz.start()\nlaunch(graph, 4)\n"
+    text = (
+        f"{PREAMBLE}{SETTLED}graph = chain()\nlaunch(graph, {MANY})\ngviz.start()\n"
+        "launch(graph, 1)\nlaunch_settled(graph, 4)\n"
+    )
     options = ("--collector", "events", "--paused", "-o", "x.gviz")
     done = run_script(fake, tmp_path, text, *options)
     assert done.returncode == 0, done.stderr
@@ -220,10 +302,11 @@ def test_launches_outside_periods_pass_uncounted(fake: Backend, tmp_path: Path) 
         (graph,) = recording.fetch_graphs()
         launches = recording.fetch_launches(graph.graph_id)
         (graph_exec,) = recording.fetch_graph_execs(graph.graph_id)
-    assert [launch.ordinal for launch in launches] == [0, 1, 2, 3]
-    # The order of those before is not known: the first one is the executable's own.
-    assert [launch.node_method for launch in launches] == [None, "events", "events", "events"]
-    assert graph_exec.launch_count == 4
+    assert [launch.ordinal for launch in launches] == [0, 1, 2, 3, 4]
+    # The order of those before is not known: the first one is the executable's own. Until then no
+    # copy was made.
+    assert [launch.node_method for launch in launches] == [None] + ["events"] * 4
+    assert graph_exec.launch_count == 5
 
 
 def record_windows(
@@ -348,7 +431,7 @@ def test_call_past_the_gate_keeps_cupti_in_the_process(fake: Backend, tmp_path: 
 
 
 def test_unproven_pair_of_driver_and_cupti_gets_copies(fake: Backend, tmp_path: Path) -> None:
-    text = f"{PREAMBLE}launch(chain(), 30)\n"
+    text = f"{PREAMBLE}{SETTLED}launch_settled(chain(), 30)\n"
     path = record_windows(fake, tmp_path, text, "--node-launches", "6", FAKE_CUPTI_VERSION="130500")
     with Recording(path) as recording:
         (run,) = recording.fetch_runs()

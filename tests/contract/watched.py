@@ -12,12 +12,24 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from ctypes import byref, c_float, c_int, c_size_t, c_uint, c_ulonglong, c_void_p
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from contract import driver
 from contract.cases import GRAPH_SHAPES, Facts, build_shape, spin
 from contract.driver import Arguments, Driver, DriverError, Handle
-from contract.params import EdgeData
+from contract.params import (
+    HOST_FUNCTION,
+    BatchMemOp,
+    BatchMemOpParams,
+    EdgeData,
+    HostParams,
+    MemcpyParams,
+    MemsetParams,
+    NodeParams,
+    SemaphoreParams,
+)
 
 Profile = Callable[[], AbstractContextManager[Any]]
 
@@ -51,6 +63,20 @@ class Sum:
         return self.cuda.download_floats(self.y, 4)
 
 
+def launch_settled(cuda: Driver, launcher: Any, stream: Handle) -> None:
+    """Launch and settle."""
+    launcher.launch(stream)
+    settle(cuda, stream)
+
+
+def settle(cuda: Driver, stream: Handle) -> None:
+    """Wait, and let gviz make the copy it wants or read the one that ran."""
+    from gviz.collectors.watching import watch_native
+
+    cuda.wait(stream)
+    assert watch_native.await_copies(20.0)
+
+
 def _every_kind(cuda: Driver, work: Sum) -> Handle:
     """Return a graph of a memset, copies, kernels in two branches and an empty node."""
     graph = cuda.graph()
@@ -74,21 +100,21 @@ def watched(cuda: Driver, profile: Profile) -> Facts:
         graph_exec = cuda.instantiate(graph)
         launcher = gviz.watch(graph, graph_exec=graph_exec, unchanged=True)
         for _ in range(LAUNCHES):
-            launcher.launch(stream)
-            cuda.wait(stream)
+            launch_settled(cuda, launcher, stream)
         result = work.result()
     return {"result": result, "launches": LAUNCHES}
 
 
 def watched_queued(cuda: Driver, profile: Profile) -> Facts:
-    """Launched 25 times without waiting."""
+    """Launched 25 times, all but the first without waiting."""
     import gviz
 
     stream, work = cuda.stream(), Sum(cuda)
     with profile():
         graph = _every_kind(cuda, work)
         launcher = gviz.watch(graph, graph_exec=cuda.instantiate(graph), unchanged=True)
-        for _ in range(LAUNCHES):
+        launch_settled(cuda, launcher, stream)
+        for _ in range(LAUNCHES - 1):
             launcher.launch(stream)
         result = work.result()
     return {"result": result, "launches": LAUNCHES}
@@ -119,12 +145,152 @@ def watched_changing(cuda: Driver, profile: Profile) -> Facts:
         graph_exec = cuda.instantiate(graph)
         launcher = gviz.watch(graph, graph_exec=graph_exec)
         for i in range(6):
-            launcher.launch(stream)
-            cuda.wait(stream)
+            launch_settled(cuda, launcher, stream)
             if i == 2:
                 params = cuda.kernel_params("axpy", work.arguments(5.0), (2, 1, 1), (128, 1, 1))
                 name = "cuGraphExecKernelNodeSetParams_v2"
                 cuda.call(name, c_void_p(graph_exec), c_void_p(node), byref(params))
+        result = work.result()
+    return {"result": result, "launches": 6}
+
+
+class Following:
+    """A graph with a node of each kind that an executable can be updated in, and its effects."""
+
+    def __init__(self, cuda: Driver) -> None:
+        self.cuda, self.work, self.graph = cuda, Sum(cuda), cuda.graph()
+        self.memory, self.calls = cuda.allocate(64), [0, 0]
+        cuda.upload_floats(self.memory, [0.0] * 16)
+        self.events = [cuda.event(), cuda.event(), cuda.event()]
+        self.rest: list[tuple[str, Handle, Any]] = []
+        cuda.record(self.events[2], cuda.stream())
+        cuda.synchronize()
+        add, graph = cuda.add, self.graph
+        self.kernel = self.work.add(graph, [])
+        self.memset = cuda.add_memset(graph, [self.kernel], self.memory, 1, 1)
+        device = driver.MEMORY_DEVICE
+        ends = (device, self.memory + 16), (device, self.memory)
+        self.memcpy = cuda.add_memcpy(graph, [self.memset], *ends, 4)
+        self.host = cuda.add_host(graph, [self.memcpy], lambda _data: self._count(0))
+        self.record = add("EventRecordNode", graph, [self.host], c_void_p(self.events[0]))
+        self.wait = add("EventWaitNode", graph, [self.record], c_void_p(self.events[2]))
+
+    def add_rest(self) -> None:
+        """Add the kinds that only the fake driver takes without more than a GPU."""
+        empty = SemaphoreParams()
+        write = (BatchMemOp * 1)(BatchMemOp(operation=2, address=self.memory + 48, value=1))
+        operations = BatchMemOpParams(ctx=self.cuda.context, count=1, operations=write)
+        for kind, params in (
+            ("ExternalSemaphoresSignal", empty),
+            ("ExternalSemaphoresWait", empty),
+            ("BatchMemOp", operations),
+        ):
+            node = self.cuda.add(f"{kind}Node", self.graph, [self.wait], byref(params))
+            self.rest.append((f"{kind}NodeSetParams", node, params))
+
+    def _count(self, which: int) -> None:
+        self.calls[which] += 1
+
+    def _set(self, name: str, graph_exec: Handle, node: Handle, *rest: Any) -> None:
+        self.cuda.call(f"cuGraphExec{name}", c_void_p(graph_exec), c_void_p(node), *rest)
+
+    def updates(self, graph_exec: Handle) -> list[Callable[[], None]]:
+        """Return the updates, in turn."""
+        cuda, context = self.cuda, c_void_p(self.cuda.context)
+        kernel = cuda.kernel_params("axpy", self.work.arguments(5.0), (2, 1, 1), (128, 1, 1))
+        copy = MemcpyParams(width_bytes=4, height=1, depth=1)
+        copy.source.memory_type = copy.destination.memory_type = driver.MEMORY_DEVICE
+        copy.source.device, copy.destination.device = self.memory, self.memory + 32
+        host = HostParams(function=HOST_FUNCTION(lambda _data: self._count(1)))
+        any_memset = NodeParams(type=2)
+        any_memset.any.memset = MemsetParams(self.memory, 0, 9, 4, 1, 1)
+        return [
+            lambda: self._set("KernelNodeSetParams_v2", graph_exec, self.kernel, byref(kernel)),
+            lambda: cuda.set_memset_params(graph_exec, self.memset, self.memory, 7, 1),
+            lambda: self._set("MemcpyNodeSetParams", graph_exec, self.memcpy, byref(copy), context),
+            lambda: self._set("HostNodeSetParams", graph_exec, self.host, byref(host)),
+            lambda: self._set(
+                "EventRecordNodeSetEvent", graph_exec, self.record, c_void_p(self.events[1])
+            ),
+            lambda: self._set(
+                "EventWaitNodeSetEvent", graph_exec, self.wait, c_void_p(self.events[1])
+            ),
+            lambda: self._set("NodeSetParams", graph_exec, self.memset, byref(any_memset)),
+            lambda: cuda.set_enabled(graph_exec, self.kernel, enabled=False),
+            lambda: cuda.set_enabled(graph_exec, self.kernel, enabled=True),
+            *(
+                partial(self._set, name, graph_exec, node, byref(params))
+                for name, node, params in self.rest
+            ),
+        ]
+
+    def effects(self) -> list[Any]:
+        """Return what launches have done."""
+        self.cuda.synchronize()
+        recorded = [self._is_recorded(event) for event in self.events]
+        words = self.cuda.download_floats(self.memory, 12)
+        return [self.work.result(), words, list(self.calls), recorded]
+
+    def _is_recorded(self, event: Handle) -> bool:
+        try:
+            self.cuda.elapsed_ns(event, event)
+        except DriverError:
+            return False
+        return True
+
+
+def watched_following(cuda: Driver, profile: Profile, *, rest: bool = False) -> Facts:
+    """Updates of one node after the other, three launches after each."""
+    import gviz
+
+    stream, effects = cuda.stream(), []
+    following = Following(cuda)
+    if rest:
+        following.add_rest()
+    with profile():
+        graph_exec = cuda.instantiate(following.graph)
+        launcher = gviz.watch(following.graph, graph_exec=graph_exec)
+        for update in (lambda: None, *following.updates(graph_exec)):
+            update()
+            for _ in range(3):
+                launch_settled(cuda, launcher, stream)
+            effects.append(following.effects())
+    return {"effects": effects, "launches": 3 * len(effects)}
+
+
+def watched_following_rest(cuda: Driver, profile: Profile) -> Facts:
+    """The same with the kinds of nodes that only the fake driver takes."""
+    return watched_following(cuda, profile, rest=True)
+
+
+def watched_changed(cuda: Driver, profile: Profile) -> Facts:
+    """Three executables: updated as a whole, in a child graph, in vain as a whole."""
+    import gviz
+
+    def graph_of(factor: float, *, nested: bool, more: bool = False) -> tuple[Handle, Handle]:
+        graph, inner = cuda.graph(), cuda.graph()
+        work.add(inner, [], factor)
+        node = cuda.add_child(graph, [], inner) if nested else work.add(graph, [], factor)
+        if more:
+            work.add(graph, [node], factor)
+        return graph, node
+
+    stream, work = cuda.stream(), Sum(cuda)
+    with profile():
+        for how in ("whole", "child", "vain"):
+            graph, node = graph_of(3.0, nested=how == "child")
+            graph_exec = cuda.instantiate(graph)
+            launcher = gviz.watch(graph, graph_exec=graph_exec)
+            for i in range(6):
+                launch_settled(cuda, launcher, stream)
+                if i != 2:
+                    continue
+                if how == "child":
+                    child, _ = graph_of(5.0, nested=False)
+                    name = "cuGraphExecChildGraphNodeSetParams"
+                    cuda.call(name, c_void_p(graph_exec), c_void_p(node), c_void_p(child))
+                else:
+                    cuda.update(graph_exec, graph_of(5.0, nested=False, more=how == "vain")[0])
         result = work.result()
     return {"result": result, "launches": 6}
 
@@ -143,8 +309,7 @@ def watched_children(cuda: Driver, profile: Profile) -> Facts:
         cuda.add_kernel(graph, [child], "spin", spin(20), grid=(2, 1, 1))
         launcher = gviz.watch(graph, graph_exec=cuda.instantiate(graph), unchanged=True)
         for _ in range(LAUNCHES):
-            launcher.launch(stream)
-            cuda.wait(stream)
+            launch_settled(cuda, launcher, stream)
         result = work.result()
     return {"result": result, "launches": LAUNCHES, "spins": {1: 10.0, 2: 20.0, 5: 30.0}}
 
@@ -163,8 +328,7 @@ def watched_slices(cuda: Driver, profile: Profile) -> Facts:
             last = [cuda.add_kernel(graph, last, "spin", spin(10 + i), grid=(i + 1, 1, 1))]
         launcher = gviz.watch(graph, graph_exec=cuda.instantiate(graph), unchanged=True)
         for _ in range(LAUNCHES):
-            launcher.launch(stream)
-            cuda.wait(stream)
+            launch_settled(cuda, launcher, stream)
     return {"launches": LAUNCHES, "slices": 3, "spins": [10.0 + i for i in range(8)]}
 
 
@@ -184,8 +348,7 @@ def watched_refused(cuda: Driver, profile: Profile) -> Facts:
         for graph in (allocating, branching):
             launcher = gviz.watch(graph, graph_exec=cuda.instantiate(graph), unchanged=True)
             for _ in range(4):
-                launcher.launch(stream)
-                cuda.wait(stream)
+                launch_settled(cuda, launcher, stream)
     return {"launches": 4}
 
 
@@ -205,8 +368,7 @@ def watched_programmatic(cuda: Driver, profile: Profile) -> Facts:
         cuda.call(name, c_void_p(graph), *ends, byref(edge), c_size_t(1))
         launcher = gviz.watch(graph, graph_exec=cuda.instantiate(graph), unchanged=True)
         for _ in range(6):
-            launcher.launch(stream)
-            cuda.wait(stream)
+            launch_settled(cuda, launcher, stream)
     return {"launches": 6}
 
 
@@ -218,8 +380,7 @@ def watched_in_capture(cuda: Driver, profile: Profile) -> Facts:
     with profile():
         graph = build_shape(cuda, GRAPH_SHAPES["single"])
         launcher = gviz.watch(graph, graph_exec=cuda.instantiate(graph), unchanged=True)
-        launcher.launch(stream)
-        cuda.wait(stream)
+        launch_settled(cuda, launcher, stream)
         cuda.begin_capture(stream)
         cuda.launch("spin", spin(2), stream)
         refused = False
@@ -235,8 +396,7 @@ def watched_in_capture(cuda: Driver, profile: Profile) -> Facts:
         except DriverError as error:
             end = error.code
         for _ in range(3):
-            launcher.launch(stream)
-            cuda.wait(stream)
+            launch_settled(cuda, launcher, stream)
     return {"refused": refused, "status": status.value, "end": end, "launches": 4}
 
 
@@ -250,8 +410,7 @@ def watched_threads(cuda: Driver, profile: Profile) -> Facts:
         cuda.make_current()
         stream = cuda.stream()
         for _ in range(20):
-            launcher.launch(stream)
-            cuda.wait(stream)
+            launch_settled(cuda, launcher, stream)
         results[index] = mine.result()
 
     with profile():
@@ -287,8 +446,7 @@ def watched_hand_over(cuda: Driver, profile: Profile) -> Facts:
         cuda.make_current()
         stream = cuda.stream()
         for _ in range(3):
-            launcher.launch(stream)
-            cuda.wait(stream)
+            launch_settled(cuda, launcher, stream)
 
     mine, graph = Sum(cuda), cuda.graph()
     mine.add(graph, [])
@@ -322,8 +480,7 @@ def watched_switch(cuda: Driver, profile: Profile) -> Facts:
             if phase == 2 and session is not None:
                 session.end_events()
             for _ in range(5):
-                launcher.launch(stream)
-                cuda.wait(stream)
+                launch_settled(cuda, launcher, stream)
         result = work.result()
     return {"result": result, "launches": 5}
 
@@ -362,11 +519,11 @@ def torch_graphs(cuda: Driver, profile: Profile) -> Facts:
         for graph in (plain, random, kept, lazy, given):
             for _ in range(10):
                 graph.replay()
-                cuda.wait(stream)
+                settle(cuda, stream)
         kept.instantiate()  # a new executable of the same graph
         for _ in range(10):
             kept.replay()
-            cuda.wait(stream)
+            settle(cuda, stream)
         given.reset()
         del lazy
         result = work.result()
@@ -393,7 +550,7 @@ def torch_late(cuda: Driver, profile: Profile) -> Facts:
     with profile():
         for _ in range(5):
             late.replay()
-            cuda.wait(stream)
+            settle(cuda, stream)
         broken = torch.cuda.CUDAGraph()
         broken.capture_begin()
         with suppress(DriverError):
@@ -449,6 +606,9 @@ WATCHED = (
     watched_queued,
     watched_alternating,
     watched_changing,
+    watched_following,
+    watched_following_rest,
+    watched_changed,
     watched_children,
     watched_slices,
     watched_refused,

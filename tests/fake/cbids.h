@@ -64,6 +64,21 @@
     X(564, cuGraphExecHostNodeSetParams) \
     X(595, cuGraphExecEventRecordNodeSetEvent) \
     X(650, cuGraphNodeSetEnabled) \
+    X(508, cuGraphMemsetNodeSetParams) \
+    X(520, cuGraphMemcpyNodeSetParams) \
+    X(533, cuGraphHostNodeSetParams) \
+    X(586, cuGraphExecChildGraphNodeSetParams) \
+    X(593, cuGraphEventRecordNodeSetEvent) \
+    X(594, cuGraphEventWaitNodeSetEvent) \
+    X(596, cuGraphExecEventWaitNodeSetEvent) \
+    X(620, cuGraphExternalSemaphoresSignalNodeSetParams) \
+    X(623, cuGraphExternalSemaphoresWaitNodeSetParams) \
+    X(624, cuGraphExecExternalSemaphoresSignalNodeSetParams) \
+    X(625, cuGraphExecExternalSemaphoresWaitNodeSetParams) \
+    X(671, cuGraphBatchMemOpNodeSetParams) \
+    X(672, cuGraphExecBatchMemOpNodeSetParams) \
+    X(713, cuGraphNodeSetParams) \
+    X(714, cuGraphExecNodeSetParams) \
     X(483, cuStreamGetCtx) \
     X(489, cuImportExternalSemaphore) \
     X(494, cuDestroyExternalSemaphore) \

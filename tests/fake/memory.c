@@ -70,7 +70,8 @@ static CUresult memory_info(size_t *available, size_t *total) {
     CUresult result = require_context();
     if (result != CUDA_SUCCESS || !available || !total)
         return result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : result;
-    *total = (size_t)80 << 30;
+    long megabytes = fake_setting("FAKE_MEMORY_MB");
+    *total = megabytes ? (size_t)megabytes << 20 : (size_t)80 << 30;
     *available = *total - graph_bytes;
     for (size_t i = 0; i < allocation_count; i++)
         if (allocations[i].type == MEMORY_DEVICE)

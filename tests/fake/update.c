@@ -103,48 +103,75 @@ static struct node *partner(CUgraphExec exec, CUgraphNode node, int type) {
     return mine && mine->work.type == type ? mine : NULL;
 }
 
-EXPORT CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                             const CUDA_HOST_NODE_PARAMS *params) {
-    struct node *mine = partner(exec, node, NODE_HOST);
-    TRACED(cuGraphExecHostNodeSetParams, { CUgraphExec a; CUgraphNode b; const void *c; },
-           mine && params ? (mine->work.host = *params, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE, exec, node,
-           params);
+/* The call on an executable, after the same on a node of a graph. */
+#define SET(graph_call, exec_call, type_, params_type, valid, field)                                       \
+    EXPORT CUresult graph_call(CUgraphNode node, params_type params) {                                       \
+        TRACED(graph_call, { CUgraphNode a; params_type b; },                                                \
+               fake_is(node, OBJECT_NODE) && node->work.type == (type_) && (valid)                           \
+                   ? (node->work.field, CUDA_SUCCESS)                                                        \
+                   : CUDA_ERROR_INVALID_VALUE,                                                               \
+               node, params);                                                                                \
+    }                                                                                                        \
+    EXPORT CUresult exec_call(CUgraphExec exec, CUgraphNode node, params_type params) {                      \
+        struct node *mine = partner(exec, node, type_);                                                      \
+        TRACED(exec_call, { CUgraphExec a; CUgraphNode b; params_type c; },                                  \
+               mine && (valid) ? (mine->work.field, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE, exec, node,    \
+               params);                                                                                      \
+    }
+
+SET(cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams, NODE_HOST, const CUDA_HOST_NODE_PARAMS *, params,
+    host = *params)
+SET(cuGraphEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent, NODE_EVENT_RECORD, CUevent,
+    fake_is(params, OBJECT_EVENT), event = params)
+SET(cuGraphEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent, NODE_WAIT_EVENT, CUevent,
+    fake_is(params, OBJECT_EVENT), event = params)
+SET(cuGraphExternalSemaphoresSignalNodeSetParams, cuGraphExecExternalSemaphoresSignalNodeSetParams,
+    NODE_EXT_SEMAS_SIGNAL, const CUDA_EXT_SEM_NODE_PARAMS *, params, semaphores = *params)
+SET(cuGraphExternalSemaphoresWaitNodeSetParams, cuGraphExecExternalSemaphoresWaitNodeSetParams,
+    NODE_EXT_SEMAS_WAIT, const CUDA_EXT_SEM_NODE_PARAMS *, params, semaphores = *params)
+SET(cuGraphBatchMemOpNodeSetParams, cuGraphExecBatchMemOpNodeSetParams, NODE_BATCH_MEM_OP,
+    const CUDA_BATCH_MEM_OP_NODE_PARAMS *, params, memory_operations = *params)
+/* Of the calls that take any kind, memsets are made. */
+SET(cuGraphNodeSetParams, cuGraphExecNodeSetParams, NODE_MEMSET, CUgraphNodeParams *,
+    params && params->type == NODE_MEMSET, memset = params->memset)
+
+/* Those of an executable have a context besides. */
+#define SET_WITH_CONTEXT(graph_call, exec_call, type_, params_type, field)                                 \
+    EXPORT CUresult graph_call(CUgraphNode node, const params_type *params) {                                \
+        TRACED(graph_call, { CUgraphNode a; const void *b; },                                                \
+               fake_is(node, OBJECT_NODE) && node->work.type == (type_) && params                            \
+                   ? (node->work.field = *params, CUDA_SUCCESS)                                              \
+                   : CUDA_ERROR_INVALID_VALUE,                                                               \
+               node, params);                                                                                \
+    }                                                                                                        \
+    EXPORT CUresult exec_call(CUgraphExec exec, CUgraphNode node, const params_type *params,                 \
+                              CUcontext context) {                                                           \
+        struct node *mine = partner(exec, node, type_);                                                      \
+        TRACED(exec_call, { CUgraphExec a; CUgraphNode b; const void *c; CUcontext d; },                     \
+               mine && params && fake_is(context, OBJECT_CONTEXT)                                            \
+                   ? (mine->work.field = *params, CUDA_SUCCESS)                                              \
+                   : CUDA_ERROR_INVALID_VALUE,                                                               \
+               exec, node, params, context);                                                                 \
+    }
+
+SET_WITH_CONTEXT(cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, NODE_MEMCPY, CUDA_MEMCPY3D, copy)
+SET_WITH_CONTEXT(cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, NODE_MEMSET,
+                 CUDA_MEMSET_NODE_PARAMS, memset)
+
+static CUresult set_child(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+    struct node *mine = partner(exec, node, NODE_GRAPH);
+    CUgraphExecUpdateResultInfo info = {0};
+    if (!mine || !fake_is(child, OBJECT_GRAPH))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = compare(mine->bodies[0], child, &info);
+    if (result == CUDA_SUCCESS)
+        take(exec, mine->bodies[0], child);
+    return result;
 }
 
-EXPORT CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params,
-                                               CUcontext context) {
-    struct node *mine = partner(exec, node, NODE_MEMCPY);
-    TRACED(cuGraphExecMemcpyNodeSetParams,
-           {
-               CUgraphExec a;
-               CUgraphNode b;
-               const void *c;
-               CUcontext d;
-           },
-           mine && params ? (mine->work.copy = *params, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE, exec, node,
-           params, context);
-}
-
-EXPORT CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                               const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context) {
-    struct node *mine = partner(exec, node, NODE_MEMSET);
-    TRACED(cuGraphExecMemsetNodeSetParams,
-           {
-               CUgraphExec a;
-               CUgraphNode b;
-               const void *c;
-               CUcontext d;
-           },
-           mine && params ? (mine->work.memset = *params, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE, exec, node,
-           params, context);
-}
-
-EXPORT CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
-    struct node *mine = partner(exec, node, NODE_EVENT_RECORD);
-    TRACED(cuGraphExecEventRecordNodeSetEvent, { CUgraphExec a; CUgraphNode b; CUevent c; },
-           mine && fake_is(event, OBJECT_EVENT) ? (mine->work.event = event, CUDA_SUCCESS)
-                                                : CUDA_ERROR_INVALID_VALUE,
-           exec, node, event);
+EXPORT CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+    TRACED(cuGraphExecChildGraphNodeSetParams, { CUgraphExec a; CUgraphNode b; CUgraph c; },
+           set_child(exec, node, child), exec, node, child);
 }
 
 static CUresult set_enabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled) {

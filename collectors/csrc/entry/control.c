@@ -280,7 +280,7 @@ static void at_exit(void) {
 GVIZ_EXPORT void gviz_end_events(void) {
     pthread_mutex_lock(&control_lock);
     if (watching()) {
-        watch_poll(true);
+        watch_finish();
         watch_stop();
         atomic_store(&run_state, STATE_LEFT);
     }

@@ -78,7 +78,6 @@ static void *flush_main(void *unused) {
                 activity_flush();
             timing_poll();
             graph_memory_sample();
-            watch_poll(false);
         }
         pause_tick();
         pthread_mutex_lock(&flush_lock);
@@ -91,7 +90,7 @@ static void *flush_main(void *unused) {
             activity_flush();
         timing_poll();
         graph_memory_sample();
-        watch_poll(true);
+        watch_finish();
     }
     pthread_mutex_lock(&flush_lock);
     flush_final_done = true;

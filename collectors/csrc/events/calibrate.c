@@ -213,12 +213,13 @@ static bool wait_for(struct copy *copy, uint64_t until_ns) {
 static bool launch_once(const struct device *device, struct copy *copy, bool behind,
                         uint64_t until_ns, struct node_time times[NODES], int64_t *returned_ns) {
     uint64_t extent_ns;
+    uint32_t timed;
     if (behind && !keep_busy(device))
         return false;
     if (copy_launch(copy, device->stream) != 0)
         return false;
     uint64_t returned = now_ns();
-    if (copy->lost || !wait_for(copy, until_ns) || !copy_read(copy, times, &extent_ns))
+    if (copy->lost || !wait_for(copy, until_ns) || !copy_read(copy, times, &timed, &extent_ns))
         return false;
     uint64_t start = position(device, copy->start);
     *returned_ns = start ? (int64_t)(returned - start) : 0;

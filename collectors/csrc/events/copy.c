@@ -101,7 +101,8 @@ static bool add_event(CUgraph graph, CUgraphNode *out, const CUgraphNode *after,
 static bool surround(struct copy *copy, const struct level *level, size_t i, struct around *around,
                      struct edges *added) {
     struct timed_node *timed = &copy->timed[copy->timed_count++];
-    *timed = (struct timed_node){level->graph_id, level->ids[i], level->types[i], NULL, NULL};
+    *timed = (struct timed_node){level->graph_id, level->ids[i], level->types[i], level->first + i,
+                                 NULL, NULL};
     around->node = level->nodes[i];
     if (!add_event(level->graph, &around->before, NULL, 0, &timed->before) ||
         !add_event(level->graph, &around->after, &around->node, 1, &timed->after))
@@ -180,6 +181,8 @@ void copy_free(struct copy *copy) {
     }
     event_free(copy->start);
     event_free(copy->end);
+    free(copy->nodes);
+    free(copy->left_out);
     free(copy->timed);
     free(copy);
 }
@@ -189,7 +192,7 @@ void copy_free(struct copy *copy) {
 struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_t first,
                        size_t last) {
     struct copy *copy = calloc(1, sizeof *copy);
-    size_t counter = 0;
+    size_t counter = 0, nodes = level_nodes(level);
     error[0] = 0;
     if (!copy) {
         cuda.GraphDestroy(graph);
@@ -197,8 +200,13 @@ struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_
     }
     copy->graph = graph;
     copy->timed = calloc(last - first + 1, sizeof *copy->timed);
+    copy->nodes = calloc(nodes + 1, sizeof *copy->nodes);
+    copy->left_out = calloc(nodes + 1, sizeof *copy->left_out);
     int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
-    bool good = copy->timed && instrument(copy, level, first, last, &counter);
+    bool good = copy->timed && copy->nodes && copy->left_out &&
+                instrument(copy, level, first, last, &counter);
+    if (good)
+        level_list(level, copy->nodes);
     CUresult result = good ? cuda.GraphInstantiate(&copy->exec, graph, flags) : 0;
     if (result != 0) {
         copy->exec = NULL;
@@ -251,15 +259,19 @@ static bool elapsed_ns(CUevent from, CUevent to, uint64_t *out) {
 }
 
 /* Read the events of the finished launch; `times` has room for timed_count. */
-bool copy_read(struct copy *copy, struct node_time *times, uint64_t *extent_ns) {
+bool copy_read(struct copy *copy, struct node_time *times, uint32_t *count, uint64_t *extent_ns) {
     int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     bool good = elapsed_ns(copy->start, copy->end, extent_ns);
+    *count = 0;
     for (size_t i = 0; good && i < copy->timed_count; i++) {
         const struct timed_node *node = &copy->timed[i];
-        times[i].graph_id = node->graph_id;
-        times[i].node_id = node->node_id;
-        good = elapsed_ns(copy->start, node->before, &times[i].start_ns) &&
-               elapsed_ns(node->before, node->after, &times[i].between_ns);
+        if (atomic_fetch_and(&copy->left_out[node->place], LEFT_OUT)) /* by then, or meanwhile */
+            continue;
+        struct node_time *time = &times[(*count)++];
+        time->graph_id = node->graph_id;
+        time->node_id = node->node_id;
+        good = elapsed_ns(copy->start, node->before, &time->start_ns) &&
+               elapsed_ns(node->before, node->after, &time->between_ns);
     }
     exchange_capture_mode(mode);
     return good;

@@ -14,7 +14,7 @@ bool watch_without_times(void); /* topology was requested */
 bool watch_may_follow(void); /* after a CUPTI that failed */
 GVIZ_EXPORT void gviz_want_collector(int which);
 void watch_start(const char *why, bool fresh);
-void watch_poll(bool last);
+void watch_finish(void);
 void watch_stop(void);
 void watch_abandon(void);
 bool watching(void);
@@ -23,6 +23,8 @@ bool watching(void);
 bool watch_can_copy(void);
 void watch_stand_in(void);
 void watch_instantiated(CUgraph graph, CUgraphExec exec);
+/* A call that updates it has returned: of one node, or of the `whole`. */
+void watch_updated(const CUpti_CallbackData *data, bool whole);
 void watch_destroyed(CUgraphExec exec); /* it is about to be */
 void watch_context_ends(CUcontext context);
 

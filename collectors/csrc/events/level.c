@@ -72,6 +72,23 @@ static void leave_programmatic_alone(struct level *level) {
     free(data);
 }
 
+/* Give the nodes of all levels their places, a level's own before those of child graphs. */
+static size_t number(struct level *level, size_t first) {
+    level->first = first;
+    first += level->count;
+    for (size_t i = 0; i < level->count; i++)
+        if (level->children[i])
+            first = number(level->children[i], first);
+    return first;
+}
+
+void level_list(const struct level *level, CUgraphNode *nodes) {
+    memcpy(nodes + level->first, level->nodes, level->count * sizeof *nodes);
+    for (size_t i = 0; i < level->count; i++)
+        if (level->children[i])
+            level_list(level->children[i], nodes);
+}
+
 /* Read a graph and its child graphs. */
 struct level *level_read(CUgraph graph, int depth) {
     size_t count = 0;
@@ -99,6 +116,8 @@ struct level *level_read(CUgraph graph, int depth) {
             level->children[i] = level_read(child, depth + 1);
     }
     leave_programmatic_alone(level);
+    if (depth == 0)
+        number(level, 0);
     return level;
 }
 
@@ -142,8 +161,10 @@ struct level *level_in_clone(const struct level *original, CUgraph clone, bool c
     struct level *level = level_new(clone, original->graph_id, count);
     CUgraphNode *in_order = calloc(count + 1, sizeof *in_order);
     bool good = level && in_order && cuda.GraphGetNodes(clone, in_order, &count) == 0;
-    if (good)
+    if (good) {
+        level->first = original->first;
         level->edge_count = original->edge_count;
+    }
     for (size_t i = 0; good && i < original->count; i++) {
         int type = -1;
         level->nodes[i] = partner(original->nodes[i], clone, in_order, i);

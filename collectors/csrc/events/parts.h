@@ -8,6 +8,8 @@
 
 /* ---- watch.c, replay.c: watched graphs ---------------------------------------------------- */
 
+struct followed;
+
 struct watch {
     pthread_mutex_t lock;
     CUcontext context;
@@ -15,8 +17,11 @@ struct watch {
     CUgraphExec exec;         /* NULL: not known yet, or not watched any more */
     uint64_t flags;
     uint32_t graph_id, exec_id;
-    CUgraph clone;            /* uninstrumented; with one slice the copy is made out of it */
+    pthread_mutex_t clone_lock; /* taken after `lock`: for what follows, to `updates` */
+    CUgraph clone;            /* uninstrumented: copies are made out of clones of it */
     struct level *level;      /* of the clone */
+    struct followed *followed; /* by updates of the executable; NULL: none are seen */
+    uint32_t updates;         /* made in the clone */
     size_t node_count, timeable_count, slices, slice_nodes;
     bool copies;              /* a copy may take a launch's place */
     bool refused;             /* and if not, the reason is recorded */
@@ -24,7 +29,12 @@ struct watch {
     bool late;
     bool for_gate;            /* its launches come from the gate, not from Python */
     bool passes;              /* launches may have passed, unannounced */
-    struct copy *copy;
+    bool ended;               /* what copies need is to be given back */
+    bool wanted;              /* a copy is to be made */
+    bool cramped;             /* the device had no room for one */
+    uint32_t outdated;        /* copies that were so before they could be launched */
+    struct copy *copy;        /* that may be launched, or is in flight */
+    size_t copy_slice;        /* which it times */
     size_t next_slice;
     bool in_flight;           /* the copy was launched and not read since */
     uint32_t correlation;     /* of that launch */
@@ -32,15 +42,20 @@ struct watch {
     uint32_t plain_timed;     /* launches of the executable with an event before and after */
     bool due;
     uint64_t copied_ns;       /* when a copy was launched last */
+    uint64_t used_ns;         /* or made */
+    uint64_t look_ns;         /* until its events are queried again */
     uint64_t last_stream;     /* cuStreamGetId of the launch before */
     uint32_t under_way;       /* launches of the executable announced and not made yet */
+    bool queued;              /* these two with the copier's lock */
+    struct watch *next;
 };
 
 struct watch_counts {
     _Atomic uint64_t launches; /* that a copy made */
     _Atomic uint64_t unread;   /* of these, whose events could not be read */
     _Atomic uint64_t made;     /* copies built */
-    _Atomic uint64_t made_ns;  /* host time of that */
+    _Atomic uint64_t made_ns;  /* host time of that, on the copier's thread */
+    _Atomic uint64_t cloned_ns; /* and inside the program's calls */
 };
 
 extern struct watch_counts watch_counts;
@@ -49,13 +64,34 @@ struct watch *watch_find(int id);
 /* Each watch of this recording in turn, from NULL; NULL past the end. */
 struct watch *watch_next(int *at);
 void watch_refuse(struct watch *watch, const char *why);
-void watch_updated(struct watch *watch);
-/* With the watch's lock: give back what copies need. */
+/* Without its lock: give back what copies need. No copy may be in flight. */
 void watch_release(struct watch *watch);
-bool watch_calibrated(struct watch *watch);
+/* Whether the bias is known; if not, it is measured, up to so many times: then `*never` is set. */
+bool watch_calibrated(struct watch *watch, bool *never);
 extern const struct launch_maker launch_by_copies;
-/* With the watch's lock and its context: read the copy's events if its launch has finished. */
-void watch_collect(struct watch *watch);
+/* It has its times, and those of the plain launches that they are held against. */
+bool watch_is_done(const struct watch *watch);
+/* Read the events of the copy in flight. Returns whether there was none, or it had finished. The
+ * copier is not at the watch, or calls it. */
+bool watch_read(struct watch *watch);
+
+/* ---- copier.c: the thread that makes copies, reads their events and destroys them ------------- */
+
+/* With the watch's lock: it wants a copy, has one in flight, or has ended. */
+void copier_call(struct watch *watch);
+/* Until the copier is not at the watch. */
+void copier_leaves(const struct watch *watch);
+void copier_reset(void);
+bool copier_stop(void); /* false: it does not end, and nothing of it may be given back */
+void copier_forked(void);
+
+/* ---- follow.c: updates of an executable, made in its copy too ---------------------------------- */
+
+/* `original` as it was instantiated, and the same nodes in its clone. */
+struct followed *followed_make(const struct level *original, const struct level *clone);
+void followed_free(struct followed *followed);
+/* With the watch's clone_lock: have a copy leave out the nodes that the program has disabled. */
+bool followed_apply(const struct followed *followed, struct copy *copy);
 
 /* ---- level.c: a graph and its child graphs, as they were when it was handed over --------- */
 
@@ -63,6 +99,7 @@ void watch_collect(struct watch *watch);
 struct level {
     CUgraph graph;
     uint32_t graph_id;
+    size_t first; /* place of its first node among those of all levels */
     size_t count, edge_count;
     CUgraphNode *nodes;
     uint32_t *ids;           /* in the graph */
@@ -75,6 +112,8 @@ struct level *level_read(CUgraph graph, int depth);
 struct level *level_in_clone(const struct level *original, CUgraph clone, bool check);
 void level_free(struct level *level);
 size_t level_nodes(const struct level *level);
+/* Put the nodes of all levels where their places are. */
+void level_list(const struct level *level, CUgraphNode *nodes);
 /* Why no instrumented copy may take this graph's place, or NULL. */
 const char *level_obstacle(const struct level *level, int device);
 
@@ -83,12 +122,18 @@ const char *level_obstacle(const struct level *level, int device);
 struct timed_node {
     uint32_t graph_id, node_id;
     int type;
+    size_t place; /* among the nodes of all levels */
     CUevent before, after;
 };
+
+/* Of a node of a copy, in bits: it is disabled; it became so, or was, while a launch was in flight. */
+enum { LEFT_OUT = 1, CHANGED = 2 };
 
 struct copy {
     CUgraph graph;
     CUgraphExec exec;
+    CUgraphNode *nodes;      /* by place */
+    _Atomic unsigned char *left_out;
     struct timed_node *timed;
     size_t timed_count;
     CUevent start, end;      /* on the stream, around the launch */
@@ -98,7 +143,8 @@ struct copy {
 struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_t first, size_t last);
 int copy_launch(struct copy *copy, CUstream stream);
 bool copy_finished(struct copy *copy);
-bool copy_read(struct copy *copy, struct node_time *times, uint64_t *extent_ns);
+/* Fill in the times of the nodes that ran, `*count` of them. */
+bool copy_read(struct copy *copy, struct node_time *times, uint32_t *count, uint64_t *extent_ns);
 void copy_free(struct copy *copy);
 const char *copy_error(void);
 

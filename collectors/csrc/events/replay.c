@@ -14,9 +14,6 @@
 /* Plain launches of an executable that are timed whatever the rate: its copies are held against
  * them (gviz/spool/folding/event_bias.py). */
 #define COMPARED_LAUNCHES 8
-/* Device memory of a copy: about 1 KB a node on an H100, and it has three for each. */
-#define COPY_BYTES (8u << 20)
-#define NODE_BYTES 3072u
 #define UNKNOWN_STREAM UINT64_MAX
 
 static __thread struct {
@@ -30,99 +27,59 @@ static __thread struct {
 
 /* -- reading ------------------------------------------------------------------------------------------- */
 
-static void write_times(struct watch *watch, const struct node_time *times, uint64_t extent_ns) {
+static void write_times(struct watch *watch, const struct node_time *times, uint32_t count,
+                        uint64_t extent_ns) {
     struct node_times_record record = {
         .correlation = watch->correlation, .exec_id = watch->exec_id,
-        .nodes = (uint32_t)watch->copy->timed_count, .slices = (uint32_t)watch->slices,
+        .nodes = count, .slices = (uint32_t)watch->slices,
         .device_id = watch->device, .extent_ns = extent_ns,
         .position_ns = calibrate_position(watch->context, watch->device, watch->copy->start)};
     struct slice slices[] = {{&record, sizeof record}, {times, record.nodes * sizeof *times}};
     spool_append(RECORD_NODE_TIMES, slices, 2);
 }
 
-/* Read the copy's events if its launch has finished. With the watch's lock and its context. */
-void watch_collect(struct watch *watch) {
-    if (!watch->in_flight || watch->copy->lost || !copy_finished(watch->copy))
-        return;
+bool watch_read(struct watch *watch) {
+    pthread_mutex_lock(&watch->lock);
+    bool in_flight = watch->in_flight && !watch->copy->lost;
+    pthread_mutex_unlock(&watch->lock);
+    if (!in_flight)
+        return true;
+    if (!copy_finished(watch->copy))
+        return false;
     struct node_time *times = calloc(watch->copy->timed_count + 1, sizeof *times);
     uint64_t extent_ns = 0;
-    if (times && copy_read(watch->copy, times, &extent_ns))
-        write_times(watch, times, extent_ns);
+    uint32_t count = 0;
+    if (times && copy_read(watch->copy, times, &count, &extent_ns))
+        write_times(watch, times, count, extent_ns);
     else
         atomic_fetch_add(&watch_counts.unread, 1);
     free(times);
+    pthread_mutex_lock(&watch->lock);
     watch->in_flight = false;
+    pthread_mutex_unlock(&watch->lock);
+    return true;
 }
 
-/* It has its times, and those of the plain launches that they are held against. */
-static bool is_done(const struct watch *watch) {
+bool watch_is_done(const struct watch *watch) {
     return options.policy == POLICY_FIRST && watch->copies && watch->plain_timed > COMPARED_LAUNCHES &&
            watch->recorded >= options.policy_count * watch->slices;
 }
 
-/* On the flush thread. The `last` time nothing launches any more. */
-void watch_poll(bool last) {
+/* At the end, when nothing launches any more: read what is in flight. */
+void watch_finish(void) {
     int at = 0;
+    if (!copier_stop())
+        return;
     for (struct watch *watch; (watch = watch_next(&at));) {
         CUcontext popped;
-        if (last)
-            pthread_mutex_lock(&watch->lock);
-        else if (pthread_mutex_trylock(&watch->lock) != 0)
+        if (!watch->in_flight || cuda.CtxPushCurrent(watch->context) != 0)
             continue;
-        if (watch->in_flight && cuda.CtxPushCurrent(watch->context) == 0) {
-            watch_collect(watch);
-            cuda.CtxPopCurrent(&popped);
-        }
-        if (watch->for_gate && watch->exec && !watch->in_flight && (watch->refused || is_done(watch))) {
-            watch_release(watch);
-            executable_watch(watch->exec, 0); /* launches from here on are as without copies */
-            watch->exec = NULL;
-        }
-        pthread_mutex_unlock(&watch->lock);
+        watch_read(watch);
+        cuda.CtxPopCurrent(&popped);
     }
 }
 
 /* -- launching ------------------------------------------------------------------------------------------- */
-
-/* Twice what a copy may take: the driver takes memory in pieces, and the program wants some, too. */
-static bool has_room(const struct watch *watch) {
-    size_t available = 0, total = 0;
-    if (!watch->for_gate || watch->copy || !cuda.MemGetInfo)
-        return true;
-    return cuda.MemGetInfo(&available, &total) != 0 ||
-           available / 2 > COPY_BYTES + watch->node_count * NODE_BYTES;
-}
-
-/* Make the copy of the next slice. With the watch's lock and its context. */
-static bool make_copy(struct watch *watch) {
-    if (watch->copy && watch->slices == 1)
-        return true;
-    uint64_t begin_ns = now_ns();
-    CUgraph graph = watch->clone;
-    struct level *level = watch->level;
-    size_t first = watch->next_slice * watch->slice_nodes;
-    if (watch->slices == 1) {
-        watch->clone = NULL;
-        watch->level = NULL;
-    } else {
-        copy_free(watch->copy);
-        watch->copy = NULL;
-        if (cuda.GraphClone(&graph, watch->clone) != 0)
-            return false;
-        level = level_in_clone(watch->level, graph, false);
-        if (!level) {
-            cuda.GraphDestroy(graph);
-            return false;
-        }
-    }
-    size_t last = first + watch->slice_nodes;
-    last = last < watch->timeable_count ? last : watch->timeable_count;
-    watch->copy = copy_make(graph, level, watch->flags, first, last);
-    level_free(level);
-    atomic_fetch_add(&watch_counts.made, 1);
-    atomic_fetch_add(&watch_counts.made_ns, now_ns() - begin_ns);
-    return watch->copy != NULL;
-}
 
 static bool due(struct watch *watch, uint32_t earlier) {
     if (options.policy == POLICY_ALL)
@@ -137,27 +94,31 @@ static bool due(struct watch *watch, uint32_t earlier) {
     return watch->recorded < options.policy_count * watch->slices;
 }
 
+/* Whether there is the copy that is launched next; if not, it is requested. */
+static bool has_copy(struct watch *watch) {
+    bool there = watch->copy && watch->copy_slice == watch->next_slice;
+    if (!there && !watch->wanted) {
+        watch->wanted = true;
+        copier_call(watch);
+    }
+    return there;
+}
+
 /* Launch the copy, if it may take this launch's place. With the watch's lock and its context.
  * The first launch is always the original's: it is what the copy is compared with. */
 static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id,
                         uint32_t earlier, struct launch_record *record) {
-    if (!watch->copies || !due(watch, earlier) || watch->in_flight || earlier == 0 ||
-        watch->under_way || stream_id != watch->last_stream || !watch_calibrated(watch))
+    if (!watch->copies || !due(watch, earlier) || watch->in_flight || !has_copy(watch))
+        return false;
+    if (earlier == 0 || watch->under_way || stream_id != watch->last_stream)
         return false;
     /* One that passed may still be on its way, and is not announced. */
     if (captures_known() || (watch->passes && told_launches_elsewhere()))
         return false;
-    if (!has_room(watch)) {
-        watch_refuse(watch, "the GPU has little free memory, and a copy of the graph would take some");
-        return false;
-    }
-    if (!make_copy(watch)) {
-        watch_refuse(watch, copy_error()[0] ? copy_error() : "its copy could not be made");
-        return false;
-    }
     record->start_ns = now_ns();
     if (copy_launch(watch->copy, stream) != 0) {
         watch_refuse(watch, copy_error());
+        copier_call(watch); /* to be released */
         return false;
     }
     record->end_ns = now_ns();
@@ -166,11 +127,13 @@ static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id
     watch->correlation = record->correlation;
     watch->recorded++;
     watch->due = false;
-    watch->copied_ns = record->end_ns;
+    watch->copied_ns = watch->used_ns = record->end_ns;
     watch->next_slice = (watch->next_slice + 1) % watch->slices;
+    watch->wanted = watch->slices > 1 && options.policy != POLICY_PERIOD; /* that of the next one */
     atomic_fetch_add(&watch_counts.launches, 1);
     if (watch->copy->lost)
         watch_refuse(watch, copy_error());
+    copier_call(watch);
     return true;
 }
 
@@ -199,7 +162,6 @@ static bool begin(struct watch *watch, const struct launch_beginning *launch, ui
     CUstream stream = launch->stream;
     bool copied = false;
     pthread_mutex_lock(&watch->lock);
-    watch_collect(watch);
     watch->launches += launch->passed.count;
     if (launch->passed.any)
         watch->last_stream = UNKNOWN_STREAM;
@@ -292,8 +254,6 @@ static enum launch_by told_begins(int id, const struct launch_beginning *launch,
     if (!watch || cuda.CtxPushCurrent(watch->context) != 0)
         return BY_PROGRAM;
     bool known = identify(launch->stream, &stream_id), copied = false;
-    if (known && launch->updated)
-        watch_updated(watch);
     if (known)
         copied = begin(watch, launch, stream_id, record, compared);
     cuda.CtxPopCurrent(&popped);

@@ -4,7 +4,8 @@
  * gviz_launch_begin are counted and timed as a whole; some are made with an instrumented copy
  * (copy.c) in the executable's place. No launch is added and none is left out. A copy takes a
  * launch's place only where the result is the same:
- *   - the caller vouches that the executable was never updated (Python knows, see watching.py);
+ *   - the executable is what it was: the caller vouches for it (Python knows, see watching.py), or
+ *     its updates are seen and made in the copy too (follow.c);
  *   - the launch follows the one before on the same stream. The driver runs launches of one
  *     executable one after another, whatever their streams; a copy is another executable, so
  *     the stream's order must do it, and after a copy another stream waits for its end event;
@@ -25,7 +26,7 @@
 
 #define INSTANTIATE_UPLOAD 2u
 #define INSTANTIATE_DEVICE_LAUNCH 4u
-/* Copies are made in the launching call: 10 ms for 2,500 nodes; a larger graph holds it up. */
+/* The clone that copies come from is made in the call that instantiates; a larger graph holds it up. */
 #define MAX_NODES_OF_A_COPY 20000u
 /* All watched clones together; a node takes about 1 KB on the host and as much on the device. */
 #define MAX_NODES_OF_ALL 400000u
@@ -97,13 +98,6 @@ void watch_refuse(struct watch *watch, const char *why) {
     spool_append(RECORD_REFUSED, slices, 2);
 }
 
-void watch_updated(struct watch *watch) {
-    pthread_mutex_lock(&watch->lock);
-    if (watch->copies)
-        watch_refuse(watch, "the program updates its executable, which copies do not follow");
-    pthread_mutex_unlock(&watch->lock);
-}
-
 bool watch_can_copy(void) {
     return cuda.GraphClone && cuda.GraphDestroy && cuda.GraphNodeFindInClone &&
            cuda.GraphAddEventRecordNode && cuda.GraphInstantiate && cuda.GraphExecDestroy &&
@@ -142,7 +136,7 @@ static const char *obstacle(const struct watch *watch, const struct level *level
     if (!watch_can_copy())
         return "the driver lacks functions that copying a graph needs; CUDA 12.3 has them";
     if (watch->node_count > MAX_NODES_OF_A_COPY)
-        return "it has more than 20,000 nodes, and copying it would hold up the program";
+        return "it has more than 20,000 nodes, and cloning it would hold up the program";
     if (atomic_load(&copied_nodes) + watch->node_count > MAX_NODES_OF_ALL)
         return "the graphs watched have more than 400,000 nodes already";
     return level_obstacle(level, watch->device);
@@ -171,6 +165,8 @@ static void prepare(struct watch *watch, const struct level *level) {
         watch_refuse(watch, "its clone has other nodes or launch attributes");
         return;
     }
+    if (watch->for_gate)
+        watch->followed = followed_make(level, watch->level);
     watch->counted = true;
     atomic_fetch_add(&copied_nodes, watch->node_count);
     watch->timeable_count = count_timeable(level);
@@ -186,6 +182,7 @@ static struct watch *make(void) {
     if (!watch)
         return NULL;
     pthread_mutex_init(&watch->lock, NULL);
+    pthread_mutex_init(&watch->clone_lock, NULL);
     watch->device = -1;
     if (cuda.CtxGetCurrent(&watch->context) != 0 || !watch->context ||
         cuda.CtxGetDevice(&watch->device) != 0) {
@@ -253,14 +250,12 @@ GVIZ_EXPORT int gviz_watch_late(CUgraphExec exec) {
 
 static bool wants_copies(void) { return options.policy_count || options.policy == POLICY_ALL; }
 
-bool watch_calibrated(struct watch *watch) {
+bool watch_calibrated(struct watch *watch, bool *never) {
     if (calibrate_known(watch->device))
         return true;
     int attempt = atomic_fetch_add(&calibration_attempts, 1);
-    if (attempt < CALIBRATION_ATTEMPTS)
-        return calibrate(watch->context, watch->device, attempt == CALIBRATION_ATTEMPTS - 1);
-    watch_refuse(watch, "the bias of events could not be measured on this GPU (is it busy?)");
-    return false;
+    *never = attempt >= CALIBRATION_ATTEMPTS;
+    return !*never && calibrate(watch->context, watch->device, attempt == CALIBRATION_ATTEMPTS - 1);
 }
 
 /* The watched graph was instantiated as this executable. Nothing runs on the GPU right after a
@@ -272,9 +267,15 @@ static void instantiated(struct watch *watch, CUgraphExec exec) {
         watch_refuse(watch, "its instantiation flags cannot be read");
     if (watch->flags & INSTANTIATE_DEVICE_LAUNCH)
         watch_refuse(watch, "it is instantiated for launches from the device");
+    if (watch->refused)
+        copier_call(watch); /* to release what copies need */
     watch->flags &= ~(uint64_t)INSTANTIATE_UPLOAD; /* needs a stream; the launch uploads */
-    if (watch->copies && wants_copies())
-        watch_calibrated(watch);
+    if (watch->copies && wants_copies()) {
+        bool never;
+        watch_calibrated(watch, &never); /* else the copier tries again */
+        if ((watch->wanted = !paused()))
+            copier_call(watch);
+    }
     pthread_mutex_unlock(&watch->lock);
 }
 
@@ -289,6 +290,8 @@ GVIZ_EXPORT void gviz_watch_refuse(int id, const char *why) {
     if (!watch)
         return;
     pthread_mutex_lock(&watch->lock);
+    if (watch->copies)
+        copier_call(watch); /* to release what they need */
     watch_refuse(watch, why);
     pthread_mutex_unlock(&watch->lock);
 }
@@ -307,20 +310,28 @@ GVIZ_EXPORT int gviz_watch_ids(int id, uint32_t *graph_id, uint32_t *exec_id) {
 
 void watch_release(struct watch *watch) {
     CUcontext popped;
-    watch->copies = false;
-    if (cuda.CtxPushCurrent(watch->context) != 0)
-        return;
-    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
-    if (watch->counted)
-        atomic_fetch_sub(&copied_nodes, watch->node_count);
-    watch->counted = false;
-    copy_free(watch->copy);
-    if (watch->clone)
-        cuda.GraphDestroy(watch->clone);
-    level_free(watch->level);
+    pthread_mutex_lock(&watch->lock);
+    pthread_mutex_lock(&watch->clone_lock);
+    struct watch taken = {.copy = watch->copy, .clone = watch->clone, .level = watch->level,
+                          .followed = watch->followed};
+    watch->copies = watch->wanted = false;
     watch->copy = NULL;
     watch->clone = NULL;
     watch->level = NULL;
+    watch->followed = NULL;
+    if (watch->counted)
+        atomic_fetch_sub(&copied_nodes, watch->node_count);
+    watch->counted = false;
+    pthread_mutex_unlock(&watch->clone_lock);
+    pthread_mutex_unlock(&watch->lock);
+    level_free(taken.level);
+    followed_free(taken.followed);
+    if ((!taken.copy && !taken.clone) || cuda.CtxPushCurrent(watch->context) != 0)
+        return;
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
+    copy_free(taken.copy);
+    if (taken.clone)
+        cuda.GraphDestroy(taken.clone);
     exchange_capture_mode(mode);
     cuda.CtxPopCurrent(&popped);
 }
@@ -332,24 +343,10 @@ GVIZ_EXPORT void gviz_unwatch(int id) {
         return;
     pthread_mutex_lock(&watch->lock);
     watch->copies = false;
+    watch->ended = true;
     watch->exec = NULL;
-    bool busy = false;
-    if (watch->in_flight && cuda.CtxPushCurrent(watch->context) == 0) {
-        CUcontext popped;
-        watch_collect(watch);
-        busy = watch->in_flight;
-        cuda.CtxPopCurrent(&popped);
-    }
-    if (!busy) /* else at the end, once its events have been read */
-        watch_release(watch);
+    copier_call(watch);
     pthread_mutex_unlock(&watch->lock);
-}
-
-/* It was refused, and nobody knows of it. */
-static void discard(struct watch *watch) {
-    watch_release(watch);
-    pthread_mutex_destroy(&watch->lock);
-    free(watch);
 }
 
 /* -- executables that the gate tells of ------------------------------------------------------------------- */
@@ -367,12 +364,15 @@ void watch_instantiated(CUgraph graph, CUgraphExec exec) {
         watch->exec_id = executable_id(exec);
         watch->node_count = level_nodes(level);
         prepare(watch, level);
-        atomic_fetch_add(&watch_counts.made_ns, now_ns() - begin_ns);
-        instantiated(watch, exec);
-        if (watch->copies)
-            executable_watch(exec, add(watch));
-        else
-            discard(watch);
+        atomic_fetch_add(&watch_counts.cloned_ns, now_ns() - begin_ns);
+        int id = watch->copies ? add(watch) : 0;
+        if (!id) {
+            watch_release(watch);
+            free(watch);
+        } else {
+            instantiated(watch, exec);
+            executable_watch(exec, id);
+        }
     }
     level_free(level);
 }
@@ -387,15 +387,19 @@ void watch_destroyed(CUgraphExec exec) {
 void watch_context_ends(CUcontext context) {
     int at = 0;
     for (struct watch *watch; (watch = watch_next(&at));) {
+        if (watch->context != context)
+            continue;
         pthread_mutex_lock(&watch->lock);
-        if (watch->context == context) {
-            if (watch->in_flight)
-                watch_collect(watch);
-            atomic_fetch_add(&watch_counts.unread, watch->in_flight);
-            watch->in_flight = false;
-            watch_release(watch);
-        }
+        watch->copies = false;
+        watch->ended = true;
         pthread_mutex_unlock(&watch->lock);
+        copier_leaves(watch);
+        if (!watch_read(watch) || watch->in_flight)
+            atomic_fetch_add(&watch_counts.unread, 1);
+        watch->in_flight = false;
+        watch_release(watch);
+        copier_leaves(watch);
+        watch->context = NULL;
     }
 }
 
@@ -404,6 +408,7 @@ void watch_abandon(void) {
     pthread_mutex_init(&table_lock, NULL);
     table_first = table_count;
     atomic_store(&standing_in, false);
+    copier_forked();
 }
 
 /* -- start and stop ------------------------------------------------------------------------------------------ */
@@ -429,6 +434,8 @@ static void counts_reset(void) {
     atomic_store(&watch_counts.unread, 0);
     atomic_store(&watch_counts.made, 0);
     atomic_store(&watch_counts.made_ns, 0);
+    atomic_store(&watch_counts.cloned_ns, 0);
+    copier_reset();
 }
 
 /* With the control lock, before the gate tells of anything. */
@@ -476,18 +483,19 @@ void watch_stop(void) {
         return;
     launch_listen(NULL);
     calls_keep_launches(false);
+    bool stopped = copier_stop();
     uint64_t lost = atomic_load(&watch_counts.unread);
     int at = 0;
     for (struct watch *watch; (watch = watch_next(&at));) {
-        pthread_mutex_lock(&watch->lock);
+        if (watch->cramped && watch->copies)
+            watch_refuse(watch, "the GPU has little free memory, and a copy of the graph would take some");
         watch->copies = false;
         lost += watch->in_flight;
-        if (!watch->in_flight)
+        if (!watch->in_flight && stopped)
             watch_release(watch);
-        pthread_mutex_unlock(&watch->lock);
     }
     table_first = table_count;
-    if (!lost)
+    if (!lost && stopped)
         calibrate_reset();
     counter("launches_by_copy", (double)atomic_load(&watch_counts.launches), "number",
             "measured: launches that an instrumented copy made in the executable's place");
@@ -496,5 +504,7 @@ void watch_stop(void) {
     counter("copies_made", (double)atomic_load(&watch_counts.made), "number",
             "measured: instrumented copies built");
     counter("copies_ns", (double)atomic_load(&watch_counts.made_ns), "ns",
-            "measured: host time of building them, total, inside launch calls");
+            "measured: host time of building them, total, on a thread of gviz's own");
+    counter("copies_call_ns", (double)atomic_load(&watch_counts.cloned_ns), "ns",
+            "measured: host time of cloning what they are built from, total, inside the program's calls");
 }

@@ -71,7 +71,7 @@ struct entered {
     uint32_t exec_id;
     uint32_t launches; /* before this one, in this period */
     uint32_t recorded; /* of those, with node times wanted */
-    bool late, wanted, updated;
+    bool late, wanted;
     bool due; /* node times, once a window is open */
     int watch;
 };
@@ -90,7 +90,7 @@ GVIZ_HOT_CODE static struct entered exec_enter(CUgraphExec handle, bool admitted
         bool due = admitted && wants_nodes(exec, time_ns);
         bool wanted = due && (!visits_on() || activity_is_open());
         entered = (struct entered){exec->exec_id, exec->launches, exec->recorded, exec->late, wanted,
-                                   exec->updated, due && !wanted, exec->watch};
+                                   due && !wanted, exec->watch};
         exec->launches++;
         exec->recorded += wanted;
         exec->wanted_ns = wanted ? time_ns : exec->wanted_ns;
@@ -109,7 +109,7 @@ static bool always_timed(const struct entered *entered) {
 /* Say to the maker of copies that a launch begins; returns whether it has made it. */
 static bool made_by_copy(const struct entered *entered, const CUpti_CallbackData *data,
                          CUstream stream, bool admitted, bool *compared) {
-    const struct launch_beginning launch = {stream, admitted, entered->updated, slot.passed};
+    const struct launch_beginning launch = {stream, admitted, slot.passed};
     const struct launch_maker *to = atomic_load(&maker);
     struct launch_record record = {.exec_id = entered->exec_id, .correlation = data->correlation_id};
     enum launch_by by = BY_PROGRAM;
@@ -131,7 +131,7 @@ static void launch_outside_period(const CUpti_CallbackData *data, CUgraphExec ha
     if (!to)
         return;
     struct executable *exec = executable_hold(handle);
-    struct entered entered = {.watch = exec ? exec->watch : 0, .updated = exec && exec->updated};
+    struct entered entered = {.watch = exec ? exec->watch : 0};
     bool compared;
     executable_release();
     made_by_copy(&entered, data, stream, false, &compared);

@@ -26,7 +26,6 @@ struct launch_record;
 struct launch_beginning {
     CUstream stream;
     bool admitted; /* to be recorded */
-    bool updated;  /* its executable was */
     struct passed passed; /* since the launch before that was told of */
 };
 /* Who may make launches of watched executables in the program's place. */

@@ -81,14 +81,6 @@ void executable_unwanted(CUgraphExec handle) {
     pthread_mutex_unlock(&lock);
 }
 
-void executable_updated(CUgraphExec handle) {
-    pthread_mutex_lock(&lock);
-    struct executable *known = find(handle);
-    if (known)
-        known->updated = true;
-    pthread_mutex_unlock(&lock);
-}
-
 bool executable_is_wanted(CUgraphExec handle) {
     pthread_mutex_lock(&lock);
     struct executable *known = find(handle);

@@ -139,7 +139,6 @@ static void enter(const CUpti_CallbackData *data, uint32_t cbid) {
     case CALL_EXEC_UPDATE:
     case CALL_NODE_UPDATE:
         exec_id = executable_id((CUgraphExec)params[0]);
-        executable_updated((CUgraphExec)params[0]);
         break;
     case CALL_EXEC_DESTROY:
         exec_id = executable_id((CUgraphExec)params[0]);

@@ -33,7 +33,6 @@ struct executable {
     uint64_t wanted_ns; /* when node times of a launch were wanted last */
     bool late;     /* instantiated before gviz attached */
     bool unwanted; /* its graph's name does not match the requested pattern */
-    bool updated;  /* after its instantiation */
     int watch;     /* of the copies that may be launched in its place, 0: none */
 };
 

@@ -38,7 +38,6 @@ void updates_add(const struct update *update, uint64_t start_ns, uint64_t end_ns
 /* ---- executables.c, memory.c -------------------------------------------------------- */
 
 void executable_destroyed(CUgraphExec exec);
-void executable_updated(CUgraphExec exec);
 void executable_unwanted(CUgraphExec exec); /* its nodes are not to be timed */
 void memory_reset(void);
 

@@ -106,6 +106,12 @@ GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *d
         if (data->site != 0)
             exec_made(data);
         break;
+    case CALL_NODE_UPDATE:
+    case CALL_EXEC_UPDATE:
+        life_call(cbid, data);
+        if (data->site != 0)
+            watch_updated(data, calls[cbid].kind == CALL_EXEC_UPDATE);
+        break;
     default:
         life_call(cbid, data);
     }

@@ -249,8 +249,9 @@ static inline void prefetch(uint32_t id) {
         __builtin_prefetch(line, 1);
 }
 
+/* Of gviz's own threads nothing is told. */
 GVIZ_HOT_CODE static void on_call(const struct gate_call *call) {
-    if (within)
+    if (within || this_thread()->inside)
         return;
     if (!call->result && call->id < CALL_ID_LIMIT)
         prefetch(call->id);

@@ -32,6 +32,8 @@ def _copies(measured: Mapping[str, float]) -> Iterator[Sentence]:
             f"{counted(int(measured.get('launches_by_copy', 0)), 'launch', 'launches')} in the "
             "program's place; building them took ",
             ns(measured.get("copies_ns"), "measured"),
+            " on a thread of gviz's own, and ",
+            ns(measured.get("copies_call_ns", 0.0), "measured"),
             " inside its calls.",
         )
 

@@ -41,11 +41,14 @@ _NEVER = (NodeType.EMPTY, NodeType.WAIT_EVENT, NodeType.EVENT_RECORD, NodeType.M
 
 def fit_to_events(contents: Contents, graphs: Graphs) -> None:
     """Say of every node of graphs watched without CUPTI whether events time it, or why not."""
+    timed = _timed_graphs(contents)
     for level in graphs.levels.values():
-        if level.row.parent_graph_id is not None or (level.row.cuda_graph_id or 0) < OWN_IDS:
+        cuda_id = level.row.cuda_graph_id or 0
+        if level.row.parent_graph_id is not None or cuda_id < OWN_IDS:
             continue
         family = graphs.family(level.row.graph_id)
-        refusal = contents.refusals.get(level.row.cuda_graph_id or 0)
+        member_ids = {member.row.cuda_graph_id for member in family}
+        refusal = contents.refusals.get(cuda_id) if timed.isdisjoint(member_ids) else None
         following = 1 + max(int(_numbers(member.nodes).max(initial=-1)) for member in family)
         for member in family:
             missing = _fit_nodes(member, refusal)
@@ -58,6 +61,12 @@ def fit_to_events(contents: Contents, graphs: Graphs) -> None:
             else:
                 exec_node_id[missing] = following + np.arange(len(missing))
                 following += len(missing)
+
+
+def _timed_graphs(contents: Contents) -> set[int]:
+    """Return CUDA's ids of the graphs of which copies timed nodes."""
+    found = (np.unique(record.times["graph_id"]).tolist() for record in contents.node_times)
+    return {graph_id for ids in found for graph_id in ids}
 
 
 def _numbers(nodes: Rows) -> IntArray:
@@ -272,8 +281,13 @@ def collector_of(contents: Contents, attached: bool) -> tuple[str | None, str]:
 
 def refusal_notes(contents: Contents, graphs: Graphs) -> list[tuple[str, str]]:
     """Return a note for each graph whose nodes are not timed (call it once graphs have names)."""
-    return [
-        ("limit", f"{level.row.name}: its nodes are not timed: {contents.refusals[cuda_id]}")
-        for level in graphs.levels.values()
-        if (cuda_id := level.row.cuda_graph_id) is not None and cuda_id in contents.refusals
-    ]
+    timed = _timed_graphs(contents)
+    found = []
+    for level in graphs.levels.values():
+        why = contents.refusals.get(level.row.cuda_graph_id or 0)
+        if why is not None:
+            family = graphs.family(level.row.graph_id)
+            was_timed = any(member.row.cuda_graph_id in timed for member in family)
+            since = " from some launch on" if was_timed else ""
+            found.append(("limit", f"{level.row.name}: its nodes are not timed{since}: {why}"))
+    return found

@@ -23,11 +23,12 @@ def test_run_that_measured_nothing_says_nothing() -> None:
 def test_copies_and_events_have_a_price() -> None:
     text = stated(
         launch_event_share=0.0004, copies_made=1.0, launches_by_copy=20.0, copies_ns=1.5e6,
+        copies_call_ns=2.5e5,
         launches_counted=817.0,
     )  # fmt: skip
     assert "Events around launches took 0.04% of the wall time on the host." in text
     assert "1 instrumented copy made 20 launches in the program's place" in text
-    assert "1.50 ms inside its calls" in text
+    assert "1.50 ms on a thread of gviz's own, and 250 µs inside its calls" in text
     assert "817 launches passed: counted, and nothing more." in text
 
 

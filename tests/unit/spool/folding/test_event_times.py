@@ -226,6 +226,17 @@ def test_refusal_is_the_reason_of_every_node(folded: Fold) -> None:
     assert f"graph 1: its nodes are not timed: {why}" in [n.text for n in recording.fetch_notes(1)]
 
 
+def test_refusal_after_times_leaves_them(folded: Fold) -> None:
+    why = "the program updates its executable as a whole"
+    refused = (int(RecordType.REFUSED), table.REFUSED.pack(GRAPH, EXEC) + why.encode())
+    first = launch_record(EXEC, FIRST, 1_000)
+    recording = folded([*CHAIN, first, times(FIRST, [(GRAPH, 0, 10, 500)]), refused])
+    assert [launch.node_method for launch in recording.fetch_launches(1)] == ["events"]
+    assert {node.not_timed_reason for node in recording.fetch_nodes(1)} == {None}
+    note = f"graph 1: its nodes are not timed from some launch on: {why}"
+    assert note in [n.text for n in recording.fetch_notes(1)]
+
+
 def test_launch_whose_events_were_lost_has_no_times(folded: Fold) -> None:
     recording = folded([*CHAIN, launch_record(EXEC, FIRST, 1_000), times(FIRST + 9, [])])
     (launch,) = recording.fetch_launches(1)
