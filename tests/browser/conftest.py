@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from canvas_page import choose
+from memory_recordings import write_memory_recording
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -21,6 +22,7 @@ from playwright.sync_api import (
     Playwright,
     sync_playwright,
 )
+from recordings import write_loop_recording
 from resting_page import WINDOW, go_on, rest
 from waiting import PATIENCE_S, eventually
 
@@ -70,26 +72,75 @@ _ARGUMENTS = [*_PROCESSES, "--js-flags=--min-semi-space-size=32"]
 _MEDIA = {"color_scheme", "reduced_motion"}
 
 Serve = Callable[..., Site]
+#: The pages that tests use in turn, once there are some: of those where nothing moves, and others.
+Kept = dict[bool, Page]
+
+
+def _start(
+    paths: Sequence[Path], url_prefix: str = "/", overlays: Sequence[Path] = ()
+) -> tuple[RunningServer, threading.Thread]:
+    """Start a server on recordings; it listens on a port the system picks."""
+    laid = read_overlays(overlays)
+    options = Options(port=0, open_browser=False, url_prefix=url_prefix, overlays=laid)
+    server = RunningServer(list(paths), options)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    return server, thread
 
 
 @pytest.fixture(scope="module")
-def serve() -> Iterator[Serve]:
-    """Start servers on recordings; each listens on a port the system picks."""
+def serve(kept: Kept) -> Iterator[Serve]:
+    """Start servers on recordings; each shows these and no others."""
     running: list[tuple[RunningServer, threading.Thread]] = []
 
-    def start(*paths: Path, url_prefix: str = "/", overlays: Sequence[Path] = ()) -> Site:
-        laid = read_overlays(overlays)
-        options = Options(port=0, open_browser=False, url_prefix=url_prefix, overlays=laid)
-        server = RunningServer(list(paths), options)
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        running.append((server, thread))
-        return Site(server)
+    def start(*paths: Path, **options: Any) -> Site:
+        running.append(_start(paths, **options))
+        return Site(running[-1][0])
 
     yield start
     for server, thread in running:
+        for page in kept.values():
+            if page.url.startswith(server.url):
+                page.goto("about:blank")  # it would ask a server that is no more
         server.close()
         thread.join(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def serve_beside() -> Iterator[Serve]:
+    """Show recordings on a server that has other modules' too: a server and its first page take
+    longer than many a test. For pages whose addresses name their file, and lists of files that may
+    be longer. Of two files of one name each has a server.
+    """
+    running: list[tuple[RunningServer, threading.Thread]] = []
+
+    def show(*paths: Path) -> Site:
+        wanted = {path.stem: path.resolve() for path in paths}
+        for server, _ in running:
+            shown = {file.key: file.path for file in server.library.files()}
+            if all(shown.get(key, path) == path for key, path in wanted.items()):
+                for key in wanted.keys() - shown.keys():
+                    server.library.add(wanted[key])
+                return Site(server)
+        running.append(_start([*wanted.values()]))
+        return Site(running[-1][0])
+
+    yield show
+    for server, thread in running:
+        server.close()
+        thread.join(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def loop_recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of a WHILE loop."""
+    return write_loop_recording(tmp_path_factory.mktemp("loop") / "loop.gviz")
+
+
+@pytest.fixture(scope="session")
+def memory_recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of allocation nodes and their pool."""
+    return write_memory_recording(tmp_path_factory.mktemp("memory") / "memory.gviz")
 
 
 @pytest.fixture(scope="session")
@@ -125,50 +176,46 @@ def console_may_say() -> list[str]:
     return []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def window(
-    playwright: Playwright,
-    chromium: str,
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
+    playwright: Playwright, chromium: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[BrowserContext]:
-    """A window of 1280 x 800 for a module's pages: scripts are fetched and compiled once.
+    """A window of 1280 x 800 for all pages: scripts are fetched and compiled once.
 
     Its profile is on disk: Chromium keeps compiled scripts there only. What glides and fades takes
     a third of a test's time and does so only where a module says MOTION.
     """
-    profile = tmp_path_factory.mktemp("profile")
-    moves = getattr(request.module, "MOTION", False)
     with playwright.chromium.launch_persistent_context(
-        profile,
+        tmp_path_factory.mktemp("profile"),
         executable_path=chromium,
         args=_ARGUMENTS,
         viewport=WINDOW,
-        reduced_motion="no-preference" if moves else "reduce",
+        reduced_motion="reduce",
     ) as context:
         yield context
 
 
-@pytest.fixture(scope="module")
-def kept() -> list[Page]:
-    """The page that a module's tests use in turn, once there is one."""
-    return []
+@pytest.fixture(scope="session")
+def kept() -> Kept:
+    """The pages that tests use in turn; those of MOTION have their own."""
+    return {}
 
 
 @pytest.fixture
 def page(
     window: BrowserContext,
-    kept: list[Page],
+    kept: Kept,
     request: pytest.FixtureRequest,
     console_may_say: list[str],
 ) -> Iterator[Page]:
     """A page, of a new user to the servers; its console must be empty at the end.
 
-    In a module that says ONE_PAGE the tests use one in turn, but for those marked ``own_page``:
+    In modules that say ONE_PAGE the tests use one in turn, but for those marked ``own_page``:
     loading Dash takes longer than most of them. Parametrized, it has these options: those of media
     on a page of its own, others in a window of its own.
     """
     options = getattr(request, "param", {})
+    moves = getattr(request.module, "MOTION", False)
     is_shared = getattr(request.module, "ONE_PAGE", False) and not (
         options or request.node.get_closest_marker("own_page")
     )
@@ -178,7 +225,9 @@ def page(
         context = browser.new_context(viewport=WINDOW, **options)
     if TRACE:
         context.tracing.start(screenshots=True, snapshots=True)
-    opened = kept.pop() if is_shared and kept else context.new_page()
+    opened = (kept.pop(moves, None) if is_shared else None) or context.new_page()
+    if moves:
+        opened.emulate_media(reduced_motion="no-preference")
     if options and context is window:
         opened.emulate_media(**options)
     stated: list[str] = []
@@ -209,7 +258,7 @@ def page(
     if can_stay:
         opened.remove_listener("console", hear_message)
         opened.remove_listener("pageerror", hear_error)
-        kept.append(opened)
+        kept[moves] = opened
     if context is window:
         _forget(window, kept)
     else:
@@ -217,17 +266,15 @@ def page(
     assert stated == [], "the console is not empty"
 
 
-def _forget(context: BrowserContext, kept: list[Page]) -> None:
-    """Close a window's pages but the kept one; forget what servers and pages stored in it."""
+def _forget(context: BrowserContext, kept: Kept) -> None:
+    """Close a window's pages but the kept ones; forget what pages stored in it."""
     # Its first page stays: a browser whose last page is closed would end.
     for page in context.pages[1:]:
-        if page in kept:
+        if page in kept.values():
             continue
         if page.url.startswith(("http", "file")):
             page.evaluate("localStorage.clear()")
         page.close()
-    if not kept:
-        context.clear_cookies()
     context.clear_permissions()
 
 

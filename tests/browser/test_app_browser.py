@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from app_recordings import write_imported_recording
 from playwright.sync_api import Page, Route, expect
-from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
+from recordings import FIRST_NODE_ID, transformer_shape, write_recording
 from waiting import eventually
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ OTHER = FIRST_NODE_ID + 5
 @pytest.fixture(scope="module")
 def site(serve: Serve, small_recording: Path) -> Site:
     return serve(small_recording)
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_imported_recording(tmp_path_factory.mktemp("dump") / "dump.gviz")
 
 
 @pytest.mark.installed
@@ -224,9 +229,9 @@ def test_panes_are_resized_by_keyboard(graph_page: GraphPage, site: Site) -> Non
 
 
 def test_body_of_a_loop_is_reached_and_left(
-    graph_page: GraphPage, serve: Serve, tmp_path: Path
+    graph_page: GraphPage, serve_beside: Serve, loop_recording: Path
 ) -> None:
-    graph_page.open(serve(write_loop_recording(tmp_path / "loop.gviz")), "graph?file=loop&graph=1")
+    graph_page.open(serve_beside(loop_recording), "graph?file=loop&graph=1")
     graph_page.click_node("dag", 1002)
     graph_page.page.locator("#inspector").get_by_role("link", name="while loop body").click()
     graph_page.page.get_by_role("heading", name="while loop body").wait_for()
@@ -239,29 +244,26 @@ def test_body_of_a_loop_is_reached_and_left(
 
 
 def test_import_without_times_says_so_and_links_dag_and_table(
-    graph_page: GraphPage, serve: Serve, tmp_path: Path
+    graph_page: GraphPage, serve_beside: Serve, dump: Path
 ) -> None:
-    graph_page.open(
-        serve(write_imported_recording(tmp_path / "dump.gviz")), "graph?file=dump&graph=1"
-    )
+    graph_page.open(serve_beside(dump), "graph?file=dump&graph=1")
     assert graph_page.page.get_by_text("No times: a DOT dump carries none").count() >= 1
     graph_page.click_node("dag", 2)
     graph_page.page.locator("#nodes [aria-selected=true][data-row='2']").wait_for()
     graph_page.page.locator("#inspector", has_text="Not timed").wait_for()
 
 
-def test_graph_without_nodes_opens_with_a_word(page: Page, serve: Serve, tmp_path: Path) -> None:
-    site = serve(write_imported_recording(tmp_path / "dump.gviz"))
-    site.open(page, "")
+def test_graph_without_nodes_opens_with_a_word(page: Page, serve_beside: Serve, dump: Path) -> None:
+    serve_beside(dump).open(page, "")
     page.get_by_role("link", name="nothing", exact=True).click()
     page.get_by_text("This graph has no nodes.").wait_for()
 
 
 def test_graph_of_2500_nodes_is_linked_too(
-    graph_page: GraphPage, serve: Serve, tmp_path: Path
+    graph_page: GraphPage, serve_beside: Serve, tmp_path: Path
 ) -> None:
-    path = write_recording(tmp_path / "large.gviz", transformer_shape(166), launches=3)
-    graph_page.open(serve(path), "graph?file=large&graph=1&fold=none")
+    path = write_recording(tmp_path / "linked.gviz", transformer_shape(166), launches=3)
+    graph_page.open(serve_beside(path), "graph?file=linked&graph=1&fold=none")
     row = graph_page.page.locator("#nodes [data-row]").first
     node = int(row.get_attribute("data-row") or 0)
     row.locator("[data-field=name]").click()

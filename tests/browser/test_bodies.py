@@ -28,9 +28,9 @@ DRAWINGS = re.compile("payload/dag")
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(serve_beside: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder: Path = tmp_path_factory.mktemp("bodies")
-    return serve(
+    return serve_beside(
         write_nested_recording(folder / "nested.gviz", NESTED),
         write_nested_recording(folder / "layers.gviz", layered(LAYERS)),
         write_late_recording(folder / "late.gviz"),
@@ -303,5 +303,4 @@ def test_node_of_a_body_without_a_known_parent_node_is_selected_but_not_drawn(
     assert graph_page.state("dag")["nodeCount"] == drawn
     graph_page.page.locator("#inspector").get_by_role("link", name="body 0").first.click()
     graph_page.wait_until(lambda: "graph=1&" not in graph_page.page.url, "the body's page")
-    graph_page.wait()
-    assert graph_page.state("dag")["message"] == ""
+    graph_page.drawn("dag", message="")

@@ -27,8 +27,8 @@ SENTENCE = (
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve) -> Site:
-    return serve(RECORDING)
+def site(serve_beside: Serve) -> Site:
+    return serve_beside(RECORDING)
 
 
 def block(page: Page, text: str) -> Locator:

@@ -88,12 +88,16 @@ def contrast(upper: str | Colour, lower: str | Colour) -> float:
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(
+    serve_beside: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     works = list(fork_join_shape().works)
     for at in (4, 9):
         works[at] = replace(works[at], duration_ns=3 * works[at].duration_ns)
     path = tmp_path_factory.mktemp("contrast") / "before.gviz"
-    return serve(small_recording, write_recording(path, Shape("before", tuple(works)), seed=5))
+    return serve_beside(
+        small_recording, write_recording(path, Shape("before", tuple(works)), seed=5)
+    )
 
 
 def drawn_anew(graph_page: GraphPage) -> list[dict[str, Any]]:

@@ -27,11 +27,15 @@ COPY = FIRST_NODE_ID
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(
+    serve_beside: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     folder = tmp_path_factory.mktemp("canvas")
-    large = write_recording(folder / "large.gviz", transformer_shape(layers=120), launches=2)
+    transformer = write_recording(
+        folder / "transformer.gviz", transformer_shape(layers=120), launches=2
+    )
     plain = write_recording(folder / "plain.gviz", SHAPE, launches=0, eager=False)
-    return serve(small_recording, large, plain)
+    return serve_beside(small_recording, transformer, plain)
 
 
 def colour_at(page: Page, node: int) -> list[int]:
@@ -212,7 +216,7 @@ def test_canvas_has_a_pixel_for_each_of_the_screens(graph_page: GraphPage, site:
 def test_large_graph_is_drawn_in_blocks_and_moved_by_its_minimap(
     graph_page: GraphPage, site: Site
 ) -> None:
-    graph_page.open(site, "graph?file=large&graph=1&fold=none")
+    graph_page.open(site, "graph?file=transformer&graph=1&fold=none")
     page = graph_page.page
     state = graph_page.state("dag")
     assert state["nodeCount"] == 1806

@@ -32,13 +32,15 @@ NODE = FIRST_NODE_ID + 4
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(
+    serve_beside: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     folder = tmp_path_factory.mktemp("canvas")
-    loop = write_loop_recording(folder / "loop.gviz", iterations=4)
+    loop = write_loop_recording(folder / "four_turns.gviz", iterations=4)
     alone = write_recording(folder / "alone.gviz", SHAPE, launches=2, eager=False)
     wide = write_recording(folder / "wide.gviz", wide_shape(lanes=40, length=4), launches=1)
     bundled = Path(gviz.assets.__file__).parent / "recordings"
-    return serve(small_recording, loop, alone, wide, bundled / "training_step.gviz")
+    return serve_beside(small_recording, loop, alone, wide, bundled / "training_step.gviz")
 
 
 def test_slow_loading_is_reported(graph_page: GraphPage, site: Site) -> None:
@@ -127,12 +129,13 @@ def test_hover_explains_a_span_and_its_stream_operation(graph_page: GraphPage, s
 
 
 def test_hover_shows_the_operator_that_eager_work_was_called_in(
-    graph_page: GraphPage, site: Site, serve: Serve, tmp_path: Path
+    graph_page: GraphPage, site: Site, serve_beside: Serve, tmp_path: Path
 ) -> None:
     traces = Path(__file__).parents[1] / "golden" / "traces"
     names = ("encoder_torch_2.11.json.gz", "encoder_torch_2.11.dot")
     import_files([traces / name for name in names], tmp_path / "encoder.gviz")
-    graph_page.open(serve(tmp_path / "encoder.gviz"), "graph?file=encoder&graph=1&eager=open")
+    site = serve_beside(tmp_path / "encoder.gviz")
+    graph_page.open(site, "graph?file=encoder&graph=1&eager=open")
     page = graph_page.page
     spot = page.evaluate(
         """() => {
@@ -220,7 +223,7 @@ def test_canvases_follow_the_colours_of_the_system(graph_page: GraphPage, site: 
 
 
 def test_loop_node_owns_the_spans_of_every_iteration(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=loop&graph=1")
+    graph_page.open(site, "graph?file=four_turns&graph=1")
     state = graph_page.state("timeline")
     assert state["sides"]["graph"]["count"] == 2 + 2 * 4
     assert state["nodeCount"] == 5

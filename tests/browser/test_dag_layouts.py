@@ -25,11 +25,13 @@ EMPTY = FIRST_NODE_ID + 2
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(
+    serve_beside: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     folder = tmp_path_factory.mktemp("layouts")
-    long = write_recording(folder / "long.gviz", transformer_shape(layers=40), launches=2)
-    plain = write_recording(folder / "plain.gviz", SHAPE, launches=0, eager=False)
-    return serve(small_recording, long, plain)
+    forty = write_recording(folder / "forty.gviz", transformer_shape(layers=40), launches=2)
+    untimed = write_recording(folder / "without_times.gviz", SHAPE, launches=0, eager=False)
+    return serve_beside(small_recording, forty, untimed)
 
 
 @pytest.mark.parametrize("name", ["Lanes", "Time", "Structure"])
@@ -50,7 +52,7 @@ def test_layout_is_switched_and_the_selection_stays(
 
 
 def test_page_says_which_layout_a_large_graph_got(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=long&graph=1&fold=none")
+    graph_page.open(site, "graph?file=forty&graph=1&fold=none")
     drawn = graph_page.state("dag")["layout"]
     chosen = graph_page.page.locator("#layout input:checked").get_attribute("value")
     assert chosen == drawn
@@ -78,7 +80,7 @@ def test_overlays_are_chosen_and_kept_in_the_address(graph_page: GraphPage, site
 
 
 def test_overlays_of_times_are_not_offered_without_times(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=plain&graph=1&colour=slack")
+    graph_page.open(site, "graph?file=without_times&graph=1&colour=slack")
     assert graph_page.state("dag")["overlay"] == "kind"
     assert not is_offered(graph_page.page, "colour", "Slack")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from canvas_page import locate
-from memory_recordings import IDS, MIB, POOL, SEGMENT, with_buffers, write_memory_recording
+from memory_recordings import IDS, MIB, POOL, SEGMENT, with_buffers
 from recordings import transformer_shape, write_recording
 
 from gviz.model.memory.edge_data import Common
@@ -27,14 +27,21 @@ KINDS = [4, 1, 0, 9]
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory, small_recording: Path) -> Site:
+def site(
+    serve_beside: Serve,
+    memory_recording: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    small_recording: Path,
+) -> Site:
     folder = tmp_path_factory.mktemp("data")
-    large = write_recording(
-        folder / "large.gviz", with_buffers(transformer_shape(layers=1333)), launches=1, eager=False
+    buffers = write_recording(
+        folder / "buffers.gviz",
+        with_buffers(transformer_shape(layers=1333)),
+        launches=1,
+        eager=False,
     )
-    memory = write_memory_recording(folder / "memory.gviz")
     bundled = [RECORDINGS / f"{name}.gviz" for name in ("cupy_pipeline", "training_step")]
-    return serve(memory, large, small_recording, *bundled)
+    return serve_beside(memory_recording, buffers, small_recording, *bundled)
 
 
 def data(page: GraphPage) -> dict[str, Any]:
@@ -208,7 +215,7 @@ def test_recording_without_arguments_says_nothing_in_common(
 
 
 def test_large_graph_follows_its_buffers(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=large&graph=1&fold=none&edges=data")
+    graph_page.open(site, "graph?file=buffers&graph=1&fold=none&edges=data")
     state = graph_page.state("dag")
     assert sum(state["data"]["edges"]) == state["edgeCount"] > 20_000
     graph_page.click_node("dag", 11_001)

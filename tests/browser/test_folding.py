@@ -23,9 +23,9 @@ NODE = FIRST_NODE_ID + len(SHAPE.works) - 8
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(serve_beside: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder = tmp_path_factory.mktemp("folds")
-    return serve(write_recording(folder / "long.gviz", SHAPE, launches=2))
+    return serve_beside(write_recording(folder / "long.gviz", SHAPE, launches=2))
 
 
 def await_state(page: GraphPage, holds: Callable[[dict[str, Any]], bool]) -> None:

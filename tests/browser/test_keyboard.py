@@ -26,8 +26,14 @@ RECORDINGS = Path(gviz.assets.__file__).parent / "recordings"
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path) -> Site:
-    return serve(small_recording, RECORDINGS / "training_step.gviz")
+def site(serve_beside: Serve, small_recording: Path) -> Site:
+    return serve_beside(small_recording, RECORDINGS / "training_step.gviz")
+
+
+@pytest.fixture(scope="module")
+def alone(serve: Serve, small_recording: Path) -> Site:
+    """A site of one file: the pages that list all have few places for the focus."""
+    return serve(small_recording)
 
 
 def stated(page: Page) -> str:
@@ -328,8 +334,8 @@ def test_focus_goes_in_order_and_is_seen_everywhere(graph_page: GraphPage, site:
 
 @pytest.mark.own_page
 @pytest.mark.parametrize("path", ["", "run?file=small&run=1", "bench", "nowhere"])
-def test_focus_is_seen_on_other_pages(page: Page, site: Site, path: str) -> None:
-    site.open(page, path)
+def test_focus_is_seen_on_other_pages(page: Page, alone: Site, path: str) -> None:
+    alone.open(page, path)
     page.wait_for_selector("h1")
     steps = tab_through(page)
     assert len(steps) >= 4

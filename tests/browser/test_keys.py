@@ -29,8 +29,8 @@ LAST = max(DAG)
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path) -> Site:
-    return serve(small_recording)
+def site(serve_beside: Serve, small_recording: Path) -> Site:
+    return serve_beside(small_recording)
 
 
 def press(graph_page: GraphPage, *keys: str) -> list[int]:

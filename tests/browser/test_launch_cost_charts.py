@@ -19,8 +19,8 @@ CHARTS = 16
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path) -> Site:
-    return serve(small_recording)
+def site(serve_beside: Serve, small_recording: Path) -> Site:
+    return serve_beside(small_recording)
 
 
 def drawn(page: Page) -> int:

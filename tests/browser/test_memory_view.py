@@ -20,11 +20,17 @@ GRAPH = "graph?file=memory&graph=1"
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory, small_recording: Path) -> Site:
+def site(
+    serve_beside: Serve,
+    memory_recording: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    small_recording: Path,
+) -> Site:
     folder = tmp_path_factory.mktemp("memory")
-    memory = write_memory_recording(folder / "memory.gviz")
     untimed = write_memory_recording(folder / "untimed.gviz", launches=0, samples=False)
-    return serve(memory, untimed, small_recording, RECORDINGS / "training_step.gviz")
+    return serve_beside(
+        memory_recording, untimed, small_recording, RECORDINGS / "training_step.gviz"
+    )
 
 
 def memory(page: GraphPage) -> dict[str, Any]:

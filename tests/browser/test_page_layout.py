@@ -40,8 +40,8 @@ CLASHES = """() => {
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve) -> Site:
-    return serve(RECORDING)
+def site(serve_beside: Serve) -> Site:
+    return serve_beside(RECORDING)
 
 
 def box(graph_page: GraphPage, selector: str) -> dict[str, Any]:

@@ -28,11 +28,11 @@ WAITED = 35
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(serve_beside: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder = tmp_path_factory.mktemp("ranks")
     planted = [Planted(late_ns=300 * rank) for rank in range(8)]
     eight = merge_recordings(write_ranks(folder, planted), folder / "eight.gviz")
-    return serve(RECORDINGS / "ranks_h200.gviz", RECORDINGS / "cupy_pipeline.gviz", eight)
+    return serve_beside(RECORDINGS / "ranks_h200.gviz", RECORDINGS / "cupy_pipeline.gviz", eight)
 
 
 @pytest.fixture

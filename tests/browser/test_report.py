@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from evil_recordings import write_evil_recording
 from playwright.sync_api import FloatRect, Locator, Page, expect
-from recordings import write_loop_recording
 from waiting import eventually
 
 if TYPE_CHECKING:
@@ -23,11 +22,13 @@ CHARTS = 3
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(
+    serve_beside: Serve, loop_recording: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     folder = tmp_path_factory.mktemp("report")
-    return serve(
+    return serve_beside(
         BUNDLED / "decode_step.gviz",
-        write_loop_recording(folder / "loop.gviz"),
+        loop_recording,
         write_evil_recording(folder / "evil.gviz"),
     )
 

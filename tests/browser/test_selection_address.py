@@ -35,8 +35,8 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, chain: Path) -> Site:
-    return serve(chain)
+def site(serve_beside: Serve, chain: Path) -> Site:
+    return serve_beside(chain)
 
 
 def select(graph_page: GraphPage, site: Site, name: str, nodes: list[int]) -> None:

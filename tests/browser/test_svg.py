@@ -41,15 +41,17 @@ HOSTILE = [
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(
+    serve_beside: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     folder = tmp_path_factory.mktemp("svg")
     works = [Work(name, 4_000, (i - 1,) if i else ()) for i, name in enumerate(HOSTILE)]
     works.append(Work("EMPTY", 0, (0,), type=NodeType.EMPTY))
-    return serve(
+    return serve_beside(
         small_recording,
         write_recording(folder / "hostile.gviz", Shape("<&\"' graph", tuple(works)), launches=2),
-        write_recording(folder / "layers.gviz", transformer_shape(layers=12), launches=2),
-        write_recording(folder / "large.gviz", wide_shape(lanes=100, length=60), launches=1),
+        write_recording(folder / "twelve.gviz", transformer_shape(layers=12), launches=2),
+        write_recording(folder / "crowd.gviz", wide_shape(lanes=100, length=60), launches=1),
     )
 
 
@@ -121,7 +123,7 @@ def test_filter_of_the_page_masks_the_rest(
 
 def test_fold_is_saved_with_its_strip(graph_page: GraphPage, site: Site, tmp_path: Path) -> None:
     graph_page.page.set_viewport_size({"width": 1920, "height": 1080})
-    graph_page.open(site, "graph?file=layers&graph=1&fold=repeats")
+    graph_page.open(site, "graph?file=twelve&graph=1&fold=repeats")
     state = graph_page.state("dag")
     picture = saved(graph_page, "dag", tmp_path)
     assert len(picture.titles()) == state["visible"] == state["nodeCount"]
@@ -192,7 +194,7 @@ def test_key_saves_svg(graph_page: GraphPage, site: Site, tmp_path: Path) -> Non
 def test_many_nodes_are_shapes_too_and_the_file_stays_small(
     graph_page: GraphPage, site: Site, tmp_path: Path
 ) -> None:
-    graph_page.open(site, "graph?file=large&graph=1&fold=none&layout=lanes")
+    graph_page.open(site, "graph?file=crowd&graph=1&fold=none&layout=lanes")
     assert graph_page.state("dag")["nodeCount"] == 6_002
     path = save_view(graph_page.page, "dag", "SVG", tmp_path)
     assert len(Picture.read(path).titles()) == 6_002

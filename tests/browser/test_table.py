@@ -31,11 +31,13 @@ FORMULAS = ("=SUM(A1:A9)", "+1", "-2", "@cmd", "\tTAB", 'plain, "quoted"\nname')
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+def site(
+    serve_beside: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     works = [Work(name, 2_000, (at - 1,) if at else ()) for at, name in enumerate(FORMULAS)]
     folder = tmp_path_factory.mktemp("table")
     formulas = write_recording(folder / "formulas.gviz", Shape("formulas", tuple(works)))
-    return serve(small_recording, formulas)
+    return serve_beside(small_recording, formulas)
 
 
 @pytest.fixture(scope="module")

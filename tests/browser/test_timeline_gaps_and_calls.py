@@ -21,8 +21,8 @@ CUPY = "graph?file=cupy_pipeline&graph=1"
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve) -> Site:
-    return serve(RECORDINGS / "cupy_pipeline.gviz")
+def site(serve_beside: Serve) -> Site:
+    return serve_beside(RECORDINGS / "cupy_pipeline.gviz")
 
 
 def test_gaps_of_both_sides_are_known_with_sum_and_share(graph_page: GraphPage, site: Site) -> None:
@@ -49,9 +49,9 @@ def test_gap_under_the_pointer_is_explained(graph_page: GraphPage, site: Site, s
 
 
 def test_host_lane_shows_launches_that_are_queued_meanwhile(
-    graph_page: GraphPage, serve: Serve
+    graph_page: GraphPage, serve_beside: Serve
 ) -> None:
-    site = serve(RECORDINGS / "training_step.gviz")
+    site = serve_beside(RECORDINGS / "training_step.gviz")
     graph_page.open(site, "graph?file=training_step&graph=1&launch=4")
     page = graph_page.page
     side = graph_page.state("timeline")["sides"]["graph"]

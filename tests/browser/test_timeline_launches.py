@@ -24,8 +24,8 @@ BLUR = 5  # a node of the CuPy pipeline
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve) -> Site:
-    return serve(*(RECORDINGS / f"{name}.gviz" for name in ("decode_step", "cupy_pipeline")))
+def site(serve_beside: Serve) -> Site:
+    return serve_beside(*(RECORDINGS / f"{name}.gviz" for name in ("decode_step", "cupy_pipeline")))
 
 
 def graph_side(graph_page: GraphPage) -> dict[str, Any]:
@@ -119,8 +119,8 @@ def test_label_of_a_stacked_launch_says_its_length(graph_page: GraphPage, site: 
 
 
 def test_single_launch_recording_offers_no_median(
-    graph_page: GraphPage, serve: Serve, tmp_path: Path
+    graph_page: GraphPage, serve_beside: Serve, tmp_path: Path
 ) -> None:
-    site = serve(write_recording(tmp_path / "one.gviz", fork_join_shape(), launches=1))
+    site = serve_beside(write_recording(tmp_path / "one.gviz", fork_join_shape(), launches=1))
     graph_page.open(site, "graph?file=one&graph=1&launch=all")
     assert graph_side(graph_page)["mode"] == "one"

@@ -23,8 +23,8 @@ COUNT = len(fork_join_shape().works)
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path) -> Site:
-    return serve(small_recording)
+def site(serve_beside: Serve, small_recording: Path) -> Site:
+    return serve_beside(small_recording)
 
 
 def spans(graph_page: GraphPage) -> dict[int, tuple[float, float]]:
