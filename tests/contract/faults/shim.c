@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -36,6 +38,25 @@ __attribute__((constructor)) static void start(void) {
                                    MAP_SHARED, file, 0);
     syscall(SYS_close, file);
     control = memory == MAP_FAILED ? NULL : memory;
+}
+
+static struct sigaction as_before;
+
+static void show_stack(int signal) {
+    void *frames[64];
+    dprintf(STDERR_FILENO, "crashed in:\n");
+    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+    sigaction(signal, &as_before, NULL);
+    raise(signal);
+}
+
+/* Have this process, and those it forks, write their C stack to standard error when they end by
+ * SIGSEGV, before what else is done then. */
+void show_crashes(void) {
+    void *first;
+    backtrace(&first, 1); /* loads what it needs: a crash may come of a lack of memory */
+    struct sigaction action = {.sa_handler = show_stack, .sa_flags = SA_NODEFER};
+    sigaction(SIGSEGV, &action, &as_before);
 }
 
 /* Returns the error that a call ends with; 0: it does its work. */
