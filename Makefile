@@ -4,6 +4,7 @@
 # make test-all       every test: 13 minutes; make test-rest: what make test leaves out, 10
 # make test-wheel     what depends on the installation, in the wheel of make check: a minute
 # make check          builds the wheel into build/; lint, types, imports, sizes: 2 minutes
+# make sanitize       the contract with sanitizers in the native libraries: 8 minutes
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
 # make gpu-test-all   every GPU test; PART=1 to PART=8: an eighth, 9 minutes at most
 # make bench          the benchmarks that need no GPU: an hour;  make format;  make docs;  make clean
@@ -27,7 +28,7 @@ PYTEST_FLAGS ?=
 CORES := $(shell nproc)
 # A worker takes 0.5 GB with its Chromium, 1 GB at most. One more than the cores takes 7 % off
 # test-all on 2 cores; test computes, and would only be collected once more.
-test test-wheel: WORKERS ?= $(CORES)
+test test-wheel sanitize: WORKERS ?= $(CORES)
 test-rest test-all: WORKERS ?= $(shell echo $$(($(CORES) + 1)))
 # Files stay whole, for their fixtures; in order, for the browser's begin, which take longest.
 PARALLEL = -n $(WORKERS) --maxprocesses=8 --dist=loadfile --no-loadscope-reorder --timeout=300
@@ -36,7 +37,7 @@ PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 # What goes into the wheel: a change of any of it makes `make check` build anew.
 SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycache__/*' -not -name '*.so' | grep -v ' ')
 
-.PHONY: help demo test test-all test-rest test-wheel check check-lint check-format \
+.PHONY: help demo test test-all test-rest test-wheel sanitize check check-lint check-format \
     check-spelling check-sizes check-walls check-c check-modules check-web check-wheel check-installed \
     bench gpu-test gpu-test-all format docs pictures clean
 
@@ -57,6 +58,10 @@ test test-rest test-all: $(VENV)/.gviz-test
 test-wheel: $(CHECK_VENV)/.gviz-test
 	@tools/install_chromium.sh
 	$(CHECK_VENV)/bin/pytest $(PARALLEL) -m 'installed and not gpu' $(PYTEST_FLAGS)
+
+sanitize: $(VENV)/.gviz-test
+	$(VENV)/bin/python -P tools/sanitize.py build/sanitized -m 'not gpu' -n $(WORKERS) \
+	    --dist=loadfile --timeout=300 $(PYTEST_FLAGS) tests/contract
 
 # Separate targets, so that `make -k check` reports every fault and not only the first.
 CHECKS := check-lint check-format check-spelling check-sizes check-walls check-c check-modules \
