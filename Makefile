@@ -3,6 +3,8 @@
 #                     a minute; Chromium by apt-get as root, else without the browser's tests)
 # make test-all       every test: 13 minutes; make test-rest: what make test leaves out, 10
 # make test-wheel     what depends on the installation, in the wheel of make check: a minute
+# make wheel          a wheel that needs no compiler where it is installed, into build/wheels:
+#                     2 minutes (first: zig from PyPI, 100 MB); MACHINE=aarch64
 # make check          builds the wheel into build/; lint, types, imports, sizes: 2 minutes
 # make sanitize       the contract with sanitizers in the native libraries: 8 minutes
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
@@ -37,7 +39,7 @@ PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 # What goes into the wheel: a change of any of it makes `make check` build anew.
 SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycache__/*' -not -name '*.so' | grep -v ' ')
 
-.PHONY: help demo test test-all test-rest test-wheel sanitize check check-lint check-format \
+.PHONY: help demo test test-all test-rest test-wheel wheel sanitize check check-lint check-format \
     check-spelling check-sizes check-walls check-c check-modules check-web check-wheel check-installed \
     bench gpu-test gpu-test-all format docs pictures clean
 
@@ -62,6 +64,14 @@ test-wheel: $(CHECK_VENV)/.gviz-test
 sanitize: $(VENV)/.gviz-test
 	$(VENV)/bin/python -P tools/sanitize.py build/sanitized -m 'not gpu' -n $(WORKERS) \
 	    --dist=loadfile --timeout=300 $(PYTEST_FLAGS) tests/contract
+
+# Tried where it is for this machine: installed without a compiler, it records and shows.
+MACHINE ?= x86_64
+wheel: $(CHECK_VENV)/.gviz-wheel-tools $(VENV)/.gviz-test
+	rm -rf build/wheels/*$(MACHINE).whl
+	$(CHECK_VENV)/bin/python -P tools/build_wheel.py build/wheels $(MACHINE)
+	[ $(MACHINE) != "$$(uname -m)" ] || GVIZ_WHEEL="$$(ls $(CURDIR)/build/wheels/*$(MACHINE).whl)" \
+	    $(VENV)/bin/pytest -q tests/packaging/test_bare_install.py
 
 # Separate targets, so that `make -k check` reports every fault and not only the first.
 CHECKS := check-lint check-format check-spelling check-sizes check-walls check-c check-modules \
@@ -149,6 +159,8 @@ clean:
 $(VENV)/.gviz: $(VENV)/.made $(PACKAGING)
 	$(VENV)/bin/python $(PIP) --editable .
 	@touch $@
+	@ls collectors/_native*.so >/dev/null 2>&1 || echo "gviz can view and import here, and not record:" \
+	    "there was no C compiler; 'gviz doctor' says what to do"
 
 $(VENV)/.gviz-test: $(VENV)/.gviz
 	$(VENV)/bin/python $(PIP) --editable '.[test]'
@@ -169,6 +181,10 @@ $(VENV)/.gviz-gpu: $(VENV)/.gviz-test
 # The wheel is built from the source distribution, so that one is proven complete.
 $(CHECK_VENV)/.gviz-tools: $(CHECK_VENV)/.made pyproject.toml
 	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml check
+	@touch $@
+
+$(CHECK_VENV)/.gviz-wheel-tools: $(CHECK_VENV)/.made pyproject.toml
+	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml wheel
 	@touch $@
 
 $(CHECK_VENV)/.gviz-web: $(CHECK_VENV)/.made pyproject.toml

@@ -1,9 +1,10 @@
-"""The native libraries: one abi3 wheel a platform, and a build that succeeds without a compiler."""
+"""The native libraries: one wheel a platform, and a build that succeeds without a compiler."""
 
 import sys
 from glob import glob
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 
 #: The wings of the native library. One of them, the gate, is a library of its own: it is preloaded.
 #: The launch costs' library is built from its own folder and core.
@@ -31,6 +32,14 @@ def extension(name: str, sources: list[str]) -> Extension:
     )
 
 
+class WheelOfAnyPython(bdist_wheel):
+    """A wheel for every Python: its libraries know nothing of Python, ctypes loads them."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Return the tags of Python, its ABI and the platform."""
+        return "py3", "none", super().get_tag()[2]
+
+
 LIBRARIES = [
     extension(
         "gviz.collectors._native",
@@ -45,5 +54,5 @@ LIBRARIES = [
 
 setup(
     ext_modules=LIBRARIES if sys.platform.startswith("linux") else [],
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    cmdclass={"bdist_wheel": WheelOfAnyPython},
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gviz.errors import CollectorError
+from gviz.errors import REINSTALL, CollectorError
 
 RANGE_NONE, RANGE_PROFILER, RANGE_NVTX = range(3)
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL, POLICY_PERIOD = range(4)
@@ -119,8 +119,8 @@ def open_library(stem: Path, noun: str) -> ctypes.CDLL:
     path = _find_built(stem)
     if path is None:
         raise CollectorError(
-            f"the {noun} was not built (no C compiler at install time); install gcc, "
-            "then: pip install --force-reinstall --no-cache-dir gviz"
+            f"the {noun} was not built (no C compiler at install time); "
+            f"install gcc, then {REINSTALL}"
         )
     try:
         return ctypes.CDLL(str(path))

@@ -11,6 +11,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+#: What to do where this installation lacks a part. Without --no-cache-dir pip would take a wheel
+#: that it built without the libraries before.
+REINSTALL = (
+    "install gviz again: pip install --force-reinstall --no-deps --no-cache-dir WHEEL (or the "
+    "folder of its source)"
+)
 #: Of a recording in which nothing can be shown, on every surface.
 NO_GRAPH = "there is no graph in what was recorded"
 

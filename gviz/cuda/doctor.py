@@ -12,6 +12,8 @@ from enum import StrEnum
 from gviz.cuda.cupti_library import CuptiCandidate
 from gviz.cuda.cupti_problems import Concerns, problems_of
 from gviz.cuda.driver_probe import DriverAnswers
+from gviz.errors import REINSTALL
+from gviz.text import counted
 
 #: ``CUptiResult`` of cuptiSubscribe when another tool holds CUPTI (cupti_result.h).
 MULTIPLE_SUBSCRIBERS = 39
@@ -46,11 +48,6 @@ TOOL_VARIABLES = {
     "NV_TPS_LAUNCH_TOKEN": "Nsight Compute",
     "NV_COMPUTE_PROFILER_PERFWORKS_DIR": "Nsight Compute",
 }
-#: Without --no-cache-dir pip takes the wheel that it built without the library before.
-REINSTALL = (
-    "install gviz again: pip install --force-reinstall --no-deps --no-cache-dir gviz "
-    "(in a checkout '.' instead of gviz)"
-)
 
 
 class Status(StrEnum):
@@ -66,12 +63,16 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """One thing found: what it is about, what it means, and what to do (None: nothing)."""
+    """One thing found: what it is about, what it means, and what to do (None: nothing).
+
+    ``items`` are parts of it, a sentence each.
+    """
 
     name: str
     status: Status
     text: str
     advice: str | None = None
+    items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,9 @@ def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) 
     name = "CUPTI"
     driver_major = int((answers.driver_version or "13").split(".")[0])
     install = (
-        "pip install 'gviz[cuda13]'" if driver_major >= 13 else "pip install nvidia-cuda-cupti-cu12"
+        "pip install 'nvidia-cuda-cupti>=13,<14'"
+        if driver_major >= 13
+        else "pip install nvidia-cuda-cupti-cu12"
     )
     if not candidates:
         return CheckOutcome(
@@ -266,7 +269,8 @@ def check_cupti_problems(version: int | None) -> CheckOutcome:
     return CheckOutcome(
         name,
         Status.WARNING if serious else Status.INFORMATION,
-        "; ".join(f"{p.concerns.value}: {p.text} ({p.source})" for p in found),
+        f"this version has {counted(len(found), 'problem')}",
+        items=tuple(f"{p.concerns.value}: {p.text} ({p.source})" for p in found),
     )
 
 

@@ -104,7 +104,7 @@ def _from_parquet(path: Path, content: bytes) -> bytes:
         import polars
     except ImportError as error:
         raise GvizError(
-            f"{path} is Parquet, which polars reads: pip install 'gviz[frames]', or save it as CSV"
+            f"{path} is Parquet, which polars reads: pip install polars, or save it as CSV"
         ) from error
     try:
         text: str = polars.read_parquet(io.BytesIO(content)).write_csv()

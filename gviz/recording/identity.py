@@ -92,7 +92,7 @@ def check_identity(
     if version > SCHEMA_VERSION:
         raise RecordingError(
             f"{path} has schema {version}, this gviz reads up to {SCHEMA_VERSION}; "
-            "update it: pip install --upgrade gviz"
+            "install a newer one: pip install --upgrade WHEEL (or the folder of its source)"
         )
     if version < SCHEMA_VERSION and not old_is_fine:
         raise RecordingError(

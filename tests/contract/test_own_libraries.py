@@ -38,3 +38,22 @@ def test_a_process_maps_only_the_library_it_needs(
     done = run_script(backend, tmp_path, program, *options)
     assert done.returncode == 0, done.stderr
     assert f"mapped: {mapped}\n" in done.stdout
+
+
+#: Prints the packages of others that the process has imported.
+IMPORTED = """
+import sys
+files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
+found = {name.partition(".")[0] for name, path in files.items() if "-packages" in path}
+print("imported:", *sorted(name for name in found if name != "gviz" and name[0] != "_"))
+"""
+IMPORTING = PREAMBLE + "with gviz.profile('out.gviz'):\n    launch(chain(), 3)\n" + IMPORTED
+
+
+def test_a_profiled_program_imports_numpy_and_msgspec_at_most(
+    backend: Backend, tmp_path: Path
+) -> None:
+    done = run_script(backend, tmp_path, IMPORTING)
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("imported:")]
+    assert set(line.split()[1:]) <= {"numpy", "msgspec"}

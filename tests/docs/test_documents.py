@@ -94,6 +94,25 @@ def test_readme_starts_with_the_two_commands() -> None:
     assert [line.split("#")[0].strip() for line in first] == ["make demo", "make test"]
 
 
+#: A distribution that no index has: neither documents nor messages advise it.
+_FROM_INDEX = re.compile(r"pip\w* install (?:-\S+ )*['\"]?gviz\b")
+
+
+def test_nothing_advises_to_install_gviz_from_an_index() -> None:
+    sources = [
+        path
+        for folder in ("gviz", "app", "collectors", "assets", "docs")
+        for suffix in ("py", "c", "js", "md")
+        for path in (ROOT / folder).rglob(f"*.{suffix}")
+    ]
+    found = [
+        path for path in [*sources, ROOT / "README.md"] if _FROM_INDEX.search(path.read_text())
+    ]
+    assert found == []
+    assert _FROM_INDEX.search("pip install --no-cache-dir gviz")
+    assert _FROM_INDEX.search("pip install 'gviz[cuda13]'")
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_to_existing_files(document: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())

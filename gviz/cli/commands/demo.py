@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 from gviz.cli.commands.view import add_server_options, serve_files
-from gviz.errors import RecordingError
+from gviz.errors import REINSTALL, RecordingError
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -29,9 +29,6 @@ def run(args: argparse.Namespace) -> int:
     folder = files("gviz.assets") / "recordings"
     found = sorted((f for f in folder.iterdir() if f.name.endswith(".gviz")), key=lambda f: f.name)
     if not found:
-        raise RecordingError(
-            "this installation holds no bundled recordings; reinstall: "
-            "pip install --force-reinstall gviz"
-        )
+        raise RecordingError(f"this installation holds no bundled recordings; {REINSTALL}")
     with ExitStack() as stack:
         return serve_files([stack.enter_context(as_file(f)) for f in found], args)

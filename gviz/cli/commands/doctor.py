@@ -21,6 +21,8 @@ from gviz.system import own_environment
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
 
+#: Columns before the text of a finding.
+_INDENT = 14
 _DRIVER_PARAMETERS = Path("/proc/driver/nvidia/params")
 
 
@@ -120,14 +122,13 @@ def render(diagnosis: Diagnosis, width: int) -> str:
     lines = []
     for finding in diagnosis.findings:
         head = f"[{finding.status:^11}] {finding.name}: "
-        lines.append(textwrap.fill(head + finding.text, width, subsequent_indent=" " * 14))
-        if finding.advice is not None:
-            advice = f"-> {finding.advice}"
-            indent = " " * 14
+        lines.append(textwrap.fill(head + finding.text, width, subsequent_indent=" " * _INDENT))
+        below = [f"- {item}" for item in finding.items]
+        below += [] if finding.advice is None else [f"-> {finding.advice}"]
+        for text in below:
+            hanging = " " * (_INDENT + 1 + len(text.split()[0]))
             lines.append(
-                textwrap.fill(
-                    advice, width, initial_indent=indent, subsequent_indent=indent + "   "
-                )
+                textwrap.fill(text, width, initial_indent=" " * _INDENT, subsequent_indent=hanging)
             )
     verdict = "Profiling would work here." if diagnosis.works else "Profiling would not work here."
     return "\n".join([*lines, "", verdict])

@@ -23,7 +23,7 @@ def test_doctor_json_and_exit_code_agree(gviz: Gviz) -> None:
     names = [finding["name"] for finding in value["findings"]]
     assert names[:3] == ["GPU and driver", "native library", "CUPTI"]
     for finding in value["findings"]:
-        assert set(finding) == {"name", "status", "text", "advice"}
+        assert set(finding) == {"name", "status", "text", "advice", "items"}
         assert finding["advice"] or finding["status"] != "error"
 
 
@@ -31,6 +31,19 @@ def test_doctor_text_ends_with_the_verdict(gviz: Gviz) -> None:
     done = gviz("doctor")
     verdict = "would work" if done.returncode == 0 else "would not work"
     assert verdict in done.stdout.splitlines()[-1]
+
+
+def test_parts_of_a_finding_are_a_list() -> None:
+    found = CheckOutcome(
+        "known problems", Status.WARNING, "2", "update it", ("all: one two", "graphs: three")
+    )
+    assert render(Diagnosis((found,)), 40).splitlines()[:5] == [
+        "[  warning  ] known problems: 2",
+        "              - all: one two",
+        "              - graphs: three",
+        "              -> update it",
+        "",
+    ]
 
 
 def test_doctor_without_any_tool_on_path_still_answers(gviz: Gviz, tmp_path: Path) -> None:

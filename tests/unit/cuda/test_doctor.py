@@ -10,7 +10,6 @@ import pytest
 from gviz.cuda import driver_probe
 from gviz.cuda.cupti_library import CuptiCandidate
 from gviz.cuda.doctor import (
-    REINSTALL,
     CheckOutcome,
     Facts,
     Status,
@@ -23,6 +22,7 @@ from gviz.cuda.doctor import (
     diagnose,
 )
 from gviz.cuda.driver_probe import DriverAnswers
+from gviz.errors import REINSTALL
 
 GPU = DriverAnswers(
     init_result=0,
@@ -125,7 +125,7 @@ def test_permission_never_stands_in_the_way(admin_only: bool | None) -> None:
         (check_native_library(None, None, None), "apt-get install gcc"),
         (check_native_library(None, None, "/usr/bin/cc"), REINSTALL),
         (check_native_library("/a.so", "bad", "/usr/bin/cc"), "--no-cache-dir"),
-        (check_cupti((), GPU), "gviz[cuda13]"),
+        (check_cupti((), GPU), "nvidia-cuda-cupti>=13"),
         (check_cupti((), replace(GPU, driver_version="12.4")), "nvidia-cuda-cupti-cu12"),
         (check_driver(DriverAnswers(init_result=803)), "reboot"),
         (check_driver(DriverAnswers(init_result=100)), "CUDA_VISIBLE_DEVICES"),
