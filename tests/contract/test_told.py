@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from contract.backend import Backend
 from contract.recorded import RUN, Record, top_graphs
 from contract.scripts import PREAMBLE, run_script
 from contract.test_failures import without_cupti
-from fake.build import Fakes
+from fake.build import Fakes, compiler
 
 from gviz.collectors import native
 from gviz.recording import rows
@@ -459,6 +460,53 @@ def test_another_profiler_gets_cupti_once_its_windows_are_over(
     with Recording(path) as recording:
         notes = [note.text for note in recording.fetch_notes(RUN)]
     assert "windows of CUPTI ended: another started" in notes
+
+
+#: How another profiler comes to cuptiSubscribe, and what the recording calls it.
+PROFILERS = {
+    "linked": ("ctypes.CDLL('./libprofiler.so').begin()", "libprofiler.so"),
+    "looked up": (
+        "ctypes.CDLL(os.environ['GVIZ_CUPTI']).cuptiSubscribe("
+        "ctypes.byref(ctypes.c_void_p()), ctypes.CFUNCTYPE(None)(print), None)",
+        "libffi",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", PROFILERS)
+def test_profiler_of_the_program_waits_until_cupti_is_free(
+    fake: Backend, fakes: Fakes, tmp_path: Path, how: str
+) -> None:
+    call, caller = PROFILERS[how]
+    source = Path(__file__).parent / "gate" / "profiler.c"
+    command = [compiler() or "cc", "-shared", "-fPIC", str(source), "-o", "libprofiler.so"]
+    subprocess.run([*command, str(fakes.cupti)], cwd=tmp_path, check=True)
+    text = (
+        f"{PREAMBLE}{SETTLED}import ctypes, threading\ngraph, stop = chain(), threading.Event()\n"
+        "cupti = ctypes.CDLL(os.environ['GVIZ_CUPTI'])\n"
+        "def work():\n    cuda.make_current()\n"
+        "    while not stop.is_set():\n        launch(graph, 1)\n"
+        "thread = threading.Thread(target=work)\nthread.start()\n"
+        "end = time.monotonic() + 20\n"
+        "while cupti.fake_enabled_kinds() == 0 and time.monotonic() < end:\n    time.sleep(0.001)\n"
+        f"assert {call} == 0\n"
+        "assert cupti.fake_finalized() >= 1 and cupti.fake_finalized_beside_others() == 0\n"
+        "stop.set()\nthread.join()\nlaunch(graph, 2)\nlaunch_settled(graph, 12)\n"
+    )
+    path = record_windows(fake, tmp_path, text, "--node-launches", "all")
+    with Recording(path) as recording:
+        (run,) = recording.fetch_runs()
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+        (note,) = [note.text for note in recording.fetch_notes(RUN)]
+    assert "cuptiSubscribe" in note
+    assert caller in note
+    assert run.collector == "cupti+events"
+    # Node times go on by copies; "all" leaves five launches plain.
+    assert "cupti" in [x.node_method for x in launches]
+    by_copies = [x for x in launches[-12:] if x.node_method == "events"]
+    assert len(by_copies) >= 6
+    assert [x.span_count for x in by_copies] == [4] * len(by_copies)
 
 
 @pytest.mark.parametrize(("option", "launches"), [((), 3), (("--no-gate",), 0)])

@@ -128,10 +128,10 @@ static int attach_told(const char *why) {
     if (options.event_cost_fraction > TOLD_EVENT_COST_FRACTION)
         options.event_cost_fraction = TOLD_EVENT_COST_FRACTION;
     told_take_over();
-    bool windows = visits_started = options.cupti_windows && visits_start(cupti_path);
-    bool copies = !windows && !watch_without_times() && watch_can_copy();
+    bool copies = !watch_without_times() && watch_can_copy();
+    bool windows = visits_started = options.cupti_windows && visits_start(cupti_path, copies);
     if (copies)
-        watch_stand_in();
+        watch_stand_in(windows);
     const char *name = windows ? "cupti\n" : copies ? "events\n" : "topology\n";
     struct slice slices[] = {{name, strlen(name)}, {why, strlen(why)}, {told, sizeof told - 1}};
     spool_append(RECORD_COLLECTOR, slices, 3);
@@ -367,8 +367,7 @@ GVIZ_EXPORT int gviz_leave(const char *profiler, double seconds) {
     left_before_attaching = injection_wanted;
     injection_wanted = false;
     if (visits_started)
-        note("limit", "windows of CUPTI ended: %s started", profiler);
-    visits_finish(visits_started);
+        visits_leave_to(profiler);
     visits_started = false;
     pthread_mutex_unlock(&control_lock);
     return left;

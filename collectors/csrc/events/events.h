@@ -21,7 +21,7 @@ bool watching(void);
 
 /* Copies of the executables that the gate tells of, in place of some of their launches. */
 bool watch_can_copy(void);
-void watch_stand_in(void);
+void watch_stand_in(bool later); /* when windows of CUPTI have ended */
 void watch_instantiated(CUgraph graph, CUgraphExec exec);
 /* A call that updates it has returned: of one node, or of the `whole`. */
 void watch_updated(const CUpti_CallbackData *data, bool whole);

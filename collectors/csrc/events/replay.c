@@ -82,6 +82,8 @@ void watch_finish(void) {
 /* -- launching ------------------------------------------------------------------------------------------- */
 
 static bool due(struct watch *watch, uint32_t earlier) {
+    if (visits_on())
+        return false;
     if (options.policy == POLICY_ALL)
         return !launch_left_plain(earlier);
     if (options.policy == POLICY_PERIOD)
@@ -152,7 +154,7 @@ static bool identify(CUstream stream, uint64_t *id) {
 
 /* The first launch uploads the graph; the following ones are held against its copies. */
 static bool is_compared(const struct watch *watch) {
-    return watch->copies && watch->plain_timed <= COMPARED_LAUNCHES;
+    return watch->copies && watch->plain_timed <= COMPARED_LAUNCHES && !visits_on();
 }
 
 /* Make the launch by a copy, or announce it. With the watch's context. Outside a period only the
@@ -270,6 +272,8 @@ static void told_ends(int id, bool timed) {
  * of, so that its stream is known. */
 static uint32_t until_due(const struct watch *watch) {
     uint32_t every = options.policy_count, rest;
+    if (visits_on())
+        return UINT32_MAX;
     switch (options.policy) {
     case POLICY_PERIOD:
         return launch_period_over(watch->copied_ns, now_ns()) ? 0 : UINT32_MAX;

@@ -90,7 +90,7 @@ static int add(struct watch *watch) {
 /* No copy may take this graph's place; a note records why. */
 void watch_refuse(struct watch *watch, const char *why) {
     watch->copies = false;
-    if (watch->refused)
+    if (watch->refused || visits_on()) /* windows of CUPTI time its nodes */
         return;
     watch->refused = true;
     struct refused_record record = {watch->graph_id, watch->exec_id};
@@ -270,7 +270,7 @@ static void instantiated(struct watch *watch, CUgraphExec exec) {
     if (watch->refused)
         copier_call(watch); /* to release what copies need */
     watch->flags &= ~(uint64_t)INSTANTIATE_UPLOAD; /* needs a stream; the launch uploads */
-    if (watch->copies && wants_copies()) {
+    if (watch->copies && wants_copies() && !visits_on()) {
         bool never;
         watch_calibrated(watch, &never); /* else the copier tries again */
         if ((watch->wanted = !paused()))
@@ -439,9 +439,10 @@ static void counts_reset(void) {
 }
 
 /* With the control lock, before the gate tells of anything. */
-void watch_stand_in(void) {
+void watch_stand_in(bool later) {
     counts_reset();
-    ids_are_own();
+    if (!later) /* else ids are such as the records of windows have */
+        ids_are_own();
     launch_listen(&launch_by_copies);
     calls_keep_launches(true); /* also outside periods: what follows a copy must wait for it */
     atomic_store_explicit(&standing_in, true, memory_order_release);

@@ -219,4 +219,5 @@ EXPORT const struct gate_api gviz_gate = {
     .bare = telling_bare,
     .filter = telling_filter,
     .others_in = marks_others_in,
+    .mind_profilers = profilers_listen,
 };

@@ -55,6 +55,9 @@ typedef void (*gate_listener)(const struct gate_call *call);
  * call: it must be quick, and call nothing. Asked again after a no. */
 typedef bool (*gate_filter)(uintptr_t first, uintptr_t second);
 
+/* Another profiler begins: a library calls a function of CUPTI's, and waits until this returns. */
+typedef void (*gate_arrival)(const char *function, const char *caller);
+
 struct gate_api {
     size_t size; /* of this structure: a later one has more at its end */
     /* Keep threads out, wait until nobody is inside, no work of a stream is in flight and no capture
@@ -79,6 +82,9 @@ struct gate_api {
     /* Whether another thread is inside a call whose name begins so. Where that thread's filter has
      * changed memory atomically before the caller did, it is seen. */
     bool (*others_in)(const char *prefix);
+    /* Who is told of other profilers; NULL: nobody. Calls of CUPTI from the listener's own library go
+     * through at once. */
+    void (*mind_profilers)(gate_arrival listener);
 };
 
 #endif

@@ -38,6 +38,8 @@ static bool is_own(const void *address) {
 
 static struct answer look_up(lookup libc, void *handle, const char *name, const char *version,
                              uintptr_t caller) {
+    if (libc && name && name[0] == 'c' && handle != RTLD_NEXT && is_profilers(name))
+        return (struct answer){profilers_answer(name, libc(handle, name, version), caller), NULL};
     if (!libc || !may_be_driver(name) || handle == RTLD_NEXT)
         return (struct answer){NULL, (void *)libc};
     void *found = libc(handle, name, version);

@@ -195,6 +195,12 @@ void telling_listen(gate_listener listener);
 void telling_tell(uint32_t id, bool on);
 void telling_filter(uint32_t id, gate_filter passes);
 
+/* ---- profilers.c: functions of CUPTI by which another profiler begins --------------------------- */
+
+bool is_profilers(const char *name);
+void profilers_listen(gate_arrival listener);
+void *profilers_answer(const char *name, void *found, uintptr_t caller);
+
 /* ---- counts.c -------------------------------------------------------------------------------- */
 
 extern HIDDEN struct tallies {

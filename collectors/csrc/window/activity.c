@@ -126,6 +126,8 @@ GVIZ_HOT_CODE bool activity_is_open(void) { return atomic_load_explicit(&is_open
 
 GVIZ_HOT_CODE bool activity_can_open(void) { return kind_count > 0; }
 
+void activity_end(void) { kind_count = 0; }
+
 int activity_open(enum window_reason reason) {
     for (int i = 0; i < kind_count; i++) {
         CUptiResult result = cupti.cuptiActivityEnable(kinds[i]);
@@ -168,7 +170,7 @@ int activity_start(bool again) {
 void activity_flush(void) { cupti.cuptiActivityFlushAll(0); }
 
 void activity_counters(void) {
-    if (!activity_can_open())
+    if (!activity_can_open() && !atomic_load(&record_count))
         return;
     counter("activity_records", (double)atomic_load(&record_count), "records",
             "measured: records in completed buffers");

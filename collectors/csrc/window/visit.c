@@ -16,6 +16,7 @@
 #include "gate/gate.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -48,7 +49,8 @@ static bool is_launch[CALL_ID_LIMIT];
 static pthread_t thread;
 GVIZ_LOCK(lock);
 static _Atomic bool on GVIZ_HOT, wanted GVIZ_HOT;
-static bool stopping, attached;
+static bool stopping, attached, copies_follow;
+static _Atomic bool over; /* the thread has ended */
 static _Atomic uint32_t holes, launched, others;
 static uint64_t windows, held_ns, longest_ns;
 static int failure; /* of attaching */
@@ -148,12 +150,25 @@ static void rest(uint64_t ns) {
     nanosleep(&pause, NULL);
 }
 
-/* Windows are over, and what is attached stays. */
+/* Windows are over: copies take the times of nodes from now on. */
+static void end_visits(const char *why) {
+    static const char name[] = "events\n", reason[] = "windows of CUPTI ended";
+    if (!atomic_exchange(&on, false))
+        return;
+    activity_end();
+    passing_end_all(); /* launches are told of again: copies want some */
+    note("limit", "%s: %s", reason, why);
+    if (copies_follow) {
+        struct slice slices[] = {{name, sizeof name - 1}, {reason, sizeof reason - 1}};
+        spool_append(RECORD_COLLECTOR, slices, 2);
+    }
+}
+
+/* And what is attached stays. */
 static void give_up_visits(const char *why) {
-    atomic_store(&on, false);
     if (attached)
         subscription_stays();
-    note("limit", "windows of CUPTI ended: %s", why);
+    end_visits(why);
 }
 
 /* Close the gate for some work, trying until then. */
@@ -225,7 +240,57 @@ static void *visit_main(void *unused) {
         }
         rest(PAUSE_NS);
     }
+    atomic_store(&over, true);
     return NULL;
+}
+
+static void stop_visits(void) {
+    pthread_mutex_lock(&lock);
+    stopping = true;
+    pthread_mutex_unlock(&lock);
+}
+
+static void finish(void) {
+    stop_visits();
+    pthread_join(thread, NULL);
+    if (windows == 0 && atomic_load(&wanted)) {
+        struct gate_counts counts;
+        gate->read_counts(&counts);
+        note("limit", "no window of CUPTI was opened: the process was never quiet (last: %s)",
+             counts.busy_with[0] ? counts.busy_with : "nobody tried");
+    }
+    counter("cupti_windows", (double)windows, "number", "measured: windows that CUPTI came for");
+    counter("cupti_window_longest_ns", (double)longest_ns, "ns",
+            "measured: host time of attaching and finalizing, the longest of a window");
+    counter("cupti_window_holes", (double)atomic_load(&holes), "number",
+            "measured: calls of the driver in windows that the gate did not see");
+}
+
+/* -- another profiler ------------------------------------------------------------------------------------ */
+
+/* The gate tells of one, on its own thread, which may hold any lock but gviz's. */
+static void profiler_arrives(const char *function, const char *caller) {
+    char why[200];
+    if (!visits_on())
+        return;
+    stop_visits();
+    while (!atomic_load(&over))
+        rest(POLL_NS);
+    snprintf(why, sizeof why, "%s calls %s", caller, function);
+    end_visits(why);
+}
+
+void visits_leave_to(const char *profiler) {
+    char why[200];
+    snprintf(why, sizeof why, "%s started", profiler);
+    finish();
+    end_visits(why);
+}
+
+void visits_finish(bool started) {
+    if (started)
+        finish();
+    atomic_store(&on, false);
 }
 
 /* -- on and off ----------------------------------------------------------------------------------------- */
@@ -262,9 +327,12 @@ void visits_abandon(void) {
     attached = false;
 }
 
-bool visits_start(const char *path) {
+bool visits_start(const char *path, bool copies) {
+    copies_follow = copies;
     gate = dlsym(RTLD_DEFAULT, "gviz_gate");
     stand_ins = cupti;
+    if (gate)
+        gate->mind_profilers(profiler_arrives);
     const char *why = gate ? obstacle(path) : "the gate is not in this process";
     for (uint32_t id = 1; !why && id < CALL_ID_LIMIT; id++) {
         const char *name = NULL;
@@ -272,6 +340,7 @@ bool visits_start(const char *path) {
                         strncmp(name, "cuGraphLaunch", 13) == 0;
     }
     stopping = attached = false;
+    atomic_store(&over, false);
     atomic_store(&holes, 0);
     windows = held_ns = longest_ns = 0;
     atomic_store(&wanted, false);
@@ -283,25 +352,4 @@ bool visits_start(const char *path) {
     if (why)
         note("limit", "there are no windows of CUPTI: %s", why);
     return !why;
-}
-
-void visits_finish(bool started) {
-    if (!started)
-        return;
-    pthread_mutex_lock(&lock);
-    stopping = true;
-    pthread_mutex_unlock(&lock);
-    pthread_join(thread, NULL);
-    atomic_store(&on, false);
-    if (windows == 0 && atomic_load(&wanted)) {
-        struct gate_counts counts;
-        gate->read_counts(&counts);
-        note("limit", "no window of CUPTI was opened: the process was never quiet (last: %s)",
-             counts.busy_with[0] ? counts.busy_with : "nobody tried");
-    }
-    counter("cupti_windows", (double)windows, "number", "measured: windows that CUPTI came for");
-    counter("cupti_window_longest_ns", (double)longest_ns, "ns",
-            "measured: host time of attaching and finalizing, the longest of a window");
-    counter("cupti_window_holes", (double)atomic_load(&holes), "number",
-            "measured: calls of the driver in windows that the gate did not see");
 }

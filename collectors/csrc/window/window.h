@@ -36,12 +36,15 @@ void activity_stop(void);
 void activity_give_back(void);
 bool activity_is_open(void);
 bool activity_can_open(void); /* there is a CUPTI that times nodes */
+void activity_end(void);      /* it opens no more */
 void activity_counters(void);
 
 /* ---- visit.c: CUPTI in windows, behind the gate -------------------------------------------- */
 
-bool visits_start(const char *cupti_path); /* false: there are none, and a note says why */
+/* False: there are none, and a note says why. `copies` take over when they end. */
+bool visits_start(const char *cupti_path, bool copies);
 void visits_finish(bool started);
+void visits_leave_to(const char *profiler);
 void visits_abandon(void);
 bool visits_on(void);
 void visits_want(void);   /* a launch is to be recorded node by node, and no window is open */
