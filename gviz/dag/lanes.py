@@ -29,7 +29,7 @@ from gviz.stats import FloatArray, IntArray
 #: Width over height that a placement aims for: a pane of a landscape screen.
 ASPECT = 1.7
 #: And where sections stand side by side, each with its name above it.
-SECTIONS_ASPECT = 3.0
+SECTIONS_ASPECT = 3.5
 #: Graphs of fewer rows stay in one column: it is still readable and nothing is torn.
 ROWS_UNWRAPPED = 16
 #: Long edges that share a gap run side by side in this many tracks.

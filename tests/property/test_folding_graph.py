@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from unittest.mock import patch
 
 import numpy as np
 from folding_graphs import LabelledGraph, items_of, random_graphs, repeating_graphs
@@ -21,7 +22,15 @@ def folded_trees(draw: st.DrawFn) -> tuple[LabelledGraph, FoldTree]:
     """A graph and its repeats, or its ranges with paths out of few texts."""
     graph = draw(st.one_of(random_graphs(), repeating_graphs()))
     if draw(st.booleans()):
-        return graph, find_repeats(graph.source, graph.target, graph.order, graph.labels)
+        labels = np.asarray(graph.labels, np.int64)
+        # Of two kinds, and in chains wherever there are two nodes; or not.
+        kinds = labels % 3 - 1 if draw(st.booleans()) else None
+        with (
+            patch("gviz.layout.folds.repeats.MOST_READ", 0),
+            patch("gviz.layout.folds.chains.LEAST_LONG", 2),
+        ):
+            repeats = find_repeats(graph.source, graph.target, graph.order, labels, kinds=kinds)
+        return graph, repeats
     path = st.lists(st.sampled_from("ab"), max_size=3)
     count = len(graph.labels)
     paths = RangePaths.from_texts(draw(st.lists(path, min_size=count, max_size=count)))

@@ -14,8 +14,9 @@ from gviz.app.views.dag.fold_sums import fold_values
 from gviz.app.views.dag.intervals import LaunchIntervals
 from gviz.app.views.model_parts import read_model_parts
 from gviz.app.views.wire import Arrays, Strings, offsets
+from gviz.cuda import NodeType
 from gviz.dag import cover_graph
-from gviz.families import kernel_label
+from gviz.families import Kind, family_of, kernel_label
 from gviz.layout import (
     Fold,
     FoldedDag,
@@ -34,6 +35,19 @@ from gviz.stats import IntArray
 if TYPE_CHECKING:
     from gviz.analysis import ModelLayers
     from gviz.recording import Recording
+
+
+#: Kinds of work that stand together where several follow each other in a long block: a product with
+#: its split-K reductions, what normalizes, and what is small.
+_TOGETHER = (
+    (Kind.GEMM, Kind.GEMV, Kind.SPLIT_K_REDUCTION),
+    (Kind.NORM,),
+    (Kind.ELEMENTWISE, Kind.REDUCTION, Kind.INDEX, Kind.COPY, Kind.CAST, Kind.TRANSPOSE, Kind.FILL,
+     Kind.RANDOM),
+)  # fmt: skip
+_CHAIN_OF = {kind: number for number, kinds in enumerate(_TOGETHER) for kind in kinds}
+_SMALL = _CHAIN_OF[Kind.COPY]
+_SMALL_TYPES = (NodeType.MEMCPY, NodeType.MEMSET, NodeType.EMPTY)
 
 
 def kept_folds(recording: Recording, level: TimedLevel, folding: str, keep: Keep) -> FoldTree:
@@ -66,7 +80,16 @@ def fold_level(level: TimedLevel, folding: str) -> FoldTree:
     _, labels = distinct(work)
     shown = [kernel_label(name) for name in names.values]
     texts = [shown[code] for code in names.codes.tolist()]
-    return find_repeats(level.edge_from, level.edge_to, order, labels, texts)
+    return find_repeats(level.edge_from, level.edge_to, order, labels, texts, _kinds_of_work(level))
+
+
+def _kinds_of_work(level: TimedLevel) -> IntArray:
+    """Return which of the kinds that stand together each node is of (int64); -1: it is alone."""
+    names, types = level.nodes.texts("name"), level.nodes.integers("type")
+    kind = np.array([_CHAIN_OF.get(family_of(name).kind, -1) for name in names.values], np.int64)
+    found = np.where(types == NodeType.KERNEL, kind[names.codes], -1)
+    found[np.isin(types, _SMALL_TYPES)] = _SMALL
+    return found
 
 
 def _fold_paths(level: TimedLevel, paths: RangePaths) -> FoldTree:

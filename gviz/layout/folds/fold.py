@@ -16,7 +16,7 @@ import numpy as np
 
 from gviz.stats import IntArray
 
-FoldKind = Literal["repeat", "block", "range"]
+FoldKind = Literal["repeat", "block", "range", "chain"]
 
 #: Hexadecimal digits of a fold's id: a chance collision among a million folds is below 1e-7.
 ID_DIGITS = 16
@@ -37,7 +37,8 @@ class Fold:
         Derived from the kind and the nodes' indices alone: the same for the same graph.
     kind
         repeat: equal blocks one after the other; block: one of them; range: one occurrence
-        of an NVTX range.
+        of an NVTX range; chain: work of one kind one after the other in a
+        long block.
     title
         What to call it.
     nodes
@@ -47,7 +48,7 @@ class Fold:
         column. Shape (0, 0) where the kind is not repeat.
     children
         Folds inside, in the tree's order: the blocks of a repeat of more than one node,
-        the repeats inside a block, the ranges inside a range.
+        the repeats and chains inside a block, the ranges inside a range.
     """
 
     id: str

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gviz.layout.folds.chains import MOST_READ, Chains
 from gviz.layout.folds.cover import Stretch, cover_line
 from gviz.layout.folds.fold import Fold, FoldTree, build_fold
 from gviz.layout.folds.line import Line, follow_chains
@@ -20,6 +21,7 @@ def find_repeats(
     order: npt.ArrayLike,
     labels: npt.ArrayLike,
     names: Sequence[str] | None = None,
+    kinds: npt.ArrayLike | None = None,
 ) -> FoldTree:
     """Return the folds of equal blocks of nodes that follow each other.
 
@@ -41,7 +43,10 @@ def find_repeats(
     labels
         One integer a node; equal where nodes do equal work.
     names
-        One a node, for titles of folds of single nodes.
+        One a node, for titles of folds of single nodes, and of chains.
+    kinds
+        One integer a node, its kind of work, or -1. Where blocks are too long to be read, nodes of
+        one kind that follow each other are one item (:class:`gviz.layout.folds.chains.Chains`).
 
     Raises
     ------
@@ -49,8 +54,16 @@ def find_repeats(
         If the order is no topological order of the nodes, or labels or names are not one a node.
     """
     found = _find(source, target, order, labels, names)
-    folds = tuple(_build_repeat(stretch, 0, found.order, names) for stretch in found.stretches)
-    return FoldTree(found.tail, found.head, found.order, folds)
+    # Of each repeat one block is read.
+    read = len(found.order) - sum(s.period * (s.repeats - 1) for s in found.stretches)
+    kind = np.full(len(found.order), -1, np.int64)
+    if kinds is not None and read > MOST_READ:
+        kind = np.asarray(kinds, np.int64)
+    chains = Chains(found.tail, found.head, found.order, kind, names)
+    builder = _Builder(found.order, names, chains)
+    folds = tuple(builder.build(stretch, 0) for stretch in found.stretches)
+    # Without repeats nothing is folded.
+    return FoldTree(found.tail, found.head, found.order, chains.around(folds) if folds else ())
 
 
 def find_repeated_blocks(
@@ -123,18 +136,34 @@ def _blocks_of(stretch: Stretch, base: int, order: IntArray) -> IntArray:
     return nodes.reshape(stretch.repeats, stretch.period)
 
 
-def _build_repeat(
-    stretch: Stretch, base: int, order: IntArray, names: Sequence[str] | None
-) -> Fold:
-    """Build the fold of a stretch counted from place ``base``."""
-    start, period, repeats = base + stretch.start, stretch.period, stretch.repeats
-    blocks = _blocks_of(stretch, base, order)
-    nodes = blocks.reshape(-1)
-    if period == 1:
-        name = "node" if names is None else names[int(nodes[0])]
-        return build_fold("repeat", f"{repeats} × {name}", nodes, (), blocks)
-    children = []
-    for k, block in enumerate(blocks):
-        inner = (_build_repeat(s, start + k * period, order, names) for s in stretch.inner)
-        children.append(build_fold("block", f"{k + 1} of {repeats}", block, tuple(inner)))
-    return build_fold("repeat", f"{repeats} × {period} nodes", nodes, tuple(children), blocks)
+class _Builder:
+    """Makes folds of stretches.
+
+    Parameters
+    ----------
+    order
+        Of the nodes.
+    names
+        One a node; None: none.
+    chains
+        What stands together inside long blocks.
+    """
+
+    def __init__(self, order: IntArray, names: Sequence[str] | None, chains: Chains) -> None:
+        self._order, self._names, self._chains = order, names, chains
+
+    def build(self, stretch: Stretch, base: int) -> Fold:
+        """Return the fold of a stretch counted from place ``base``."""
+        start, period, repeats = base + stretch.start, stretch.period, stretch.repeats
+        blocks = _blocks_of(stretch, base, self._order)
+        nodes = blocks.reshape(-1)
+        if period == 1:
+            name = "node" if self._names is None else self._names[int(nodes[0])]
+            return build_fold("repeat", f"{repeats} × {name}", nodes, (), blocks)
+        children = []
+        for k, block in enumerate(blocks):
+            first = start + k * period
+            inner = [self.build(s, first) for s in stretch.inner]
+            folds = self._chains.inside(first, first + period, inner)
+            children.append(build_fold("block", f"{k + 1} of {repeats}", block, folds))
+        return build_fold("repeat", f"{repeats} × {period} nodes", nodes, tuple(children), blocks)

@@ -21,7 +21,8 @@ export function formsOf(title) {
   const [, kind, numbers] = LAYERS.exec(plain) ?? [];
   if (numbers) return [...found, ...lastParts(kind).map((part) => `${part} ${numbers}`), numbers];
   const [, count, what] = COUNTED.exec(plain) ?? [];
-  if (count) return [...found, ...firstWords(what).map((words) => `${count} ${words}`), count.replace(" ", "")];
+  const times = count?.replace(" ", "");
+  if (times) return [...found, ...firstWords(what).map((words) => `${count} ${words}`), `${times}${what.split(" ")[0]}`, times];
   return [...found, ...firstWords(plain)];
 }
 
@@ -34,7 +35,7 @@ function splitRange(title) {
 /** Fewer and fewer of the words, those at the end go first. @param {string} text */
 function firstWords(text) {
   const words = text.split(" ");
-  return words.slice(1).map((_, n) => words.slice(0, words.length - 1 - n).join(" "));
+  return words.slice(1).map((_, n) => words.slice(0, words.length - 1 - n).join(" ").replace(/,$/, "…"));
 }
 
 /** A range, and the last of its words. @param {string} text */

@@ -311,7 +311,7 @@ function timeFills(times, theme) {
 export function drawTexts(ctx, scene, nodes, style) {
   const { transform: t, theme } = style;
   const h = 2 * scene.halfH * t.k;
-  if (h < BLOCK + 1) return;
+  if (h < BLOCK) return;
   const two = h >= TWO_LINES;
   const px = two ? Math.min(17, Math.max(11, h * 0.3)) : Math.min(12, Math.max(8.5, h * 0.6));
   ctx.textBaseline = "middle";

@@ -8,7 +8,7 @@ export const COLUMN_GAP = 56;
 /** Width over height that a placement aims for. */
 export const ASPECT = 1.7;
 /** And where sections stand side by side. */
-const SECTIONS_ASPECT = 3;
+const SECTIONS_ASPECT = 3.5;
 
 /** The width over height to aim for. @param {number[]|undefined} breaks between sections */
 export const aspectOf = (breaks) => (breaks?.length ? SECTIONS_ASPECT : ASPECT);

@@ -19,8 +19,14 @@ test("repeats of a node lose the last words of its name, and keep their number t
   const title = "3 × GEMM f16 nnt 64x8 4x1";
   assert.equal(fitFold(title, within(12)), "3 × GEMM f16");
   assert.equal(fitFold(title, within(11)), "3 × GEMM");
-  assert.equal(fitFold(title, within(7)), "3×");
+  assert.equal(fitFold(title, within(7)), "3×GEMM");
+  assert.equal(fitFold(title, within(4)), "3×");
   assert.equal(fitFold("24 × 15 nodes", within(8)), "24 × 15");
+});
+
+test("of several kernels in a row the first are named, and that there are more", () => {
+  assert.equal(fitFold("reduce sum f32, add f32, copy strided", within(16)), "reduce sum f32…");
+  assert.equal(fitFold("reduce sum f32, add f32, copy strided", within(6)), "reduce");
 });
 
 test("of a repeat in a range the range is kept, then its last words, then the number", () => {
