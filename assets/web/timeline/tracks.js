@@ -16,6 +16,8 @@ import * as canvas from "../core/canvas.js";
 
 /** Rows of the breakdown that are tracks; of layers one by one and together, the first there is. */
 const TRACKS = [["phase"], ["layer", "layers"], ["module"], ["operation"]];
+/** Operations are NVTX ranges, and so called beside the lanes as in the table. @type {Record<string, string>} */
+const CALLED = { operation: "NVTX" };
 const NUMBER = /\d+$/;
 
 export class Tracks {
@@ -25,7 +27,7 @@ export class Tracks {
     const places = TRACKS.map((names) => names.map((name) => blocks.rowKeys.indexOf(name)).find((at) => at >= 0));
     /** The rows of the breakdown that are shown, outermost first. @type {number[]} */
     this.rows = places.filter((at) => at !== undefined);
-    this.labels = this.rows.map((at) => blocks.rowNames[at].toLowerCase());
+    this.labels = this.rows.map((at) => CALLED[blocks.rowKeys[at]] ?? blocks.rowNames[at].toLowerCase());
     /** The block of each node, by row. @type {Map<number, number>[]} */
     this.blockOf = this.rows.map((at) => this.byNode(at));
     /** @type {WeakMap<Side, Stretch[][]>} */ this.known = new WeakMap();

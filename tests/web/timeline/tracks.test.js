@@ -15,6 +15,11 @@ const BLOCKS = {
   describe: (/** @type {number} */ block) => /** @type {[string, string][]} */ ([["Phase", BLOCKS.labels[block]], ["Nodes", "2"]]),
 };
 
+test("operations are called NVTX, as in the table", () => {
+  const blocks = { ...BLOCKS, rowKeys: ["phase", "operation", "family"], rowNames: ["Phase", "Operation", "Kernel family"] };
+  assert.deepEqual(new Tracks(blocks).labels, ["phase", "NVTX"]);
+});
+
 test("nodes of one block that follow each other are one stretch", () => {
   const { sides } = new TimelineScene(timelinePayload([side("graph", [
     [0, 0, 10, 10], [0, 20, 10, 11], [0, 30, 10, 12], [0, 45, 5, 14], [0, 60, 10, 13], [0, 80, 5, 12],
