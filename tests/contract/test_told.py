@@ -291,6 +291,26 @@ def test_every_kth_launch_is_copied_where_those_between_pass(fake: Backend, tmp_
     assert counted > MANY / 2
 
 
+def test_records_of_a_sampled_executable_grow_slower_and_slower(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = (
+        f"{PREAMBLE}graph, end = chain(), time.monotonic() + 4\n"
+        "while time.monotonic() < end:\n    launch(graph, 1)\n"
+    )
+    options = ("--collector", "events", "--every", "1min", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options)
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        starts = [x.host_start_ns or 0 for x in recording.fetch_launches(graph.graph_id)]
+        (graph_exec,) = recording.fetch_graph_execs(graph.graph_id)
+    # One in 5 ms would be 400 in two seconds; 200 ln 2 are wanted.
+    later = [start for start in starts if start >= starts[0] + 2_000_000_000]
+    assert 20 < len(later) < 250
+    assert (graph_exec.launch_count or 0) > 10 * len(starts)
+
+
 def test_launches_outside_periods_pass_uncounted(fake: Backend, tmp_path: Path) -> None:
     text = (
         f"{PREAMBLE}{SETTLED}graph = chain()\nlaunch(graph, {MANY})\ngviz.start()\n"
@@ -372,6 +392,19 @@ while any(thread.is_alive() for thread in threads):
 for thread in threads:
     thread.join()
 """
+
+
+def test_ranks_of_a_job_share_the_wall_clock(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}graph, end = chain(), time.monotonic() + 2.6\n"
+        "while time.monotonic() < end:\n    launch(graph, 1)\n"
+    )
+    path = record_windows(fake, tmp_path, text, "--every", "500ms", RANK="3")
+    with Recording(path) as recording:
+        windows = recording.fetch_windows(RUN)
+    late = [window.start_ns % 500_000_000 for window in windows[1:]]
+    assert len(late) >= 2
+    assert all(since < 200_000_000 for since in late), late
 
 
 def test_no_window_opens_outside_periods(fake: Backend, tmp_path: Path) -> None:

@@ -89,6 +89,8 @@ struct passed {
 /* Let no launch of an executable pass any more; returns those that did since it was said last. */
 struct passed passing_end(CUgraphExec exec);
 void passing_end_all(void);
+/* Twice a second: of executables that are not launched any more as often as when it was granted. */
+void passing_look_after(void);
 void passing_forget(CUgraphExec exec); /* it is about to be destroyed */
 /* A launch was told of, and `passed` others since the one before: let as many pass as come until one
  * is to be told of again, at most `most`. */

@@ -4,7 +4,8 @@
  * caches. Of an executable that is launched more often than once in SPACING_NS, only so many launches
  * are told of: each of them grants how many may pass after it, by how fast they come. So a launch that
  * passes needs no clock; whoever looks after them twice a second takes back what was granted, so that
- * a program that became slow is told of again.
+ * a program that became slow is told of again. Where launches are sampled for the life of a server, the
+ * spacing grows with an executable's age: its records do with the logarithm of that.
  */
 #include "calls/calls.h"
 #include "records/records.h"
@@ -13,6 +14,8 @@
 #define ENTRIES 4096
 #define LINE 4 /* entries that share a cache line: a handle has one of these places */
 #define SPACING_NS 5000000ull
+#define GROWTH 200 /* launches told of while the age becomes e times as large */
+#define TAKEN_BACK_NS 500000000ull
 #define MOST_PASSING (1u << 20)
 
 struct passing {
@@ -25,7 +28,8 @@ struct passing {
 struct granted {
     uint32_t exec_id; /* 0: launches that pass are not counted */
     uint32_t count;
-    uint64_t since_ns; /* when the last launch was told of */
+    uint64_t first_ns; /* when a launch was told of first */
+    uint64_t since_ns; /* and last */
     struct passed passed; /* and nobody was told so yet */
 };
 
@@ -90,6 +94,12 @@ static void take_back(size_t at) {
     spool_append_one(RECORD_LAUNCHES_PASSED, &record, sizeof record);
 }
 
+static uint64_t spacing_ns(const struct granted *of, uint64_t time_ns) {
+    bool sampling = options.policy == POLICY_EVERY || options.policy == POLICY_PERIOD;
+    uint64_t grown_ns = sampling && of->first_ns && time_ns > of->first_ns ? (time_ns - of->first_ns) / GROWTH : 0;
+    return grown_ns > SPACING_NS ? grown_ns : SPACING_NS;
+}
+
 static void grant(size_t at, uint32_t exec_id, uint64_t count) {
     take_back(at); /* another thread launches it, too */
     granted[at].exec_id = exec_id;
@@ -129,9 +139,10 @@ void passing_grant(CUgraphExec exec, uint32_t exec_id, struct passed passed, uin
     size_t at = find_or_add(exec);
     if (at < ENTRIES) {
         uint64_t interval_ns = (time_ns - granted[at].since_ns) / (passed.count + 1ull) + 1;
-        uint64_t count = granted[at].since_ns ? SPACING_NS / interval_ns : 0;
+        uint64_t count = granted[at].since_ns ? spacing_ns(&granted[at], time_ns) / interval_ns : 0;
         grant(at, exec_id, count < most ? count : most);
         granted[at].since_ns = time_ns;
+        granted[at].first_ns = granted[at].first_ns ? granted[at].first_ns : time_ns;
     }
     pthread_mutex_unlock(&lock);
     check(true);
@@ -146,6 +157,21 @@ void passing_grant_uncounted(CUgraphExec exec) {
         grant(at, 0, MOST_PASSING);
     pthread_mutex_unlock(&lock);
     check(false);
+}
+
+void passing_look_after(void) {
+    if (!atomic_load_explicit(&in_use, memory_order_relaxed))
+        return;
+    uint64_t time_ns = now_ns();
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        uint64_t wait_ns = 2 * spacing_ns(&granted[i], time_ns);
+        wait_ns = wait_ns > TAKEN_BACK_NS ? wait_ns : TAKEN_BACK_NS;
+        if (atomic_load_explicit(&entries[i].exec, memory_order_relaxed) &&
+            time_ns - granted[i].since_ns >= wait_ns)
+            take_back(i);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void passing_end_all(void) {

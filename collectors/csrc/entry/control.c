@@ -148,6 +148,7 @@ static int attach_locked(bool again) {
     char why[1200];
     if (cuda_load(why, sizeof why) != 0)
         return error_keep("%s", why);
+    in_job = process_rank() != NULL;
     contexts_listen(&listener);
     if (again)
         return attach_cupti(true);

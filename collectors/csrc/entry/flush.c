@@ -67,7 +67,7 @@ static void *flush_main(void *unused) {
         if (!watching()) {
             updates_flush();
             capture_poll();
-            passing_end_all();
+            passing_look_after();
         }
         if (!relaxed && context_at(0)) {
             set_relaxed_capture();

@@ -155,18 +155,6 @@ static void json_command(FILE *out) {
     free(text);
 }
 
-/* The rank in a distributed job, or NULL; the same variables as in collectors/metadata.py. */
-static const char *rank(void) {
-    static const char *const variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID",
-                                            "PMI_RANK", "LOCAL_RANK"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i]);
-        if (value && *value && strlen(value) < 10 && strspn(value, "0123456789") == strlen(value))
-            return value;
-    }
-    return NULL;
-}
-
 /* The process's own metadata, over what gviz run gives for the whole job. */
 static void describe(void) {
     const char *given = getenv("GVIZ_META");
@@ -189,8 +177,8 @@ static void describe(void) {
         json_text(out, host, strlen(host));
         fputc('"', out);
     }
-    if (rank())
-        fprintf(out, ", \"rank\": %lu", strtoul(rank(), NULL, 10));
+    if (process_rank())
+        fprintf(out, ", \"rank\": %lu", strtoul(process_rank(), NULL, 10));
     fputc('}', out);
     if (fclose(out) == 0)
         spool_append_one(RECORD_META, text, size);

@@ -44,8 +44,12 @@ bool launch_left_plain(uint32_t earlier) {
            earlier < PLAIN_FROM + PLAIN_LAUNCHES;
 }
 
+/* Ranks of a job take their times at the same ones of the wall clock's multiples. */
 bool launch_period_over(uint64_t last_ns, uint64_t time_ns) {
-    return !last_ns || time_ns - last_ns >= options.policy_count * 1000000ull;
+    uint64_t period_ns = options.policy_count * 1000000ull;
+    if (in_job)
+        return time_ns / period_ns != last_ns / period_ns;
+    return !last_ns || time_ns - last_ns >= period_ns;
 }
 
 static bool wants_nodes(const struct executable *exec, uint64_t time_ns) {

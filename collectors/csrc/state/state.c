@@ -9,6 +9,7 @@
 
 struct options options GVIZ_HOT = {.policy_count = 20, .eager_operations = 20000, .dot_nodes = 512,
                           .eager_ns = 5000000000ull, .event_cost_fraction = 0.003};
+bool in_job GVIZ_HOT;
 _Atomic int run_state GVIZ_HOT = STATE_IDLE;
 _Atomic bool injection_wanted;
 _Atomic bool period_on GVIZ_HOT;
@@ -32,4 +33,16 @@ uint64_t process_start_ticks(void) {
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* The same variables as in collectors/metadata.py. */
+const char *process_rank(void) {
+    static const char *const variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID",
+                                            "PMI_RANK", "LOCAL_RANK"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        if (value && *value && strlen(value) < 10 && strspn(value, "0123456789") == strlen(value))
+            return value;
+    }
+    return NULL;
 }

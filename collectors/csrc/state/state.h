@@ -37,6 +37,7 @@ struct options {
 enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2, STATE_LEFT = 3 };
 
 extern struct options options;
+extern bool in_job; /* one rank of several */
 extern _Atomic int run_state;
 extern _Atomic bool injection_wanted; /* start when the driver initialises */
 extern _Atomic bool period_on;        /* a period is under way, see window/pause.c */
@@ -77,6 +78,8 @@ struct thread_state {
 struct thread_state *this_thread(void);
 /* Start of this process in clock ticks since boot; 0: not known. */
 uint64_t process_start_ticks(void);
+/* The rank in a distributed job, or NULL. */
+const char *process_rank(void);
 
 /* Keep a sentence for gviz_error; always returns -1. */
 int error_keep(const char *format, ...) __attribute__((format(printf, 1, 2)));

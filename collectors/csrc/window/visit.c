@@ -33,6 +33,9 @@
 #define LEAVING_LATE_NS (1000 * MILLISECOND_NS)
 /* The next window comes after so many times what the last one held the program. */
 #define HOLDS_APART 99
+/* Ranks of a job open windows at the same multiples of the wall clock: held apart, each would hold up
+ * all others in turn. */
+#define JOB_NS (250 * MILLISECOND_NS)
 #define SHOWN_HOLES 4
 
 /* Pairs of driver and CUPTI with which attaching and finalizing were tried on a GPU: 2,400 windows. */
@@ -227,16 +230,19 @@ static void visit(void) {
     longest_ns = held_ns > longest_ns ? held_ns : longest_ns;
 }
 
+static uint64_t next_start(uint64_t not_before_ns) {
+    return in_job ? (not_before_ns + JOB_NS - 1) / JOB_NS * JOB_NS : not_before_ns;
+}
+
 static void *visit_main(void *unused) {
     (void)unused;
-    uint64_t not_before_ns = 0;
+    uint64_t not_before_ns = next_start(now_ns());
     this_thread()->inside = 1;
     while (!is_stopping() && visits_on()) {
         if (atomic_load(&wanted) && recording() && !paused() && now_ns() >= not_before_ns) {
             uint64_t before = windows;
             visit();
-            if (windows != before)
-                not_before_ns = now_ns() + HOLDS_APART * held_ns;
+            not_before_ns = next_start(now_ns() + (windows != before ? HOLDS_APART * held_ns : 0));
         }
         rest(PAUSE_NS);
     }
