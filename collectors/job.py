@@ -26,6 +26,7 @@ OWN_VARIABLES = (
     "GVIZ_CUPTI_FOUND",  # where gviz run found CUPTI
     "GVIZ_PYTHONPATH",  # PYTHONPATH as the user set it
     "GVIZ_MODE",  # permissions of the recording; for the writer alone
+    "GVIZ_QUIET",  # 1: only what went wrong is said; for the writer alone
     "GVIZ_GATE",  # "preloaded", or why the gate is not; absent: it is not wanted
 )
 _STARTUP = Path(__file__).parent / "startup"

@@ -49,7 +49,8 @@ _CLI_HEAD = """\
 
 Data goes to stdout, messages to stderr. Exit codes: 0 success, 1 an error or a failed check,
 2 wrong arguments, 130 interrupted, 141 the reader of stdout closed it. `gviz run` returns the
-exit code of the program it ran. `python -m gviz` is the same as `gviz`.
+exit code of the program it ran. `python -m gviz` is the same as `gviz`; `gviz FILE.gviz` is
+`gviz view FILE.gviz`. Every command takes `-q` (`--quiet`): it says on stderr only what went wrong.
 """
 
 
@@ -115,6 +116,8 @@ def _render_command(name: str) -> str:
 def _render_arguments(command: argparse.ArgumentParser) -> Iterator[str]:
     for action in command._actions:
         if isinstance(action, argparse._HelpAction) or action.help is argparse.SUPPRESS:
+            continue
+        if action.dest == "quiet":  # every command has it
             continue
         names = ", ".join(f"`{option}`" for option in action.option_strings)
         value = action.metavar or action.dest

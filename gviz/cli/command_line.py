@@ -8,12 +8,14 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Protocol, cast
 
 from gviz import __version__
 from gviz.cli.encoding import take_any_encoding
 from gviz.cli.file_mode import use_mode
 from gviz.cli.parser import CommandParser, meant
+from gviz.cli.quiet import QUIET, add_quiet, use_quiet
 from gviz.errors import GvizError
 
 #: Exit codes of a process ended by SIGINT and SIGPIPE, as a shell reports them.
@@ -83,6 +85,9 @@ COMMANDS = {
     "recover": Command(
         "gviz.cli.commands.recover", "write what can be read of a damaged recording or spool"
     ),
+    "completion": Command(
+        "gviz.cli.commands.completion", "print what completes gviz in bash, zsh or fish"
+    ),
     "doctor": Command(
         "gviz.cli.commands.doctor", "say whether profiling would work here, and why not"
     ),
@@ -94,25 +99,27 @@ def load_command(name: str) -> CommandModule:
     return cast(CommandModule, importlib.import_module(COMMANDS[name].module))
 
 
-def build_parser(loaded: str | None = None) -> argparse.ArgumentParser:
+def build_parser(*loaded: str) -> argparse.ArgumentParser:
     """Return the parser of ``gviz``.
 
     Parameters
     ----------
     loaded
-        The command whose own options are wanted. The other commands are listed without
-        importing their modules, which keeps ``gviz info`` from loading a web server.
+        The commands whose own options are wanted. The others are listed without importing their
+        modules, which keeps ``gviz info`` from loading a web server.
     """
     parser = CommandParser(
         prog="gviz",
         description="Profile and show CUDA graphs.",
         epilog="'gviz COMMAND --help' says what a command takes; 'gviz FILE.gviz' opens a file.",
     )
+    add_quiet(parser)
     parser.add_argument("-V", "--version", action="version", version=f"gviz {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
-        if name == loaded:
+        if name in loaded:
             load_command(name).add_parser(cast(Subparsers, subparsers))
+            add_quiet(subparsers.choices[name])
         else:
             subparsers.add_parser(name, help=command.summary, add_help=False)
     return parser
@@ -151,18 +158,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    # Before the command they mean what they mean behind it.
+    flags = list(takewhile(QUIET.__contains__, arguments))
+    arguments = arguments[len(flags) :]
     first = arguments[0] if arguments else "-"
     if first not in COMMANDS and _is_recording(first):
         arguments, first = ["view", *arguments], "view"
     name = first if first in COMMANDS else None
-    parser = build_parser(name)
+    parser = build_parser(*filter(None, [name]))
     if name is None and not first.startswith("-"):
         records = f"; to record a program: gviz run {first}" if os.path.isfile(first) else ""
         parser.error(f"there is no command {first!r}{records or meant(first, COMMANDS)}")
-    parsed = parser.parse_args(arguments)
+    parsed = parser.parse_args([*arguments[:1], *flags, *arguments[1:]])
     if name is None:
         parser.print_help()
         return 0
+    use_quiet(parsed)
     use_mode(parsed)
     return load_command(name).run(parsed)
 

@@ -6,6 +6,7 @@ import sys
 import time
 from types import TracebackType
 
+from gviz.system import is_quiet
 from gviz.text import duration, percent
 
 _BAR = 24
@@ -23,7 +24,7 @@ class ProgressLine:
     """
 
     def __init__(self) -> None:
-        self.is_live = sys.stderr.isatty()
+        self.is_live = sys.stderr.isatty() and not is_quiet()
         self._begun = time.monotonic()
         self._next = self._begun + _DELAY_S
         self._width = 0

@@ -5,4 +5,8 @@ from gviz.system.permissions import MODE_VARIABLE as MODE_VARIABLE
 from gviz.system.permissions import create_file as create_file
 from gviz.system.permissions import mode_for as mode_for
 from gviz.system.permissions import parse_mode as parse_mode
+from gviz.system.quiet import QUIET_VARIABLE as QUIET_VARIABLE
+from gviz.system.quiet import be_quiet as be_quiet
+from gviz.system.quiet import inform as inform
+from gviz.system.quiet import is_quiet as is_quiet
 from gviz.system.saying import say as say

@@ -20,6 +20,7 @@ from gviz.cli.recording_path import file_path
 from gviz.errors import CollectorError, UsageError
 from gviz.recording import check_output, rows, written_sentence
 from gviz.report import summarize_bench
+from gviz.system import inform
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -90,7 +91,7 @@ def _progress() -> Iterator[Progress]:
                 line.show_share(share, experiment.title)
             elif last[-1:] != [experiment.name]:
                 last.append(experiment.name)
-                print(f"gviz: measuring {experiment.title}", file=sys.stderr)
+                inform(f"gviz: measuring {experiment.title}")
 
         yield show
 
@@ -144,7 +145,7 @@ def _keep(output: Path, gpu: Gpu) -> None:
     except OSError as error:
         print(f"gviz: no copy was kept in {target.parent}: {error}", file=sys.stderr)
         return
-    print(f"gviz: a copy for analyses is kept as {target}", file=sys.stderr)
+    inform(f"gviz: a copy for analyses is kept as {target}")
 
 
 def _print(output: Path, results: Results, *, as_json: bool) -> None:
@@ -172,4 +173,4 @@ def _print(output: Path, results: Results, *, as_json: bool) -> None:
         print(f"gviz: not measured: {gap.experiment}: {gap.reason}", file=sys.stderr)
     if results.interrupted:
         print("gviz: interrupted; what was measured is kept", file=sys.stderr)
-    print(written_sentence(output), file=sys.stderr)
+    inform(written_sentence(output))

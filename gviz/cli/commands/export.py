@@ -15,7 +15,7 @@ from gviz.cli.progress import ProgressLine
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, RecordingError, UsageError, cannot_write
 from gviz.recording import Recording, check_output
-from gviz.system import create_file, mode_for
+from gviz.system import create_file, inform, mode_for
 from gviz.text import byte_size, counted
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _write_dot(path: Path, arguments: argparse.Namespace) -> None:
         sys.stdout.write(text)
         return
     _write_text(output, text, arguments)
-    print(f"wrote {output}; 'dot -Tsvg {output}' draws it", file=sys.stderr)
+    inform(f"wrote {output}; 'dot -Tsvg {output}' draws it")
 
 
 def _write_html(path: Path, arguments: argparse.Namespace) -> None:
@@ -191,10 +191,9 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
         counted(written.node_count, "node"),
         written.launches,
     ]
-    print(
+    inform(
         f"wrote {written.path}, {byte_size(written.size_bytes)}: {', '.join(held)}; "
         "open it in a browser",
-        file=sys.stderr,
     )
 
 
@@ -226,10 +225,9 @@ def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:
         counted(written.launch_count, "launch", "launches"),
         counted(written.event_count, "event"),
     ]
-    print(
+    inform(
         f"wrote {written.path}, {byte_size(written.size_bytes)}: {', '.join(held)}; open it "
         "in ui.perfetto.dev or chrome://tracing",
-        file=sys.stderr,
     )
 
 
@@ -251,7 +249,7 @@ def _write_svg(path: Path, arguments: argparse.Namespace) -> None:
             text = draw_graphs(recording, graph_ids, arguments.theme)
     output: Path = arguments.output or path.with_suffix(".svg")
     _write_text(output, text, arguments)
-    print(f"wrote {output}; open it in a browser", file=sys.stderr)
+    inform(f"wrote {output}; open it in a browser")
 
 
 def _write_text(output: Path, text: str, arguments: argparse.Namespace) -> None:
@@ -285,10 +283,9 @@ def _write_tables(path: Path, arguments: argparse.Namespace) -> None:
     folder = arguments.output or path.with_name(f"{path.stem}-{form}")
     written = write_tables(path, folder, form, overwrite=arguments.overwrite)
     held = [counted(written.file_count, "table"), counted(written.row_count, "row")]
-    print(
+    inform(
         f"wrote {written.folder}, {byte_size(written.size_bytes)}: {', '.join(held)}; "
         "docs/recording.md says what the columns mean",
-        file=sys.stderr,
     )
 
 

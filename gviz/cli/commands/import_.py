@@ -12,6 +12,7 @@ from gviz.cli.progress import ProgressLine
 from gviz.cli.recording_path import file_path
 from gviz.formats import bare_name, import_files
 from gviz.recording import check_no_directory
+from gviz.system import inform
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -68,5 +69,5 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for note in notes:
         print(f"gviz: {note}", file=sys.stderr)
-    print(f"wrote {output}; 'gviz view {output}' shows it", file=sys.stderr)
+    inform(f"wrote {output}; 'gviz view {output}' shows it")
     return 0

@@ -33,6 +33,12 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="N",
         help=f"how many of each graph's slowest nodes to list (default {SLOWEST_COUNT})",
     )
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also what measuring cost, and what was counted",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON; docs/info.md has the keys")
 
 
@@ -50,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_json(summary), indent=2))
     else:
-        print(render_text(info_document(summary), shutil.get_terminal_size((100, 24)).columns))
+        document = info_document(summary, counters=arguments.verbose)
+        print(render_text(document, shutil.get_terminal_size((100, 24)).columns))
     return 0
 
 

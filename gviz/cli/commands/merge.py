@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from gviz.cli.file_mode import add_mode
 from gviz.cli.recording_path import file_path, find_recordings
 from gviz.errors import RecordingError
 from gviz.recording import Recording, merge_recordings, rows
+from gviz.system import inform
 from gviz.text import MISSING, counted, render_table, wrapped
 
 if TYPE_CHECKING:
@@ -54,10 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     width = shutil.get_terminal_size((100, 24)).columns
     with Recording(arguments.output) as recording:
         print("\n".join(_describe(recording, width)))
-    print(
+    inform(
         f"wrote {arguments.output}; 'gviz skew {arguments.output}' compares its ranks, "
         f"'gviz view {arguments.output}' shows them",
-        file=sys.stderr,
     )
     return 0
 

@@ -19,6 +19,7 @@ from gviz.recording import (
     written_sentence,
 )
 from gviz.spool import SPOOL_SUFFIX, fold_left_over
+from gviz.system import inform
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(f"{output} is what is to be recovered; name another file with -o")
         lost = recover_recording(source, output, overwrite=arguments.overwrite)
         losses = [lost] if lost else []
-        print(written_sentence(output), file=sys.stderr)
+        inform(written_sentence(output))
     for sentence in losses or ["nothing was lost"]:
         print(f"gviz: {sentence}", file=sys.stderr)
     return EXIT_LOST if losses else 0
@@ -78,7 +79,7 @@ def _recover_spool(spool: Path, output: Path | None, *, overwrite: bool) -> list
     folded = fold_left_over(spool)
     if output is not None:
         folded = Path(shutil.move(folded, output))
-    print(written_sentence(folded), file=sys.stderr)
+    inform(written_sentence(folded))
     with Recording(folded) as recording:
         runs = recording.fetch_runs()
         notes = [note for run in runs for note in recording.fetch_notes(run.run_id)]

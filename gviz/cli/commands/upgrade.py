@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gviz.cli.recording_path import file_path
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import SCHEMA_VERSION, check_output, read_version, upgrade_recording
+from gviz.system import inform
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -60,10 +61,10 @@ def _upgrade_to(path: Path, output: Path, *, overwrite: bool) -> None:
 def _upgrade_in_place(path: Path) -> None:
     """Upgrade a file; one that is current is left alone, so that a whole folder can be given."""
     if read_version(path) == SCHEMA_VERSION:
-        print(f"gviz: {path}: has schema {SCHEMA_VERSION} already", file=sys.stderr)
+        inform(f"gviz: {path}: has schema {SCHEMA_VERSION} already")
         return
     _say(path, upgrade_recording(path, path))
 
 
 def _say(output: Path, version: int) -> None:
-    print(f"gviz: {output}: schema {version} -> {SCHEMA_VERSION}", file=sys.stderr)
+    inform(f"gviz: {output}: schema {version} -> {SCHEMA_VERSION}")

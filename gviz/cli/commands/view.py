@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from gviz.checks import DEFAULT_NAME
 from gviz.cli.recording_path import file_path, find_sources, newest_recording
 from gviz.errors import GvizError, UsageError
+from gviz.system import inform
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -112,7 +112,7 @@ def _newest() -> Path:
             "there is no *.gviz here to view; name one, make one with 'gviz run PROGRAM', or look "
             "at those of 'gviz demo'"
         )
-    print(f"gviz: opening {newest}, the newest here", file=sys.stderr)
+    inform(f"gviz: opening {newest}, the newest here")
     return newest
 
 

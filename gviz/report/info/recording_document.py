@@ -31,13 +31,16 @@ from gviz.report.summary import RecordingSummary, RunSummary, StreamSummary
 from gviz.text import byte_size, counted, duration
 
 
-def info_document(summary: RecordingSummary) -> Document:
-    """Return the document of a recording's contents."""
+def info_document(summary: RecordingSummary, *, counters: bool = False) -> Document:
+    """Return the document of a recording's contents.
+
+    ``counters``: whether the short form has what measuring cost, and what was counted.
+    """
     size = byte_size(summary.size_bytes)
     title = f"{summary.path}: {counted(len(summary.runs), 'run')}, {size}"
     sections: list[Section] = []
     for run in summary.runs:
-        parts = tuple(_run_sections(run))
+        parts = tuple(_run_sections(run, None if counters else 0))
         if len(summary.runs) > 1:
             sections.append(Section(f"run-{run.run.run_id}", capitalized(_name_of(run)), parts))
         else:
@@ -47,7 +50,9 @@ def info_document(summary: RecordingSummary) -> Document:
 
 def _name_of(summary: RunSummary) -> str:
     run = summary.run
-    return f"run {run.run_id}: {run.name} ({run.state})"
+    failed = len(summary.capture_failures)
+    trouble = f", {counted(failed, 'capture')} failed" if failed else ""
+    return f"run {run.run_id}: {run.name} ({run.state}{trouble})"
 
 
 def _verdict(summary: RunSummary) -> Verdict:
@@ -58,7 +63,7 @@ def _verdict(summary: RunSummary) -> Verdict:
     return Verdict(_name_of(summary), info_verdict(summary), caveats)
 
 
-def _run_sections(summary: RunSummary) -> Iterator[Section]:
+def _run_sections(summary: RunSummary, counters: int | None) -> Iterator[Section]:
     failed = list(failures(summary))
     if failed:
         yield section("failed", "What failed, or could be saved", *failed)
@@ -72,7 +77,7 @@ def _run_sections(summary: RunSummary) -> Iterator[Section]:
     facts = list(_facts_of(summary))
     if facts:
         yield section("run", "The run", *facts)
-    trust = list(_trust(summary))
+    trust = list(_trust(summary, counters))
     if trust:
         yield section("measured", "How it was measured", *trust)
 
@@ -124,8 +129,11 @@ def _outside(stream: StreamSummary) -> Sentence:
     )
 
 
-def _trust(summary: RunSummary) -> Iterator[Block]:
-    """Yield how the numbers were taken: collector, periods, windows, cost of measuring."""
+def _trust(summary: RunSummary, counters: int | None) -> Iterator[Block]:
+    """Yield how the numbers were taken: collector, periods, windows, cost of measuring.
+
+    ``counters``: so many of them are in the short form; None: all.
+    """
     run = summary.run
     if run.collector is not None:
         reason = f" ({run.collector_reason})" if run.collector_reason else ""
@@ -147,7 +155,7 @@ def _trust(summary: RunSummary) -> Iterator[Block]:
     ]
     if rows:
         columns = [column("Measurement"), numbers("Value"), column("Method")]
-        yield table("What measuring cost, and what was counted", columns, rows)
+        yield table("What measuring cost, and what was counted", columns, rows, brief=counters)
 
 
 def _periods(summary: RunSummary) -> Iterator[Sentence]:

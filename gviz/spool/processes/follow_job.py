@@ -19,7 +19,7 @@ from pathlib import Path
 from gviz.errors import GvizError
 from gviz.recording import written_sentence
 from gviz.spool.processes.all_processes import JobSpools
-from gviz.system import say
+from gviz.system import inform, say
 
 #: How long processes that outlive the program may take to end: ranks, after their launcher.
 _SETTLE_SECONDS = 2.0
@@ -85,7 +85,7 @@ def _read_end() -> ProgramEnd | None:
 def _write(job: JobSpools, end: ProgramEnd, output: Path, *, overwrite: bool) -> None:
     left = len(job.growing())
     if job.write(output, overwrite=overwrite, main=end.process_id, exit_code=end.exit_code):
-        say(written_sentence(output))
+        inform(written_sentence(output))
     else:
         job.discard()
         why = "still runs" if left else "initialised CUDA where gviz could see it"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from places import ROOT
 
 from gviz import __version__
 from gviz.__main__ import main as run_gviz
@@ -213,3 +215,64 @@ def test_view_alone_where_there_is_nothing_says_what_to_do(
     done = gviz_here("view", cwd=tmp_path)
     assert (done.returncode, served) == (2, [])
     assert "make one with 'gviz run PROGRAM'" in done.stderr
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_quiet_says_only_what_went_wrong(gviz: Gviz, tmp_path: Path, place: str) -> None:
+    recording = shutil.copy(ROOT / "assets" / "recordings" / "graph_lives.gviz", tmp_path)
+    words = ["export", "-q"] if place == "behind" else ["-q", "export"]
+    done = gviz(*words, recording, "--format", "svg", "--graph", "solve", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "graph_lives.svg").exists()
+    done = gviz(*words, recording, "--format", "svg", "--graph", "solve", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "graph_lives.svg exists; choose another name or give --overwrite" in done.stderr
+    done = gviz("export", recording, "--format", "svg", "--overwrite", "--graph", "solve")
+    assert done.stderr.startswith("wrote ")
+
+
+def test_raw_counters_are_in_info_when_it_is_verbose(
+    gviz_here: Gviz, small_recording: Path
+) -> None:
+    plain, more = gviz_here("info", small_recording), gviz_here("info", "-v", small_recording)
+    assert "records_dropped" not in plain.stdout
+    assert "records_dropped" in more.stdout
+    assert more.stdout.startswith(plain.stdout.rstrip("\n"))
+
+
+def test_failed_capture_stands_beside_the_state(gviz_here: Gviz) -> None:
+    text = gviz_here("info", ROOT / "assets" / "recordings" / "graph_lives.gviz").stdout
+    assert re.search(r"^run 1: .* \(completed, \d+ captures? failed\)$", text, re.MULTILINE)
+
+
+#: What a user types up to Tab, and what must be among the answers.
+TYPED = [
+    ("an", "analyze"),
+    ("info --slo", "--slowest"),
+    ("run --node-t", "--node-times"),
+    ("run --collector ", "events"),
+]
+
+
+@pytest.mark.parametrize(("typed", "answer"), TYPED)
+def test_bash_completes_what_is_typed(gviz_here: Gviz, typed: str, answer: str) -> None:
+    script = gviz_here("completion", "bash").stdout
+    words = ["gviz", *typed.split(" ")]
+    ask = f"COMP_WORDS=({' '.join(w or repr(w) for w in words)}); COMP_CWORD={len(words) - 1}"
+    call = '$(complete -p gviz | sed "s/.*-F \\([^ ]*\\).*/\\1/")'
+    last, previous = repr(words[-1]), repr(words[-2])
+    done = subprocess.run(
+        ["bash", "-c", f'{script}\n{ask}\n{call} gviz {last} {previous}\necho "${{COMPREPLY[@]}}"'],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert answer in done.stdout.split(), done.stderr
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_complete_every_command(gviz_here: Gviz, shell: str) -> None:
+    script = gviz_here("completion", shell).stdout
+    assert [name for name in cli.COMMANDS if name not in script] == []
+    assert "--node-times" in script
+    if which := shutil.which(shell):
+        checked = subprocess.run([which, "-n"], input=script, text=True, check=False)
+        assert checked.returncode == 0

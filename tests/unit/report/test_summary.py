@@ -135,7 +135,7 @@ def test_text_fits_the_width(small: RecordingSummary, width: int) -> None:
 def test_text_names_what_people_look_for(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "t.gviz", transformer_shape(layers=2), launches=3)
     with Recording(path) as recording:
-        text = render_text(info_document(summarize(recording)), 100)
+        text = render_text(info_document(summarize(recording), counters=True), 100)
     for wanted in (
         "NVIDIA H100",
         "gemv_bf16_lm_head",
