@@ -3,6 +3,7 @@
 #                     a minute; Chromium by apt-get as root, else without the browser's tests)
 # make test-all       every test: 13 minutes; make test-rest: what make test leaves out, 10
 # make test-wheel     what depends on the installation, in the wheel of make check: a minute
+# make test-lowest    the core's unit tests with the oldest numpy and others that it allows: 3 minutes
 # make wheel          a wheel that needs no compiler where it is installed, into build/wheels:
 #                     2 minutes (first: zig from PyPI, 100 MB); MACHINE=aarch64
 # make check          builds the wheel into build/; lint, types, imports, sizes: 2 minutes
@@ -10,6 +11,7 @@
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
 # make gpu-test-all   every GPU test; PART=1 to PART=8: an eighth, 9 minutes at most
 # make bench          the benchmarks that need no GPU: an hour;  make format;  make docs;  make clean
+# make lock           tools/lock.txt anew: the newest versions of what make installs
 # make pictures       the pictures of README and docs/ anew, in Chromium: a minute
 #
 # One change: .venv/bin/pytest FILE, a second.
@@ -34,12 +36,14 @@ test test-wheel sanitize: WORKERS ?= $(CORES)
 test-rest test-all: WORKERS ?= $(shell echo $$(($(CORES) + 1)))
 # Files stay whole, for their fixtures; in order, for the browser's begin, which take longest.
 PARALLEL = -n $(WORKERS) --maxprocesses=8 --dist=loadfile --no-loadscope-reorder --timeout=300
-PIP := -m pip --disable-pip-version-check install --quiet
+# The versions that are installed: `make lock` takes newer ones, LOCK= the newest for once.
+LOCK ?= tools/lock.txt
+PIP := -m pip --disable-pip-version-check install --quiet $(addprefix --constraint ,$(LOCK))
 PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 # What goes into the wheel: a change of any of it makes `make check` build anew.
 SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycache__/*' -not -name '*.so' | grep -v ' ')
 
-.PHONY: help demo test test-all test-rest test-wheel wheel sanitize check check-lint check-format \
+.PHONY: help demo lock test test-all test-rest test-wheel test-lowest wheel sanitize check check-lint check-format \
     check-spelling check-sizes check-walls check-c check-modules check-web check-wheel check-installed \
     bench gpu-test gpu-test-all format docs pictures clean
 
@@ -64,6 +68,14 @@ test-wheel: $(CHECK_VENV)/.gviz-test
 sanitize: $(VENV)/.gviz-test
 	$(VENV)/bin/python -P tools/sanitize.py build/sanitized -m 'not gpu' -n $(WORKERS) \
 	    --dist=loadfile --timeout=300 $(PYTEST_FLAGS) tests/contract
+
+# The core runs in the environments of watched programs, which may be old.
+LOWEST_VENV := build/lowest-venv
+LOWEST_PYTHON ?= python3.11
+test-lowest: WORKERS ?= $(CORES)
+test-lowest: $(LOWEST_VENV)/.gviz-test
+	$(LOWEST_VENV)/bin/pytest $(PARALLEL) -m 'quick and not gpu and not browser' $(PYTEST_FLAGS) \
+	    $(filter-out tests/unit/app tests/unit/assets,$(wildcard tests/unit/*))
 
 # Tried where it is for this machine: installed without a compiler, it records and shows.
 MACHINE ?= x86_64
@@ -156,7 +168,7 @@ clean:
 %/.made:
 	@tools/make_venv.sh "$(PYTHON)" $*
 
-$(VENV)/.gviz: $(VENV)/.made $(PACKAGING)
+$(VENV)/.gviz: $(VENV)/.made $(PACKAGING) $(LOCK)
 	$(VENV)/bin/python $(PIP) --editable .
 	@touch $@
 	@ls collectors/_native*.so >/dev/null 2>&1 || echo "gviz can view and import here, and not record:" \
@@ -178,17 +190,30 @@ $(VENV)/.gviz-gpu: $(VENV)/.gviz-test
 	$(VENV)/bin/python $(PIP) --editable '.[cuda13]'
 	@touch $@
 
+$(LOWEST_VENV)/.gviz-test: $(PACKAGING) $(VENV)/.gviz-test
+	@tools/make_venv.sh "$(LOWEST_PYTHON)" $(LOWEST_VENV)
+	$(LOWEST_VENV)/bin/python $(filter-out --constraint $(LOCK),$(PIP)) --editable '.[test]' \
+	    $$($(VENV)/bin/python -P tools/made_with.py lowest pyproject.toml)
+	@touch $@
+
+# In an environment of its own, so that nothing else decides about versions.
+lock:
+	rm -rf build/lock-venv
+	@tools/make_venv.sh "$(PYTHON)" build/lock-venv
+	build/lock-venv/bin/python $(filter-out --constraint $(LOCK),$(PIP)) '.[test,check,web,bench]'
+	build/lock-venv/bin/python -P tools/made_with.py lock pyproject.toml >tools/lock.txt
+
 # The wheel is built from the source distribution, so that one is proven complete.
-$(CHECK_VENV)/.gviz-tools: $(CHECK_VENV)/.made pyproject.toml
-	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml check
+$(CHECK_VENV)/.gviz-tools: $(CHECK_VENV)/.made pyproject.toml $(LOCK)
+	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml check $(LOCK)
 	@touch $@
 
 $(CHECK_VENV)/.gviz-wheel-tools: $(CHECK_VENV)/.made pyproject.toml
-	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml wheel
+	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml wheel $(LOCK)
 	@touch $@
 
 $(CHECK_VENV)/.gviz-web: $(CHECK_VENV)/.made pyproject.toml
-	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml web
+	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml web $(LOCK)
 	@touch $@
 
 tools/node_modules/.gviz: $(CHECK_VENV)/.gviz-web tools/package.json tools/package-lock.json
@@ -204,10 +229,11 @@ build/wheel/.built: $(CHECK_VENV)/.gviz-tools $(PACKAGING) $(SOURCES) MANIFEST.i
 $(CHECK_VENV)/.gviz-wheel: build/wheel/.built
 	$(CHECK_VENV)/bin/python $(PIP) build/wheel/*.whl
 	$(CHECK_VENV)/bin/python $(PIP) --force-reinstall --no-deps build/wheel/*.whl
+	$(CHECK_VENV)/bin/python -P tools/made_with.py sbom build/wheel/*.whl >build/wheel/gviz.cdx.json
 	@touch $@
 
 $(CHECK_VENV)/.gviz-test: $(CHECK_VENV)/.gviz-wheel
-	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml test
+	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml test $(LOCK)
 	@touch $@
 
 .PRECIOUS: %/.made

@@ -3,6 +3,8 @@
 Inputs follow from target and seed; those that show a fault are kept, with what happened. An
 input is taken, or refused by a GvizError that says something; all else is a fault.
 Run: python -P bench/fuzz.py [--target NAME] [--count N] [--seed FIRST] [--workers N] [--keep DIR]
+With --guided SECONDS each target is fuzzed for so long by Atheris (pip install gviz[fuzz]), which
+goes on from inputs that reached new code; these are kept for the next time.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -36,7 +39,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first of them")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), metavar="DIR")
+    parser.add_argument("--guided", type=int, metavar="SECONDS", help="by coverage, for so long")
     arguments = parser.parse_args()
+    if arguments.guided is not None:
+        return _fuzz_guided(arguments)
     failed = False
     for target in arguments.target or TARGETS:
         begun = time.monotonic()
@@ -54,6 +60,21 @@ def main() -> int:
         figures["faults"] = len(outcome.faults)
         print(json.dumps({"bench": "fuzz", "target": target, "seed": arguments.seed, **figures}))
         failed |= bool(outcome.faults)
+    return int(failed)
+
+
+def _fuzz_guided(arguments: argparse.Namespace) -> int:
+    """Return 1 if a target ended before its time: what it met stands on standard error."""
+    path = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), sys.path[0]])
+    failed = False
+    for target in arguments.target or TARGETS:
+        corpus = arguments.keep / "guided" / target.replace(" ", "-")
+        given = [target, str(corpus), str(arguments.guided), str(arguments.seed + 1)]
+        command = [sys.executable, "-P", "-m", "fuzzing.guided", *given]
+        done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
+        kept = sum(1 for file in corpus.glob("*") if not file.name.startswith("fault-"))
+        print(f"{target}: {kept:,} inputs that reach different code, code {done.returncode}")
+        failed |= done.returncode != 0
     return int(failed)
 
 

@@ -6,8 +6,6 @@ from gviz.checks.check_result import SKIPPED as SKIPPED
 from gviz.checks.check_result import UNJUDGED as UNJUDGED
 from gviz.checks.check_result import Check as Check
 from gviz.checks.check_result import CheckReport as CheckReport
-from gviz.checks.config_file import DEFAULT_NAME as DEFAULT_NAME
-from gviz.checks.config_file import read_config as read_config
 from gviz.checks.ignored import read_ignored as read_ignored
 from gviz.checks.junit import to_junit as to_junit
 from gviz.checks.limits import DEFAULT_REGRESSION as DEFAULT_REGRESSION

@@ -12,8 +12,8 @@ import difflib
 from pathlib import Path
 
 from gviz.analysis import ANY_RULE, RULES, Ignored
-from gviz.checks.config_file import read_config
 from gviz.errors import GvizError
+from gviz.system import read_config
 
 
 def read_ignored(path: Path | None) -> tuple[Ignored, ...]:

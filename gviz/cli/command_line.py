@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 from gviz import __version__
 from gviz.cli.encoding import take_any_encoding
-from gviz.cli.file_mode import use_mode
+from gviz.cli.file_mode import apply_mode
 from gviz.cli.parser import CommandParser, meant
 from gviz.cli.quiet import QUIET, add_quiet, use_quiet
 from gviz.errors import GvizError
@@ -174,7 +174,7 @@ def _dispatch(arguments: list[str]) -> int:
         parser.print_help()
         return 0
     use_quiet(parsed)
-    use_mode(parsed)
+    apply_mode(parsed)
     return load_command(name).run(parsed)
 
 

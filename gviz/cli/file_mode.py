@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 
-from gviz.errors import GvizError
-from gviz.system import MODE_VARIABLE, parse_mode
+from gviz.system import use_mode
 
 
 def add_mode(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +18,7 @@ def add_mode(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def use_mode(arguments: argparse.Namespace) -> None:
+def apply_mode(arguments: argparse.Namespace) -> None:
     """Have this process, and those of gviz that it starts, write files as a command asks.
 
     Raises
@@ -30,20 +28,5 @@ def use_mode(arguments: argparse.Namespace) -> None:
     GvizError
         If ``gviz.toml`` cannot be read.
     """
-    if not hasattr(arguments, "file_mode"):
-        return
-    wished = arguments.file_mode or os.environ.get(MODE_VARIABLE) or _configured()
-    if wished:
-        parse_mode(wished)
-        os.environ[MODE_VARIABLE] = wished
-
-
-def _configured() -> str | None:
-    from gviz.checks import read_config
-
-    file, content = read_config(None)
-    table = content.get("files", {})
-    mode = table.get("mode") if isinstance(table, dict) else table
-    if not (mode is None or isinstance(mode, str)) or set(table or ()) - {"mode"}:
-        raise GvizError(f'{file}: [files] may hold mode = "0640" and nothing else')
-    return mode
+    if hasattr(arguments, "file_mode"):
+        use_mode(arguments.file_mode)

@@ -1,3 +1,6 @@
+from gviz.system.config_file import DEFAULT_NAME as DEFAULT_NAME
+from gviz.system.config_file import read_config as read_config
+from gviz.system.config_file import use_mode as use_mode
 from gviz.system.own_process import own_command as own_command
 from gviz.system.own_process import own_environment as own_environment
 from gviz.system.own_process import put_pythonpath_last as put_pythonpath_last

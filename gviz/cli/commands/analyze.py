@@ -8,12 +8,13 @@ import shutil
 from typing import TYPE_CHECKING
 
 from gviz.analysis import analysis_to_json, analyze
-from gviz.checks import DEFAULT_NAME, read_ignored
+from gviz.checks import read_ignored
 from gviz.cli.garbage import collection_paused
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.recording import Recording
 from gviz.report import analysis_documents, document_to_json, render_texts
+from gviz.system import DEFAULT_NAME
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers

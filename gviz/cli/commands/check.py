@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 from gviz.analysis import Ignored
 from gviz.checks import (
-    DEFAULT_NAME,
     DEFAULT_REGRESSION,
     CheckReport,
     Limits,
     check_recording,
     parse_limits,
-    read_config,
     read_ignored,
     report_to_json,
     to_junit,
@@ -28,6 +26,7 @@ from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, UsageError, cannot_write
 from gviz.recording import Recording
 from gviz.report import check_document, render_markdown, render_text
+from gviz.system import DEFAULT_NAME, read_config
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.checks import DEFAULT_NAME
 from gviz.cli.recording_path import file_path, find_sources, newest_recording
 from gviz.errors import GvizError, UsageError
-from gviz.system import inform
+from gviz.system import DEFAULT_NAME, inform
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers

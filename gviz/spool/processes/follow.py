@@ -20,6 +20,7 @@ from gviz.spool.folding import discard, fold
 from gviz.spool.processes.attended import attend
 from gviz.spool.records import SpoolReader
 from gviz.spool.streams import Contents
+from gviz.system import MODE_VARIABLE, say, use_mode
 
 _POLL_SECONDS = 0.05
 
@@ -66,6 +67,15 @@ def _end_requested() -> bool:
     return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
+def _use_configured_mode() -> None:
+    """Take the permissions of the recording from ``gviz.toml`` where the program was started."""
+    try:
+        use_mode(None)
+    except GvizError as error:  # what was recorded is not lost by it
+        say(f"gviz: {error}; the recording is written for its owner alone")
+        os.environ.pop(MODE_VARIABLE, None)
+
+
 def main() -> int:
     """Run the writer; exit 1 with a sentence on stderr if the recording cannot be written."""
     parser = argparse.ArgumentParser(prog="gviz.spool.processes.follow")
@@ -75,6 +85,7 @@ def main() -> int:
     parser.add_argument("--watched", type=int, required=True)
     parser.add_argument("--overwrite", action="store_true")
     arguments = parser.parse_args()
+    _use_configured_mode()
     try:
         follow(
             arguments.spool,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -125,6 +126,30 @@ def test_process_that_is_reported_ends_although_the_spool_is_open(
     _, stderr = process.communicate("end\n", _TIMEOUT_S)
     assert (process.returncode, stderr) == (0, "")
     assert state(tmp_path / "run.gviz") == ("aborted", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "says"),
+    [('mode = "0640"', 0o640, ""), ("mode = 7", 0o600, "[files] may hold mode"), (None, 0o600, "")],
+)
+def test_process_takes_permissions_from_the_configuration_file(
+    writer: SpoolWriter,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str | None,
+    mode: int,
+    says: str,
+) -> None:
+    monkeypatch.delenv("GVIZ_MODE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("gviz.toml").write_text(f"[files]\n{text}\n")
+    process = start(writer.directory, tmp_path / "run.gviz", watched=os.getpid())
+    _, stderr = process.communicate("end\n", _TIMEOUT_S)
+    assert process.returncode == 0
+    assert bool(stderr) == bool(says)
+    assert says in stderr
+    assert stat.S_IMODE((tmp_path / "run.gviz").stat().st_mode) == mode
 
 
 def test_process_says_why_it_cannot_write_in_one_sentence(

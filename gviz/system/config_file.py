@@ -1,16 +1,18 @@
-"""The configuration file ``gviz.toml``: which one, and its tables; commands read theirs."""
+"""The configuration file ``gviz.toml``: which one, and its tables; who uses one reads it."""
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from gviz.errors import GvizError
+from gviz.system.permissions import MODE_VARIABLE, parse_mode
 
 #: Read where it is there, unless another file is named.
 DEFAULT_NAME = "gviz.toml"
-#: What it may hold: of :mod:`gviz.checks.ignored`, of ``gviz check``, and of commands that write.
+#: What it may hold: of :mod:`gviz.checks.ignored`, of ``gviz check``, and of all that writes files.
 TABLES = ("ignore", "check", "files")
 
 
@@ -39,3 +41,33 @@ def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
             "docs/analysis.md and docs/check.md have examples"
         )
     return path, content
+
+
+def use_mode(wished: str | None) -> None:
+    """Have this process, and those of gviz that it starts, write files with some permissions.
+
+    Parameters
+    ----------
+    wished
+        Octal digits; None: those of the variable GVIZ_MODE, else of ``[files]`` in ``gviz.toml``.
+
+    Raises
+    ------
+    UsageError
+        If the permissions cannot be understood.
+    GvizError
+        If ``gviz.toml`` cannot be read.
+    """
+    wished = wished or os.environ.get(MODE_VARIABLE) or _configured_mode()
+    if wished:
+        parse_mode(wished)
+        os.environ[MODE_VARIABLE] = wished
+
+
+def _configured_mode() -> str | None:
+    file, content = read_config(None)
+    table = content.get("files", {})
+    mode = table.get("mode") if isinstance(table, dict) else table
+    if not (mode is None or isinstance(mode, str)) or set(table or ()) - {"mode"}:
+        raise GvizError(f'{file}: [files] may hold mode = "0640" and nothing else')
+    return mode
