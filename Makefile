@@ -6,6 +6,7 @@
 # make test-lowest    the core's unit tests with the oldest numpy and others that it allows: 3 minutes
 # make wheel          a wheel that needs no compiler where it is installed, into build/wheels:
 #                     2 minutes (first: zig from PyPI, 100 MB); MACHINE=aarch64
+# make site           the documents as pages, build/site/index.html
 # make check          builds the wheel into build/; lint, types, imports, sizes: 2 minutes
 # make sanitize       the contract with sanitizers in the native libraries: 8 minutes
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
@@ -45,7 +46,7 @@ SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycac
 
 .PHONY: help demo lock test test-all test-rest test-wheel test-lowest wheel sanitize check check-lint check-format \
     check-spelling check-sizes check-walls check-c check-modules check-web check-wheel check-installed \
-    bench gpu-test gpu-test-all format docs pictures clean
+    bench gpu-test gpu-test-all format docs site pictures clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -87,7 +88,7 @@ wheel: $(CHECK_VENV)/.gviz-wheel-tools $(VENV)/.gviz-test
 
 # Separate targets, so that `make -k check` reports every fault and not only the first.
 CHECKS := check-lint check-format check-spelling check-sizes check-walls check-c check-modules \
-    check-web check-wheel check-installed
+    check-web check-wheel check-installed site
 check: $(CHECKS)
 
 check-lint: $(CHECK_VENV)/.gviz-tools
@@ -121,6 +122,10 @@ check-web: $(CHECK_VENV)/.gviz-web tools/node_modules/.gviz
 
 check-wheel: build/wheel/.built
 	$(CHECK_VENV)/bin/python -P tools/check_wheel.py build/wheel
+
+# The documents as a site, in build/site; a link or an anchor that leads nowhere fails it.
+site: $(CHECK_VENV)/.gviz-tools
+	NO_MKDOCS_2_WARNING=1 $(CHECK_VENV)/bin/mkdocs build --quiet --strict
 
 # Types and direction of imports, on the installed wheel.
 check-installed: $(CHECK_VENV)/.gviz-wheel
