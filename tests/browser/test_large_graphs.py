@@ -22,6 +22,10 @@ PATIENCE_S = 120.0
 LAYER, BEFORE = 15, 2
 #: Place of the gate projection in its layer.
 GATE = 10
+#: What is asked of the graph while much of it is selected.
+SELECTED_COUNT = "state => state.selected.length"
+FILTERED_COUNT = "state => state.filtered?.length"
+PAINTINGS = "state => state.paintings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def test_all_views_work_with_100000_nodes(graph_page: GraphPage, large: Large) -
     graph_page.page.get_by_text("One by one", exact=True).click()
     expect_selection_to_go_round(graph_page, large)
     graph_page.page.locator("#dag canvas").press("Escape")
-    graph_page.wait_until(lambda: not graph_page.state("dag")["selected"], "nothing selected")
+    graph_page.wait_until(lambda: not graph_page.ask("dag", SELECTED_COUNT), "nothing selected")
     expect_layouts(graph_page, large)
     expect_colours_and_folds(graph_page, large)
 
@@ -138,14 +142,14 @@ def expect_ancestors_to_be_drawn(graph_page: GraphPage, large: Large) -> None:
     # All that were created before it: every node of a layer leads to the next.
     wanted = large.middle - FIRST_NODE_ID + 1
     graph_page.wait_until(
-        lambda: len(graph_page.state("dag")["selected"]) == wanted, "all it waits for"
+        lambda: graph_page.ask("dag", SELECTED_COUNT) == wanted, "all it waits for"
     )
     page.locator("#inspector", has_text="nodes selected").wait_for()
     for key in ("f", "+", "+", "-"):
-        painted = graph_page.state("dag")["paintings"]
+        painted = graph_page.ask("dag", PAINTINGS)
         page.locator("#dag canvas").press(key)
         graph_page.wait_until(
-            lambda before=painted: graph_page.state("dag")["paintings"] > before,
+            lambda before=painted: graph_page.ask("dag", PAINTINGS) > before,
             f"drawn after {key}, all selected",
         )
     page.locator("#dag canvas").press("Escape")
@@ -163,18 +167,17 @@ def expect_brush_and_groups(graph_page: GraphPage, large: Large) -> None:
     page.mouse.move(*last, steps=4)
     page.mouse.up()
     page.keyboard.up("Alt")
-    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"], "the brush")
-    found = len(graph_page.state("dag")["filtered"])
+    found = graph_page.wait_until(lambda: graph_page.ask("dag", FILTERED_COUNT), "the brush")
     assert 0.15 * large.count < found < 0.25 * large.count
     page.get_by_text("By family", exact=True).click()
     counts = page.locator("#kernels [data-row] [data-field=count]")
     total = "cells => cells.reduce((n, cell) => n + Number(cell.innerText.replaceAll(',', '')), 0)"
     graph_page.wait_until(lambda: counts.evaluate_all(total) == found, "families of those nodes")
     page.locator("#kernels [data-row] [data-field=name]").first.click()
-    graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "nodes of a kernel")
+    graph_page.wait_until(lambda: graph_page.ask("dag", SELECTED_COUNT), "nodes of a kernel")
     page.locator("#inspector", has_text="nodes selected").wait_for()
     page.locator("#filter-clear").click()
-    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"] is None, "all nodes again")
+    graph_page.wait_until(lambda: graph_page.ask("dag", FILTERED_COUNT) is None, "all nodes again")
 
 
 def expect_selection_to_go_round(graph_page: GraphPage, large: Large) -> None:

@@ -22,7 +22,8 @@ FILES = {
         [tool.setuptools]
         packages = ["gviz"]
         [tool.pytest.ini_options]
-        addopts = ["--import-mode=importlib"]
+        # Dash's plugin takes longer to import than all that runs here.
+        addopts = ["--import-mode=importlib", "-p", "no:dash"]
         markers = ["browser: as in the repository"]
     """,
     ".gitignore": "*.egg-info\n__pycache__\nbuild\n",
