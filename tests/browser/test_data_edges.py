@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from canvas_page import locate
-from memory_recordings import IDS, MIB, POOL, SEGMENT, with_buffers
-from recordings import transformer_shape, write_recording
+from memory_recordings import IDS, MIB, POOL
 
 from gviz.model.memory.edge_data import Common
 
@@ -27,21 +26,9 @@ KINDS = [4, 1, 0, 9]
 
 
 @pytest.fixture(scope="module")
-def site(
-    serve_beside: Serve,
-    memory_recording: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    small_recording: Path,
-) -> Site:
-    folder = tmp_path_factory.mktemp("data")
-    buffers = write_recording(
-        folder / "buffers.gviz",
-        with_buffers(transformer_shape(layers=1333)),
-        launches=1,
-        eager=False,
-    )
+def site(serve_beside: Serve, memory_recording: Path, small_recording: Path) -> Site:
     bundled = [RECORDINGS / f"{name}.gviz" for name in ("cupy_pipeline", "training_step")]
-    return serve_beside(memory_recording, buffers, small_recording, *bundled)
+    return serve_beside(memory_recording, small_recording, *bundled)
 
 
 def data(page: GraphPage) -> dict[str, Any]:
@@ -212,16 +199,3 @@ def test_recording_without_arguments_says_nothing_in_common(
     state = graph_page.state("dag")
     assert state["data"]["edges"] == [state["edgeCount"], 0, 0, 0]
     assert state["data"]["buffers"] == []
-
-
-def test_large_graph_follows_its_buffers(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=buffers&graph=1&fold=none&edges=data")
-    state = graph_page.state("dag")
-    assert sum(state["data"]["edges"]) == state["edgeCount"] > 20_000
-    graph_page.click_node("dag", 11_001)
-    graph_page.wait_until(lambda: data(graph_page)["buffers"], "buffers")
-    step = 64 * MIB // 24 // 512 * 512
-    texts = {b["text"] for b in data(graph_page)["buffers"]}
-    assert f"{SEGMENT + 10_000 % 24 * step:x}" in texts
-    for buffer in data(graph_page)["buffers"]:
-        assert len(buffer["nodes"]) > 800

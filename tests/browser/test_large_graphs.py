@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from canvas_page import locate, time_spot
-from recordings import FIRST_NODE_ID, transformer_shape, write_recording
+from memory_recordings import MIB, SEGMENT, with_buffers
+from recordings import FIRST_NODE_ID, Shape, transformer_shape, write_recording
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -55,20 +56,28 @@ class Large:
 @pytest.fixture(scope="module")
 def large(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
     """100,000 nodes."""
-    yield from _large(serve, tmp_path_factory, layers=6_666)
+    layers = 6_666
+    yield from _large(serve, tmp_path_factory, layers, transformer_shape(layers), eager=True)
 
 
 @pytest.fixture(scope="module")
 def smaller(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
-    """20,000 nodes: as many as are drawn in layers too."""
-    yield from _large(serve, tmp_path_factory, layers=1_333)
+    """20,000 nodes, as many as are drawn in layers too, each with a buffer."""
+    layers = 1_333
+    shape = with_buffers(transformer_shape(layers))
+    yield from _large(serve, tmp_path_factory, layers, shape, eager=False)
 
 
 def _large(
-    serve: Serve, tmp_path_factory: pytest.TempPathFactory, *, layers: int
+    serve: Serve,
+    tmp_path_factory: pytest.TempPathFactory,
+    layers: int,
+    shape: Shape,
+    *,
+    eager: bool,
 ) -> Iterator[Large]:
     path = tmp_path_factory.mktemp("large") / "large.gviz"
-    write_recording(path, transformer_shape(layers), launches=1)
+    write_recording(path, shape, launches=1, eager=eager)
     yield Large(serve(path), "large", layers)
     path.unlink()
 
@@ -80,9 +89,12 @@ def graph_page(graph_page: GraphPage) -> GraphPage:
     return replace(graph_page, patience_s=PATIENCE_S)
 
 
-def test_layers_of_20000_nodes_are_drawn(graph_page: GraphPage, smaller: Large) -> None:
-    graph_page.open(smaller.site, smaller.path)
+def test_20000_nodes_have_layers_and_follow_their_buffers(
+    graph_page: GraphPage, smaller: Large
+) -> None:
+    graph_page.open(smaller.site, f"{smaller.path}&edges=data")
     expect_all_in_lanes(graph_page, smaller)
+    expect_buffers(graph_page)
     graph_page.choose_layout("structure")
     assert graph_page.state("dag")["nodeCount"] == smaller.count
 
@@ -98,6 +110,18 @@ def test_all_views_work_with_100000_nodes(graph_page: GraphPage, large: Large) -
     graph_page.wait_until(lambda: not graph_page.ask("dag", SELECTED_COUNT), "nothing selected")
     expect_layouts(graph_page, large)
     expect_colours_and_folds(graph_page, large)
+
+
+def expect_buffers(graph_page: GraphPage) -> None:
+    """Colour all edges by what they carry, and follow the buffers of a node."""
+    state = graph_page.state("dag")
+    assert sum(state["data"]["edges"]) == state["edgeCount"] > 20_000
+    graph_page.click_node("dag", FIRST_NODE_ID + 10_000)
+    found = graph_page.wait_until(lambda: graph_page.state("dag")["data"]["buffers"], "buffers")
+    step = 64 * MIB // 24 // 512 * 512
+    assert f"{SEGMENT + 10_000 % 24 * step:x}" in {buffer["text"] for buffer in found}
+    for buffer in found:
+        assert len(buffer["nodes"]) > 800
 
 
 def expect_all_in_lanes(graph_page: GraphPage, large: Large) -> None:
