@@ -55,6 +55,25 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
+    "odd",
+    [
+        "<p style='color:#aaa'>odd</p>",
+        "<p style='background:#444'>odd</p>",
+        "<div style='background:#444'><p>odd</p></div>",
+        "<div style='background:rgb(0 0 0 / 70%)'><p>odd</p></div>",
+        "<div style='opacity:.3'><p style='background:#fff'>odd</p></div>",
+        "<input value='odd' style='color:#aaa'>",
+        "<a href='x' style='color:#aaa'>odd</a>",
+    ],
+)
+def test_one_pale_text_among_many_is_found(page: Page, odd: str) -> None:
+    many = "<p>like all others</p>" * 40
+    page.set_content(f"<html><body style='background:#fff'>{many}{odd}{many}</body></html>")
+    (pale,) = violations(page, ("color-contrast",))
+    assert "odd" in pale
+
+
+@pytest.mark.parametrize(
     "path",
     [
         "",
