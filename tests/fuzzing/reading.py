@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import logging
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,10 +13,9 @@ from pathlib import Path
 
 from shown_pages import render_page
 
-import gviz.cli.commands.analyze
 import gviz.cli.commands.diff
-import gviz.cli.commands.info
 import gviz.cli.commands.trend
+from gviz.analysis import analysis_to_json, analyze
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_sums
@@ -26,9 +26,19 @@ from gviz.app.pages.report.reports import build_report
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
 from gviz.app.views.table.table import table_payload
+from gviz.cli.commands.info import to_json
+from gviz.cli.recording_path import find_recording
 from gviz.errors import GvizError
 from gviz.formats import draw_graphs, draw_launch, to_dot, write_trace
 from gviz.recording.reader import Recording
+from gviz.report import (
+    analysis_documents,
+    document_to_json,
+    info_document,
+    render_text,
+    render_texts,
+    summarize,
+)
 
 _ADDRESSES = Addresses("/")
 #: Graphs and nodes looked at.
@@ -77,15 +87,8 @@ def look_at_everything(path: Path) -> None:
 
 
 def _commands(path: Path) -> Iterator[Callable[[], object]]:
-    for json in (False, True):
-        yield lambda json=json: gviz.cli.commands.info.run(  # type: ignore[misc]
-            argparse.Namespace(recording=path, slowest=10, json=json)
-        )
-        yield lambda json=json: gviz.cli.commands.analyze.run(  # type: ignore[misc]
-            argparse.Namespace(
-                recording=path, graph=None, all=True, json=json, config=None, costs=None
-            )
-        )
+    yield lambda: _inform(path)
+    yield lambda: _analyze(path)
     yield lambda: gviz.cli.commands.diff.run(
         argparse.Namespace(before=path, after=path, more=[], graph=None, all=True, json=False)
     )
@@ -93,6 +96,24 @@ def _commands(path: Path) -> Iterator[Callable[[], object]]:
         argparse.Namespace(recordings=[path, path], all=True, json=True)
     )
     yield lambda: _export(path)
+
+
+def _inform(path: Path) -> None:
+    """Make both forms of ``gviz info`` of one summary."""
+    with Recording(find_recording(path)) as recording:
+        summary = summarize(recording, slowest=10)
+    json.dumps(to_json(summary), indent=2)
+    render_text(info_document(summary), 100)
+
+
+def _analyze(path: Path) -> None:
+    """Make both forms of ``gviz analyze`` of one analysis."""
+    with Recording(find_recording(path)) as recording:
+        found = analyze(recording)
+    documents = analysis_documents(found)
+    report = [document_to_json(document) for document in documents]
+    json.dumps({**analysis_to_json(found), "report": report})
+    render_texts(documents, 100)
 
 
 def _export(path: Path) -> None:
