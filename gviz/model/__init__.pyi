@@ -3,6 +3,8 @@ from gviz.model.alternation import AlternatingReadings as AlternatingReadings
 from gviz.model.alternation import AlternatingTimes as AlternatingTimes
 from gviz.model.alternation import Alternation as Alternation
 from gviz.model.alternation import read_alternation as read_alternation
+from gviz.model.around_windows import PlainLaunches as PlainLaunches
+from gviz.model.around_windows import plain_launches as plain_launches
 from gviz.model.launch_calls import CallTimes as CallTimes
 from gviz.model.launch_calls import LaunchCalls as LaunchCalls
 from gviz.model.launch_calls import call_times as call_times

@@ -15,12 +15,14 @@ from gviz.model import (
     FailedCapture,
     GraphLife,
     LaunchTimes,
+    PlainLaunches,
     Reinstantiations,
     failed_captures,
     graph_life,
     is_failed,
     launch_times,
     least_disturbed,
+    plain_launches,
     reinstantiations,
 )
 from gviz.recording import SCHEMA_VERSION, Recording, rows
@@ -129,6 +131,7 @@ class GraphSummary:
     slowest_nodes: tuple[SlowNode, ...]
     exchangeable_count: int = 0
     event_copies: EventCopies | None = None
+    plain_launches: tuple[PlainLaunches, ...] = ()
     parameters: tuple[rows.NodeParameter, ...] = ()
     allocations: tuple[rows.Allocation, ...] = ()
 
@@ -217,6 +220,7 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
     allocations = recording.fetch_allocations(run.run_id)
     top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
     updates = recording.fetch_graph_updates(run.run_id)
+    windows = recording.fetch_windows(run.run_id)
     lives = {graph.graph_id: graph_life(recording, graph, updates) for graph in top}
     return RunSummary(
         run=run,
@@ -230,6 +234,7 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
                 lives[graph.graph_id],
                 functions,
                 allocations,
+                windows,
                 slowest,
             )
             for graph in top
@@ -238,7 +243,7 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
         instantiate_failures=tuple(recording.fetch_instantiate_failures(run.run_id)),
         reinstantiations=reinstantiations([e for life in lives.values() for e in life.execs]),
         stream_operations=_summarize_stream(recording, run.run_id),
-        windows=_summarize_windows(recording.fetch_windows(run.run_id)),
+        windows=_summarize_windows(windows),
         periods=tuple(recording.fetch_periods(run.run_id)),
         measurements=tuple(recording.fetch_measurements(run.run_id)),
         notes=tuple(recording.fetch_notes(run.run_id)),
@@ -255,6 +260,7 @@ def _summarize_graph(
     life: GraphLife,
     functions: dict[int, rows.KernelFunction],
     allocations: Sequence[rows.Allocation],
+    windows: Sequence[rows.Window],
     slowest: int,
 ) -> GraphSummary:
     from gviz.model import graph_title, inflation, read_statistics
@@ -287,6 +293,7 @@ def _summarize_graph(
         ),
         exchangeable_count=tree.nodes.exchangeable_count(),
         event_copies=_event_copies(recording, graph),
+        plain_launches=plain_launches(recording, graph, windows),
         parameters=tuple(
             parameter
             for level in levels

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gviz.cuda import WHOLE_ONLY
-from gviz.model import ExecLife, flag_names
+from gviz.model import ExecLife, PlainLaunches, flag_names
 from gviz.recording import GraphUpdate
 from gviz.report.document import (
     STATE_NAMES,
@@ -50,6 +50,7 @@ def graph_section(graph: GraphSummary) -> Section:
         _event_copies(graph.event_copies),
         *_life(graph),
         *(_launches(side) for side in graph.launches),
+        _around_windows(graph.plain_launches),
         *_parameters(graph),
         None if graph.inflation is None else say(f"{capitalized(graph.inflation)}."),
         _slowest(graph) if graph.slowest_nodes else None,
@@ -179,6 +180,23 @@ def _launches(side: LaunchSummary) -> Sentence:
     name = _SIDES.get(side.side, side.side)
     counts = f"{side.count:,} recorded, {side.with_node_times:,} with node times"
     return say(f"{name}: {counts}; medians: ", joined(parts), ".")
+
+
+_WHEN = {
+    "before": "before the first window",
+    "between": "between windows",
+    "after": "after the last",
+}
+
+
+def _around_windows(found: Sequence[PlainLaunches]) -> Sentence | None:
+    """Return how long plain launches took around windows; None: there were none."""
+    if not found:
+        return None
+    parts: list[Content] = [
+        (ns(one.median_ns, "measured", n=one.count), f" {_WHEN[one.when]}") for one in found
+    ]
+    return say("Plain launches around windows, median between events: ", joined(parts), ".")
 
 
 def _bounded(found: Quantity, side: LaunchSummary) -> Quantity:
