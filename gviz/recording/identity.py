@@ -55,8 +55,14 @@ def _ids(header: bytes) -> tuple[int, int]:
     return int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big")
 
 
-def check_kind(path: Path) -> None:
-    """Raise RecordingError unless a file is a recording of this schema, damaged or not."""
+def check_kind(path: Path, *, oldest: int = SCHEMA_VERSION) -> int:
+    """Return the schema version of a recording, damaged or not.
+
+    Raises
+    ------
+    RecordingError
+        If it is no recording, or one of a schema older than ``oldest`` or newer than this gviz's.
+    """
     header = _read_header(path)
     application, version = _ids(header)
     if not header.startswith(_SQLITE_MAGIC) and application != APPLICATION_ID:
@@ -65,7 +71,8 @@ def check_kind(path: Path) -> None:
         raise RecordingError(
             f"{path} is cut short ({len(header)} bytes); copy it again from its origin"
         )
-    check_identity(path, application, version)
+    check_identity(path, application, version, old_is_fine=version >= oldest)
+    return version
 
 
 def _read_header(path: Path) -> bytes:

@@ -33,6 +33,7 @@ from gviz.recording.rows.recorded import StreamOperation as StreamOperation
 from gviz.recording.rows.recorded import Topology as Topology
 from gviz.recording.rows.recorded import Window as Window
 from gviz.recording.rows.schema import APPLICATION_ID as APPLICATION_ID
+from gviz.recording.rows.schema import OLDEST_ALIKE as OLDEST_ALIKE
 from gviz.recording.rows.schema import SCHEMA_VERSION as SCHEMA_VERSION
 from gviz.recording.rows.schema import create_sql as create_sql
 from gviz.recording.rows.tables import Column as Column

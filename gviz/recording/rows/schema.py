@@ -10,6 +10,8 @@ from gviz.recording.rows.views import VIEWS
 APPLICATION_ID = 0x6776697A
 #: PRAGMA user_version. Raise it with every change of a table and add an upgrade.
 SCHEMA_VERSION = 6
+#: The oldest schema whose rows are today's, but for tables and columns that have defaults.
+OLDEST_ALIKE = 4
 #: File suffix.
 SUFFIX = ".gviz"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import mmap
 import sqlite3
 from collections import Counter
@@ -13,6 +14,7 @@ from pathlib import Path
 from gviz.recording.connection import open_immutable
 from gviz.recording.rows import Table, all_tables, create_sql
 from gviz.recording.salvage.pages import Pages, Value, text_or_bytes
+from gviz.recording.salvage.soundness import default_sql
 
 #: Rows written at once.
 _AT_ONCE = 10_000
@@ -20,7 +22,7 @@ _AT_ONCE = 10_000
 _FAILURES = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 
 
-def write_raw_rows(path: Path, output: Path) -> Counter[str]:
+def write_raw_rows(path: Path, output: Path, *, is_older: bool = False) -> Counter[str]:
     """Write the tables of a recording, as far as they can be read, without types or keys.
 
     Parameters
@@ -29,6 +31,8 @@ def write_raw_rows(path: Path, output: Path) -> Counter[str]:
         The recording.
     output
         Where an SQLite file with tables of the same names is made.
+    is_older
+        Whether it has an older schema: tables that it lacks are empty, columns have defaults.
 
     Returns
     -------
@@ -43,14 +47,16 @@ def write_raw_rows(path: Path, output: Path) -> Counter[str]:
         for table in all_tables():
             columns = ", ".join(c.name for c in table.columns)
             database.execute(f"CREATE TABLE {table.name} ({columns})")
+            if is_older and _columns_of(path, table) == []:
+                continue
             database.execute("BEGIN")
             try:
-                _insert(database, table, _rows_by_sqlite(path, table, unreadable))
+                _insert(database, table, _rows_by_sqlite(path, table, unreadable, is_older))
             except _FAILURES:
                 database.execute("COMMIT")
                 database.execute(f"DELETE FROM {table.name}")
                 database.execute("BEGIN")
-                _insert(database, table, _rows_by_pages(path, pages, table, unreadable))
+                _insert(database, table, _rows_by_pages(path, pages, table, unreadable, is_older))
             database.execute("COMMIT")
         unreadable["page"] = len(pages.unreadable)
     return +unreadable
@@ -77,41 +83,57 @@ def _open_raw(path: Path) -> sqlite3.Connection:
 
 
 def _rows_by_sqlite(
-    path: Path, table: Table, unreadable: Counter[str]
+    path: Path, table: Table, unreadable: Counter[str], is_older: bool
 ) -> Iterator[tuple[Value, ...]]:
     """Yield the rows of a table; columns that it lacks are NULL. sqlite3.Error: it is damaged."""
     with contextlib.closing(_open_raw(path)) as database:
-        found = database.execute(
-            "SELECT c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
-            "WHERE m.type = 'table' AND m.name = ?", (table.name,)
-        ).fetchall()  # fmt: skip
-        missing = [c.name for c in table.columns if (c.name,) not in found]
+        found = _columns(database, table)
+        missing = [c for c in table.columns if c.name not in found]
         if len(missing) == len(table.columns):
             raise sqlite3.DatabaseError(f"no table {table.name}")
-        unreadable["column"] += len(missing)
-        chosen = ", ".join("NULL" if c.name in missing else c.name for c in table.columns)
+        unreadable["column"] += 0 if is_older else len(missing)
+        absent = {c.name: (default_sql(table, c) if is_older else None) or "NULL" for c in missing}
+        chosen = ", ".join(absent.get(c.name, c.name) for c in table.columns)
         yield from database.execute(f"SELECT {chosen} FROM {table.name} NOT INDEXED")
 
 
 def _rows_by_pages(
-    path: Path, pages: Pages, table: Table, unreadable: Counter[str]
+    path: Path, pages: Pages, table: Table, unreadable: Counter[str], is_older: bool
 ) -> Iterator[tuple[Value, ...]]:
     root = _root_page(path, table)
-    if root is None:
+    # Of an older schema the file alone knows the order of columns.
+    names = _columns_of(path, table) if is_older else [c.name for c in table.columns]
+    if root is None or not names:
         unreadable["table"] += 1
         return
     has_rowid = not table.without_rowid
-    names = [c.name for c in table.columns]
     key = table.primary_key
     # Tables without rowid are stored by their key.
     stored = names if has_rowid else [*key, *(name for name in names if name not in key)]
-    order = [stored.index(name) for name in names]
-    own = names.index(key[0]) if has_rowid and len(key) == 1 else None
+    defaults = {c.name: table.default_of(c) for c in table.columns}
+    absent = {n: None if d is dataclasses.MISSING else d for n, d in defaults.items()}
     for row in pages.rows(root, len(names), has_rowid=has_rowid):
-        values = [row.values[at] for at in order]
-        if own is not None:
-            values[own] = row.rowid
-        yield tuple(values)
+        values = absent | dict(zip(stored, row.values, strict=True))
+        if has_rowid and len(key) == 1:
+            values[key[0]] = row.rowid
+        yield tuple(values[c.name] for c in table.columns)
+
+
+def _columns_of(path: Path, table: Table) -> list[str] | None:
+    """Return a table's columns in a file; none: it has no such table; None: it cannot be told."""
+    try:
+        with contextlib.closing(_open_raw(path)) as database:
+            return _columns(database, table)
+    except _FAILURES:
+        return None
+
+
+def _columns(database: sqlite3.Connection, table: Table) -> list[str]:
+    found = database.execute(
+        "SELECT c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
+        "WHERE m.type = 'table' AND m.name = ? ORDER BY c.cid", (table.name,)
+    ).fetchall()  # fmt: skip
+    return [str(name) for (name,) in found]
 
 
 def _root_page(path: Path, table: Table) -> int | None:

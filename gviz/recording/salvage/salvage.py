@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import os
 import sqlite3
@@ -16,10 +15,24 @@ from gviz.recording import rows
 from gviz.recording.identity import check_kind
 from gviz.recording.int_column import decode
 from gviz.recording.output import check_output
-from gviz.recording.rows import Column, Table, all_tables, table_of
+from gviz.recording.rows import (
+    OLDEST_ALIKE,
+    SCHEMA_VERSION,
+    Column,
+    Table,
+    all_tables,
+    table_of,
+)
 from gviz.recording.salvage.losses import DAMAGE, noun_of, unreadable_sentence
 from gviz.recording.salvage.raw_rows import write_raw_rows
-from gviz.recording.salvage.soundness import TREES, is_sound_file, references, sound_value, unrooted
+from gviz.recording.salvage.soundness import (
+    TREES,
+    default_sql,
+    is_sound_file,
+    references,
+    sound_value,
+    unrooted,
+)
 from gviz.recording.writer import SOURCE, RecordingWriter
 
 #: The noun of values that are missing of rows that are there.
@@ -31,7 +44,7 @@ _NEEDED = frozenset({("graph", "parent_graph_id")})
 def recover_recording(
     path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False
 ) -> str:
-    """Write what can be read of a damaged recording to another one; return what was lost.
+    """Write what can be read of a damaged recording to one of this schema; return what was lost.
 
     Rows that are damaged, or that belong to one which is, are left out; damaged values that may
     be missing are. Each run of the new recording has a note that counts them.
@@ -53,16 +66,16 @@ def recover_recording(
     Raises
     ------
     RecordingError
-        If ``path`` is no recording of this schema, nothing of it can be read, or ``output``
-        cannot be written.
+        If ``path`` is no recording of this schema or of the two before it, nothing of it can be
+        read, or ``output`` cannot be written.
     """
     source, target = Path(path), Path(output)
     check_output(target, overwrite=overwrite)
-    check_kind(source)
+    is_older = check_kind(source, oldest=OLDEST_ALIKE) < SCHEMA_VERSION
     with tempfile.TemporaryDirectory(prefix="gviz-") as folder:
         raw = Path(folder) / "raw"
         try:
-            unreadable = write_raw_rows(source, raw)
+            unreadable = write_raw_rows(source, raw, is_older=is_older)
         except (OSError, sqlite3.Error) as error:
             raise RecordingError(
                 f"cannot make room for what can be read of {source}: {error}; "
@@ -71,7 +84,7 @@ def recover_recording(
         with RecordingWriter(target, overwrite=overwrite) as writer:
             with writer.reading(raw) as database:
                 _copy_all(database, source, unreadable)
-            if not unreadable and is_sound_file(source):
+            if not unreadable and (is_older or is_sound_file(source)):
                 return ""
             sentence = unreadable_sentence("the file", unreadable)
             _note(writer, raw, sentence)
@@ -142,7 +155,7 @@ def _copy(database: sqlite3.Connection, table: Table, unreadable: Counter[str]) 
 
 def _kept_value(table: Table, column: Column) -> str:
     """Return the expression of what is kept of a value: itself, or NULL, or what it is else."""
-    default = _default(table, column)
+    default = default_sql(table, column)
     if default is None:
         return column.name
     condition = sound_value(column)
@@ -152,20 +165,10 @@ def _kept_value(table: Table, column: Column) -> str:
     return f"CASE WHEN {condition} THEN {column.name} ELSE {default} END"
 
 
-def _default(table: Table, column: Column) -> str | None:
-    """Return what stands for a value that is not known, in SQL; None: the row needs its value."""
-    if column.nullable:
-        return "NULL"
-    default = table.default_of(column)
-    if default is dataclasses.MISSING:
-        return None
-    return f"'{default}'" if isinstance(default, str) else str(default)
-
-
 def _needs(table: Table) -> Iterator[str]:
     """Yield the conditions of rows that are kept."""
     for column in table.columns:
-        if _default(table, column) is None:
+        if default_sql(table, column) is None:
             yield sound_value(column)
             if column.sql_type == "BLOB" and column.name.startswith("bucket"):
                 yield f"is_int_column({column.name})"

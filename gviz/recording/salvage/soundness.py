@@ -6,6 +6,7 @@ A row is sound if its values are what the schema says, and the rows that it refe
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -43,6 +44,16 @@ def sound_value(column: Column) -> str:
     elif column.sql_type == "REAL":
         parts.append(f"abs({name}) <= 1.7976931348623157e308")
     return f"({' AND '.join(parts)})"
+
+
+def default_sql(table: Table, column: Column) -> str | None:
+    """Return what stands for a value that is not known, in SQL; None: the row needs its value."""
+    if column.nullable:
+        return "NULL"
+    default = table.default_of(column)
+    if default is dataclasses.MISSING:
+        return None
+    return f"'{default}'" if isinstance(default, str) else str(default)
 
 
 def references(table: Table) -> Iterator[tuple[Column, Table]]:

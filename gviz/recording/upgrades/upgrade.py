@@ -16,7 +16,7 @@ from gviz.recording import rows
 from gviz.recording.database import Database
 from gviz.recording.identity import read_version
 from gviz.recording.integrity import DamagedError
-from gviz.recording.rows import SCHEMA_VERSION, Column, Table, all_tables, table_of
+from gviz.recording.rows import OLDEST_ALIKE, SCHEMA_VERSION, Column, Table, all_tables, table_of
 from gviz.recording.upgrades import from_3
 from gviz.recording.upgrades.old_tables import OldTables
 from gviz.recording.writer import RecordingWriter, attach_source
@@ -81,9 +81,15 @@ def _damage_named(source: Path) -> Iterator[None]:
     except sqlite3.OperationalError:
         raise  # the output cannot be written: the writer says it
     except DamagedError as error:
-        raise RecordingError(f"{source} is damaged: {error.what}; copy it again") from error
+        raise RecordingError(f"{source} is damaged: {error.what}; {_remedy(source)}") from error
     except (sqlite3.DatabaseError, OverflowError, TypeError) as error:
-        raise RecordingError(f"{source} is damaged: {error}; copy it again") from error
+        raise RecordingError(f"{source} is damaged: {error}; {_remedy(source)}") from error
+
+
+def _remedy(source: Path) -> str:
+    if read_version(source) < OLDEST_ALIKE:
+        return "copy it again"
+    return f"copy it again, or write what can be read of it: gviz recover {source}"
 
 
 # -- room --------------------------------------------------------------------------------

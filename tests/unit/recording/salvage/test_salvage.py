@@ -13,11 +13,14 @@ from recordings import transformer_shape, wide_shape, write_loop_recording, writ
 
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
+from gviz.recording.rows.schema import OLDEST_ALIKE
 from gviz.recording.rows.tables import all_tables
 from gviz.recording.salvage import DAMAGE, recover_recording
 from gviz.recording.salvage.soundness import is_sound_file
+from gviz.recording.upgrades.upgrade import STEPS, upgrade_recording
 from gviz.report.summary import summarize
 
+GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "recordings"
 _PAGE = 4096
 #: Flipped bits of one recording.
 _FLIPS = 60
@@ -120,6 +123,39 @@ def test_long_values_are_read_over_their_pages(tmp_path: Path) -> None:
     path.write_bytes(content)
     recover_recording(path, recovered)
     assert _rows_of(recovered) == before
+
+
+@pytest.mark.parametrize("schema", [4, 5])
+@pytest.mark.parametrize("damage", ["none", "page", "root"])
+def test_damaged_recording_of_an_older_schema_is_recovered_in_todays(
+    tmp_path: Path, schema: int, damage: str
+) -> None:
+    old, whole, recovered = (tmp_path / name for name in ("x.gviz", "whole.gviz", "out.gviz"))
+    content = bytearray((GOLDEN / f"schema_{schema}.gviz").read_bytes())
+    old.write_bytes(content)
+    upgrade_recording(old, whole)
+    with closing(sqlite3.connect(old)) as database:
+        ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'node'")
+    page = {"none": 0, "page": len(content) // _PAGE // 2, "root": root}[damage]
+    if page:
+        content[(page - 1) * _PAGE : page * _PAGE] = b"\xa5" * _PAGE
+        old.write_bytes(content)
+        with pytest.raises(RecordingError, match="gviz recover"):
+            upgrade_recording(old, tmp_path / "upgraded.gviz")
+    lost = recover_recording(old, recovered)
+    assert bool(lost) == bool(page)
+    assert is_sound_file(recovered)
+    before, after = _rows_of(whole), _rows_of(recovered)
+    assert all(after[name] <= before[name] for name in before)
+    assert after["run"] == before["run"]
+    if not page:
+        assert after == before
+
+
+def test_damaged_recording_of_a_schema_with_other_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="has schema 3"):
+        recover_recording(GOLDEN / "schema_3.gviz", tmp_path / "out.gviz")
+    assert max(STEPS) + 1 == OLDEST_ALIKE
 
 
 def test_sound_recording_is_recovered_whole(loop: bytes, tmp_path: Path) -> None:
