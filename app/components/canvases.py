@@ -69,7 +69,7 @@ class Timeline(_View):
     style
         CSS of the outer box; it needs a height.
     colour
-        'kind'; by duration with every other overlay of the DAG.
+        'family' or 'kind'; by duration with every other overlay of the DAG.
     """
 
     _type = "Timeline"

@@ -46,7 +46,7 @@ from gviz.app.views import (
     verdict_values,
 )
 from gviz.errors import CycleError, RecordingError
-from gviz.model import read_level, read_timed_tree
+from gviz.model import read_timed_level, read_timed_tree
 
 _T = TypeVar("_T")
 
@@ -223,11 +223,12 @@ def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     keep = opened.keep
     tree = read_timed_tree(recording, graph_id, keep)
     try:
-        level = read_level(recording, tree, keep=keep)
+        level = read_timed_level(recording, tree, 0, keep)
     except CycleError as error:
         return draw_reason(str(error)).encode()
     launches, _ = launches_with_times(recording, tree.outermost.graph_id)
-    return draw_miniature(build_miniature(recording, level, typical_launch(launches))).encode()
+    shapes = build_miniature(recording, level, typical_launch(launches), keep)
+    return draw_miniature(shapes).encode()
 
 
 def _dag_request(arguments: Mapping[str, str]) -> payload.DagRequest:

@@ -51,6 +51,8 @@ class FamilyColours:
     ----------
     labels
         Of the families, those with the most time over the recorded launches first.
+    kinds
+        Work that each does.
     slot_of
         Place of each in the table of colours, by label.
     code
@@ -58,6 +60,7 @@ class FamilyColours:
     """
 
     labels: tuple[str, ...]
+    kinds: tuple[Kind, ...]
     slot_of: Mapping[str, int]
     code: IntArray
 
@@ -88,6 +91,19 @@ def read_family_colours(recording: Recording, tree: TimedTree, keep: Keep) -> Fa
     def read() -> FamilyColours:
         families = read_node_families(recording, tree, tree.graph.run_id, keep)
         found = name_families(tree, families, np.nan_to_num(tree.times.total_ns))
-        return FamilyColours(found.labels, family_slots(found), found.code)
+        return FamilyColours(found.labels, found.kinds, family_slots(found), found.code)
 
     return keep(("family colours", tree.graph.graph_id), read)
+
+
+def shared_slots(graphs: Sequence[FamilyColours]) -> list[npt.NDArray[np.uint8]]:
+    """Return the place of each node's colour in several graphs, one for a family in all of them.
+
+    What the first graph has takes its places as there; families of the others come behind these.
+    """
+    kinds: dict[str, Kind] = {}
+    for one in graphs:
+        for label, kind in zip(one.labels, one.kinds, strict=True):
+            kinds.setdefault(label, kind)
+    place = family_slots(NamedFamilies(tuple(kinds), tuple(kinds.values()), np.zeros(0, np.int64)))
+    return [np.array([place[x] for x in one.labels], np.uint8)[one.code] for one in graphs]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from gviz.model import GraphLevel, by_start, read_launch_spans
+from gviz.app.views.family_colours import REST, read_family_colours
+from gviz.model import Keep, TimedLevel, build_anew, by_start, read_launch_spans
 from gviz.stats import IntArray, merge_spans
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 UNITS = 400
 #: More lanes than these share the rows of the picture.
 _MOST_LANES = 12
-#: Names with a colour of their own: the categories of gviz.formats.category but its last.
-_MOST_NAMES = 10
 #: Steps along the graph, from its roots to its ends.
 _STEPS = 120
 
@@ -35,10 +33,9 @@ class MiniatureShapes:
     Attributes
     ----------
     spans
-        Bars of the launch: start and length (units of a :data:`UNITS`-th of it), lane, and place
-        of the name of what ran longest in it, one after another in one list of each place.
-        Names take their places by the time they took; those from :data:`_MOST_NAMES` on share
-        the last. Empty: no launch has node times.
+        Bars of the launch: start and length (units of a :data:`UNITS`-th of it) and lane, one
+        after another in one list for each place of a colour, that of the family of what ran
+        longest in the bar. Empty: no launch has node times.
     lane_count
         Rows of bars.
     gpu_ns, ordinal
@@ -56,13 +53,13 @@ class MiniatureShapes:
 
 
 def build_miniature(
-    recording: Recording, level: GraphLevel, launch: ShownLaunch | None
+    recording: Recording, level: TimedLevel, launch: ShownLaunch | None, keep: Keep = build_anew
 ) -> MiniatureShapes:
     """Return the picture of a graph and one of its launches."""
     spans: list[list[float]] = []
     lanes = 0
     if launch is not None:
-        spans, lanes = _bars(recording, level, launch.launch_id)
+        spans, lanes = _bars(recording, level, launch.launch_id, keep)
     return MiniatureShapes(
         spans=spans,
         lane_count=lanes,
@@ -82,7 +79,9 @@ def row_widths(row: IntArray, steps: int) -> list[int]:
     return [int(n) for n in padded.reshape(-1, step).max(axis=1)]
 
 
-def _bars(recording: Recording, level: GraphLevel, launch_id: int) -> tuple[list[list[float]], int]:
+def _bars(
+    recording: Recording, level: TimedLevel, launch_id: int, keep: Keep
+) -> tuple[list[list[float]], int]:
     spans = by_start(read_launch_spans(recording, level.tree, launch_id))
     if not len(spans):
         return [], 0
@@ -92,8 +91,8 @@ def _bars(recording: Recording, level: GraphLevel, launch_id: int) -> tuple[list
     lane = lane // -(-count // _MOST_LANES)
     unit = max(float(end.max()), 1.0) / UNITS
     merged = merge_spans(lane, start, end, unit, np.zeros(len(lane), bool))
-    place = places_by_time(level.tree.nodes.texts("name").codes[spans.node], end - start)
-    bars: list[list[float]] = [[] for _ in range(_MOST_NAMES + 1)]
+    place = read_family_colours(recording, level.tree, keep).slots()[spans.node].tolist()
+    bars: list[list[float]] = [[] for _ in range(REST + 1)]
     for at, begin, finish in zip(
         merged.slowest.tolist(), merged.start_ns.tolist(), merged.end_ns.tolist(), strict=True
     ):
@@ -101,14 +100,3 @@ def _bars(recording: Recording, level: GraphLevel, launch_id: int) -> tuple[list
         length = max((finish - begin) / unit, 0.6)
         bars[place[at]] += (round(begin / unit, 1), round(length, 1), int(lane[at]))
     return bars, int(lane.max()) + 1
-
-
-def places_by_time(name: npt.NDArray[np.int32], duration_ns: npt.NDArray[np.float64]) -> list[int]:
-    """Return for each span the place of its name: 0 for the name that took most time."""
-    _, first, mine = np.unique(name, return_index=True, return_inverse=True)
-    total = np.bincount(mine.reshape(-1), weights=duration_ns)
-    # Of equals the one that comes first.
-    order = np.lexsort((first, -total))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.minimum(np.arange(len(order)), _MOST_NAMES)
-    return [int(p) for p in place[mine.reshape(-1)]]

@@ -1,6 +1,6 @@
 """The small picture of a graph as SVG: a launch in lanes, over a band as wide as the graph is.
 
-An element of a page, in the colours of both themes: assets/web/styles/runs.css chooses.
+An element of a page; kernel families have the colours that they have on the graph page.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from gviz.app.views.miniature import UNITS, MiniatureShapes
-from gviz.formats import INKS, Pen, category
+from gviz.formats import INKS, Pen, family_colour
 from gviz.text import counted, duration
 
 #: Of a lane's height, what a bar takes.
@@ -30,7 +30,8 @@ def draw_miniature(found: MiniatureShapes) -> str:
         height = round(lane * found.lane_count)
         for place, bars in enumerate(found.spans):
             if bars:
-                pen.path(_bars(bars, height / found.lane_count), _fill(place))
+                shape = f'class="gv-mini-bars" fill="{family_colour(place)}"'
+                pen.path(_bars(bars, height / found.lane_count), shape)
     if found.widths:
         top = height + _GAP if height else 0.0
         band = _BAND if height else _BAND_ALONE
@@ -43,12 +44,6 @@ def draw_miniature(found: MiniatureShapes) -> str:
 def draw_reason(reason: str) -> str:
     """Return an empty picture; its title says why."""
     return Pen(INKS["light"]).drawing(UNITS, 0, f"No picture: {reason}", 'height="0"')
-
-
-def _fill(place: int) -> str:
-    light, dark = category(place, "light"), category(place, "dark")
-    style = f"--gv-mini-light:{light};--gv-mini-dark:{dark}"
-    return f'class="gv-mini-bars" style="{style}" fill="{light}"'
 
 
 def _bars(bars: list[float], lane_height: float) -> str:

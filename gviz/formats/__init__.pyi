@@ -4,7 +4,7 @@ from gviz.formats.importer import import_files as import_files
 from gviz.formats.perfetto.export import write_trace as write_trace
 from gviz.formats.svg.colours import LOG_RATIO as LOG_RATIO
 from gviz.formats.svg.colours import ColourScale as ColourScale
-from gviz.formats.svg.colours import category as category
+from gviz.formats.svg.colours import family_colour as family_colour
 from gviz.formats.svg.pen import INKS as INKS
 from gviz.formats.svg.pen import Pen as Pen
 from gviz.formats.svg.picture import draw_graphs as draw_graphs

@@ -85,11 +85,11 @@ def test_card_has_a_picture_of_the_median_launch(page: Page, site: Site) -> None
 
 def test_picture_takes_the_colours_of_the_theme(page: Page, site: Site) -> None:
     site.open(page, "")
-    bars = card(page, "fork-join 3x4").locator(".gv-mini-bars").first
-    bars.wait_for()
+    band = card(page, "fork-join 3x4").locator(".gv-mini-band").first
+    band.wait_for()
 
     def fill() -> str:
-        return str(bars.evaluate("bar => getComputedStyle(bar).fill"))
+        return str(band.evaluate("band => getComputedStyle(band).fill"))
 
     light = fill()
     page.get_by_role("button", name="Switch between dark and light").click()

@@ -146,7 +146,7 @@ def _timeline(
         id="ranks-timeline",
         source=source,
         selected=list(query.node_ids),
-        colour="duration",
+        colour="family",
         # The browser knows whether the page is dark; assets/web/dash/ranks.js sets it at once.
         theme="light",
         group=_GROUP,

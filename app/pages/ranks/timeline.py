@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gviz.app.views import (
     Arrays,
@@ -16,6 +17,8 @@ from gviz.app.views import (
     graph_zero,
     pack_sides,
     read_arrays,
+    read_family_colours,
+    shared_slots,
     value_scale,
 )
 from gviz.comparison import RankComparison, RankGraph, RankLevel, collective_waits
@@ -55,12 +58,13 @@ def ranks_timeline(
     trees = [read_timed_tree(recording, side.graph_id, keep) for side in graph.sides]
     levels = [read_level(recording, tree, keep=keep) for tree in trees]
     numbers = _numbers(graph, trees)
+    slots = shared_slots([read_family_colours(recording, tree, keep) for tree in trees])
     ids = graph.launch_id[:, launch].tolist()
     shifts = _shifts(recording, ids, found.skew.clock.is_one)
     sides: dict[str, SideArrays] = {}
     for at, (level, launch_id) in enumerate(zip(levels, ids, strict=True)):
         read = keep(("rank side", level.graph.graph_id, launch_id),
-                    partial(_read_side, recording, level, launch_id))  # fmt: skip
+                    partial(_read_side, recording, level, launch_id, slots[at]))  # fmt: skip
         side = _placed(read, f"rank{at}", level.tree, numbers[at], shifts[at])
         side = side._replace(header={**(side.header or {}), "zero": _zero(found)})
         sides[side.name] = side.after(sum(len(s.strings) for s in sides.values()))
@@ -76,8 +80,10 @@ def _zero(found: RankComparison) -> str:
     return "first rank" if found.skew.clock.is_one else "own first node"
 
 
-def _read_side(recording: Recording, level: GraphLevel, launch_id: int) -> SideArrays:
-    return read_arrays("graph", lambda s: graph_side(recording, level, launch_id, s))
+def _read_side(
+    recording: Recording, level: GraphLevel, launch_id: int, slots: npt.NDArray[np.uint8]
+) -> SideArrays:
+    return read_arrays("graph", lambda s: graph_side(recording, level, launch_id, s, slots))
 
 
 def _shifts(recording: Recording, launch_ids: Sequence[int], is_one_clock: bool) -> list[float]:

@@ -182,7 +182,7 @@ export function drawCalls(ctx, scene, side, row, style, size) {
     if (end < GUTTER || end < covered + 0.6) continue;
     const from = Math.max(x, covered);
     const w = Math.max(1, end - from);
-    ctx.fillRect(from, row.y + 2, w > 3 ? w - 1 : w, row.h - 4);
+    ctx.fillRect(from, row.y + 1, w > 3 ? w - 1 : w, row.h - 2);
     covered = from + w;
   }
   nameCalls(ctx, scene, side, row, style, size);
@@ -196,7 +196,9 @@ export function drawCalls(ctx, scene, side, row, style, size) {
 function nameCalls(ctx, scene, side, row, style, size) {
   const { transform: t, theme } = style;
   const named = side.calls.filter((call) => call.item < 0);
-  ctx.font = canvas.font(10);
+  // As high as the bar that it stands in.
+  const px = Math.min(10, row.h - 3);
+  ctx.font = canvas.font(px);
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   const y = row.y + row.h / 2 + 0.5;
@@ -206,7 +208,7 @@ function nameCalls(ctx, scene, side, row, style, size) {
     const end = toX(t, call.start + call.duration);
     if (end < GUTTER || from > size.width) return;
     const title = scene.titleOf(side, call);
-    const w = canvas.textWidth(ctx, title, 10) + 10;
+    const w = canvas.textWidth(ctx, title, px) + 10;
     const next = n + 1 < named.length ? toX(t, named[n + 1].start) : size.width;
     const inside = Math.min(end, size.width) - from >= w;
     const at = inside ? from : Math.max(end, free);

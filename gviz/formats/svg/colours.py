@@ -32,17 +32,13 @@ _RAMPS = {
         ((0, 0.07, 262), (0.28, 0.14, 292), (0.52, 0.18, 340), (0.76, 0.15, 45), (1, 0.13, 98)),
     ),
 }
-#: Of categories by their place; the last is for all the rarer ones.
-_CATEGORIES = {
-    "light": (
-        *("#4c8fd6", "#e0902f", "#2fa58a", "#b678c4", "#d9698f", "#8aa63a", "#5fb8d9"),
-        *("#b5824f", "#7a86d8", "#d1b23c", "#b3bac4"),
-    ),
-    "dark": (
-        *("#4f93dc", "#e39a3f", "#35b294", "#c08ad0", "#e27a9d", "#93b043", "#63bede"),
-        *("#c08f5c", "#8a95e6", "#d6b944", "#7a8490"),
-    ),
-}
+#: Of kernel families by their place (:mod:`gviz.app.views.family_colours`), in every theme.
+_FAMILIES = (
+    *("#5f95e0", "#7db4f2", "#a6cbf7", "#6f86d6", "#9aa9ea"),
+    *("#f2a154", "#7cc79b", "#ee9183", "#b79be0", "#f0c869", "#6cc4c9", "#d79ac8", "#b8c97f"),
+    *("#d8b48f", "#9bd18f", "#e3a6b8", "#a9b6c9"),
+    "#c3cad4",
+)
 #: Relative luminance where black and white text have the same contrast.
 #: References: WCAG 2.2, contrast ratio: sqrt(1.05 * 0.05) - 0.05.
 _EVEN_LUMINANCE = math.sqrt(1.05 * 0.05) - 0.05
@@ -107,9 +103,9 @@ class ValueColours:
         return [hex_of(ramp(self.theme)[place]) for place in places]
 
 
-def category(place: int, theme: Theme) -> str:
-    """Return the colour of a category by its place; of those beyond the table the last."""
-    return _CATEGORIES[theme][min(place, len(_CATEGORIES[theme]) - 1)]
+def family_colour(place: int) -> str:
+    """Return the colour of a kernel family by its place; of those beyond the table the last."""
+    return _FAMILIES[min(place, len(_FAMILIES) - 1)]
 
 
 @lru_cache(maxsize=2)

@@ -19,7 +19,7 @@ from recordings import Shape, Work, fork_join_shape, write_recording
 from gviz.cli.command_line import main
 from gviz.errors import RecordingError
 from gviz.formats.dot.export import to_dot
-from gviz.formats.svg.colours import ColourScale, ValueColours, category, luminance
+from gviz.formats.svg.colours import ColourScale, ValueColours, family_colour, luminance
 from gviz.formats.svg.pen import INKS, fit
 from gviz.formats.svg.picture import draw_graphs, draw_launch
 from gviz.recording.reader import Recording
@@ -132,7 +132,11 @@ def test_texts_are_read_on_the_page(ink: object) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_theme_has_the_pages_colours(theme: Literal["light", "dark"]) -> None:
     assert asdict(INKS[theme]) == TABLE["inks"][theme]
-    assert [category(place, theme) for place in range(12)] == TABLE["categories"][theme]
+
+
+def test_families_have_the_pages_colours() -> None:
+    families = TABLE["families"]
+    assert [family_colour(place) for place in range(len(families))] == families
 
 
 @pytest.mark.parametrize("case", TABLE["durations"], ids=lambda case: f"{case['values']}")

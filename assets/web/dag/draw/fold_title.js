@@ -38,6 +38,9 @@ function firstWords(text) {
   return words.slice(1).map((_, n) => words.slice(0, words.length - 1 - n).join(" ").replace(/,$/, "…"));
 }
 
+/** As many of a name's words as fit, the first of them at least; "": not even that. @param {string} name @param {(text: string) => boolean} fits */
+export const fitWords = (name, fits) => [name, ...firstWords(name)].find(fits) ?? "";
+
 /** A range, and the last of its words. @param {string} text */
 const lastWords = (text) => [text, ...lastParts(text)];
 

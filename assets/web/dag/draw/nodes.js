@@ -3,7 +3,7 @@ import * as canvas from "../../core/canvas.js";
 import * as colours from "../../core/colour.js";
 import { penOf } from "../../core/dom.js";
 import * as format from "../../core/format.js";
-import { fitFold, fitLine, isCount } from "./fold_title.js";
+import { fitFold, fitLine, fitWords, isCount } from "./fold_title.js";
 import * as dagUnion from "./union.js";
 /** @import { Pen, Size, Theme } from "../../core/canvas.js" */
 /** @import { Change } from "../overlay/change.js" */
@@ -368,8 +368,10 @@ export function shortName(scene, i) {
  * @param {Pen} ctx @param {DagScene} scene @param {number} i @param {number} px @param {number} room @param {number} weight
  */
 export function fitName(ctx, scene, i, px, room, weight) {
-  if (scene.isFold(i)) return fitFold(scene.nameOf(i), (text) => canvas.textWidth(ctx, text, px, weight) <= room);
-  return canvas.fitText(ctx, shortName(scene, i), px, room, weight);
+  const fits = (/** @type {string} */ text) => canvas.textWidth(ctx, text, px, weight) <= room;
+  if (scene.isFold(i)) return fitFold(scene.nameOf(i), fits);
+  const whole = shortName(scene, i);
+  return fitWords(whole, fits) || canvas.fitText(ctx, whole, px, room, weight);
 }
 
 /**

@@ -101,6 +101,11 @@ def test_partners_have_one_number_and_strings_are_those_of_their_side() -> None:
     names = [[strings[i] for i in found[f"{side}_name"]] for side in ("rank0", "rank1")]
     assert sum(name.startswith("ncclDevKernel") for name in names[1]) == 8
     assert len(names[0]) == len(names[1]) == 40
+    # A kernel has one colour on all ranks.
+    pairs = {(names[at][i], int(slot)) for at, side in enumerate(("rank0", "rank1"))
+             for i, slot in enumerate(found[f"{side}_family"])}  # fmt: skip
+    assert len({slot for _, slot in pairs}) > 3
+    assert len({name for name, _ in pairs}) == len(pairs)
     calls = [[strings[i] for i in found[f"{side}_call_name"]] for side in ("rank0", "rank1")]
     assert ["cuGraphLaunch"] == calls[0] == calls[1]
 

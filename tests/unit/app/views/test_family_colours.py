@@ -14,7 +14,13 @@ from gviz.analysis import NamedFamilies
 from gviz.app.files.library import Library
 from gviz.app.views import graph_view, table_payload
 from gviz.app.views.breakdown import breakdown_payload
-from gviz.app.views.family_colours import REST, family_slots, read_family_colours
+from gviz.app.views.family_colours import (
+    REST,
+    FamilyColours,
+    family_slots,
+    read_family_colours,
+    shared_slots,
+)
 from gviz.app.views.payload import DagRequest, dag_payload, timeline_payload
 from gviz.app.views.wire import unpack
 from gviz.assets import recordings as bundled
@@ -45,6 +51,17 @@ def test_products_have_shades_of_one_colour_and_the_rest_is_one() -> None:
     slots = family_slots(NamedFamilies(labels, tuple(kinds), np.zeros(0, np.int64)))
     assert [slots[label] for label in labels[:7]] == [0, 1, 2, 3, 4, REST, REST]
     assert [slots[label] for label in labels[7:]] == [*range(5, REST), *[REST] * 8]
+
+
+def test_a_family_has_one_colour_in_several_graphs_and_the_first_has_its_own() -> None:
+    def graph(**kinds: Kind) -> FamilyColours:
+        code = np.arange(len(kinds))
+        named = NamedFamilies(tuple(kinds), tuple(kinds.values()), code)
+        return FamilyColours(named.labels, named.kinds, family_slots(named), code)
+
+    first = graph(gemm=Kind.GEMM, add=Kind.ELEMENTWISE)
+    second = graph(copy=Kind.COPY, other=Kind.GEMM, add=Kind.ELEMENTWISE, gemm=Kind.GEMM)
+    assert [slots.tolist() for slots in shared_slots([first, second])] == [[0, 5], [6, 1, 5, 0]]
 
 
 def test_nodes_have_one_colour_in_breakdown_graph_and_timeline(recording: Recording) -> None:

@@ -10,17 +10,19 @@ import pytest
 from app_recordings import write_imported_recording
 from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
 
+from gviz.app.views.family_colours import read_family_colours
 from gviz.app.views.graph_data import launches_with_times, typical_launch
 from gviz.app.views.miniature import (
     UNITS,
     MiniatureShapes,
     build_miniature,
-    places_by_time,
     row_widths,
 )
 from gviz.app.views.miniature_picture import draw_miniature, draw_reason
-from gviz.formats import category
+from gviz.formats import family_colour
 from gviz.model.tree.graph_level import read_graph_level
+from gviz.model.tree.graph_tree import read_timed_tree
+from gviz.model.tree.keep import build_anew
 from gviz.recording.reader import Recording
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -63,15 +65,11 @@ def test_bars_lie_in_the_picture_and_never_over_each_other(small_recording: Path
         assert all(a <= b[0] + 0.11 for a, b in zip(ends, mine[1:], strict=False))
 
 
-def test_name_that_took_most_time_has_the_first_place() -> None:
-    names = np.array([3, 1, 3, 2], np.int32)
-    assert places_by_time(names, np.array([1.0, 5.0, 1.0, 3.0])) == [2, 0, 2, 1]
-
-
-def test_names_beyond_the_colours_share_the_last_place() -> None:
-    names = np.arange(30, dtype=np.int32)
-    places = places_by_time(names, np.arange(30, 0, -1).astype(float))
-    assert places == [*range(10), *[10] * 20]
+def test_bars_have_the_colours_of_families_on_the_graph_page(small_recording: Path) -> None:
+    with Recording(small_recording) as recording:
+        tree = read_timed_tree(recording, 1)
+        wanted = set(read_family_colours(recording, tree, build_anew).slots().tolist())
+    assert {place for place, bars in enumerate(miniature(small_recording).spans) if bars} == wanted
 
 
 def test_picture_of_a_large_graph_is_small(tmp_path: Path) -> None:
@@ -116,10 +114,8 @@ def test_picture_has_a_path_a_colour_and_says_what_it_shows(small_recording: Pat
     root = ET.fromstring(draw_miniature(found))
     bars = [path for path in root.iter(f"{SVG}path") if path.get("class") == "gv-mini-bars"]
     assert len(bars) == sum(bool(place) for place in found.spans)
-    assert bars[0].get("fill") == category(0, "light")
-    assert bars[0].get("style") == (
-        f"--gv-mini-light:{category(0, 'light')};--gv-mini-dark:{category(0, 'dark')}"
-    )
+    places = [place for place, bars in enumerate(found.spans) if bars]
+    assert [bar.get("fill") for bar in bars] == [family_colour(place) for place in places]
     assert (root.findtext(f"{SVG}title") or "").endswith("4 lanes · at most 4 nodes side by side")
     assert len([*root.iter(f"{SVG}path")]) == len(bars) + 1
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fitFold, fitLine, formsOf } from "../../../../assets/web/dag/draw/fold_title.js";
+import { fitFold, fitLine, fitWords, formsOf } from "../../../../assets/web/dag/draw/fold_title.js";
 
 /** @param {number} letters @returns {(text: string) => boolean} */
 const within = (letters) => (text) => text.length <= letters;
@@ -22,6 +22,12 @@ test("repeats of a node lose the last words of its name, and keep their number t
   assert.equal(fitFold(title, within(7)), "3×GEMM");
   assert.equal(fitFold(title, within(4)), "3×");
   assert.equal(fitFold("24 × 15 nodes", within(8)), "24 × 15");
+});
+
+test("a kernel loses the last words of its name, never the middle", () => {
+  assert.equal(fitWords("layer norm f16", within(12)), "layer norm");
+  assert.equal(fitWords("layer norm f16", within(7)), "layer");
+  assert.equal(fitWords("layer norm f16", within(4)), "");
 });
 
 test("of several kernels in a row the first are named, and that there are more", () => {
