@@ -52,6 +52,7 @@ class Command:
 
 COMMANDS = {
     "run": Command("gviz.cli.commands.run_", "run a program and record its CUDA graphs"),
+    "top": Command("gviz.cli.commands.top", "show the graphs of a running program in the terminal"),
     "view": Command("gviz.cli.commands.view", "open recordings in the browser"),
     "demo": Command("gviz.cli.commands.demo", "open the bundled recordings in the browser"),
     "info": Command("gviz.cli.commands.info", "say what is in a recording"),

@@ -48,6 +48,8 @@ from gviz.report.info import graphs_document as graphs_document
 from gviz.report.info import info_document as info_document
 from gviz.report.info import saved_by_updates as saved_by_updates
 from gviz.report.info import without_line as without_line
+from gviz.report.live_run import launch_counts as launch_counts
+from gviz.report.live_run import live_document as live_document
 from gviz.report.node_sections import node_document as node_document
 from gviz.report.node_summary import NodeSummary as NodeSummary
 from gviz.report.node_summary import summarize_node as summarize_node

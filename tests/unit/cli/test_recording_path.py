@@ -48,6 +48,7 @@ LINES = {
     "recover": {"source": "{bad}", "output": "good -o {bad}"},
     "run": {"output": "-o {bad} true"},
     "skew": {"recording": "{bad}"},
+    "top": {"recording": "{bad} --once"},
     "trend": {"recordings": "good {bad}"},
     "upgrade": {"recording": "{bad}", "output": "good -o {bad}"},
     "view": {
