@@ -10,13 +10,15 @@ import pytest
 from canvas_page import choose as choose_option
 from held_answers import hold, let_go
 from playwright.sync_api import Page, expect
-from recordings import FIRST_NODE_ID, write_loop_recording
+from recordings import FIRST_NODE_ID
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
 
 pytestmark = pytest.mark.browser
 
+ONE_PAGE = True
+LOOP = "graph?file=loop&graph=1"
 NODE = FIRST_NODE_ID + 4
 #: Requests for the graph in lanes.
 LANES = re.compile(r"payload/dag.*layout=lanes")
@@ -39,8 +41,8 @@ HEARS_LATE = """
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path) -> Site:
-    return serve(small_recording)
+def site(serve: Serve, small_recording: Path, loop_recording: Path) -> Site:
+    return serve(small_recording, loop_recording)
 
 
 @pytest.fixture
@@ -119,6 +121,7 @@ def test_layouts_are_steps(opened: GraphPage) -> None:
     expect_runs(page)
 
 
+@pytest.mark.own_page
 def test_what_dash_shows_before_it_hears_of_going_back_is_no_choice(
     graph_page: GraphPage, site: Site
 ) -> None:
@@ -210,9 +213,9 @@ def go_back_to_the_loop(graph_page: GraphPage) -> None:
     graph_page.wait()
 
 
-def test_bodies_are_steps(graph_page: GraphPage, serve: Serve, tmp_path: Path) -> None:
+def test_bodies_are_steps(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
-    serve(write_loop_recording(tmp_path / "loop.gviz")).open(page, "")
+    site.open(page, "")
     page.locator("a.gv-graph-link", has_text="while loop").first.click()
     graph_page.wait()
     graph_page.click_node("dag", 1002)
@@ -222,12 +225,12 @@ def test_bodies_are_steps(graph_page: GraphPage, serve: Serve, tmp_path: Path) -
 
 
 def test_selection_is_kept_by_who_leaves_at_once(
-    graph_page: GraphPage, serve: Serve, tmp_path: Path, console_may_say: list[str]
+    graph_page: GraphPage, site: Site, console_may_say: list[str]
 ) -> None:
     # dash-ag-grid reads a table's selection 1 ms after a change, without a look for the table.
     console_may_say.append("Grid API function getSelectedRows() cannot be called")
     page = graph_page.page
-    graph_page.open(serve(write_loop_recording(tmp_path / "loop.gviz")), "graph?file=loop&graph=1")
+    graph_page.open(site, LOOP)
     graph_page.click_node("dag", 1002)
     page.locator("#inspector").get_by_role("link", name="while loop body").wait_for()
     # In one task: Dash hears of the selection when the page is left.
@@ -241,11 +244,9 @@ def test_selection_is_kept_by_who_leaves_at_once(
     graph_page.expect_selected(1003)
 
 
-def test_graph_chosen_over_the_page_is_a_step(
-    graph_page: GraphPage, serve: Serve, tmp_path: Path
-) -> None:
+def test_graph_chosen_over_the_page_is_a_step(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
-    serve(write_loop_recording(tmp_path / "loop.gviz")).open(page, "")
+    site.open(page, "")
     page.locator("a.gv-graph-link", has_text="while loop").first.click()
     graph_page.wait()
     choose(page, "graph-choice", "while loop body")
@@ -257,7 +258,7 @@ def test_cards_and_table_are_steps(page: Page, site: Site) -> None:
     page.get_by_role("link", name="Table").click()
     page.locator("#runs-table .ag-row").first.wait_for()
     page.go_back()
-    page.locator("article.gv-card").wait_for()
+    page.locator("article.gv-card").first.wait_for()
     expect(page.locator("#runs-table")).to_have_count(0)
 
 
