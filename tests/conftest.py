@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from built_once import built_once
+from fake.build import Fakes, build_fakes
 from parts import Part, add_options
 from recordings import fork_join_shape, write_recording
 from spool_writing import FoldRecords, write_spool
@@ -179,6 +181,12 @@ def gviz_here() -> Gviz:
         return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
+    """The fake driver and CUPTI, compiled."""
+    return Fakes(built_once(tmp_path_factory, "fakes", build_fakes))
 
 
 @pytest.fixture(scope="session")

@@ -8,15 +8,9 @@ from typing import Any
 
 import pytest
 from contract.backend import Backend
-from fake.build import Fakes, build_fakes
+from fake.build import Fakes
 
 from gviz.recording.reader import Recording
-
-
-@pytest.fixture(scope="session")
-def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
-    """The fake driver and CUPTI, compiled."""
-    return build_fakes(tmp_path_factory.mktemp("fakes"))
 
 
 @pytest.fixture(scope="session")

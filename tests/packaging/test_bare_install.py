@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake.build import Fakes, build_fakes
+from fake.build import Fakes
 from places import ROOT
 from viewer_client import Client
 
@@ -37,12 +37,6 @@ def main():
 main()
 print(*{name.partition(".")[0] for name in sys.modules} & {"dash", "msgspec", "numpy", "plotly"})
 """
-
-
-@pytest.fixture(scope="module")
-def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
-    """The fake driver and CUPTI, compiled."""
-    return build_fakes(tmp_path_factory.mktemp("fakes"))
 
 
 @pytest.fixture(scope="module")

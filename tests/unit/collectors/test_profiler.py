@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake.build import Fakes, build_fakes
+from fake.build import Fakes
 from places import TESTS
 
 import gviz
@@ -32,11 +32,6 @@ def work(launches=2):
 """
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture(scope="module")
-def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
-    return build_fakes(tmp_path_factory.mktemp("fakes"))
 
 
 @pytest.fixture
