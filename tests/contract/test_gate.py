@@ -204,6 +204,25 @@ def test_exit_waits_for_the_closer(programs: Programs, gate: Path) -> None:
     assert done == (3, "still here\n", "")
 
 
+def test_linked_program_leaves_calls_in_every_way(programs: Programs, gate: Path) -> None:
+    cpp = shutil.which("c++")
+    if cpp is None:
+        pytest.skip("no C++ compiler")
+    source, folder = SOURCES / "linked.cpp", programs.folder
+    options = [f"-I{CSRC}", f"-L{folder}", "-l:libcuda.so.1", "-ldl", "-lpthread"]
+    subprocess.run([cpp, "-O1", "-o", str(folder / "linked"), str(source), *options], check=True)
+    assert programs.run("linked", preload=[gate]) == (0, "", "")
+
+
+def test_static_program_runs_as_without_the_gate(programs: Programs, gate: Path) -> None:
+    source = programs.folder / "static.c"
+    source.write_text('#include <stdio.h>\nint main(void) { return puts("static") < 0; }\n')
+    command = [compiler() or "cc", "-static", "-o", str(programs.folder / "static"), str(source)]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no static C library")
+    assert programs.run("static", preload=[gate]) == (0, "static\n", "")
+
+
 def test_program_linked_with_the_driver_runs_behind_the_gate(
     programs: Programs, gate: Path
 ) -> None:

@@ -94,6 +94,18 @@ class TestCopies(test_events.TestEvents):
         without = [i for i, nodes in enumerate(spans) if i and kernel.node_id not in nodes]
         assert without == [24, 25, 26]
 
+    def test_copies_catch_up_with_updates_made_meanwhile(self, backend: Backend) -> None:
+        plain = backend.run("watched_overtaken", "none")
+        told = backend.run("watched_overtaken", measured_by="events", node_launches="all")
+        assert (plain.returncode, told.returncode) == (0, 0), told.stderr
+        assert told.facts["result"] == plain.facts["result"]
+        with told.recording() as recording:
+            (graph,) = top_graphs(recording)
+            launches = recording.fetch_launches(graph.graph_id)
+            notes = [note.text for note in recording.fetch_notes(RUN)]
+        assert sum(x.node_method == "events" for x in launches) > 5, notes
+        assert not [note for note in notes if "while copies of it are made" in note]
+
     def test_copies_end_with_updates_that_they_do_not_follow(self, backend: Backend) -> None:
         plain = backend.run("watched_changed", "none")
         told = backend.run("watched_changed", measured_by="events", node_launches="all")
@@ -369,6 +381,47 @@ def test_cupti_comes_for_windows_and_goes(fake: Backend, tmp_path: Path) -> None
     # What is outside of windows is plain, and of that most passes.
     assert measured["launches_counted"] > 0
     assert launches[0].node_method is None
+
+
+#: Graphs that copies cannot take the place of: one allocates and frees, one has a body.
+NOT_COPIED = """
+from ctypes import c_ulonglong
+from contract.cases import spin
+def allocating():
+    graph = cuda.graph()
+    node, address = cuda.add_alloc(graph, [], 1 << 20)
+    kernel = cuda.add_kernel(graph, [node], "spin", spin(2))
+    cuda.add("MemFreeNode", graph, [kernel], c_ulonglong(address))
+    return graph
+def branching():
+    graph = cuda.graph()
+    first = cuda.add_kernel(graph, [], "spin", spin(2))
+    _, (body,) = cuda.add_conditional(graph, [first], 0, 1, 1)
+    cuda.add_kernel(body, [], "spin", spin(2))
+    return graph
+"""
+
+
+@pytest.mark.parametrize(("made", "spans"), [("allocating", 1), ("branching", 2)])
+def test_graphs_that_cannot_be_copied_are_timed_in_windows(
+    fake: Backend, tmp_path: Path, made: str, spans: int
+) -> None:
+    text = (
+        f"{PREAMBLE}{NOT_COPIED}import ctypes\ncupti = ctypes.CDLL(os.environ['GVIZ_CUPTI'])\n"
+        f"graph, end = cuda.instantiate({made}()), time.monotonic() + 20\n"
+        "while not cupti.fake_finalized() and time.monotonic() < end:\n    launch(graph, 1)\n"
+    )
+    path = record_windows(fake, tmp_path, text, "--node-launches", "6")
+    with Recording(path) as recording:
+        (graph,) = top_graphs(recording)
+        launches = recording.fetch_launches(graph.graph_id)
+        timed = [x for x in launches if x.node_method == "cupti"]
+        notes = [note.text for note in recording.fetch_notes(RUN)]
+        reasons = {n.name: n.not_timed_reason for n in recording.fetch_nodes(graph.graph_id)}
+    assert notes == []
+    assert len(timed) >= 6
+    assert [x.span_count for x in timed[:6]] == [spans] * 6
+    assert reasons["spin"] is None
 
 
 #: Launches of three threads, beside captures, until two windows were there.

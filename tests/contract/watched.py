@@ -263,6 +263,33 @@ def watched_following_rest(cuda: Driver, profile: Profile) -> Facts:
     return watched_following(cuda, profile, rest=True)
 
 
+def watched_overtaken(cuda: Driver, profile: Profile) -> Facts:
+    """New parameters for both kernels before every launch, while copies are made."""
+    import gviz
+    from gviz.collectors.watching import watch_native
+
+    stream, works = cuda.stream(), [Sum(cuda), Sum(cuda)]
+    watch_native.limit_slice(1)  # a copy for each kernel in turn
+    with profile():
+        graph = cuda.graph()
+        first = works[0].add(graph, [])
+        nodes = [first, works[1].add(graph, [first])]
+        for _ in range(1500):  # that making one takes a while
+            cuda.add("EmptyNode", graph, [nodes[1]])
+        graph_exec = cuda.instantiate(graph)
+        launcher = gviz.watch(graph, graph_exec=graph_exec)
+        for i in range(2000):
+            for node, work in zip(nodes, works, strict=True):
+                arguments = work.arguments(float(i % 3))
+                params = cuda.kernel_params("axpy", arguments, (2, 1, 1), (128, 1, 1))
+                name = "cuGraphExecKernelNodeSetParams_v2"
+                cuda.call(name, c_void_p(graph_exec), c_void_p(node), byref(params))
+            launcher.launch(stream)
+            cuda.wait(stream)
+        result = [work.result() for work in works]
+    return {"result": result, "launches": 2000}
+
+
 def watched_changed(cuda: Driver, profile: Profile) -> Facts:
     """Three executables: updated as a whole, in a child graph, in vain as a whole."""
     import gviz
@@ -608,6 +635,7 @@ WATCHED = (
     watched_changing,
     watched_following,
     watched_following_rest,
+    watched_overtaken,
     watched_changed,
     watched_children,
     watched_slices,

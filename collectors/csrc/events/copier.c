@@ -88,8 +88,7 @@ static struct copy *make_of(struct watch *watch, size_t slice, uint32_t *updates
 static bool hand_over(struct watch *watch, struct copy *copy, size_t slice, uint32_t updates) {
     pthread_mutex_lock(&watch->lock);
     pthread_mutex_lock(&watch->clone_lock);
-    bool good = watch->copies && watch->updates == updates &&
-                (!watch->followed || followed_apply(watch->followed, copy));
+    bool good = watch->copies && (!watch->followed || followed_apply(watch, copy, updates));
     pthread_mutex_unlock(&watch->clone_lock);
     if (good) {
         watch->copy = copy;

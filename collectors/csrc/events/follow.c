@@ -20,6 +20,7 @@ struct place {
 struct followed {
     CUgraphNode *nodes, *clones; /* by place: the program's, and those of the clone */
     unsigned char *disabled;
+    uint32_t *changed; /* by which update its parameters were, last; 0: by none */
     struct place *sorted; /* NULL until the first update */
     size_t count;
     uint64_t since_ns, taken_ns;
@@ -57,6 +58,7 @@ void followed_free(struct followed *followed) {
     free(followed->nodes);
     free(followed->clones);
     free(followed->disabled);
+    free(followed->changed);
     free(followed->sorted);
     free(followed);
 }
@@ -68,8 +70,10 @@ struct followed *followed_make(const struct level *original, const struct level 
     size_t count = level_nodes(original);
     *followed = (struct followed){.nodes = calloc(count + 1, sizeof(CUgraphNode)),
                                   .clones = calloc(count + 1, sizeof(CUgraphNode)),
-                                  .disabled = calloc(count + 1, 1), .count = count, .since_ns = now_ns()};
-    if (!followed->nodes || !followed->clones || !followed->disabled) {
+                                  .disabled = calloc(count + 1, 1),
+                                  .changed = calloc(count + 1, sizeof(uint32_t)), .count = count,
+                                  .since_ns = now_ns()};
+    if (!followed->nodes || !followed->clones || !followed->disabled || !followed->changed) {
         followed_free(followed);
         return NULL;
     }
@@ -110,13 +114,49 @@ static CUresult enable(struct copy *copy, size_t at, unsigned on) {
     return set_enabled ? set_enabled(copy->exec, copy->nodes[at], on, 0) : 1;
 }
 
-bool followed_apply(const struct followed *followed, struct copy *copy) {
-    for (size_t i = 0; i < followed->count; i++)
-        if (followed->disabled[i]) {
-            if (enable(copy, i, 0) != 0)
-                return false;
-            atomic_store(&copy->left_out[i], LEFT_OUT);
-        }
+static set_in_exec setter(const char *name) {
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(pairs[i].exec_name, name) == 0)
+            return pairs[i].in_exec;
+    return NULL;
+}
+
+/* Give a node of a copy the parameters that its clone has by now. */
+static bool catch_up(const struct watch *watch, struct copy *copy, size_t at) {
+    union {
+        KernelParams kernel;
+        MemcpyParams memcpy;
+        MemsetParams memset;
+        uintptr_t words[32];
+    } params;
+    int type = -1;
+    CUgraphNode clone = watch->followed->clones[at];
+    set_in_exec set = NULL;
+    memset(&params, 0, sizeof params);
+    if (cuda.GraphNodeGetType(clone, &type) != 0)
+        return false;
+    if (type == NODE_KERNEL && cuda.GraphKernelNodeGetParams(clone, &params.kernel) == 0)
+        set = setter("cuGraphExecKernelNodeSetParams_v2");
+    else if (type == NODE_MEMCPY && cuda.GraphMemcpyNodeGetParams(clone, &params.memcpy) == 0)
+        set = setter("cuGraphExecMemcpyNodeSetParams");
+    else if (type == NODE_MEMSET && cuda.GraphMemsetNodeGetParams(clone, &params.memset) == 0)
+        set = setter("cuGraphExecMemsetNodeSetParams");
+    else if (type == NODE_HOST && cuda.GraphHostNodeGetParams && cuda.GraphHostNodeGetParams(clone, &params) == 0)
+        set = setter("cuGraphExecHostNodeSetParams");
+    return set && set(copy->exec, copy->nodes[at], (uintptr_t)&params, (uintptr_t)watch->context) == 0;
+}
+
+bool followed_apply(const struct watch *watch, struct copy *copy, uint32_t updates) {
+    const struct followed *followed = watch->followed;
+    for (size_t i = 0; i < followed->count; i++) {
+        if (followed->changed[i] > updates && !catch_up(watch, copy, i))
+            return false;
+        if (!followed->disabled[i])
+            continue;
+        if (enable(copy, i, 0) != 0)
+            return false;
+        atomic_store(&copy->left_out[i], LEFT_OUT);
+    }
     return true;
 }
 
@@ -132,6 +172,7 @@ static bool follow_enabled(struct watch *watch, size_t at, unsigned on) {
 
 static bool follow_params(struct watch *watch, const char *call, size_t at, const uintptr_t *words) {
     struct copy *copy = watch->copy;
+    watch->followed->changed[at] = watch->updates;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (strcmp(pairs[i].exec_name, call) == 0)
             return pairs[i].in_exec && pairs[i].in_graph &&

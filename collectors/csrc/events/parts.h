@@ -90,8 +90,9 @@ void copier_forked(void);
 /* `original` as it was instantiated, and the same nodes in its clone. */
 struct followed *followed_make(const struct level *original, const struct level *clone);
 void followed_free(struct followed *followed);
-/* With the watch's clone_lock: have a copy leave out the nodes that the program has disabled. */
-bool followed_apply(const struct followed *followed, struct copy *copy);
+/* With the watch's clone_lock: make in a copy the updates after the first `updates`, and have it leave
+ * out the nodes that the program has disabled. Returns whether the copy is as the executable is. */
+bool followed_apply(const struct watch *watch, struct copy *copy, uint32_t updates);
 
 /* ---- level.c: a graph and its child graphs, as they were when it was handed over --------- */
 
