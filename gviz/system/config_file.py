@@ -1,4 +1,7 @@
-"""The configuration file ``gviz.toml``: which one, and its tables; who uses one reads it."""
+"""The configuration, in ``gviz.toml`` or ``pyproject.toml``: which file, and its tables.
+
+Who uses a table reads it.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,18 @@ from gviz.system.permissions import MODE_VARIABLE, parse_mode
 
 #: Read where it is there, unless another file is named.
 DEFAULT_NAME = "gviz.toml"
+#: Read where there is no such file: the tables stand below ``[tool.gviz]`` there.
+PROJECT_NAME = "pyproject.toml"
+#: A project file without it says nothing about gviz, and is not looked at further.
+_PROJECT_MARK = "tool.gviz"
 #: What it may hold: of :mod:`gviz.checks.ignored`, of ``gviz check``, and of all that writes files.
 TABLES = ("ignore", "check", "files")
 
 
 def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
     """Return the file that is read and its content; empty if none is named and none is here.
+
+    Without a name that is ``gviz.toml``, else ``[tool.gviz]`` of ``pyproject.toml``.
 
     Raises
     ------
@@ -27,13 +36,18 @@ def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
     if path is None:
         path = Path(DEFAULT_NAME)
         if not path.exists():
-            return path, {}
+            project = Path(PROJECT_NAME)
+            if not _speaks_of_gviz(project):
+                return path, {}
+            path = project
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise GvizError(f"cannot read {path}: {error.strerror}; check the name") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise GvizError(f"{path} is no TOML: {error}; docs/analysis.md has an example") from error
+    if path.name == PROJECT_NAME:
+        content = content.get("tool", {}).get("gviz", {})
     unknown = sorted(set(content) - set(TABLES))
     if unknown:
         raise GvizError(
@@ -41,6 +55,13 @@ def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
             "docs/analysis.md and docs/check.md have examples"
         )
     return path, content
+
+
+def _speaks_of_gviz(project: Path) -> bool:
+    try:
+        return _PROJECT_MARK in project.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def use_mode(wished: str | None) -> None:
