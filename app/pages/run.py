@@ -99,7 +99,7 @@ def _graph_table(view: RunView, addresses: Addresses) -> Component:
     )
     body = [_graph_row(view, line, addresses) for line in view.graphs]
     return html.Div(
-        html.Table([html.Thead(head), html.Tbody(body)], className="gv-table"),
+        html.Table([html.Thead(head), html.Tbody(body)], className="gv-table gv-graphs"),
         className="gv-scroll-x",
     )
 

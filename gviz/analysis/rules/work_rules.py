@@ -44,16 +44,15 @@ def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
     duration[gone] -= start
     gap[gone] = np.maximum(gap[gone] - usual, 0.0)
     longest = max(chains, key=len)
-    names = [
-        kernel_label(subject.graph.nodes[subject.unrolled.node[v]].name)
-        for v in longest[:2].tolist()
-    ]
+    names = subject.graph.nodes.texts("name")
+    different = list(dict.fromkeys(names.codes[subject.unrolled.node[longest]].tolist()))
+    named = ", ".join(kernel_label(names.values[code]) for code in different[:2])
     count = sum(map(len, chains))
     total = float(sum(model.duration_ns[chain].sum() for chain in chains))
     plural = "s" if len(chains) > 1 else ""
     yield Found(
         reason=f"{len(chains):,} chain{plural} of {count:,} short kernels in series, the longest "
-        f"of {len(longest):,}: {', '.join(names)}{' and others' if len(longest) > 2 else ''}",
+        f"of {len(longest):,}: {named}{' and others' if len(different) > 2 else ''}",
         vertices=[v for chain in chains for v in chain.tolist()],
         evidence=(
             Fact("node time of the chains", total, "ns", "derived"),

@@ -283,6 +283,21 @@ def test_tf32_gains_what_the_compute_capability_allows(
     assert (None if found is None else found.gain_ns) == gain_ns
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("add", "add", "add"), "the longest of 3: add"),
+        (("add", "add", "relu"), "the longest of 3: add, relu"),
+        (("add", "mul", "add", "relu"), "the longest of 4: add, mul and others"),
+    ],
+)
+def test_kernels_of_a_chain_are_each_named_once(
+    names: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    found = findings(chain(*(kernel(name, 2_000) for name in names)), tmp_path / "x.gviz")
+    assert found["fusable-chain"].reason.endswith(said)
+
+
 def test_kernels_overlap_from_compute_capability_9_and_where_no_edge_lets_them_already(
     tmp_path: Path,
 ) -> None:
