@@ -72,5 +72,7 @@ from gviz.app.components.waterfall_chart import Kind as Kind
 from gviz.app.components.waterfall_chart import Step as Step
 from gviz.app.components.waterfall_chart import waterfall as waterfall
 from gviz.app.components.web_modules import join_modules as join_modules
+from gviz.app.components.web_modules import join_styles as join_styles
 from gviz.app.components.web_modules import list_modules as list_modules
 from gviz.app.components.web_modules import read_source as read_source
+from gviz.app.components.web_modules import source_hash as source_hash

@@ -21,7 +21,7 @@ INDEX = """<!DOCTYPE html>
 {%metas%}
 <title>{%title%}</title>
 <link rel="icon" type="image/svg+xml" href="ASSETS/icons/gviz.svg">
-<script src="ASSETS/early/theme.js"></script>
+<script>EARLY</script>
 {%css%}
 </head>
 <body>

@@ -1,4 +1,4 @@
-"""The ES modules of assets/web as one script.
+"""The ES modules of assets/web as one script, its styles as one sheet.
 
 Fetched one by one, seventy modules would be as many requests, a round trip for each step down
 their imports; and a saved file, opened from disk, may fetch none. So both the application and the
@@ -9,10 +9,14 @@ returns what it exports. The forms of import and export are few (:data:`_IMPORT`
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import posixpath
 import re
 from importlib.resources.abc import Traversable
 
+#: The style sheets of graphs' pages, as they follow each other.
+_STYLES = ("page", "canvas", "table", "breakdown", "report", "compare", "overlay")
 _IMPORT = re.compile(
     r'^import (?:\* as (?P<all>\w+)|\{(?P<some>[^}]*)\}) from "(?P<source>\.[^"]+)";\n',
     re.MULTILINE,
@@ -89,6 +93,16 @@ def _constant(name: str) -> str:
 
 def _resolve(name: str, source: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), source))
+
+
+def join_styles(web: Traversable, *more: str) -> str:
+    """Return the styles of graphs' pages with others, by their names, as one sheet."""
+    return "\n".join(read_source(web, f"styles/{name}.css") for name in (*_STYLES, *more))
+
+
+def source_hash(text: str) -> str:
+    """Return what a Content-Security-Policy calls a script or style that stands in the page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def read_source(web: Traversable, name: str) -> str:

@@ -8,28 +8,17 @@ scripts: no name in a recording can end an element.
 from __future__ import annotations
 
 import base64
-import hashlib
 import html
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from gviz.app.components import join_modules, read_source
+from gviz.app.components import join_modules, join_styles, read_source, source_hash
 from gviz.app.html_file.packed import pack
 
 #: The module that imports all of a file, and that of the worker which lays DAGs out.
 _ENTRY = "file/main.js"
 _WORKER = "layout/main.js"
-_STYLES = (
-    "styles/page.css",
-    "styles/canvas.css",
-    "styles/table.css",
-    "styles/breakdown.css",
-    "styles/report.css",
-    "styles/compare.css",
-    "styles/overlay.css",
-    "styles/file.css",
-)
 
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
@@ -61,7 +50,7 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
     blobs
         Names and bytes of the data; a name is letters, digits and dashes.
     """
-    style = "\n".join(_read(name) for name in _STYLES)
+    style = join_styles(_web(), "file")
     early, script = _read("early/theme.js"), join_modules(_web(), _ENTRY)
     icon = base64.b64encode(_read("icons/gviz.svg").encode()).decode()
     yield _DOCUMENT.format(
@@ -86,18 +75,14 @@ def _policy(texts: Iterable[str], style: str) -> str:
     """
     directives = {
         "default-src": "'none'",
-        "script-src": " ".join(map(_hash, texts)),
-        "style-src": _hash(style),
+        "script-src": " ".join(map(source_hash, texts)),
+        "style-src": source_hash(style),
         "img-src": "data: blob:",
         "worker-src": "blob:",
         "base-uri": "'none'",
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in directives.items())
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _read(name: str) -> str:

@@ -20,8 +20,12 @@ from gviz.app.components import (
     Addresses,
     GraphPage,
     build_shell,
+    join_modules,
+    join_styles,
     made_by_browser,
     parse_query,
+    read_source,
+    source_hash,
 )
 from gviz.app.files import Library
 from gviz.app.pages import (
@@ -34,6 +38,7 @@ from gviz.app.pages import (
 )
 from gviz.app.server.access import AccessRules, content_security_policy, protect
 from gviz.app.server.address_page import Page, landing_address, render_page
+from gviz.app.server.bundle import Bundle
 from gviz.app.server.compare_routes import add_compared_routes
 from gviz.app.server.compression import add_compression
 from gviz.app.server.overlay_route import add_overlay_route
@@ -41,7 +46,6 @@ from gviz.app.server.page_html import Application
 from gviz.app.server.ranks_routes import add_rank_routes
 from gviz.app.server.refusals import add_refusals
 from gviz.app.server.routes import add_payload_routes
-from gviz.app.server.scripts import Scripts, add_script_route
 from gviz.app.server.share_routes import add_share_route
 from gviz.app.server.state import add_state_route, shown_files
 from gviz.app.server.uploads import MOST_BYTES, add_upload_route
@@ -87,8 +91,8 @@ def build_app(
         title="gviz",
         update_title="",
         assets_folder=web,
-        # Modules come as one script (gviz.app.server.scripts); the style of saved files is theirs.
-        assets_ignore=r"\.js$|^file\.css$",
+        # Modules come as one script, styles as one sheet: gviz.app.server.bundle.
+        assets_ignore=r"\.(js|css)$",
         url_base_pathname=access.prefix,
         serve_locally=True,
         use_pages=False,
@@ -98,13 +102,11 @@ def build_app(
         add_log_handler=False,
     )
     assets = access.prefix + "assets"
-    app.index_string = INDEX.replace("ASSETS", assets)
+    early = read_source(Path(web), "early/theme.js")
+    app.index_string = INDEX.replace("ASSETS", assets).replace("EARLY", early)
     app.layout = build_shell(addresses, assets, most_bytes)
     app.early_source = partial(_early_source, library, addresses)
-    own = f"{access.prefix}gviz.js"
-    scripts = Scripts(Path(web), "dash/main.js")
-    app.order_scripts = partial(scripts.order, address=own)
-    add_script_route(app.server, scripts, own)
+    _serve_own_files(app, Path(web), access.prefix)
     _add_routing(app, library, addresses)
     _add_trend(app, library, addresses)
     _add_links(app)
@@ -114,13 +116,23 @@ def build_app(
     add_upload_route(app.server, library, addresses, most_bytes)
     add_refusals(app.server, access.prefix)
     add_compression(app.server)
-    policy = content_security_policy(app.csp_hashes())
+    policy = content_security_policy([*app.csp_hashes(), source_hash(early)])
     protect(app.server, access, policy, partial(landing_address, library, addresses))
     # Dash looks for the files of its pages before the first request, and takes that for done as
-    # soon as it begins: another request beside it had a page without styles.
+    # soon as it begins: another request beside it had a page without them.
     with app.server.test_request_context(access.prefix):
         app.server.preprocess_request()
     return app
+
+
+def _serve_own_files(app: Application, web: Path, prefix: str) -> None:
+    """Serve gviz's own script and styles, as pages name them."""
+    join, style = partial(join_modules, web, "dash/main.js"), partial(join_styles, web, "runs")
+    script = Bundle(web, ".js", join, "text/javascript", f"{prefix}gviz.js")
+    styles = Bundle(web, ".css", style, "text/css", f"{prefix}gviz.css")
+    app.script, app.style = script.address, styles.address
+    for bundle in (script, styles):
+        bundle.serve(app.server)
 
 
 def _add_data_routes(

@@ -8,7 +8,7 @@ import dash
 from flask import request
 
 from gviz.app.components import early_page
-from gviz.app.server.scripts import PageScripts
+from gviz.app.server.scripts import order_scripts
 
 
 class Application(dash.Dash):  # type: ignore[misc]
@@ -18,21 +18,23 @@ class Application(dash.Dash):  # type: ignore[misc]
     ----------
     early_source
         Returns the address of what the page at a path and a query is made of; None: Dash makes it.
-    order_scripts
-        Returns what is to become of Dash's script tags.
+    script, style
+        Return the addresses of gviz's own.
     """
 
     early_source: Callable[[str, str], str | None]
-    order_scripts: Callable[[str], PageScripts]
+    script: Callable[[], str]
+    style: Callable[[], str]
 
     def interpolate_index(self, **parts: str) -> str:
         """Return the page's HTML."""
-        scripts = self.order_scripts(parts["scripts"] + parts["renderer"])
+        scripts = order_scripts(parts["scripts"] + parts["renderer"], self.script())
         source = self.early_source(request.path, request.query_string.decode(errors="replace"))
         # A page that begins at once has the server to itself: Dash is fetched when it is run.
         before = scripts.fetched if source is None else early_page(source)
         changed = {
             "metas": parts["metas"] + scripts.head,
+            "css": f'{parts["css"]}<link rel="stylesheet" href="{self.style()}">',
             "app_entry": before + parts["app_entry"],
             "scripts": scripts.body,
             "renderer": "",

@@ -276,6 +276,8 @@ export class Frame {
   }
 
   paint() {
+    // What was to be drawn in the next frame is drawn now.
+    this.redraw.cancel();
     this.size = this.measure();
     const { ratio, width, height } = this.size;
     if (!width || !height) return;

@@ -44,6 +44,9 @@ class Opening {
 
   /** @param {string} query @param {number} [steps] made before */
   async begin(query, steps = 0) {
+    // Not in the turn that runs the script: tools that watch requests have all of it parsed again
+    // for the place of one that is made there.
+    await null;
     try {
       const made = await fetchPage(this.source, (words) => this.closed || this.wait(words));
       if (this.closed) return;

@@ -9,7 +9,8 @@
 import * as nodeList from "../core/node_list.js";
 import { listOf, textsOf } from "./coded.js";
 
-const collator = new Intl.Collator("en", { numeric: true });
+/** Compares texts; made when it is first wanted: that takes some milliseconds. @type {Intl.Collator|null} */
+let collator = null;
 /** Columns that words are not looked for in: the place of a colour, and stacks, which have most words of all. */
 const NO_WORDS = ["slot", "src"];
 /** A condition on one column: kind:memcpy, median>20. */
@@ -27,7 +28,7 @@ const CALLED = /** @type {Record<string, string>} */ ({
  */
 export function compare(a, b, falling) {
   if (a === null || b === null || a === undefined || b === undefined) return Number(a === null) - Number(b === null);
-  const order = typeof a === "number" ? a - b : collator.compare(a, b);
+  const order = typeof a === "number" ? a - b : (collator ??= new Intl.Collator("en", { numeric: true })).compare(a, b);
   return falling ? -order : order;
 }
 

@@ -171,15 +171,6 @@ def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_f
     assert status("/payload/dag/nothing/1") == 404
 
 
-def test_styles_are_known_before_the_first_request(small_recording: Path, open_files: Open) -> None:
-    """Dash looks for them at the first: a second beside it would have a page without."""
-    app = build_app(open_files(small_recording), AccessRules())
-    with app.server.test_request_context("/"):
-        page = app.index()
-    assert "/assets/styles/page.css" in page
-    assert "/assets/styles/canvas.css" in page
-
-
 # -- reading while the server is loaded ----------------------------------------------------
 
 

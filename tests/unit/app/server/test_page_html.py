@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,10 +13,11 @@ from admitted import admitted_client
 from flask.testing import FlaskClient
 
 from gviz.app.components.shell import early_page
-from gviz.app.components.web_modules import join_modules
+from gviz.app.components.web_modules import join_modules, source_hash
 from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
-from gviz.app.server.scripts import Scripts
+from gviz.app.server.bundle import Bundle
+from gviz.app.server.scripts import order_scripts
 
 LOCAL = {"Host": "localhost"}
 PAGE = "/graph?file=small&graph=1"
@@ -50,8 +53,12 @@ def write_modules(folder: Path) -> None:
     (folder / "a.js").write_text('import { b } from "./part/b.js";\n\nwindow.found = b;\n')
 
 
-def test_own_modules_are_one_script_and_run_first(tmp_path: Path) -> None:
-    write_modules(tmp_path)
+def bundle(folder: Path) -> Bundle:
+    join = partial(join_modules, folder, "a.js")
+    return Bundle(folder, ".js", join, "text/javascript", "/gviz.js")
+
+
+def test_own_script_runs_first() -> None:
     tags = "".join(
         f'<script src="{source}"></script>'
         for source in (
@@ -60,11 +67,9 @@ def test_own_modules_are_one_script_and_run_first(tmp_path: Path) -> None:
             "/lib/renderer.js",
         )
     )
-    scripts = Scripts(tmp_path, "a.js")
-    made = scripts.order(tags + "<script>start()</script>", "/gviz.js")
+    own = "/gviz.js?v=1"
+    made = order_scripts(tags + "<script>start()</script>", own)
     head, body = Elements(made.head), Elements(made.body.replace("template", "div"))
-    own = body.of("script")[-1]["src"] or ""
-    assert own.startswith("/gviz.js?v=")
     assert [s.get("src") for s in body.of("script")] == [
         "/lib/react.js", "/lib/renderer.js", None, own
     ]  # fmt: skip
@@ -72,23 +77,26 @@ def test_own_modules_are_one_script_and_run_first(tmp_path: Path) -> None:
     fetched = Elements(made.fetched).of("link")
     assert [x["href"] for x in fetched] == ["/lib/react.js", "/lib/renderer.js"]
     assert head.of("meta")[0]["content"] == "/lib/dash_ag_grid/dash_ag_grid.v1.min.js"
-    text = scripts.answer().get_data(as_text=True)
-    assert text == join_modules(tmp_path, "a.js")
+
+
+def test_own_modules_are_one_script_that_is_fetched_once(tmp_path: Path) -> None:
+    write_modules(tmp_path)
+    script = bundle(tmp_path)
+    assert script.address().startswith("/gviz.js?v=")
+    answer = script.answer()
+    assert answer.get_data(as_text=True) == join_modules(tmp_path, "a.js")
+    assert answer.cache_control.immutable
 
 
 def test_changed_module_has_another_address(tmp_path: Path) -> None:
     write_modules(tmp_path)
-    scripts = Scripts(tmp_path, "a.js")
-
-    def address() -> str:
-        return str(Elements(scripts.order("", "/gviz.js").head).of("link")[0]["href"])
-
-    before = address()
-    assert address() == before
+    script = bundle(tmp_path)
+    before = script.address()
+    assert script.address() == before
     module = tmp_path / "part" / "b.js"
     module.write_text("export const b = 2;\n")
     os.utime(module, (1, 1))  # file systems may count in seconds
-    assert address() != before
+    assert script.address() != before
 
 
 # -- pages ------------------------------------------------------------------------------
@@ -120,6 +128,27 @@ def test_dash_is_fetched_when_the_graph_page_has_begun(client: FlaskClient) -> N
 
     assert scripts(PAGE) == 1
     assert scripts("/") > 1
+
+
+@pytest.mark.parametrize("address", ["/", PAGE])
+def test_styles_are_one_sheet_and_the_scheme_is_set_without_a_request(
+    client: FlaskClient, address: str
+) -> None:
+    page = client.get(address, headers=LOCAL)
+    found = Elements(page.text)
+    (sheet,) = (x["href"] for x in found.of("link") if x.get("rel") == "stylesheet")
+    assert sheet is not None
+    assert sheet.startswith("/gviz.css?v=")
+    answer = client.get(sheet, headers=LOCAL)
+    assert (answer.mimetype, answer.cache_control.immutable) == ("text/css", True)
+    # Of graphs' pages and of Runs; that of saved files is theirs.
+    assert ".gv-verdict" in answer.text
+    assert ".gv-runs" in answer.text
+    assert ".gv-file" not in answer.text
+    # It stands in the page, allowed by its hash.
+    (early,) = re.findall(r"<head>.*<script>(.*?)</script>", page.text, re.DOTALL)
+    assert "data-mantine-color-scheme" in early
+    assert source_hash(early) in page.headers["Content-Security-Policy"]
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_view_serves_until_it_is_ended_and_leaves_nothing(
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(url) as answer:
             page = answer.read().decode()
-        assert re.search(r"/proxy/x/[\w-]{22}/assets/styles/page.css", page)
+        assert re.search(r"/proxy/x/[\w-]{22}/gviz\.css", page)
         assert send(opener, url, "mine.gviz", small_recording.read_bytes())
         (folder,) = tmp_path.glob("gviz-*")
         assert [p.name for p in folder.iterdir()] == ["1.gviz"]
