@@ -36,11 +36,7 @@ export function ticks(from, to, width) {
   const found = [];
   for (let n = Math.ceil(from / step); n * step <= to; n++) {
     const value = (n * step) / size;
-    const text = value.toLocaleString("en", {
-      minimumFractionDigits: digits,
-      maximumFractionDigits: digits,
-    });
-    found.push({ ns: n * step, text: n === 0 ? "0" : `${text} ${unit}` });
+    found.push({ ns: n * step, text: n === 0 ? "0" : `${format.fixed(value, digits)} ${unit}` });
   }
   return found;
 }

@@ -22,7 +22,7 @@ const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
 const isKnown = (value) => Number.isFinite(value);
 
 /** `places` digits behind the point, commas between groups of three. @param {number} value @param {number} places */
-function fixed(value, places) {
+export function fixed(value, places) {
   const [whole, part] = Math.abs(value).toFixed(places).split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   const text = part === undefined ? grouped : `${grouped}.${part}`;

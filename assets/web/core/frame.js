@@ -36,6 +36,7 @@ import * as canvas from "./canvas.js";
 import { penOf } from "./dom.js";
 import * as firstPaint from "./first_paint.js";
 import * as gestures from "./gestures.js";
+import { Pace } from "./pace.js";
 import * as payloads from "./payload.js";
 import * as picture from "./picture.js";
 /** @import { Group } from "./bus.js" */
@@ -230,13 +231,16 @@ export class Frame {
       this.paintedMs = null;
       this.payload = payload;
       this.size = this.measure();
+      const pace = new Pace(loading.signal);
       this.view.load(payload);
       const { layout } = payload.header;
       if (layout && layout !== this.props.layout) this.notify({ layout });
       this.canvas.setAttribute("aria-label", this.view.label(payload));
       // What has grown is looked at already: to move it would lose its reader.
       if (!again && this.props.focus) this.pendingFocus ??= [this.props.focus.node];
-      // Painted at once: waiting for the next frame would show an empty box for 16 ms.
+      // Painted at once: waiting for the next frame would show an empty box for 16 ms. Of a large
+      // graph the page has its turn first.
+      await pace.rest();
       this.paint();
       this.props.loaded?.();
     } catch (error) {

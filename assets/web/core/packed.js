@@ -1,5 +1,7 @@
 /** Data of a saved file, which are gzip in base64. */
 
+import { turn } from "./pace.js";
+
 /** Characters that are read, and bytes that are written, in one go: a few ms. They are whole groups of base64. */
 const PIECE = 1 << 20;
 const WRITTEN = 3 << 18;
@@ -8,13 +10,15 @@ const WRITTEN = 3 << 18;
 function bytesOf(text) {
   let from = 0;
   return new ReadableStream({
-    pull(to) {
-      if (from >= text.length) return to.close();
+    async pull(to) {
+      // Pieces follow each other in one task of the browser's unless the page has its turn.
+      if (from) await turn();
       const packed = atob(text.slice(from, from + PIECE));
       from += PIECE;
       const bytes = new Uint8Array(packed.length);
       for (let at = 0; at < packed.length; at++) bytes[at] = packed.charCodeAt(at);
       to.enqueue(bytes);
+      if (from >= text.length) to.close();
     },
   });
 }

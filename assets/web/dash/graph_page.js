@@ -4,7 +4,7 @@
  */
 import { closest } from "../core/dom.js";
 import * as firstPaint from "../core/first_paint.js";
-import { lastTouched } from "../core/last_touched.js";
+import { lastTouched } from "../page/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 import { WAYS } from "../page/choices.js";

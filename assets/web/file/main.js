@@ -1,6 +1,6 @@
 /** A saved file: opens what its address names, in dark or light. */
 import { byId } from "../core/dom.js";
-import { lastTouched } from "../core/last_touched.js";
+import { lastTouched } from "../page/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 import { LIST } from "../overlay/carry.js";

@@ -9,7 +9,7 @@
 import * as format from "../core/format.js";
 import { SEVERAL } from "./colours.js";
 import { measureOf } from "./unit.js";
-/** @import { Pace } from "./read/pace.js" */
+/** @import { Pace } from "../core/pace.js" */
 /** @import { Side, Source } from "./overlays.js" */
 /** @import { ColumnSums } from "./read/sums.js" */
 /** @import { TableRows, Unmatched } from "./read/table.js" */

@@ -16,7 +16,7 @@
 import { element, facts, section } from "../core/parts.js";
 import { changesOf } from "./change_column.js";
 import { OverlayNotes } from "./notes.js";
-import { Pace, turn } from "./read/pace.js";
+import { Pace, turn } from "../core/pace.js";
 import { Targets } from "./read/targets.js";
 import { readOverlay } from "./reading.js";
 /** @import { ChangeColumn } from "./change_column.js" */

@@ -1,6 +1,6 @@
 /** Reading an overlay from a stream of bytes, so that the page is never held up. */
 import { byteSize } from "../core/format.js";
-import { Pace } from "./read/pace.js";
+import { Pace } from "../core/pace.js";
 import { Overlay } from "./overlay.js";
 import { Fault, MOST_BYTES } from "./read/fault.js";
 import { recordsOf } from "./read/records.js";

@@ -8,6 +8,7 @@
  */
 import { byId } from "../core/dom.js";
 import { counted, integer } from "../core/format.js";
+import { Pace, turn } from "../core/pace.js";
 import { element } from "../core/parts.js";
 import { Families } from "../table/families.js";
 import { Listed } from "../table/listed.js";
@@ -62,6 +63,8 @@ export class Tables {
     this.store = store;
     try {
       const nodes = await store.nodes();
+      // Of a large graph they were read in this turn.
+      if (nodes.ids.length > MANY) await turn();
       if (this.closed) return;
       const isFirst = this.nodes === null;
       this.nodes = nodes;
@@ -107,8 +110,10 @@ export class Tables {
     const { only: chosenOnly } = this.how;
     const hits = this.group.found ?? this.nodes.ids;
     this.left = chosenOnly ? hits.filter((id) => chosenOnly.has(id)) : hits;
+    const pace = new Pace();
     await this.show(true);
-    this.count();
+    await pace.rest();
+    if (!this.closed) this.count();
   }
 
   /** Show the table that the state names. @param {boolean} [anew] also where it is shown */
@@ -224,6 +229,9 @@ export class Tables {
     this.clear();
   }
 }
+
+/** So many nodes take some ten ms to read, and to narrow down. */
+const MANY = 10_000;
 
 /** @param {Set<number>} open */
 const sorted = (open) => Array.from(open).sort((a, b) => a - b);

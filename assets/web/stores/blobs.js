@@ -1,9 +1,13 @@
 /** The blobs of a saved file, and out of them the payloads that views request. */
+import { turn } from "../core/pace.js";
 import { unpack, unpacking } from "../core/packed.js";
 import * as payloads from "../core/payload.js";
 import * as layouts from "./layouts.js";
 /** @import { Payload } from "../core/payload.js" */
 /** @import { memoryOf } from "../inspector/memory_uses.js" */
+
+/** JSON of so many bytes takes some ten ms to read. */
+const LONG = 1 << 20;
 
 /** @type {Map<string, Promise<any>>} what was unpacked, by name */
 const unpacked = new Map();
@@ -31,10 +35,17 @@ function buffer(name) {
   return known;
 }
 
+/** A blob of JSON; of a long one the page has its turn before it is read. @param {string} name @returns {Promise<any>} */
+async function read(name) {
+  const data = await bytes(name);
+  if (data.byteLength > LONG) await turn();
+  return JSON.parse(new TextDecoder().decode(data));
+}
+
 /** A blob of JSON, unpacked and read once. @param {string} name @returns {Promise<any>} */
 export function json(name) {
   const key = `${name} as JSON`;
-  const known = unpacked.get(key) ?? bytes(name).then((data) => JSON.parse(new TextDecoder().decode(data)));
+  const known = unpacked.get(key) ?? read(name);
   unpacked.set(key, known);
   return known;
 }

@@ -1,4 +1,5 @@
 /** A store in a saved file: data of a graph that were written with it, and sums over several nodes. */
+import * as firstPaint from "../core/first_paint.js";
 import * as format from "../core/format.js";
 import { element, facts, make, section } from "../core/parts.js";
 import { memoryParts } from "../inspector/memory.js";
@@ -75,7 +76,11 @@ export class EmbeddedStore {
   breakdown() {
     const { id, breakdown, verdict } = this.graph;
     if (breakdown === null || verdict === null) return null;
-    return { breakdown: () => blobs.payload(`${id}/${breakdown}`), verdict: async () => verdict };
+    // The views come first: what is made of these would hold up their first painting.
+    return {
+      breakdown: () => firstPaint.painted().then(() => blobs.payload(`${id}/${breakdown}`)),
+      verdict: async () => verdict,
+    };
   }
 
   async memoryFacts() {

@@ -1,4 +1,5 @@
 /** Questions about a saved file's DAGs: a worker answers them beside the page, which goes on meanwhile. */
+import { turn } from "../core/pace.js";
 /** @import { Question } from "../layout/main.js" */
 /** @import { Request } from "../layout/answer.js" */
 
@@ -52,6 +53,8 @@ export function read(query) {
 export async function ask(graph, textOf, question) {
   worker ??= start();
   const number = asked++;
+  // The page that is being made stands first: the text of a large graph takes a turn of its own.
+  if (!sent.has(graph)) await turn();
   const data = sent.has(graph) ? undefined : textOf(`dag-${graph}`);
   sent.add(graph);
   worker.postMessage({ number, graph, data, question });

@@ -10,3 +10,17 @@ test("data longer than what is read at a time come whole", async () => {
   assert.deepEqual(Buffer.from(await unpack(text)), Buffer.from(bytes));
   assert.equal((await unpack(gzipSync(Buffer.alloc(0)).toString("base64"))).byteLength, 0);
 });
+
+test("the page has its turn between long pieces", async (t) => {
+  const [short, long] = [1_000, 2_700_001].map((length) => gzipSync(Buffer.alloc(length, 7), { level: 0 }).toString("base64"));
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  assert.equal((await unpack(short)).byteLength, 1_000);
+  let isThere = false;
+  const done = unpack(long).then(() => (isThere = true));
+  for (let turns = 0; turns < 3; turns++) {
+    for (const begin = performance.now(); performance.now() < begin + 100;) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isThere, false, `after ${turns}`);
+    t.mock.timers.tick(1);
+  }
+  await done;
+});

@@ -6,7 +6,7 @@
  *   the row is about them together
  */
 import { ownOf, wholeOf } from "./kernel_name.js";
-/** @import { Pace } from "./pace.js" */
+/** @import { Pace } from "../../core/pace.js" */
 /** @import { KeyKind } from "./header.js" */
 
 /** Between the ranges of a path, on pages and as files have it. */

@@ -1,5 +1,5 @@
 /** The part of a page that its reader last clicked or typed in: it shows already what is picked there. */
-import { closest } from "./dom.js";
+import { closest } from "../core/dom.js";
 
 /** @param {string[]} ids of the parts @returns {() => string|null} the id of the part, or null */
 export function lastTouched(ids) {
