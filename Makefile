@@ -9,6 +9,7 @@
 # make site           the documents as pages, build/site/index.html
 # make check          builds the wheel into build/; lint, types, imports, sizes: 2 minutes
 # make sanitize       the contract with sanitizers in the native libraries: 8 minutes
+#                     (address and undefined; SANITIZERS=thread)
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
 # make gpu-test-all   every GPU test; PART=1 to PART=8: an eighth, 9 minutes at most
 # make bench          the benchmarks that need no GPU: an hour;  make format;  make docs;  make clean
@@ -66,8 +67,9 @@ test-wheel: $(CHECK_VENV)/.gviz-test
 	@tools/install_chromium.sh
 	$(CHECK_VENV)/bin/pytest $(PARALLEL) -m 'installed and not gpu' $(PYTEST_FLAGS)
 
+SANITIZERS ?= address,undefined
 sanitize: $(VENV)/.gviz-test
-	$(VENV)/bin/python -P tools/sanitize.py build/sanitized -m 'not gpu' -n $(WORKERS) \
+	$(VENV)/bin/python -P tools/sanitize.py build/sanitized $(SANITIZERS) -m 'not gpu' -n $(WORKERS) \
 	    --dist=loadfile --timeout=300 $(PYTEST_FLAGS) tests/contract
 
 # The core runs in the environments of watched programs, which may be old.

@@ -1,8 +1,9 @@
-"""sanitize.py TREE [PYTEST...]: run tests with sanitizers in the native libraries.
+"""sanitize.py TREE SANITIZERS [PYTEST...]: run tests with sanitizers in the native libraries.
 
-The libraries are compiled with AddressSanitizer and UndefinedBehaviorSanitizer into TREE, and
-pytest runs with what follows, by default the contract on the fake driver. Exit code: pytest's, or
-1 where a sanitizer had something to say in any process: that is printed last.
+The libraries are compiled with SANITIZERS, address,undefined or thread, into TREE, and pytest runs
+with what follows, by default the contract on the fake driver. Exit code: pytest's, or 1 where a
+sanitizer had something to say in any process: that is printed last. ThreadSanitizer sees the
+library's own accesses and all locks, and no atomic operations of the driver and of Python.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SANITIZERS = "address,undefined"
+#: The library that has to be loaded first.
+_RUNTIMES = {"address,undefined": "libasan.so", "thread": "libtsan.so"}
 _OPTIONS = {
     # Python and the driver leave memory to the end of the process; a SIGSEGV may be the test's.
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=0:allocator_may_return_null=1:"
     # The gate is preloaded too, and may stand before.
     "verify_asan_link_order=0:exitcode=99:log_path={report}.address",
     "UBSAN_OPTIONS": "print_stacktrace=1:log_path={report}.undefined",
+    # Programs end as they do; what was found stands in the report.
+    "TSAN_OPTIONS": "exitcode=0:report_signal_unsafe=0:log_path={report}.thread",
     # Each of Python's own allocations has a place that is watched.
     "PYTHONMALLOC": "malloc",
 }
@@ -30,12 +34,12 @@ _LEFT_OUT = (
 )
 
 
-def environment(tree: Path, report: Path) -> dict[str, str]:
+def environment(tree: Path, runtime_name: str, report: Path) -> dict[str, str]:
     """Return the environment of a process that loads the libraries of ``tree``."""
-    name = ["-print-file-name=libasan.so"]
-    runtime = subprocess.check_output([os.environ.get("CC", "cc"), *name], text=True).strip()
+    name = f"-print-file-name={runtime_name}"
+    runtime = subprocess.check_output([os.environ.get("CC", "cc"), name], text=True).strip()
     if not Path(runtime).is_absolute():
-        raise SystemExit("the C compiler has no AddressSanitizer: install gcc's libasan")
+        raise SystemExit(f"the C compiler has no {runtime_name}; install gcc's")
     path = os.pathsep.join(filter(None, [str(tree), os.environ.get("PYTHONPATH")]))
     options = {name: text.format(report=report) for name, text in _OPTIONS.items()}
     return {**os.environ, **options, "LD_PRELOAD": runtime, "PYTHONPATH": path}
@@ -49,12 +53,12 @@ def _check_library(tree: Path, variables: dict[str, str]) -> None:
         raise SystemExit(f"{used} would be tested, which has no sanitizers")
 
 
-def main(target: str, *arguments: str) -> int:
+def main(target: str, sanitizers: str, *arguments: str) -> int:
     """Compile, run and report."""
     tree = Path(target).resolve()
-    build = [sys.executable, "-P", str(ROOT / "tools" / "link_tree.py"), str(tree), SANITIZERS]
+    build = [sys.executable, "-P", str(ROOT / "tools" / "link_tree.py"), str(tree), sanitizers]
     subprocess.run(build, check=True)
-    variables = environment(tree, tree / "report")
+    variables = environment(tree, _RUNTIMES[sanitizers], tree / "report")
     _check_library(tree, variables)
     pytest = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", *_LEFT_OUT]
     tests = arguments or ("-m", "not gpu", "tests/contract")

@@ -37,7 +37,7 @@ def test_fault(tmp_path):
 def sanitize(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the tool."""
     tool = str(_ROOT / "tools" / "sanitize.py")
-    command = [sys.executable, "-P", tool, str(tree), *arguments]
+    command = [sys.executable, "-P", tool, str(tree), "address,undefined", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -358,7 +358,7 @@ static void measure(struct device *device, int number, bool last_chance) {
         return;
     for (int k = 0; k < KINDS; k++)
         spool_append_one(RECORD_CALIBRATION, &records[k], sizeof records[k]);
-    device->done = true;
+    __atomic_store_n(&device->done, true, __ATOMIC_RELEASE); /* calibrate_known reads it unlocked */
 }
 
 bool calibrate_known(int number) {

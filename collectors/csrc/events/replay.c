@@ -302,10 +302,18 @@ static uint32_t told_spares(int id, bool admitted) {
 
 const struct launch_maker launch_by_copies = {told_begins, told_ends, told_spares};
 
+static void find_driver(void) {
+    char why[400];
+    if (!cuda.GraphLaunch)
+        cuda_load(why, sizeof why);
+}
+
 /* Launch an executable whose launches nobody else makes; returns the CUresult. */
 GVIZ_EXPORT int gviz_launch(int id, CUgraphExec exec, CUstream stream) {
-    char why[400];
-    if (!cuda.GraphLaunch && (cuda_load(why, sizeof why) != 0 || !cuda.GraphLaunch))
+    /* Threads launch at once: none is to see the driver's functions found in part. */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_driver);
+    if (!cuda.GraphLaunch)
         return 999; /* CUDA_ERROR_UNKNOWN */
     if (gviz_launch_begin(id, stream))
         return 0;
