@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from accessible import violations
@@ -27,6 +27,9 @@ from waiting import eventually
 
 from gviz.app.html_file.file import write_html
 from gviz.app.html_file.launches import LaunchChoice
+
+if TYPE_CHECKING:
+    from conftest import Kept
 
 pytestmark = pytest.mark.browser
 
@@ -169,8 +172,10 @@ def test_views_fill_their_pane(opened: OpenFile, small_recording: Path, panel: s
 
 
 @pytest.fixture
-def opened(page: Page) -> Iterator[OpenFile]:
+def opened(page: Page, kept: Kept) -> Iterator[OpenFile]:
     """A page without a network: whatever is asked for but files of this disk is refused."""
+    for other in kept.values():  # in the same window, it would tell of a server that is gone
+        other.goto("about:blank")
     requested: list[str] = []
 
     def refuse(route: Route) -> None:
@@ -180,6 +185,7 @@ def opened(page: Page) -> Iterator[OpenFile]:
     page.route("**/*", refuse)
     page.on("request", lambda request: requested.append(request.url))
     yield OpenFile(page, requested)
+    page.context.set_offline(False)
     files = {url for url in requested if not url.startswith(("data:", "blob:", "about:"))}
     assert all(url.startswith("file:") and ".html" in url for url in files), files
 
