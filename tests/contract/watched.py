@@ -610,9 +610,9 @@ def cupy_graphs(cuda: Driver, profile: Profile) -> Facts:
         taken = given.graphExec > 0
         for i in range(10):
             graph.launch(stream if i % 2 else None)
-            cuda.wait(stream.ptr)
+            settle(cuda, stream.ptr)
             given.launch(stream)
-            cuda.wait(stream.ptr)
+            settle(cuda, stream.ptr)
         result = work.result()
     graph.launch()
     return {

@@ -3,7 +3,7 @@
  *
  * One copy is made at a time, none while a capture is open or the device has little free memory, and
  * all together take a hundredth of the time, beyond what a program's start may have. A copy goes when
- * its graph has its times, or is not launched for a second.
+ * its graph has its times, or is not launched for a while.
  */
 #include "calls/calls.h"
 #include "events/parts.h"
@@ -22,7 +22,9 @@
 /* When what cannot be made now is tried again: an open capture, a spent budget; no memory. */
 #define AGAIN_NS (10 * MILLISECOND_NS)
 #define CRAMPED_NS (500 * MILLISECOND_NS)
-#define KEPT_NS (1000 * MILLISECOND_NS)
+/* How long a copy is kept for its next launch: where each may be the last, and where one in a while is. */
+#define KEPT_NS (10000 * MILLISECOND_NS)
+#define KEPT_SAMPLING_NS (1000 * MILLISECOND_NS)
 /* Making may take this at once, and a hundredth of the time that follows. */
 #define AT_ONCE_NS (250 * MILLISECOND_NS)
 #define BUDGET 100
@@ -43,6 +45,11 @@ static const struct watch *current;
 static uint64_t began_ns;
 
 /* -- making ----------------------------------------------------------------------------------------- */
+
+static uint64_t kept_ns(void) {
+    bool sampling = options.policy == POLICY_EVERY || options.policy == POLICY_PERIOD;
+    return sampling ? KEPT_SAMPLING_NS : KEPT_NS;
+}
 
 static bool within_budget(uint64_t time_ns) {
     return atomic_load(&watch_counts.made_ns) <= AT_ONCE_NS + (time_ns - began_ns) / BUDGET;
@@ -123,7 +130,7 @@ static uint64_t make_copy(struct watch *watch) {
     if (!copy)
         return refuse(watch, copy_error()[0] ? copy_error() : "its copy could not be made");
     atomic_fetch_add(&watch_counts.made, 1);
-    return hand_over(watch, copy, slice, updates) ? KEPT_NS : AGAIN_NS;
+    return hand_over(watch, copy, slice, updates) ? kept_ns() : AGAIN_NS;
 }
 
 /* -- looking after a watch ----------------------------------------------------------------------------- */
@@ -145,7 +152,7 @@ static uint64_t release(struct watch *watch) {
 /* Take out the copy if it times another slice than the next, or was not launched for a while. */
 static struct copy *take_unused(struct watch *watch, uint64_t time_ns) {
     struct copy *copy = watch->copy;
-    bool is_next = watch->copy_slice == watch->next_slice && time_ns - watch->used_ns < KEPT_NS;
+    bool is_next = watch->copy_slice == watch->next_slice && time_ns - watch->used_ns < kept_ns();
     if (!copy || is_next)
         return NULL;
     watch->copy = NULL;
@@ -169,7 +176,7 @@ static uint64_t look_after(struct watch *watch) {
         return release(watch);
     if (make)
         return make_copy(watch);
-    return !lost && watch->copy ? KEPT_NS : NEVER;
+    return !lost && watch->copy ? kept_ns() : NEVER;
 }
 
 /* -- the thread ------------------------------------------------------------------------------------------ */
