@@ -72,12 +72,14 @@ sanitize: $(VENV)/.gviz-test
 	$(VENV)/bin/python -P tools/sanitize.py build/sanitized $(SANITIZERS) -m 'not gpu' -n $(WORKERS) \
 	    --dist=loadfile --timeout=300 $(PYTEST_FLAGS) tests/contract
 
-# The core runs in the environments of watched programs, which may be old.
+# The core runs in the environments of watched programs, which may be old. Old packages use what
+# newer ones have deprecated, as pydot does of pyparsing.
 LOWEST_VENV := build/lowest-venv
 LOWEST_PYTHON ?= python3.11
 test-lowest: WORKERS ?= $(CORES)
 test-lowest: $(LOWEST_VENV)/.gviz-test
 	$(LOWEST_VENV)/bin/pytest $(PARALLEL) -m 'quick and not gpu and not browser' $(PYTEST_FLAGS) \
+	    -W ignore::DeprecationWarning \
 	    $(filter-out tests/unit/app tests/unit/assets,$(wildcard tests/unit/*))
 
 # Tried where it is for this machine: installed without a compiler, it records and shows.
