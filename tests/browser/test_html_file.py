@@ -145,7 +145,7 @@ def test_file_against_a_baseline(opened: OpenFile, tmp_path: Path) -> None:
     eventually(lambda: "2 nodes selected" in opened.inspected(), "both selected")
     assert re.search(r"Change of both\s+\+\d", opened.inspected())
     page.locator("#layout").get_by_text("Lanes").click()
-    eventually(lambda: opened.state()["layout"] == "lanes", "the other layout")
+    eventually(lambda: opened.state().get("layout") == "lanes", "the other layout")
     page.locator("#table-view").select_option("edges")
     eventually(lambda: "table=edges" in page.url, "the address")
     assert violations(opened.page) == []
