@@ -11,8 +11,8 @@ from gviz.stats import CuptiState, Evidence, How
 if TYPE_CHECKING:
     from gviz.recording import Measure, Recording, rows
 
-#: Collectors that work without CUPTI in the process.
-_WITHOUT_CUPTI = frozenset({"events", "topology"})
+#: Collectors that work without CUPTI in the process, or have it there only while nodes are timed.
+_WITHOUT_CUPTI = frozenset({"events", "topology", "cupti-windows"})
 #: Of fewer launches a median says little: then those whose nodes were timed say it.
 LEAST_OF_MEDIAN = 3
 #: The ends of the spread that is shown of launches.

@@ -86,11 +86,9 @@ def _check_met(met: int, tried: int) -> None:
 
 @pytest.mark.quick
 def test_program_ends_as_plain_whatever_call_of_gviz_fails(
-    backend: Backend, binary: Path, shim: Shim, tmp_path: Path, random: Random
+    fake: Backend, binary: Path, shim: Shim, tmp_path: Path, random: Random
 ) -> None:
-    if backend.is_real:
-        pytest.skip("each fault takes a second on a GPU; the fake driver has the same calls")
-    environment = dict(backend.environment)
+    environment = dict(fake.environment)
     tried, wrong = 0, []
     for arguments in _PROGRAMS:
         program = WatchedProgram([str(binary), *arguments], environment, tmp_path, shim)
@@ -156,11 +154,9 @@ def forked(shim: Shim, tmp_path_factory: pytest.TempPathFactory) -> Iterator[For
 
 @pytest.mark.thorough
 def test_recording_is_made_later_whatever_call_of_the_writer_fails(
-    backend: Backend, binary: Path, forked: Forked, shim: Shim, tmp_path: Path, random: Random
+    fake: Backend, binary: Path, forked: Forked, shim: Shim, tmp_path: Path, random: Random
 ) -> None:
-    if backend.is_real:
-        pytest.skip("the writer uses no GPU")
-    program = WatchedProgram([str(binary)], dict(backend.environment), tmp_path, shim)
+    program = WatchedProgram([str(binary)], dict(fake.environment), tmp_path, shim)
     program.run(None)
     spool, kept, output = (tmp_path / n for n in ("out.gviz-spool", "kept", "out.gviz"))
     shutil.copytree(spool, kept)

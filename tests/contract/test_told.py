@@ -372,7 +372,7 @@ def test_cupti_comes_for_windows_and_goes(fake: Backend, tmp_path: Path) -> None
         windows = recording.fetch_windows(RUN)
     timed = [launch for launch in launches if launch.node_method == "cupti"]
     assert notes == []
-    assert run.collector == "cupti"
+    assert run.collector == "cupti-windows"
     assert run.collector_reason == "requested; the gate tells of the driver's calls"
     assert len(timed) >= 6
     assert [launch.span_count for launch in timed[:6]] == [4] * 6
@@ -380,6 +380,7 @@ def test_cupti_comes_for_windows_and_goes(fake: Backend, tmp_path: Path) -> None
     assert measured["cupti_window_holes"] == measured["gate_closings_overrun"] == 0
     # What is outside of windows is plain, and of that most passes.
     assert measured["launches_counted"] > 0
+    # The first launch of an executable is kept out of windows.
     assert launches[0].node_method is None
 
 
@@ -491,6 +492,33 @@ def test_windows_of_cupti_close_with_nobody_inside(fake: Backend, tmp_path: Path
     assert measured["gate_closings"] >= 2 * measured["cupti_windows"] >= 2
 
 
+def test_new_executables_stay_out_of_windows(fake: Backend, tmp_path: Path) -> None:
+    # What is made, uploaded or first launched in a window fails after it (here as on a GPU).
+    text = (
+        f"{PREAMBLE}import ctypes, threading\n"
+        "def work(number):\n"
+        "    cuda.make_current()\n    mine, execs = cuda.stream(), []\n"
+        "    while cupti.fake_finalized() < 4 and time.monotonic() < end:\n"
+        "        new = chain()\n        execs.append(new)\n"
+        "        if number == 0:\n            cuda.upload(new, mine)\n"
+        "        for each in execs[-20:]:\n"
+        "            cuda.launch_graph(each, mine)\n            cuda.wait(mine)\n"
+        "    for each in execs:\n        cuda.launch_graph(each, mine)\n    cuda.wait(mine)\n"
+        "    done.append(len(execs))\n"
+        "cupti, done = ctypes.CDLL(os.environ['GVIZ_CUPTI']), []\nend = time.monotonic() + 30\n"
+        "threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]\n"
+        "for thread in threads:\n    thread.start()\n"
+        "for thread in threads:\n    thread.join()\n"
+        "assert len(done) == 3 and min(done) >= 2, done\nassert cupti.fake_finalized() >= 4\n"
+    )
+    path = record_windows(fake, tmp_path, text, "--node-launches", "all")
+    with Recording(path) as recording:
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+        timed = sum(recording.count_launches(g.graph_id)[1] for g in recording.fetch_graphs())
+    assert measured["cupti_window_holes"] == 0
+    assert timed > 0
+
+
 def test_call_past_the_gate_keeps_cupti_in_the_process(fake: Backend, tmp_path: Path) -> None:
     text = (
         f"{PREAMBLE}import ctypes, threading\n"
@@ -587,7 +615,7 @@ def test_profiler_of_the_program_waits_until_cupti_is_free(
         (note,) = [note.text for note in recording.fetch_notes(RUN)]
     assert "cuptiSubscribe" in note
     assert caller in note
-    assert run.collector == "cupti+events"
+    assert run.collector == "cupti-windows+events"
     # Node times go on by copies; "all" leaves five launches plain.
     assert "cupti" in [x.node_method for x in launches]
     by_copies = [x for x in launches[-12:] if x.node_method == "events"]

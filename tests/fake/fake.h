@@ -120,6 +120,8 @@ struct exec {
     uint32_t *queue_stream_ids;
     size_t queue_count;
     uint64_t tail_ns; /* when its last launch ends */
+    bool launched;
+    uint32_t made_for; /* CUPTI's records until it is finalized for the so-manieth time; 0: for none */
 };
 
 struct event {
@@ -216,6 +218,8 @@ struct plan {
 EXPORT void fake_set_plan(const struct plan *plan); /* NULL: the real clock again */
 EXPORT double fake_drift(void);
 EXPORT void fake_keeps_records(bool on);
+bool records_are_kept(void);
+uint32_t tool_departures(void); /* how often a tool has gone */
 EXPORT int fake_calls_inside(void); /* how many calls are under way on all threads */
 EXPORT void fake_set_tool(const struct tool *tool);
 /* A call of the CUDA runtime is entered (result NULL) or returns. */

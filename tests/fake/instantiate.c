@@ -46,6 +46,13 @@ static bool allows_one(const struct graph *graph) {
            has_type(graph, NODE_MEM_FREE);
 }
 
+/* What is instantiated, uploaded or first launched while CUPTI keeps records is made for them: after
+ * cuptiFinalize it fails (driver 580, graphs of PyTorch). */
+static void make_for_tool(struct exec *exec) {
+    if (!exec->launched && records_are_kept())
+        exec->made_for = tool_departures() + 1;
+}
+
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long flags) {
     if (!out || !fake_is(graph, OBJECT_GRAPH) || graph->parent)
         return CUDA_ERROR_INVALID_VALUE;
@@ -55,6 +62,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long 
     exec->id = next_graph_id();
     exec->flags = flags;
     exec->template_graph = graph;
+    make_for_tool(exec);
     add_object(exec, OBJECT_EXEC);
     struct graph_data data = {.graph = graph, .exec = exec};
     notify_graph(RESOURCE_GRAPHEXEC_CREATE_STARTING, &data);
@@ -98,6 +106,7 @@ EXPORT CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags) {
 static CUresult upload(CUgraphExec exec, CUstream stream) {
     if (!fake_is(exec, OBJECT_EXEC))
         return CUDA_ERROR_INVALID_VALUE;
+    make_for_tool(exec);
     return resolve_stream(stream) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -116,6 +125,10 @@ static CUresult launch(CUgraphExec exec, CUstream handle) {
         invalidate(stream->capture);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
+    make_for_tool(exec);
+    exec->launched = true;
+    if (exec->made_for && exec->made_for <= tool_departures())
+        return CUDA_ERROR_LAUNCH_FAILED;
     CUresult result = check_legacy_stream(stream);
     if (result == CUDA_SUCCESS)
         launch_exec(exec, stream);

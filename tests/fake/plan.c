@@ -30,6 +30,8 @@ EXPORT void fake_set_plan(const struct plan *new_plan) {
     fake_unlock();
 }
 
+bool records_are_kept(void) { return __atomic_load_n(&keeps_records, __ATOMIC_SEQ_CST); }
+
 EXPORT void fake_keeps_records(bool on) { __atomic_store_n(&keeps_records, on, __ATOMIC_SEQ_CST); }
 
 /* How many times as long as at the beginning everything takes by now. */

@@ -36,7 +36,15 @@ long fake_setting(const char *name) {
     return text ? strtol(text, NULL, 10) : 0;
 }
 
-void fake_set_tool(const struct tool *new_tool) { __atomic_store_n(&tool, new_tool, __ATOMIC_SEQ_CST); }
+static uint32_t departures;
+
+void fake_set_tool(const struct tool *new_tool) {
+    if (!new_tool)
+        __atomic_add_fetch(&departures, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&tool, new_tool, __ATOMIC_SEQ_CST);
+}
+
+uint32_t tool_departures(void) { return __atomic_load_n(&departures, __ATOMIC_SEQ_CST); }
 
 static const struct tool *current_tool(void) { return __atomic_load_n(&tool, __ATOMIC_SEQ_CST); }
 

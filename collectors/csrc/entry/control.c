@@ -132,7 +132,7 @@ static int attach_told(const char *why) {
     bool windows = visits_started = options.cupti_windows && visits_start(cupti_path, copies);
     if (copies)
         watch_stand_in(windows);
-    const char *name = windows ? "cupti\n" : copies ? "events\n" : "topology\n";
+    const char *name = windows ? "cupti-windows\n" : copies ? "events\n" : "topology\n";
     struct slice slices[] = {{name, strlen(name)}, {why, strlen(why)}, {told, sizeof told - 1}};
     spool_append(RECORD_COLLECTOR, slices, 3);
     return attach_calls(false);

@@ -220,4 +220,7 @@ EXPORT const struct gate_api gviz_gate = {
     .filter = telling_filter,
     .others_in = marks_others_in,
     .mind_profilers = profilers_listen,
+    .set_wait = marks_set_wait,
+    .defer = telling_defer,
+    .step_aside = mark_step_aside,
 };

@@ -110,6 +110,7 @@ static struct entry *take_spare(void *real, const char *name) {
     entry->id = named ? (uint32_t)(named - __start_gate_entries) + 1 : 0;
     atomic_store(&entry->hooks, hooks_of(entry->name));
     atomic_store(&entry->told, named && atomic_load(&named->told));
+    atomic_store(&entry->deferred, named && atomic_load(&named->deferred));
     atomic_store(&entry->real, real);
     return entry;
 }
@@ -144,7 +145,8 @@ void entry_let_pass(struct entry *entry) {
     if ((hooks && (hooks->before || hooks->after)) || !atomic_load_explicit(&has_barrier, memory_order_relaxed))
         return;
     lock();
-    if (atomic_load(&phase) == PHASE_OPEN && (!atomic_load(&entry->told) || atomic_load(&entry->filter))) {
+    bool plain = !atomic_load(&entry->deferred);
+    if (plain && atomic_load(&phase) == PHASE_OPEN && (!atomic_load(&entry->told) || atomic_load(&entry->filter))) {
         entry->own_at = own_mark_at();
         atomic_store(&entry->fast, atomic_load(&entry->real));
     }
@@ -172,6 +174,22 @@ void entries_tell(uint32_t id, bool on) {
     for (struct entry *entry = spares; entry < end; entry++)
         if (entry->id == id)
             set_told(entry, on);
+    atomic_flag_clear(&letting);
+}
+
+static void set_deferred(struct entry *entry, bool on) {
+    atomic_store(&entry->deferred, on);
+    if (on)
+        stop(entry);
+}
+
+void entries_defer(uint32_t id, bool on) {
+    struct entry *end = spares + atomic_load(&spares_taken);
+    lock();
+    set_deferred(&__start_gate_entries[id - 1], on);
+    for (struct entry *entry = spares; entry < end; entry++)
+        if (entry->id == id)
+            set_deferred(entry, on);
     atomic_flag_clear(&letting);
 }
 

@@ -85,6 +85,12 @@ struct gate_api {
     /* Who is told of other profilers; NULL: nobody. Calls of CUPTI from the listener's own library go
      * through at once. */
     void (*mind_profilers)(gate_arrival listener);
+    /* Calls that `defer` names wait outside, before they begin, as long as `needed` answers true;
+     * `wait` lets a moment pass. Neither is asked within another call of the driver. NULL: none waits. */
+    void (*set_wait)(bool (*needed)(void), void (*wait)(void));
+    void (*defer)(uint32_t id, bool on);
+    /* Within a listener, before a call: wait likewise, outside. */
+    void (*step_aside)(bool (*needed)(void), void (*wait)(void));
 };
 
 #endif

@@ -129,6 +129,31 @@ static void mark_call(struct mark *mark, const struct call *call) {
     mark->stack = call->stack; /* a signal's handler may have called in between */
 }
 
+static _Atomic(bool (*)(void)) wait_needed;
+static _Atomic(void (*)(void)) wait_a_moment;
+
+void marks_set_wait(bool (*needed)(void), void (*wait)(void)) {
+    atomic_store(&wait_a_moment, wait);
+    atomic_store(&wait_needed, needed);
+}
+
+/* Asked with the mark set: what is waited for begins and ends only while nobody has one. */
+static void wait_outside(struct mark *mark, const struct call *call, bool (*needed)(void),
+                         void (*wait)(void)) {
+    while (needed && wait && needed()) {
+        atomic_store(&mark->inside, false);
+        wait();
+        mark_call(mark, call);
+    }
+}
+
+void mark_step_aside(bool (*needed)(void), void (*wait)(void)) {
+    if (!mark_is_inside())
+        return;
+    const struct call call = {.entry = atomic_load(&own->entry), .stack = own->stack};
+    wait_outside(own, &call, needed, wait);
+}
+
 /* Returns false where there is no memory for a mark. */
 static bool mark_entered(struct call *call, const struct hooks *hooks) {
     struct mark *mark = mark_of_thread();
@@ -143,6 +168,8 @@ static bool mark_entered(struct call *call, const struct hooks *hooks) {
         hooks->wanted(call);
     }
     mark_call(mark, call);
+    if (atomic_load_explicit(&call->entry->deferred, memory_order_relaxed))
+        wait_outside(mark, call, atomic_load(&wait_needed), atomic_load(&wait_a_moment));
     return true;
 }
 

@@ -42,6 +42,7 @@ struct entry {
     ptrdiff_t own_at; /* where the thread's mark stands, from the thread's pointer */
     uint32_t id;      /* of the name; 0: it has none here */
     atomic_bool told; /* the listener is told of its calls */
+    atomic_bool deferred; /* they may have to wait before they begin */
     _Atomic(gate_filter) filter; /* of these, those for which it answers no; NULL: all */
 };
 
@@ -122,6 +123,7 @@ void entry_let_pass(struct entry *entry);
 bool entries_stop(void);
 void entries_tell(uint32_t id, bool on);
 void entries_filter(uint32_t id, gate_filter passes);
+void entries_defer(uint32_t id, bool on);
 void entries_start(void);
 const struct hooks *hooks_of(const char *name);
 
@@ -145,6 +147,8 @@ struct mark *mark_find(bool (*matches)(struct mark *mark, void *data), void *dat
 struct mark *own_mark(void); /* NULL: none yet */
 ptrdiff_t own_mark_at(void); /* from the thread's pointer */
 bool marks_others_in(const char *prefix);
+void mark_step_aside(bool (*needed)(void), void (*wait)(void));
+void marks_set_wait(bool (*needed)(void), void (*wait)(void));
 void marks_start(void);
 void marks_clear_others(void);
 
@@ -194,6 +198,7 @@ void *telling_bare(const char *name);
 void telling_listen(gate_listener listener);
 void telling_tell(uint32_t id, bool on);
 void telling_filter(uint32_t id, gate_filter passes);
+void telling_defer(uint32_t id, bool on);
 
 /* ---- profilers.c: functions of CUPTI by which another profiler begins --------------------------- */
 

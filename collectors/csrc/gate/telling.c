@@ -25,6 +25,11 @@ void telling_filter(uint32_t id, gate_filter passes) {
         entries_filter(id, passes);
 }
 
+void telling_defer(uint32_t id, bool on) {
+    if (telling_name(id))
+        entries_defer(id, on);
+}
+
 static int made_already(void) { return 0; }
 
 static bool passes(const struct call *call) {

@@ -76,7 +76,6 @@ struct entered {
     uint32_t launches; /* before this one, in this period */
     uint32_t recorded; /* of those, with node times wanted */
     bool late, wanted;
-    bool due; /* node times, once a window is open */
     int watch;
 };
 
@@ -91,16 +90,29 @@ GVIZ_HOT_CODE static struct entered exec_enter(CUgraphExec handle, bool admitted
         exec->launches += passed;
     }
     if (exec) {
-        bool due = admitted && wants_nodes(exec, time_ns);
-        bool wanted = due && (!visits_on() || activity_is_open());
+        bool wanted = admitted && wants_nodes(exec, time_ns) && (!visits_on() || activity_is_open());
         entered = (struct entered){exec->exec_id, exec->launches, exec->recorded, exec->late, wanted,
-                                   due && !wanted, exec->watch};
+                                   exec->watch};
         exec->launches++;
+        exec->launched = true;
         exec->recorded += wanted;
         exec->wanted_ns = wanted ? time_ns : exec->wanted_ns;
     }
     executable_release();
     return entered;
+}
+
+/* The first launch of an executable waits for CUPTI to go, one whose nodes are to be timed for it to
+ * come. */
+static void wait_as_windows_need(CUgraphExec handle, bool admitted, uint64_t time_ns) {
+    const struct executable *exec = executable_hold(handle);
+    bool is_first = !exec || !exec->launched;
+    bool due = exec && (exec->period != period_number() || wants_nodes(exec, time_ns));
+    executable_release();
+    if (is_first)
+        visits_keep_out();
+    else if (admitted && due && !activity_is_open())
+        visits_await();
 }
 
 /* Whether a launch is timed as a whole whatever it costs: the first of an executable, plain and
@@ -180,6 +192,10 @@ GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
             return;
         }
     }
+    if (visits_on()) {
+        wait_as_windows_need((CUgraphExec)params[0], admitted, time);
+        time = now_ns();
+    }
     struct entered entered = exec_enter((CUgraphExec)params[0], admitted, slot.passed.count, time);
     slot.wanted = entered.wanted;
     slot.exec_id = entered.exec_id;
@@ -187,8 +203,6 @@ GVIZ_HOT_CODE void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     slot.flags = entered.late ? LAUNCH_LATE : 0;
     this_thread()->launch_exec_id = entered.exec_id;
     this_thread()->launch_correlation = data->correlation_id;
-    if (entered.due)
-        visits_want();
     slot.exec = admitted && may_pass(&entered) ? (CUgraphExec)params[0] : NULL;
     slot.exec_watch = entered.watch;
     bool compared = false;

@@ -32,6 +32,7 @@ struct executable {
     uint32_t period;
     uint64_t wanted_ns; /* when node times of a launch were wanted last */
     bool late;     /* instantiated before gviz attached */
+    bool launched; /* before, in whatever period */
     bool unwanted; /* its graph's name does not match the requested pattern */
     int watch;     /* of the copies that may be launched in its place, 0: none */
 };

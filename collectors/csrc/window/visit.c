@@ -6,6 +6,11 @@
  * finalizes and opens it. The gate tells of launches meanwhile as ever: CUPTI's one callback pairs its
  * numbers with those.
  *
+ * What is instantiated, uploaded or first launched while CUPTI records nodes is made for its records:
+ * launched after cuptiFinalize it is slower, or fails ("unspecified launch failure", driver 580 on an
+ * H200). So these calls, and captures, which would keep a window open, wait until CUPTI has left. And a
+ * later launch that is to be recorded waits for its window, if that can come soon.
+ *
  * A call of the driver on a thread without a mark is one that the gate does not see: from then on gviz
  * never finalizes in this process. Nor where attaching or finalizing held the program too long.
  */
@@ -28,11 +33,15 @@
 #define OTHERS 16
 #define POLL_NS (1 * MILLISECOND_NS)
 #define PAUSE_NS (10 * MILLISECOND_NS)
+/* How long a launch that is to be recorded waits for its window at most. */
+#define AWAITED_NS (60 * MILLISECOND_NS)
 /* How long leaving is tried before CUPTI stays; at the end of the program. */
 #define LEAVING_NS (10000 * MILLISECOND_NS)
 #define LEAVING_LATE_NS (1000 * MILLISECOND_NS)
-/* The next window comes after so many times what the last one held the program. */
-#define HOLDS_APART 99
+#define LEAVING_AWAITED_NS (2000 * MILLISECOND_NS) /* while a call waits for it */
+/* What windows hold the program: so much at the start, and then one hundredth of the time. */
+#define FREE_HOLDS_NS (250 * MILLISECOND_NS)
+#define HOLDS_SHARE 100
 /* Ranks of a job open windows at the same multiples of the wall clock: held apart, each would hold up
  * all others in turn. */
 #define JOB_NS (250 * MILLISECOND_NS)
@@ -55,12 +64,19 @@ static _Atomic bool on GVIZ_HOT, wanted GVIZ_HOT;
 static bool stopping, attached, copies_follow;
 static _Atomic bool over; /* the thread has ended */
 static _Atomic uint32_t holes, launched, others;
-static uint64_t windows, held_ns, longest_ns;
+/* CUPTI is there; a call waits for it to go. */
+static _Atomic bool present, making_way;
+static uint64_t windows, held_ns, longest_ns, begun_ns;
+static _Atomic uint64_t all_held_ns;
+static _Atomic uint32_t tries; /* of opening a window */
+static pthread_cond_t awaited = PTHREAD_COND_INITIALIZER;
+static __thread struct {
+    uint64_t until_ns;
+    uint32_t tries;
+} awaits;
 static int failure; /* of attaching */
 
 GVIZ_HOT_CODE bool visits_on(void) { return atomic_load_explicit(&on, memory_order_relaxed); }
-
-GVIZ_HOT_CODE void visits_want(void) { atomic_store_explicit(&wanted, true, memory_order_relaxed); }
 
 void visits_launched(bool is_wanted) {
     if (is_wanted)
@@ -68,6 +84,64 @@ void visits_launched(bool is_wanted) {
     else
         atomic_fetch_add(&others, 1);
     atomic_fetch_add(&launched, 1);
+}
+
+/* -- calls that wait, outside the driver ----------------------------------------------------------- */
+
+static void wait_a_moment(void) {
+    struct timespec pause = {0, POLL_NS / 10};
+    nanosleep(&pause, NULL);
+}
+
+static bool may_hold(void) {
+    return atomic_load(&all_held_ns) <= FREE_HOLDS_NS + (now_ns() - begun_ns) / HOLDS_SHARE;
+}
+
+static bool is_awaited(void) {
+    return visits_on() && !atomic_load(&present) && atomic_load(&tries) == awaits.tries &&
+           now_ns() < awaits.until_ns;
+}
+
+void visits_await(void) {
+    atomic_store(&wanted, true);
+    if (!may_hold())
+        return;
+    uint64_t begin_ns = now_ns();
+    awaits.until_ns = begin_ns + AWAITED_NS;
+    awaits.tries = atomic_load(&tries);
+    pthread_mutex_lock(&lock);
+    pthread_cond_signal(&awaited);
+    pthread_mutex_unlock(&lock);
+    gate->step_aside(is_awaited, wait_a_moment);
+    if (!atomic_load(&present)) /* in vain: the more seldom it is tried */
+        atomic_fetch_add(&all_held_ns, now_ns() - begin_ns);
+}
+
+static bool is_present(void) { return atomic_load(&present); }
+
+static bool is_in_the_way(void) { return !this_thread()->inside && is_present(); }
+
+static void make_way(void) {
+    atomic_store(&making_way, true);
+    wait_a_moment();
+}
+
+void visits_keep_out(void) { gate->step_aside(is_present, make_way); }
+
+static bool waits_for_cupti(const char *name) {
+    static const char *const names[] = {"cuGraphInstantiate", "cuGraphUpload", "cuStreamBeginCapture"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static void defer_calls(bool defers) {
+    const char *name;
+    gate->set_wait(defers ? is_in_the_way : NULL, defers ? make_way : NULL);
+    for (uint32_t id = 1; (name = gate->name_of(id)); id++)
+        if (waits_for_cupti(name))
+            gate->defer(id, defers);
 }
 
 /* -- CUPTI's callback, within the program's calls ------------------------------------------------- */
@@ -116,6 +190,7 @@ static void attach(void *unused) {
     real.cuptiEnableDomain(1, subscriber, DOMAIN_DRIVER_API);
     failure = activity_start(true) != 0 || activity_open(WINDOW_LAUNCHES) != 0 ? -1 : 0;
     attached = true;
+    atomic_store(&present, true);
     passing_end_all();
     held_ns = now_ns() - begin_ns;
 }
@@ -135,6 +210,7 @@ static void leave(void *unused) {
         finalize();
         use(&stand_ins);
         attached = false;
+        atomic_store(&present, false);
     }
     held_ns += now_ns() - begin_ns;
 }
@@ -169,9 +245,13 @@ static void end_visits(const char *why) {
 
 /* And what is attached stays. */
 static void give_up_visits(const char *why) {
-    if (attached)
+    static const char stays[] = "cupti\nit came for a window and could not leave";
+    if (attached) {
+        spool_append_one(RECORD_COLLECTOR, stays, sizeof stays - 1);
         subscription_stays();
+    }
     end_visits(why);
+    atomic_store(&present, false); /* what waits goes on, and nothing is finalized any more */
 }
 
 /* Close the gate for some work, trying until then. */
@@ -187,13 +267,20 @@ static enum gate_answer run_closed(void (*work)(void *data), uint64_t until_ns, 
 
 static bool ran(enum gate_answer answer) { return answer == GATE_RAN || answer == GATE_OVERRAN; }
 
-/* Until enough launches have come through, or none comes any more. */
+/* Whether enough launches have come through, or none comes any more, or a call waits for the end. */
+static bool is_served(uint64_t begin_ns, uint64_t last_ns) {
+    uint64_t time_ns = now_ns();
+    if (atomic_load(&making_way) || atomic_load(&others) >= OTHERS || (paused() && recording()))
+        return true;
+    return time_ns - begin_ns >= WINDOW_NS || time_ns - last_ns >= IDLE_NS;
+}
+
+/* The program goes on in the window. */
 static void serve(void) {
     uint64_t begin_ns = now_ns(), last_ns = begin_ns;
     uint32_t before = atomic_load(&launched);
     atomic_store(&others, 0);
-    while (!is_stopping() && now_ns() - begin_ns < WINDOW_NS && now_ns() - last_ns < IDLE_NS &&
-           atomic_load(&others) < OTHERS) {
+    while (!is_stopping() && !is_served(begin_ns, last_ns)) {
         rest(POLL_NS);
         uint32_t now = atomic_load(&launched);
         last_ns = now != before ? now_ns() : last_ns;
@@ -201,22 +288,23 @@ static void serve(void) {
     }
 }
 
-static void visit(void) {
-    enum gate_answer came = run_closed(attach, now_ns() + IDLE_NS, true);
-    if (!ran(came)) {
-        if (came == GATE_UNKNOWN)
-            give_up_visits("nobody knows which threads are inside the driver");
-        return;
-    }
-    if (!attached) {
+/* Behind the closed gate. Returns whether CUPTI came. */
+static bool come(enum gate_answer *came) {
+    *came = run_closed(attach, now_ns() + IDLE_NS, true);
+    if (!ran(*came) && *came != GATE_UNKNOWN)
+        return false; /* later */
+    if (!ran(*came))
+        give_up_visits("nobody knows which threads are inside the driver");
+    else if (!attached)
         give_up_visits("CUPTI could not be subscribed to");
-        return;
-    }
-    atomic_store(&wanted, false);
-    windows++;
-    serve();
+    return attached;
+}
+
+/* The window is over. */
+static void go(enum gate_answer came) {
+    uint64_t patience_ns = atomic_load(&making_way) ? LEAVING_AWAITED_NS : LEAVING_NS;
     activity_flush(); /* the less is left for when calls are held */
-    enum gate_answer left = run_closed(leave, now_ns() + LEAVING_NS, true);
+    enum gate_answer left = run_closed(leave, now_ns() + patience_ns, true);
     if (!ran(left) && is_stopping())
         left = run_closed(leave, now_ns() + LEAVING_LATE_NS, false);
     if (!ran(left)) {
@@ -228,10 +316,35 @@ static void visit(void) {
         give_up_visits("attaching or finalizing held the program for more than 250 ms");
     }
     longest_ns = held_ns > longest_ns ? held_ns : longest_ns;
+    atomic_fetch_add(&all_held_ns, held_ns);
 }
 
-static uint64_t next_start(uint64_t not_before_ns) {
-    return in_job ? (not_before_ns + JOB_NS - 1) / JOB_NS * JOB_NS : not_before_ns;
+static void visit(void) {
+    enum gate_answer came;
+    if (!come(&came))
+        return;
+    atomic_store(&wanted, false);
+    windows++;
+    serve();
+    go(came);
+    atomic_store(&making_way, false);
+}
+
+/* Until a launch awaits a window, or a while is over. */
+static void wait_for_work(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t at = (uint64_t)until.tv_nsec + PAUSE_NS;
+    until.tv_sec += (time_t)(at / 1000000000ull);
+    until.tv_nsec = (long)(at % 1000000000ull);
+    pthread_mutex_lock(&lock);
+    if (!stopping)
+        pthread_cond_timedwait(&awaited, &lock, &until);
+    pthread_mutex_unlock(&lock);
+}
+
+static uint64_t next_start(uint64_t time_ns) {
+    return in_job ? (time_ns + JOB_NS - 1) / JOB_NS * JOB_NS : time_ns;
 }
 
 static void *visit_main(void *unused) {
@@ -239,12 +352,13 @@ static void *visit_main(void *unused) {
     uint64_t not_before_ns = next_start(now_ns());
     this_thread()->inside = 1;
     while (!is_stopping() && visits_on()) {
-        if (atomic_load(&wanted) && recording() && !paused() && now_ns() >= not_before_ns) {
-            uint64_t before = windows;
+        bool is_time = may_hold() && now_ns() >= not_before_ns;
+        if (is_time && atomic_load(&wanted) && recording() && !paused()) {
             visit();
-            not_before_ns = next_start(now_ns() + (windows != before ? HOLDS_APART * held_ns : 0));
+            atomic_fetch_add(&tries, 1);
+            not_before_ns = next_start(now_ns());
         }
-        rest(PAUSE_NS);
+        wait_for_work();
     }
     atomic_store(&over, true);
     return NULL;
@@ -253,6 +367,7 @@ static void *visit_main(void *unused) {
 static void stop_visits(void) {
     pthread_mutex_lock(&lock);
     stopping = true;
+    pthread_cond_signal(&awaited);
     pthread_mutex_unlock(&lock);
 }
 
@@ -294,8 +409,11 @@ void visits_leave_to(const char *profiler) {
 }
 
 void visits_finish(bool started) {
-    if (started)
+    if (started) {
         finish();
+        defer_calls(false);
+    }
+    atomic_store(&present, false);
     atomic_store(&on, false);
 }
 
@@ -330,6 +448,7 @@ static const char *obstacle(const char *path) {
 /* In a forked child, which has not the thread. */
 void visits_abandon(void) {
     atomic_store(&on, false);
+    atomic_store(&present, false);
     attached = false;
 }
 
@@ -349,6 +468,9 @@ bool visits_start(const char *path, bool copies) {
     atomic_store(&over, false);
     atomic_store(&holes, 0);
     windows = held_ns = longest_ns = 0;
+    begun_ns = now_ns();
+    atomic_store(&all_held_ns, 0);
+    atomic_store(&making_way, false);
     atomic_store(&wanted, false);
     atomic_store(&on, !why);
     if (!why && pthread_create(&thread, NULL, visit_main, NULL) != 0) {
@@ -357,5 +479,7 @@ bool visits_start(const char *path, bool copies) {
     }
     if (why)
         note("limit", "there are no windows of CUPTI: %s", why);
+    else
+        defer_calls(true);
     return !why;
 }

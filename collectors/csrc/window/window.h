@@ -47,7 +47,9 @@ void visits_finish(bool started);
 void visits_leave_to(const char *profiler);
 void visits_abandon(void);
 bool visits_on(void);
-void visits_want(void);   /* a launch is to be recorded node by node, and no window is open */
+/* Within a launch: wait until no window is open. */
+void visits_keep_out(void);
+void visits_await(void);  /* a launch is to be recorded node by node: it waits for a window, if one may come */
 /* A launch was made in the window: one that is wanted, or another. */
 void visits_launched(bool is_wanted);
 

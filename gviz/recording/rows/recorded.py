@@ -38,8 +38,8 @@ class Run:
     driver_version: str | None = column("CUDA version of the driver, such as 13.0", default=None)
     cupti_version: str | None = column("CUPTI API version number", default=None)
     collector: str | None = column(
-        "what measured: cupti, events, topology, dot, kineto, nsys; two joined by + when it "
-        "changed or two files were joined",
+        "what measured: cupti, cupti-windows (there only while nodes were timed), events, "
+        "topology, dot, kineto, nsys; two joined by + when it changed or two files were joined",
         default=None,
     )
     collector_reason: str | None = column("why this collector", default=None)

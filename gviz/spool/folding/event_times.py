@@ -271,7 +271,8 @@ def collector_of(contents: Contents, attached: bool) -> tuple[str | None, str]:
     """Return what measured, and why it was chosen; two joined when it changed on the way."""
     found = list(contents.collectors)
     was_there = "cupti_version" in {name for name, *_ in contents.counters}
-    if attached and (not found or (was_there and "cupti" not in dict(found))):
+    is_reported = {"cupti", "cupti-windows"} & {*dict(found)}
+    if attached and (not found or (was_there and not is_reported)):
         found.insert(0, ("cupti", "CUPTI could be subscribed to"))
     if not found:
         return None, "nothing could be recorded; see the notes"
