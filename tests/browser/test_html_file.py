@@ -302,8 +302,12 @@ def test_several_nodes_are_summed(opened: OpenFile, small: Path) -> None:
     first, last = (rows.nth(at).get_attribute("id") for at in (12, 14))
     opened.page.locator(f"#{first}").click()
     eventually(lambda: opened.page.locator(f"#{first}[aria-selected=true]").count(), "a row")
-    opened.page.locator(f"#{last}").click(modifiers=["Shift"])
-    eventually(lambda: "3 nodes selected" in opened.inspected(), "a stretch of rows")
+
+    def stretch() -> bool:
+        opened.page.locator(f"#{last}").click(modifiers=["Shift"])
+        return "3 nodes selected" in opened.inspected()
+
+    eventually(stretch, "a stretch of rows")
 
 
 def test_hover_is_shared(opened: OpenFile, small: Path) -> None:

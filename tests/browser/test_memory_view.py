@@ -110,7 +110,7 @@ def test_bar_selects_its_nodes_in_all_views(graph_page: GraphPage, site: Site) -
     wanted = [IDS[n] for n in ("alloc b", "fill b", "join", "reuse", "free b")]
     graph_page.wait_until(lambda: graph_page.selected_rows() == sorted(wanted), "rows selected")
     assert sorted(graph_page.state("dag")["selected"]) == sorted(wanted)
-    assert "5 nodes selected" in graph_page.inspected()
+    graph_page.wait_until(lambda: "5 nodes selected" in graph_page.inspected(), "sums")
     assert memory(graph_page)["bars"][memory(graph_page)["current"]]["alloc"] == IDS["alloc b"]
 
 

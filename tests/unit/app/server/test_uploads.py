@@ -383,7 +383,7 @@ def damaged(small: Path) -> bytes:
         (lambda small: b"not a recording", "is not a gviz recording"),
         (cut, "is cut short"),
         (other_database, "of another program"),
-        (newer, "update it"),
+        (newer, "install a newer one"),
         (damaged, "is damaged"),
     ],
     ids=["empty", "text", "cut", "other database", "newer", "damaged"],

@@ -51,7 +51,7 @@ def test_link_command_prints_them(giver: LinkGiver, capsys: pytest.CaptureFixtur
     assert main(["view", "--link"]) == 1
     assert "no gviz of yours" in capsys.readouterr().err
     assert main(["view"]) == 2
-    assert "name a recording" in capsys.readouterr().err
+    assert "name one" in capsys.readouterr().err
 
 
 def test_socket_of_links_is_for_this_user_alone(giver: LinkGiver) -> None:
