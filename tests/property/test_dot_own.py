@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from dot_round_trip import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,9 @@ from gviz.formats.dot.importer import import_dot
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
+
+# Many made-up cases: these eight files would be a sixth of what the quick tests take.
+pytestmark = pytest.mark.thorough
 
 #: SQLite stores text as UTF-8: surrogates have no encoding there.
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

@@ -21,6 +21,9 @@ from gviz.layout.nested_time import StackedLevel, TimeLevel, stack_levels
 from gviz.layout.room import make_room
 from gviz.layout.timed import Bars, place_time
 
+# Many made-up cases: these eight files would be a sixth of what the quick tests take.
+pytestmark = pytest.mark.thorough
+
 LAYOUTS = [place_lanes, place_layers, place_table]
 SLACK = 1e-6
 

@@ -6,11 +6,15 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from exact_matching import UNTIMED, Planted, exchangeable, is_right, plant, take_out
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gviz.matching.node_matching import NOT_MATCHED, match_nodes
+
+# Many made-up cases: these eight files would be a sixth of what the quick tests take.
+pytestmark = pytest.mark.thorough
 
 
 @st.composite

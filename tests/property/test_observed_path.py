@@ -6,6 +6,7 @@ from fractions import Fraction
 from random import Random
 
 import numpy as np
+import pytest
 from executed_graphs import Played, played_launches
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,9 @@ from gviz.analysis.launch.ledger import gap_ledger, path_steps
 from gviz.analysis.launch.observed import observed_path
 from gviz.dag.critical_path import structural_path
 from gviz.stats.idle import union
+
+# Many made-up cases: these eight files would be a sixth of what the quick tests take.
+pytestmark = pytest.mark.thorough
 
 
 def direct_holds(played: Played, node: int) -> list[tuple[int, int, Hold]]:

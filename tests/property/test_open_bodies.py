@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_recordings import Part, write_nested_recording
@@ -16,6 +17,9 @@ from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_tree import read_timed_tree
 from gviz.recording.reader import Recording
+
+# Many made-up cases: these eight files would be a sixth of what the quick tests take.
+pytestmark = pytest.mark.thorough
 
 _T = TypeVar("_T")
 

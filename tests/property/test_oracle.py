@@ -26,6 +26,9 @@ from oracle_agreement import (
 from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
 
+# Many made-up cases: these eight files would be a sixth of what the quick tests take.
+pytestmark = pytest.mark.thorough
+
 #: Traces of 500, in batches: what a test costs besides is paid once a batch.
 _BATCH = 25
 _QUICK_BATCHES = 4

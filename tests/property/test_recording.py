@@ -24,6 +24,9 @@ from gviz.recording.rows.tables import Column, Table, all_tables
 from gviz.recording.rows.value_ranges import value_range
 from gviz.recording.writer import RecordingWriter
 
+# Many made-up cases: these eight files would be a sixth of what the quick tests take.
+pytestmark = pytest.mark.thorough
+
 _INTEGERS = st.integers(min_value=-(2**63), max_value=2**63 - 1)
 # SQLite stores text as UTF-8: surrogates have no encoding there.
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

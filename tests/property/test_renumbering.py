@@ -55,6 +55,9 @@ from gviz.comparison.trend import build_trend
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 
+# Many made-up cases: these eight files would be a sixth of what the quick tests take.
+pytestmark = pytest.mark.thorough
+
 Numbers = Mapping[int, int]
 #: Launches as the timeline shows them.
 LAUNCHES: tuple[Literal["median", "all"] | None, ...] = (None, "median", "all")
