@@ -64,8 +64,8 @@ static _Atomic bool on GVIZ_HOT, wanted GVIZ_HOT;
 static bool stopping, attached, copies_follow;
 static _Atomic bool over; /* the thread has ended */
 static _Atomic uint32_t holes, launched, others;
-/* CUPTI is there; a call waits for it to go. */
-static _Atomic bool present, making_way;
+static _Atomic bool present;     /* CUPTI is there */
+static _Atomic uint64_t asked_ns; /* since when a call waits for it to go, 0: none does */
 static uint64_t windows, held_ns, longest_ns, begun_ns;
 static _Atomic uint64_t all_held_ns;
 static _Atomic uint32_t tries; /* of opening a window */
@@ -88,10 +88,12 @@ void visits_launched(bool is_wanted) {
 
 /* -- calls that wait, outside the driver ----------------------------------------------------------- */
 
-static void wait_a_moment(void) {
-    struct timespec pause = {0, POLL_NS / 10};
+static void rest(uint64_t ns) {
+    struct timespec pause = {0, (long)ns};
     nanosleep(&pause, NULL);
 }
+
+static void wait_a_moment(void) { rest(POLL_NS / 10); }
 
 static bool may_hold(void) {
     return atomic_load(&all_held_ns) <= FREE_HOLDS_NS + (now_ns() - begun_ns) / HOLDS_SHARE;
@@ -122,8 +124,15 @@ static bool is_present(void) { return atomic_load(&present); }
 static bool is_in_the_way(void) { return !this_thread()->inside && is_present(); }
 
 static void make_way(void) {
-    atomic_store(&making_way, true);
+    uint64_t none = 0;
+    atomic_compare_exchange_strong(&asked_ns, &none, now_ns());
     wait_a_moment();
+}
+
+/* Whether a call has waited as long as one may. */
+static bool is_overdue(void) {
+    uint64_t since_ns = atomic_load(&asked_ns);
+    return is_present() && since_ns && now_ns() - since_ns > LEAVING_AWAITED_NS;
 }
 
 void visits_keep_out(void) { gate->step_aside(is_present, make_way); }
@@ -190,6 +199,7 @@ static void attach(void *unused) {
     real.cuptiEnableDomain(1, subscriber, DOMAIN_DRIVER_API);
     failure = activity_start(true) != 0 || activity_open(WINDOW_LAUNCHES) != 0 ? -1 : 0;
     attached = true;
+    atomic_store(&asked_ns, 0);
     atomic_store(&present, true);
     passing_end_all();
     held_ns = now_ns() - begin_ns;
@@ -224,11 +234,6 @@ static bool is_stopping(void) {
     return stops;
 }
 
-static void rest(uint64_t ns) {
-    struct timespec pause = {0, (long)ns};
-    nanosleep(&pause, NULL);
-}
-
 /* Windows are over: copies take the times of nodes from now on. */
 static void end_visits(const char *why) {
     static const char name[] = "events\n", reason[] = "windows of CUPTI ended";
@@ -259,7 +264,7 @@ static enum gate_answer run_closed(void (*work)(void *data), uint64_t until_ns, 
     for (;;) {
         enum gate_answer answer = gate->run_closed(work, NULL);
         bool may_come = answer == GATE_BUSY || answer == GATE_BACKING_OFF || answer == GATE_TAKEN;
-        if (!may_come || now_ns() > until_ns || (until_stop && is_stopping()))
+        if (!may_come || now_ns() > until_ns || is_overdue() || (until_stop && is_stopping()))
             return answer;
         rest(POLL_NS);
     }
@@ -270,7 +275,7 @@ static bool ran(enum gate_answer answer) { return answer == GATE_RAN || answer =
 /* Whether enough launches have come through, or none comes any more, or a call waits for the end. */
 static bool is_served(uint64_t begin_ns, uint64_t last_ns) {
     uint64_t time_ns = now_ns();
-    if (atomic_load(&making_way) || atomic_load(&others) >= OTHERS || (paused() && recording()))
+    if (atomic_load(&asked_ns) || atomic_load(&others) >= OTHERS || (paused() && recording()))
         return true;
     return time_ns - begin_ns >= WINDOW_NS || time_ns - last_ns >= IDLE_NS;
 }
@@ -302,9 +307,8 @@ static bool come(enum gate_answer *came) {
 
 /* The window is over. */
 static void go(enum gate_answer came) {
-    uint64_t patience_ns = atomic_load(&making_way) ? LEAVING_AWAITED_NS : LEAVING_NS;
     activity_flush(); /* the less is left for when calls are held */
-    enum gate_answer left = run_closed(leave, now_ns() + patience_ns, true);
+    enum gate_answer left = run_closed(leave, now_ns() + LEAVING_NS, true);
     if (!ran(left) && is_stopping())
         left = run_closed(leave, now_ns() + LEAVING_LATE_NS, false);
     if (!ran(left)) {
@@ -327,7 +331,6 @@ static void visit(void) {
     windows++;
     serve();
     go(came);
-    atomic_store(&making_way, false);
 }
 
 /* Until a launch awaits a window, or a while is over. */
@@ -470,7 +473,6 @@ bool visits_start(const char *path, bool copies) {
     windows = held_ns = longest_ns = 0;
     begun_ns = now_ns();
     atomic_store(&all_held_ns, 0);
-    atomic_store(&making_way, false);
     atomic_store(&wanted, false);
     atomic_store(&on, !why);
     if (!why && pthread_create(&thread, NULL, visit_main, NULL) != 0) {
