@@ -167,15 +167,18 @@ static void set_told(struct entry *entry, bool on) {
         stop(entry);
 }
 
-void entries_tell(uint32_t id, bool on) {
+/* Of the name's own entry and of the spares that have its number. */
+static void set_all(uint32_t id, void (*set)(struct entry *entry, bool on), bool on) {
     struct entry *end = spares + atomic_load(&spares_taken);
     lock();
-    set_told(&__start_gate_entries[id - 1], on);
+    set(&__start_gate_entries[id - 1], on);
     for (struct entry *entry = spares; entry < end; entry++)
         if (entry->id == id)
-            set_told(entry, on);
+            set(entry, on);
     atomic_flag_clear(&letting);
 }
+
+void entries_tell(uint32_t id, bool on) { set_all(id, set_told, on); }
 
 static void set_deferred(struct entry *entry, bool on) {
     atomic_store(&entry->deferred, on);
@@ -183,15 +186,7 @@ static void set_deferred(struct entry *entry, bool on) {
         stop(entry);
 }
 
-void entries_defer(uint32_t id, bool on) {
-    struct entry *end = spares + atomic_load(&spares_taken);
-    lock();
-    set_deferred(&__start_gate_entries[id - 1], on);
-    for (struct entry *entry = spares; entry < end; entry++)
-        if (entry->id == id)
-            set_deferred(entry, on);
-    atomic_flag_clear(&letting);
-}
+void entries_defer(uint32_t id, bool on) { set_all(id, set_deferred, on); }
 
 /* Stubs of names alone: those of spares do not ask a filter, call_enter does. */
 void entries_filter(uint32_t id, gate_filter passes) {
