@@ -10,6 +10,7 @@
 # make check          builds the wheel into build/; lint, types, imports, sizes: 2 minutes
 # make sanitize       the contract with sanitizers in the native libraries: 8 minutes
 #                     (address and undefined; SANITIZERS=thread)
+# make faults         every fault of the system in up to 2,000 calls of gviz: half an hour
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
 # make gpu-test-all   every GPU test; PART=1 to PART=8: an eighth, 9 minutes at most
 # make bench          the benchmarks that need no GPU: an hour;  make format;  make docs;  make clean
@@ -45,7 +46,7 @@ PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 # What goes into the wheel: a change of any of it makes `make check` build anew.
 SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycache__/*' -not -name '*.so' | grep -v ' ')
 
-.PHONY: help demo lock test test-all test-rest test-wheel test-lowest wheel sanitize check check-lint check-format \
+.PHONY: help demo lock test test-all test-rest test-wheel test-lowest wheel sanitize faults check check-lint check-format \
     check-spelling check-sizes check-walls check-c check-modules check-web check-wheel check-installed \
     bench gpu-test gpu-test-all format docs site pictures clean
 
@@ -72,6 +73,10 @@ sanitize: $(VENV)/.gviz-test
 	$(VENV)/bin/python -P tools/sanitize.py build/sanitized $(SANITIZERS) -m 'not gpu' -n $(WORKERS) \
 	    --dist=loadfile --timeout=300 $(PYTEST_FLAGS) tests/contract
 
+# A tenth of it is in make test-all.
+faults: $(VENV)/.gviz-test
+	GVIZ_FAULTS=all $(VENV)/bin/pytest -s -p no:cacheprovider $(PYTEST_FLAGS) tests/contract/test_faults.py
+
 # The core runs in the environments of watched programs, which may be old. Old packages use what
 # newer ones have deprecated, as pydot does of pyparsing.
 LOWEST_VENV := build/lowest-venv
@@ -79,7 +84,7 @@ LOWEST_PYTHON ?= python3.11
 test-lowest: WORKERS ?= $(CORES)
 test-lowest: $(LOWEST_VENV)/.gviz-test
 	$(LOWEST_VENV)/bin/pytest $(PARALLEL) -m 'quick and not gpu and not browser' $(PYTEST_FLAGS) \
-	    -W ignore::DeprecationWarning \
+	    -W ignore::DeprecationWarning -W ignore::ImportWarning \
 	    $(filter-out tests/unit/app tests/unit/assets,$(wildcard tests/unit/*))
 
 # Tried where it is for this machine: installed without a compiler, it records and shows.

@@ -21,5 +21,11 @@ from gviz.collectors.options import parse_signal as parse_signal
 from gviz.collectors.preloading import plan_preloading as plan_preloading
 from gviz.collectors.profiler import start as start
 from gviz.collectors.profiler import stop as stop
+from gviz.collectors.requests import AwaitedProcess as AwaitedProcess
+from gviz.collectors.requests import RecordedProcess as RecordedProcess
+from gviz.collectors.requests import Request as Request
+from gviz.collectors.requests import RequestAnswer as RequestAnswer
+from gviz.collectors.requests import find_awaited as find_awaited
+from gviz.collectors.requests import find_recorded as find_recorded
 from gviz.collectors.watching.handed_graph import watch as watch
 from gviz.collectors.writer import JobWriter as JobWriter

@@ -90,14 +90,9 @@ class Job:
         environment["PYTHONPATH"] = str(_STARTUP) + (os.pathsep + rest if rest else "")
         return environment
 
-    def goes_without_cupti(self, environment: Mapping[str, str]) -> bool:
-        """Return whether it records without CUPTI, as far as is known before it starts."""
-        match self.options.measured_by:
-            case "auto":
-                given = environment.get("GVIZ_CUPTI")
-                return self.cupti is None if given is None else not Path(given).is_file()
-            case collector:
-                return collector != "cupti"
+    def goes_without_cupti(self) -> bool:
+        """Return whether it is to record without CUPTI."""
+        return self.options.measured_by != "cupti"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Job | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import shlex
 import sys
 import time
 
 import gviz
+from gviz.system import installed_versions
 
 #: Libraries whose version explains a recording, by distribution name.
 _DISTRIBUTIONS = (
@@ -30,8 +30,6 @@ _DISTRIBUTIONS = (
 )
 #: The native library knows the same (entry/process.c). LOCAL_RANK is a rank on one machine only.
 _RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "LOCAL_RANK")
-#: Name of the folder that an installed distribution leaves (PyPA: recording installed projects).
-_INSTALLED = re.compile(r"(?P<name>[\w.-]+?)-(?P<version>[^-]+)(-py[\d.]+)?\.(dist|egg)-info")
 #: git must not hold up the program's start.
 _GIT_SECONDS = 2.0
 
@@ -57,7 +55,7 @@ def machine() -> dict[str, object]:
 
 def libraries() -> dict[str, object]:
     """Return the versions of the CUDA libraries installed, for those that are loaded."""
-    versions = _versions()
+    versions = installed_versions(sys.path)
     found = {}
     loaded = {name.partition(".")[0] for name in sys.modules}
     modules = {
@@ -73,24 +71,6 @@ def libraries() -> dict[str, object]:
         if name in versions and (module in loaded or name.startswith("nvidia-")):
             found[name] = versions[name]
     return {"libraries": found}
-
-
-def _versions() -> dict[str, str]:
-    """Return the version of each distribution installed, by normalized name.
-
-    Not through importlib.metadata: importing that while the program ends runs code from strings
-    (namedtuple), upon which CPython forgets that Ctrl-C ended the program, and exits with 1.
-    """
-    found: dict[str, str] = {}
-    for folder in sys.path:
-        try:
-            names = os.listdir(folder or ".")
-        except OSError:
-            continue
-        for name in names:
-            if match := _INSTALLED.fullmatch(name):
-                found.setdefault(match["name"].replace("_", "-").lower(), match["version"])
-    return found
 
 
 def _rank() -> int | None:

@@ -60,7 +60,7 @@ class ProfiledBlock:
     collector
         What measures: ``"cupti"``; ``"events"``, without CUPTI, for graphs of PyTorch and CuPy
         and those given to ``gviz.watch``; ``"topology"``, the same without node times; ``"auto"``:
-        CUPTI if it can be had, else events.
+        CUPTI if it can be had, else events; in a program under ``gviz run`` as that says.
     overwrite
         Replace an existing file.
 

@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import IO
 
 from gviz.system import own_command, own_environment, say
+from gviz.text import duration
 
 #: A writer that has neither computed nor read nor written anything for so long is taken for one
 #: that never will: it was stopped, or its disk does not answer.
 _STILL_SECONDS = 30.0
+#: One that works on for so long, and a second for each megabyte of the spool (it folds twenty in
+#: that time), never ends either: a library of its may turn in circles.
+_LONGEST_SECONDS = 600.0
+_SLOWEST_BYTES_A_SECOND = 1e6
 _POLL_SECONDS = 0.05
 #: Fields of /proc/PID/stat that rise while a process works (man 5 proc): minflt, cminflt, majflt,
 #: cmajflt, utime, stime, cutime, cstime, counted from field 3 on.
@@ -52,29 +57,34 @@ class _Writer:
         with contextlib.suppress(OSError):
             stdin.write(f"{last_line}\n".encode())
             stdin.close()
-        if not self._ends():
+        stuck = self._await_end()
+        if stuck:
             self._process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(1)
-            self._say_failure(
-                f"its writer, process {self._process.pid}, did nothing for "
-                f"{_STILL_SECONDS:g} s and was ended"
-            )
+            self._say_failure(f"its writer, process {self._process.pid}, {stuck} and was ended")
         elif self._process.returncode < 0:
             self._say_failure(f"its writer was ended by signal {-self._process.returncode}")
 
-    def _ends(self) -> bool:
-        """Wait while the writer works; return whether it has ended."""
-        before, still = "", 0.0
+    def _await_end(self) -> str:
+        """Wait while the writer works; return what it does instead of ending, or ""."""
+        before, still, awaited = "", 0.0, 0.0
+        longest = _LONGEST_SECONDS
         # Steps are counted and no clock is read: it goes on where all of us stand still.
         while still < _STILL_SECONDS:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_POLL_SECONDS)
-                return True
+                return ""
             now = _work_of(self._process.pid)
             still = still + _POLL_SECONDS if now == before else 0.0
             before = now
-        return False
+            awaited += _POLL_SECONDS
+            if awaited > longest:
+                # Not asked for before: a disk that does not answer would hold the program up.
+                longest = _LONGEST_SECONDS + _size_of(self._spool) / _SLOWEST_BYTES_A_SECOND
+                if awaited > longest:
+                    return f"worked for {duration(longest * 1e9)}"
+        return f"did nothing for {_STILL_SECONDS:g} s"
 
     def _say_failure(self, why: str) -> None:
         say(f"gviz: {self._output} was not written: {why}; 'gviz info {self._spool}' makes the "
@@ -127,6 +137,15 @@ class JobWriter(_Writer):
 def _environment() -> dict[str, str]:
     hidden = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LD_PRELOAD")
     return {k: v for k, v in own_environment().items() if k not in hidden}
+
+
+def _size_of(folder: Path) -> int:
+    """Return the bytes of the files below a folder that are still there."""
+    size = 0
+    for file in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            size += file.stat().st_size
+    return size
 
 
 def _work_of(process_id: int) -> str:

@@ -22,8 +22,9 @@ def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path
         comes next tries again.
     """
     base = factory.getbasetemp()
-    # A worker's folder lies in that of the run.
-    run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    # A worker's folder lies in that of the run; that of a pytest which a test starts does not.
+    is_worker = base.name == f"popen-{os.environ.get('PYTEST_XDIST_WORKER')}"
+    run = base.parent if is_worker else base
     folder = run / name
     with (run / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

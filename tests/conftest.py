@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import shutil
@@ -88,6 +89,30 @@ def pytest_configure(config: pytest.Config) -> None:
     part, minutes = config.getoption("part"), config.getoption("minutes")
     if part or minutes:
         config.pluginmanager.register(Part(part, minutes))
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailuresAtOnce(config))
+    # What is imported and collected stays: looking through it for garbage is a third of the time
+    # that each worker takes to collect.
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of all later collections of garbage."""
+    gc.freeze()
+    gc.enable()
+
+
+class FailuresAtOnce:
+    """Name each failed test when it fails: a run that is ended before its own end says no more."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write the line."""
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.write_line(f"\n{report.when} failed: {report.nodeid}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects by the tiers
@@ -185,8 +210,9 @@ def gviz_here() -> Gviz:
 
 @pytest.fixture(scope="session")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
-    """The fake driver and CUPTI, compiled."""
-    return Fakes(built_once(tmp_path_factory, "fakes", build_fakes))
+    """The fake driver and CUPTI, compiled; with GVIZ_FAKES those of that folder."""
+    given = os.environ.get("GVIZ_FAKES")
+    return Fakes(Path(given) if given else built_once(tmp_path_factory, "fakes", build_fakes))
 
 
 @pytest.fixture(scope="session")

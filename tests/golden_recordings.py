@@ -10,7 +10,7 @@ from pathlib import Path
 from gviz.assets import recordings as bundled
 from gviz.formats.importer import import_files
 from gviz.recording.identity import read_version
-from gviz.recording.rows.schema import SCHEMA_VERSION
+from gviz.recording.rows.versions import SCHEMA_VERSION
 from gviz.recording.upgrades import upgrade_recording
 from gviz.spool.folding.recording_fold import fold, read_contents
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gviz.recording.reader import Recording
-from gviz.recording.rows.tables import Column, Table, all_tables
+from gviz.recording.rows.schema import all_tables
+from gviz.recording.rows.tables import Column, Table
 
 
 def normal_run(recording: Recording, run_id: int) -> dict[str, list[object]]:

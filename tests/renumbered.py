@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from gviz.recording.reader import Recording
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.schema import all_tables
 
 #: Numbers that stand for nothing else, all as long as each other: columns of texts stay as wide.
 _FIRST, _LAST = 81_001, 81_999

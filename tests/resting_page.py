@@ -17,13 +17,22 @@ _GO = """address => {
   history.pushState({}, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }"""
-#: Forgets what was stored; returns the address of the server whose page this is.
+#: Forgets what was stored; returns the address of the server whose page this is. A page whose
+#: colours were chosen stays so.
 _FORGET = """() => {
   const config = document.getElementById("_dash-config");
-  if (!config) return null;
+  if (!config || localStorage.getItem("mantine-color-scheme-value") !== null) return null;
   localStorage.clear();
   return location.origin + JSON.parse(config.textContent).requests_pathname_prefix;
 }"""
+
+
+def leave(page: Page, base: str) -> None:
+    """Lead a page of a server to where it rests, if it is elsewhere; what it stored stays."""
+    if page.url == base + _REST:
+        return
+    page.evaluate(_GO, base + _REST)
+    page.locator(_RESTING).wait_for()
 
 
 def rest(page: Page) -> bool:
@@ -36,8 +45,7 @@ def rest(page: Page) -> bool:
         if base is None:
             return False
         page.mouse.move(0, 0)
-        page.evaluate(_GO, base + _REST)
-        page.locator(_RESTING).wait_for()
+        leave(page, base)
     except Error:  # a test may end while its page is on its way to another document
         return False
     if page.viewport_size != WINDOW:

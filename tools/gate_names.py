@@ -31,8 +31,10 @@ WIDE = {"CUipcMemHandle": 8, "CUipcEventHandle": 8}
 NARROW = {"CUmemLocation"}
 STRUCTURE = re.compile(r"typedef\s+struct\s+\w+\s+(CU\w+)\s*;")
 REGISTERS = 6
-#: Functions of two arguments whose calls are filtered before anybody is told of them.
-FILTERED = {"cuGraphLaunch"}
+#: Functions whose calls are filtered before anybody is told of them, and the arguments that the
+#: filter's stub keeps.
+FILTERED = re.compile(r"cuGraphLaunch$|cuGraphExec\w*NodeSet(Params|Event)$")
+FILTERED_ARGUMENTS = 4
 #: What tells the versions of a function apart.
 VERSION = re.compile(r"(_v\d+)?(_pt[ds][sz])?$")
 HEAD = """\
@@ -77,7 +79,7 @@ def find_wide(texts: Iterable[str]) -> set[str]:
 
 def stub_of(name: str, wide: set[str]) -> str:
     """Return the macro of a function's stub."""
-    if plain(name) in FILTERED:
+    if FILTERED.match(plain(name)):
         return "FILTERED"
     return "WIDE" if plain(name) in wide else "STUB"
 
@@ -93,6 +95,8 @@ def find_faults(text: str, limit: int) -> Iterator[str]:
     for name, parameters in DECLARED.findall(text):
         if (words := count_stack_words(parameters)) > limit:
             yield f"{name} has {words} words of arguments on the stack; a stub hands on {limit}"
+        if FILTERED.match(plain(name)) and parameters.count(",") >= FILTERED_ARGUMENTS:
+            yield f"{name} is filtered, and has more than {FILTERED_ARGUMENTS} arguments"
         for parameter in parameters.split(","):
             if "*" not in parameter and (found := structures & set(parameter.split())):
                 yield f"{name} takes {found.pop()} by value: give its size in tools/gate_names.py"

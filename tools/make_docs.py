@@ -24,6 +24,7 @@ from gviz.cli.command_line import COMMANDS, build_parser
 from gviz.comparison.diff_result import Diff
 from gviz.comparison.ranks.result import Skew
 from gviz.comparison.trend_result import Trend
+from gviz.fleet import TABLES, FleetReport
 from gviz.recording.rows.schema import to_markdown
 from gviz.stats.figure_fields import fields_of, result_classes
 
@@ -37,6 +38,8 @@ MERGING_MARK = "<!-- Below: generated from gviz/comparison/ranks by 'make docs'.
 #: The same for docs/check.md.
 CHECK_MARK = "<!-- Below: generated from gviz/checks by 'make docs'. -->"
 #: The same for docs/analysis.md.
+FLEET_MARK = "<!-- Below: generated from gviz/fleet by 'make docs'. -->"
+
 ANALYSIS_MARK = "<!-- Below: generated from gviz/analysis by 'make docs'. -->"
 
 _RULE_HEAD = "| rule | looks for | gain | assumes that | source |\n| --- | --- | --- | --- | --- |"
@@ -45,12 +48,19 @@ _RESULT_HEAD = "| key | how | meaning |\n| --- | --- | --- |"
 _CLI_HEAD = """\
 # Command line
 
+After this page you can say what each command and option does, and rely on exit codes and streams.
+
 <!-- Generated from gviz/cli by 'make docs'. -->
 
 Data goes to stdout, messages to stderr. Exit codes: 0 success, 1 an error or a failed check,
 2 wrong arguments, 130 interrupted, 141 the reader of stdout closed it. `gviz run` returns the
 exit code of the program it ran. `python -m gviz` is the same as `gviz`; `gviz FILE.gviz` is
-`gviz view FILE.gviz`. Every command takes `-q` (`--quiet`): it says on stderr only what went wrong.
+`gviz view FILE.gviz`.
+
+Every command takes `-q` (`--quiet`), to say on stderr only what went wrong, `-v` (`--verbose`), to
+say also what is done, how long it took and what an error came from, and `--json`, whose first key,
+COMMAND_version, is raised when a key goes away or changes its meaning, and not when keys are added.
+Text has colours where stdout is a terminal and `NO_COLOR` is not set.
 """
 
 
@@ -72,6 +82,21 @@ def render_analysis(current: str) -> str:
         _render_rules(),
         *map(_render_results, result_classes(Analysis)),
     ]
+    return "\n\n".join(parts) + "\n"
+
+
+def render_fleet(current: str) -> str:
+    """Return docs/fleet.md: its hand-written part, a data set's tables and its report's keys."""
+    prose, mark, _ = current.partition(FLEET_MARK)
+    if not mark:
+        sys.exit(f"docs/fleet.md lacks the line {FLEET_MARK}")
+    head = "| column | type | meaning |\n| --- | --- | --- |"
+    parts = [f"{prose}{FLEET_MARK}"]
+    for table in TABLES.values():
+        rows = [f"| {name} | {c.type} | {c.meaning} |" for name, c in table.columns.items()]
+        meaning = table.meaning[:1].upper() + table.meaning[1:]
+        parts.append("\n".join([f"## {table.name}", "", f"{meaning}.", "", head, *rows]))
+    parts += map(_render_results, result_classes(FleetReport))
     return "\n\n".join(parts) + "\n"
 
 
@@ -106,18 +131,26 @@ def render_cli() -> str:
 def _render_command(name: str) -> str:
     parser = build_parser(name)
     (subparsers,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    command = subparsers.choices[name]
+    return "\n".join(_render_parsers(name, subparsers.choices[name]))
+
+
+def _render_parsers(name: str, command: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield a command, and then each command of its own."""
+    inner = [a for a in command._actions if isinstance(a, argparse._SubParsersAction)]
     rows = list(_render_arguments(command))
-    table = ["| argument | meaning |", "| --- | --- |", *rows] if rows else []
+    table = ["| argument | meaning |", "| --- | --- |", *rows] if rows and not inner else []
     lines = [f"## gviz {name}", "", " ".join((command.description or "").split()), "", *table]
-    return "\n".join(lines).rstrip() + "\n"
+    yield "\n".join(lines).rstrip() + "\n"
+    for action in inner:
+        for word, parser in action.choices.items():
+            yield from _render_parsers(f"{name} {word}", parser)
 
 
 def _render_arguments(command: argparse.ArgumentParser) -> Iterator[str]:
     for action in command._actions:
         if isinstance(action, argparse._HelpAction) or action.help is argparse.SUPPRESS:
             continue
-        if action.dest == "quiet":  # every command has it
+        if action.dest in ("quiet", "verbose"):  # every command has them
             continue
         names = ", ".join(f"`{option}`" for option in action.option_strings)
         value = action.metavar or action.dest
@@ -134,7 +167,7 @@ def main(arguments: list[str]) -> int:
     """Write or check the files."""
     recording, analysis = DOCS / "recording.md", DOCS / "analysis.md"
     comparing, check = DOCS / "comparing.md", DOCS / "check.md"
-    merging = DOCS / "merging.md"
+    merging, fleet = DOCS / "merging.md", DOCS / "fleet.md"
     wanted = {
         recording: render_recording(recording.read_text(encoding="utf-8")),
         analysis: render_analysis(analysis.read_text(encoding="utf-8")),
@@ -143,6 +176,7 @@ def main(arguments: list[str]) -> int:
         ),
         check: render_results(check.name, CHECK_MARK, check.read_text("utf-8"), CheckReport),
         merging: render_results(merging.name, MERGING_MARK, merging.read_text("utf-8"), Skew),
+        fleet: render_fleet(fleet.read_text("utf-8")),
         DOCS / "cli.md": render_cli(),
         DOCS / "modules.md": render_modules(DOCS.parent),
         DOCS.parent / HEADER: render_header(),

@@ -21,12 +21,12 @@ class _View(Component):  # type: ignore[misc]
         selected: list[int] | None = None,
         focus: dict[str, int] | None = None,
         colour: str = "duration",
-        theme: str = "light",
         group: str = "graph",
         style: dict[str, Any] | None = None,
         layout: str | None = None,
         open: list[str] | None = None,
         buffer: str | None = None,
+        brush: dict[str, Any] | None = None,
     ) -> None:
         values = {
             "id": id,
@@ -34,12 +34,12 @@ class _View(Component):  # type: ignore[misc]
             "selected": selected,
             "focus": focus,
             "colour": colour,
-            "theme": theme,
             "group": group,
             "style": style,
             "layout": layout,
             "open": open,
             "buffer": buffer,
+            "brush": brush,
         }
         names = list(values)
         self._prop_names = names
@@ -62,14 +62,14 @@ class Timeline(_View):
         Node ids to begin with; what is selected later assets/web/core/bus.js knows.
     focus
         ``{"node": node id, "token": number}``: bring that node into view. A new token repeats it.
-    theme
-        'light' or 'dark'.
     group
         Views of one group on a page share selection and hover without a server.
     style
         CSS of the outer box; it needs a height.
     colour
         'family' or 'kind'; by duration with every other overlay of the DAG.
+    brush
+        ``{"from": ns, "to": ns, "side": name}``: the part of the time whose nodes alone are wanted.
     """
 
     _type = "Timeline"

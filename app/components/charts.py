@@ -157,7 +157,9 @@ def _table(series: Sequence[Series], x: Axis, y: Axis) -> Component:
         )
         for p in positions
     ]
-    table = html.Table([html.Thead(html.Tr(head)), html.Tbody(body)], className="gv-table")
+    table = html.Table(
+        [html.Thead(html.Tr(head)), html.Tbody(body)], className="gv-table gv-table-report"
+    )
     return html.Div(table, className="gv-scroll-x")
 
 

@@ -43,7 +43,7 @@ OVERLAYS = (
     Overlay("duration", "Median duration", "median_ns", "ns", "not timed"),
     Overlay("p95", "95th percentile of duration", "p95_ns", "ns", "not timed"),
     Overlay("launch", "Duration in this launch", "launch_ns", "ns", "no time in it"),
-    Overlay("share", "Share of launch", "share", "share", "not timed"),
+    Overlay("share", "Share of time", "share", "share", "not timed"),
     Overlay("slack", "Slack", "slack_ns", "ns"),
     Overlay("kind", "Kind", "type"),
     Overlay("kernel", "Kernel name", "name"),

@@ -59,11 +59,27 @@ class Library:
         if not self._files:
             raise RecordingError("there is no recording to show; name a .gviz file")
         for overlay in overlays:
-            if overlay.file is not None and overlay.file not in self._files:
-                raise RecordingError(
-                    f"overlay {overlay.name} is about {overlay.file}, which is not open; open are "
-                    f"{', '.join(self._files)}"
-                )
+            self._check(overlay)
+
+    def _check(self, overlay: OverlayFile) -> None:
+        """Raise RecordingError where a table is about what is not open."""
+        if overlay.file is None:
+            return
+        if overlay.file not in self._files:
+            raise RecordingError(
+                f"overlay {overlay.name} is about {overlay.file}, which is not open; open are "
+                f"{', '.join(self._files)}"
+            )
+        opened = self._files[overlay.file]
+        if overlay.graph_id is None or opened.waiting:
+            return
+        with opened.at():
+            graphs = [graph.graph_id for graph in opened.recording.fetch_graphs()]
+        if overlay.graph_id not in graphs:
+            raise RecordingError(
+                f"overlay {overlay.name} is about graph {overlay.graph_id} of {overlay.file}, "
+                f"which has {', '.join(map(str, graphs)) or 'none'}"
+            )
 
     def files(self) -> Sequence[OpenRecording]:
         """Return the open recordings in the order given."""

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
-import subprocess
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 from gviz.app.files.kept import Kept
 from gviz.app.files.open_recording import GoneError, OpenRecording
 from gviz.app.files.scratch import Scratch
-from gviz.spool import SPOOL_SUFFIX
-from gviz.system import own_command, own_environment
-from gviz.text import duration
+from gviz.errors import SpoolError
+from gviz.spool import SPOOL_SUFFIX, Answer, SnapshotProcess
 
 #: Between two snapshots at least; and so many times as long as the last one took, so that
 #: looking at a long run does not keep a core busy beside it.
 _LEAST_PAUSE_S = 1.0
 _PAUSE_RATIO = 4.0
-#: How long a snapshot is waited for: of a long run it takes half a minute.
-_PATIENCE_S = 300.0
 #: How long closing waits for a snapshot under way.
 _CLOSE_SECONDS = 5.0
 
@@ -122,31 +115,31 @@ class LiveRecording(OpenRecording):
     def _work(self) -> None:
         """Ask for a snapshot whenever one is wanted, until nothing more will come."""
         fresh = self._scratch.new_path(".gviz")
-        with _start(self.spool, fresh) as process:
+        with SnapshotProcess(self.spool, fresh) as process:
             while self.is_live and not self._closed.is_set():
                 self._wanted.wait()
                 self._wanted.clear()
                 if self._closed.is_set():
                     break
                 began = time.monotonic()
-                self._take(_request(process), fresh)
+                self._take(_answer_of(process), fresh)
                 took = time.monotonic() - began
                 self._closed.wait(max(_LEAST_PAUSE_S, _PAUSE_RATIO * took))
 
-    def _take(self, answer: dict[str, Any], fresh: Path) -> None:
+    def _take(self, answer: Answer, fresh: Path) -> None:
         """Take a new snapshot in, and release the oldest."""
-        self._failure = answer["failure"]
+        self._failure = answer.failure
         if self._state == "FINISHED":
             return
-        if answer["written"]:
+        if answer.written:
             path = fresh.rename(self._scratch.new_path(".gviz"))
             self._snapshots = {**self._snapshots, self._version_of(path): path}
             self.path = path
             for version in list(self._snapshots)[:-_KEPT_SNAPSHOTS]:
                 self._snapshots.pop(version).unlink(missing_ok=True)
-        if answer["is_over"]:
+        if answer.is_over:
             self._state = "OVER"
-        elif answer["written"]:
+        elif answer.written:
             self._state = "GROWING"
 
     def _versions(self) -> set[str]:
@@ -178,40 +171,12 @@ class LiveRecording(OpenRecording):
             self._thread.join(_CLOSE_SECONDS)
 
 
-def _start(spool: Path, snapshot: Path) -> subprocess.Popen[str]:
-    command = own_command("gviz.spool.processes.snapshot", str(spool), str(snapshot))
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        # It forks; libraries' threads would not be there in the child.
-        env=own_environment() | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-        # Ctrl-C in the terminal is for the server, which then ends it in order.
-        start_new_session=True,
-    )
-
-
-def _request(process: subprocess.Popen[str], patience_s: float = _PATIENCE_S) -> dict[str, Any]:
-    """Return the answer of the process that makes snapshots; one that gives none is ended."""
-    assert process.stdin is not None
-    assert process.stdout is not None
+def _answer_of(process: SnapshotProcess) -> Answer:
+    """Return what a request came to; one without an answer is the last."""
     try:
-        process.stdin.write("\n")
-        process.stdin.flush()
-        # Each answer is one line, and nothing of the one before is left.
-        answers, _, _ = select.select([process.stdout], [], [], patience_s)
-        line = process.stdout.readline() if answers else None
-    except BrokenPipeError:
-        line = ""
-    if line:
-        found: dict[str, Any] = json.loads(line)
-        return found
-    failure = "the spool cannot be read any more"
-    if line is None:
-        process.kill()
-        failure = f"no snapshot of the spool came within {duration(1e9 * patience_s)}"
-    return {"written": False, "is_over": True, "failure": failure}
+        return process.request()
+    except SpoolError as error:
+        return Answer(is_over=True, failure=str(error))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

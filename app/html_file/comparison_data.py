@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 from gviz.app.components import Parts, select
 from gviz.app.files import OpenRecording
 from gviz.app.html_file.facts import NODES_A_BLOB, InspectedPair, fact_blobs, to_json
-from gviz.app.html_file.notes import MEDIAN_LAUNCHES, Progress, file_note
+from gviz.app.html_file.notes import MEDIAN_LAUNCHES, file_note
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.source import Source
 from gviz.app.pages import (
@@ -29,6 +29,7 @@ from gviz.app.views import (
     read_titles,
     table_payload,
 )
+from gviz.system import Progress
 
 
 def comparison_blobs(
@@ -70,7 +71,7 @@ def comparison_blobs(
     }
     yield f"graph-{graph_id}", to_json(content)
     yield f"arrays-{graph_id}", pool.data
-    progress(f"{found.graph.after_name}: nodes and edges of both")
+    progress.at(0.3, f"{found.graph.after_name}: nodes and edges of both")
     names = pair.sides.before, pair.sides.after
     yield f"dag-{graph_id}", whole_union(found, recordings, names)
     for name in TABLES:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -51,7 +52,7 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
         Names and bytes of the data; a name is letters, digits and dashes.
     """
     style = join_styles(_web(), "file")
-    early, script = _read("early/theme.js"), join_modules(_web(), _ENTRY)
+    early, script = _read("early/theme.js"), _joined(_ENTRY)
     icon = base64.b64encode(_read("icons/gviz.svg").encode()).decode()
     yield _DOCUMENT.format(
         policy=_policy([early, script], style),
@@ -65,7 +66,7 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
         text = base64.b64encode(pack(data)).decode()
         yield f'<script type="application/gzip" id="blob-{name}">{text}</script>\n'
     # No script of the document: the page makes a worker of it.
-    yield f'<script type="text/plain" id="layout-worker">{join_modules(_web(), _WORKER)}</script>\n'
+    yield f'<script type="text/plain" id="layout-worker">{_joined(_WORKER)}</script>\n'
     yield f"<script>{script}</script>\n</body>\n</html>\n"
 
 
@@ -83,6 +84,12 @@ def _policy(texts: Iterable[str], style: str) -> str:
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in directives.items())
+
+
+@cache
+def _joined(entry: str) -> str:
+    """Return a script that is the same in each file."""
+    return join_modules(_web(), entry)
 
 
 def _read(name: str) -> str:

@@ -17,13 +17,14 @@ from gviz.app.html_file.facts import Inspected, InspectedGraph, inspected, to_js
 from gviz.app.html_file.frame import render_frame
 from gviz.app.html_file.graph_data import graph_blobs
 from gviz.app.html_file.launches import LaunchChoice, check_launches, choose
-from gviz.app.html_file.notes import MEDIAN_LAUNCHES, Progress
+from gviz.app.html_file.notes import MEDIAN_LAUNCHES
 from gviz.app.html_file.source import Source, find_partners, open_source
 from gviz.app.pages import laid_tables
 from gviz.errors import RecordingError, cannot_write
+from gviz.model import graph_titles
 from gviz.overlay import OverlayFile
 from gviz.recording import check_output
-from gviz.system import create_file, mode_for
+from gviz.system import NO_PROGRESS, Progress, create_file, mode_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def write_html(
     overlays: Sequence[OverlayFile] = (),
     state: str = "",
     overwrite: bool = False,
-    progress: Progress = lambda text: None,
+    progress: Progress = NO_PROGRESS,
 ) -> WrittenPage:
     """Write graphs as one HTML file that opens without a server.
 
@@ -139,19 +140,40 @@ def _blobs(
     run_id = source.graphs[0].run_id
     run = next(run for run in source.recording.fetch_runs() if run.run_id == run_id)
     frame = parts.add(render_frame(run.name))
-    graphs = [{"id": graph.graph_id, "name": graph.name} for graph in source.graphs]
+    titles = graph_titles(source.recording, source.recording.fetch_graphs())
+    graphs = [
+        {"id": graph.graph_id, "name": titles.get(graph.graph_id, graph.name)}
+        for graph in source.graphs
+    ]
     found = {"parts": parts.list, "frame": frame, "graphs": graphs, "state": state}
     yield "file", json.dumps(found, separators=(",", ":")).encode()
     if source.library.overlays:
-        yield "overlays", to_json(laid_tables(source.library, source.files, "overlay-{}".format))
+        yield "overlays", to_json(_laid(source))
     for number, overlay in enumerate(source.library.overlays):
         yield f"overlay-{number}", overlay.text
-    for one in written:
+    for one, part in progress.each(written, _title_of):
         if isinstance(one, InspectedGraph):
             chosen = choose(one.view, launches)
-            yield from graph_blobs(source, one, chosen, progress)
+            yield from graph_blobs(source, one, chosen, part)
         else:
-            yield from comparison_blobs(source, one, progress)
+            yield from comparison_blobs(source, one, part)
+
+
+def _title_of(one: Inspected) -> str:
+    return one.view.title if isinstance(one, InspectedGraph) else one.found.graph.after_name
+
+
+def _laid(source: Source) -> list[dict[str, object]]:
+    """Return the tables that lie on graphs of a file, each with the ids of these."""
+    found: dict[str, dict[str, object]] = {}
+    graphs: dict[str, list[int]] = {}
+    for graph in source.graphs:
+        about = source.about(graph.graph_id)
+        for one in laid_tables(source.library, about, "overlay-{}".format):
+            key = f"{one['source']} {one.get('side', '')}"
+            found.setdefault(key, dict(one))
+            graphs.setdefault(key, []).append(graph.graph_id)
+    return [{**one, "graphs": graphs[key]} for key, one in found.items()]
 
 
 def _write(output: Path, pieces: Iterator[str]) -> int:

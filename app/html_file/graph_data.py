@@ -9,7 +9,7 @@ from gviz.analysis import analyze
 from gviz.app.components import Launches, Parts
 from gviz.app.html_file.facts import NODES_A_BLOB, InspectedGraph, fact_blobs, to_json
 from gviz.app.html_file.launches import Chosen, offer
-from gviz.app.html_file.notes import Progress, file_note
+from gviz.app.html_file.notes import file_note
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.source import Source
 from gviz.app.inspector import render_memory_facts, render_sums
@@ -32,6 +32,7 @@ from gviz.app.views import (
 )
 from gviz.model import Keep
 from gviz.recording import Recording
+from gviz.system import Progress
 
 
 def graph_blobs(
@@ -53,9 +54,9 @@ def graph_blobs(
     nothing = parts.add(render_sums(view, ()))
     pool = Pool()
     keep = source.keep
-    progress(f"{view.graph.name}: launches")
+    progress.at(0.02, f"{view.title}: launches")
     launches = _launches(source.recording, view, chosen, pool, keep)
-    progress(f"{view.graph.name}: the verdict on it")
+    progress.at(0.1, f"{view.title}: the verdict on it")
     verdict = _verdict(source.recording, view, pool, keep)
     found = {
         **graph_content(view, page, parts, {"graph": graph_id}),
@@ -71,11 +72,11 @@ def graph_blobs(
     }
     yield f"graph-{graph_id}", to_json(found)
     yield f"arrays-{graph_id}", pool.data
-    progress(f"{view.graph.name}: its nodes, edges and folds")
+    progress.at(0.3, f"{view.title}: its nodes, edges and folds")
     shown = {launch.launch_id: launch.ordinal for launch in chosen.single}
     yield f"dag-{graph_id}", whole_dag(source.recording, graph_id, shown, keep)
     yield f"table-{graph_id}", table_payload(view)
-    progress(f"{view.graph.name}: what is known of each node")
+    progress.at(0.5, f"{view.title}: what is known of each node")
     yield from fact_blobs(graph)
 
 

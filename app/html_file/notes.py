@@ -1,13 +1,9 @@
-"""Words about a file: what it holds and cannot show, and how far writing it has come."""
+"""Words about a file: what it holds and cannot show."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from gviz import __version__
 
-#: Called with what is being done, often.
-Progress = Callable[[str], None]
 #: The launches of a graph that is compared.
 MEDIAN_LAUNCHES = "the median launch before and after"
 

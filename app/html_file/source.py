@@ -66,12 +66,23 @@ class Source:
         """The recording."""
         return self.library.file(self.file).recording
 
-    @property
-    def files(self) -> Mapping[str, str]:
-        """The key of the recording by side; that before too where graphs are compared."""
-        if not self.partners:
-            return {"": self.file}
-        return dict(zip(SIDES, (self.library.files()[-1].key, self.file), strict=True))
+    def about(self, graph_id: int) -> Mapping[str, tuple[str, set[int]]]:
+        """Return the graph by side, as :func:`gviz.app.pages.laid_tables` takes it."""
+        if graph_id not in self.partners:
+            return {"": (self.file, self._around(graph_id))}
+        sides = self.sides(graph_id)
+        files, graphs = (sides.before, sides.after), (self.partners[graph_id], graph_id)
+        return {
+            side: (file, {graph}) for side, file, graph in zip(SIDES, files, graphs, strict=True)
+        }
+
+    def _around(self, graph_id: int) -> set[int]:
+        """Return the ids of a graph and of those that it is in."""
+        parents = {graph.graph_id: graph.parent_graph_id for graph in self.graphs}
+        found = {graph_id}
+        while (parent := parents.get(graph_id)) is not None:
+            found.add(graph_id := parent)
+        return found
 
     def keep(self, key: tuple[object, ...], build: Callable[[], _T]) -> _T:
         """Return what was read of the recording: a :class:`gviz.model.tree.keep.Keep`."""

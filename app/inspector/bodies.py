@@ -61,7 +61,7 @@ def body_times(view: GraphView, node: int) -> list[Fact]:
     pairs += [
         ("Mean of a launch", mean, "Derived: over all recorded launches, with those without it"),
         (
-            "Share of launch",
+            "Share of time",
             percent(None if np.isnan(share) else share),
             "Derived: the time inside over the launch's GPU time",
         ),

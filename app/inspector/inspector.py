@@ -63,9 +63,10 @@ def _several(view: GraphView, nodes: Sequence[int]) -> Component:
                             _SUMMED,
                         ),
                         (
-                            "Share of launch",
+                            "Share of time",
                             percent(share) if len(timed) else "no times",
-                            "Derived: node time over the launch's GPU time",
+                            "Derived: node time over the launch's GPU time, of event copies "
+                            "over all node times",
                         ),
                         ("Timed", f"{len(timed)} of {len(outer)}", "Nodes with spans"),
                         *((node_type_name(kind), str(count), None) for kind, count in kinds),

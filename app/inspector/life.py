@@ -131,7 +131,7 @@ def render_lives(view: RunView, addresses: Addresses) -> Component | None:
     )
     body = [_row(view, line, e, addresses) for line, e in lives[:_LISTED]]
     more = len(lives) - _LISTED
-    table = html.Table([html.Thead(head), html.Tbody(body)], className="gv-table")
+    table = html.Table([html.Thead(head), html.Tbody(body)], className="gv-table gv-lives")
     return html.Div(
         [
             html.Div(table, className="gv-scroll-x"),
@@ -155,7 +155,7 @@ def _row(view: RunView, line: GraphLine, e: ExecLife, addresses: Addresses) -> C
         (byte_size(e.device_memory_bytes), None),
         ("destroyed" if e.destroyed_ns is not None else MISSING, None),
     )
-    name = f"{line.graph.name} · {e.graph_exec_id}"
+    name = f"{line.title} · {e.graph_exec_id}"
     link = dcc.Link(name, href=addresses.graph(view.file, line.graph.graph_id))
     rest = (html.Td(text, className="gv-number", title=title) for text, title in cells)
     return html.Tr([html.Td(link), *rest])

@@ -193,7 +193,7 @@ class _Level:
         known = self._view.edge_count is not None
         note = edges_note(graph) if known else None
         return {
-            "graph": graph.name,
+            "graph": self._view.titles.get(graph.graph_id, graph.name),
             "place": place,
             "at": self._level.at,
             # Only table and timeline have the nodes of a body whose parent node is not recorded.

@@ -53,7 +53,7 @@ OFFERED_LAUNCHES = 500
 _MANY_ITERATIONS = 10
 #: The scripts of the page put canvases into elements of this class.
 #: Nodes of a graph whose repeats are folded at first, and the part of it that they cover then.
-_FOLDED = range(100, 20_001)
+_FOLDED = range(60, 20_001)
 _COVERS_MOST = 0.5
 _CANVAS = "gviz-canvas-box"
 #: Data of a graph's page; what is chosen comes as queries of their addresses.
@@ -143,11 +143,11 @@ def render_graph(
 def is_first_folded(recording: Recording, view: GraphView, keep: Keep) -> bool:
     """Return whether repeats are folded at first, but for the first block of each.
 
-    They are where they cover most of a graph. A small one is read without; in a very large one
-    finding them would hold the page up.
+    They are where they cover most of a graph. A small one is read without, in a pane of 500 px
+    too; in a very large one finding them would hold the page up.
     """
     count = len(view.nodes)
-    if view.edge_count is None or not view.is_timed or count not in _FOLDED:
+    if view.edge_count is None or count not in _FOLDED:
         return False
     level = read_timed_level(recording, view.tree, 0, keep)
     tree = kept_folds(recording, level, "repeats", keep)
@@ -355,7 +355,8 @@ def graph_payload(
     opened = library.file(file)
     fixed = {"file": opened.key, "graph": view.graph.graph_id}
     found = graph_content(view, page, Parts(), fixed)
-    found["overlays"] = laid_tables(library, {"": opened.key}, addresses.overlay)
+    around = {view.graph.graph_id, view.root.graph_id}
+    found["overlays"] = laid_tables(library, {"": (opened.key, around)}, addresses.overlay)
     found |= first_folds(opened.recording, view, opened.keep)
     found["identity"] = graph_identity(view.run, view.graph)
     found["sources"] = {
@@ -384,7 +385,7 @@ def offer_launches(view: GraphView, query: Query) -> OfferedLaunches:
         options,
         None if launch is None else str(launch.launch_id),
         [
-            {"value": str(x.launch_id), "label": f"iteration {x.ordinal} · {eager_time(x)}"}
+            {"value": str(x.launch_id), "label": f"#{x.ordinal} · {eager_time(x)}"}
             for x in _with(view.stream_launches, eager)
         ],
         None if eager is None else str(eager.launch_id),
@@ -409,4 +410,4 @@ def gpu_time(launch: ShownLaunch) -> str:
 
 def eager_time(iteration: ShownLaunch) -> str:
     """Return how long an eager iteration took on the GPU: its node times were recorded."""
-    return gpu_time(iteration) if iteration.gpu_ns is None else f"at most {gpu_time(iteration)}"
+    return gpu_time(iteration) if iteration.gpu_ns is None else f"≤ {gpu_time(iteration)}"

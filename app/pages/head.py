@@ -225,6 +225,11 @@ def no_times(view: GraphView) -> str:
     if not view.launch_count:
         return "No times: this graph was not launched while gviz watched."
     launches = counted(view.launch_count, "launch", "launches")
+    if view.run.collector == "events":
+        return (
+            f"No node times: {launches} of this graph, none of them by an event copy. Record again "
+            "with gviz run --collector cupti, or for longer."
+        )
     return (
         f"No node times: {launches} of this graph, none recorded node by node. Record again with "
         "gviz run --node-launches all, or for longer."

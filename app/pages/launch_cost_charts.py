@@ -219,7 +219,7 @@ def _steps(
             series.append(_series(subject, line, _nodes, _microseconds))
     if not series:
         return None
-    return BenchSection(question, note, chart(name, series, _NODES, Axis("us", log=True)))
+    return BenchSection(question, note, chart(name, series, _NODES, Axis("µs", log=True)))
 
 
 def _loop(figures: Figures) -> BenchSection | None:
@@ -257,7 +257,7 @@ def _gain(figures: Figures) -> BenchSection | None:
     return BenchSection(
         "From which kernel duration on does a graph not matter?",
         "Launch to finish of 50 kernels, stream divided by graph; 1 is no gain.",
-        chart("gain", series, Axis("duration of a kernel, us", log=True), Axis("stream / graph")),
+        chart("gain", series, Axis("duration of a kernel, µs", log=True), Axis("stream / graph")),
     )
 
 
@@ -334,7 +334,7 @@ def _jitter(figures: Figures) -> BenchSection | None:
     return BenchSection(
         "How steady is a launch?",
         "Launch to finish of 20 empty kernels, 2,000 times; busy: every core has other work.",
-        chart("jitter", series, Axis(""), Axis("us", log=True), bars=True),
+        chart("jitter", series, Axis(""), Axis("µs", log=True), bars=True),
     )
 
 
@@ -355,7 +355,7 @@ def _device_launch(figures: Figures) -> BenchSection | None:
         "What if the GPU launches the graph itself?",
         "GPU time of the launched graph: between two events when the host launches it, what it "
         "adds to the launching kernel's graph otherwise.",
-        chart("device_launch", series, _NODES, Axis("us", log=True)),
+        chart("device_launch", series, _NODES, Axis("µs", log=True)),
     )
 
 

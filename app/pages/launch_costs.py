@@ -27,8 +27,8 @@ _MODELS = (
 )
 _COLUMNS = (
     ("Of a straight line of N kernels", ""),
-    ("Fixed, us", "Of a graph that has no nodes, extrapolated"),
-    ("A kernel, us", "Cost of one kernel more"),
+    ("Fixed, µs", "Of a graph that has no nodes, extrapolated"),
+    ("A kernel, µs", "Cost of one kernel more"),
     ("Error", "How far measured costs are from the line: root mean square, relative"),
     ("Worst", "The largest of these errors"),
     ("N", "Lengths fitted"),

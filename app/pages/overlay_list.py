@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from gviz.app.files import Library
 
 
 def laid_tables(
-    library: Library, files: Mapping[str, str], address: Callable[[int], str]
+    library: Library,
+    graphs: Mapping[str, tuple[str, Collection[int]]],
+    address: Callable[[int], str],
 ) -> list[dict[str, str]]:
     """Return them as assets/web/overlay/carry.js has them: name, source, and of two graphs a side.
 
     Parameters
     ----------
-    files
-        By side the key of its recording; there is one where graphs are not compared.
+    graphs
+        By side the key of its recording, and the ids of its graph and of those around that; there
+        is one where graphs are not compared.
     address
         Where the data of a table are, by its place in the library.
     """
     found = []
     for number, overlay in enumerate(library.overlays):
-        sides = [side for side, file in files.items() if overlay.file in (None, file)]
+        sides = [
+            side
+            for side, (file, ids) in graphs.items()
+            if overlay.file in (None, file)
+            and (overlay.graph_id is None or overlay.graph_id in ids)
+        ]
         if sides:
             one = {"name": overlay.name, "source": address(number)}
-            found.append(one | {"side": sides[0]} if len(sides) < len(files) else one)
+            found.append(one | {"side": sides[0]} if len(sides) < len(graphs) else one)
     return found

@@ -29,12 +29,21 @@ _COMPARE = {
     "field": "graph_id",
     "headerName": "Compare",
     "cellRenderer": "GvizPick",
-    "width": 96,
+    "width": 100,
     "sortable": False,
     "filter": False,
     "headerTooltip": "Pick two graphs: the first is before, the second after",
 }
-#: Numbers of a graph.
+#: What the table is about, and sorted by at first.
+_LAUNCH: dict[str, Any] = {
+    "field": "launch_ns",
+    "headerName": "Launch",
+    **_TIME,
+    "width": 98,
+    "tooltipField": "launch_method",
+    "headerTooltip": "GPU time of a launch, median; rest on a cell to see how measured",
+}
+#: Other numbers of a graph.
 _FIGURES: tuple[dict[str, Any], ...] = (
     {
         "field": "nodes",
@@ -45,24 +54,17 @@ _FIGURES: tuple[dict[str, Any], ...] = (
     },
     {"field": "launches", "headerName": "Launches", **_COUNT},
     {
-        "field": "launch_ns",
-        "headerName": "Launch",
-        **_TIME,
-        "width": 104,
-        "tooltipField": "launch_method",
-        "headerTooltip": "GPU time of a launch, median; rest on a cell to see how measured",
-    },
-    {
         "field": "node_time_ns",
         "headerName": "Node time",
         **_TIME,
-        "width": 100,
+        "width": 96,
         "headerTooltip": "Sum of node times in one launch, median over recorded launches",
     },
     {
         "field": "life_ns",
         "headerName": "Set up",
         **_TIME,
+        "width": 84,
         "headerTooltip": "Host time of capture, instantiation and upload, as far as measured",
     },
 )
@@ -118,6 +120,7 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         _REPORT,
         {**_COMPARE, "hide": sum("graph_id" in row for row in rows) < 2},
         {"field": "run", "headerName": "Run", **link, "flex": 4},
+        _LAUNCH,
         {
             "field": "file",
             "headerName": "Recording",
@@ -137,14 +140,14 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "field": "started_ns",
             "headerName": "When",
-            "width": 130,
+            "width": 142,
             "valueFormatter": {"function": "params.data.when"},
             "filter": False,
         },
         {
             "field": "state",
             "headerName": "State",
-            "minWidth": 90,
+            "minWidth": 112,
             "flex": 1,
             "tooltipField": "state",
             "hide": all(row["state"] == "completed" for row in rows) and len(rows) > 1,
@@ -168,7 +171,8 @@ def _rows(view: RunView, addresses: Addresses) -> list[dict[str, Any]]:
         "gpu": gpu_names(view.devices).replace("NVIDIA ", ""),
         "started_ns": run.started_ns,
         "when": moment(run.started_ns),
-        "state": ", ".join([run.state, *(trouble.words for trouble in troubles(view))]),
+        # What went wrong first: the column may be too narrow for all of it.
+        "state": ", ".join([*(trouble.words for trouble in troubles(view)), run.state]),
     }
     if not view.graphs:  # the run must not be missing
         return [{"id": f"{view.file}/run/{run.run_id}", "graph": "no graph", **about}]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from urllib.parse import parse_qs
+
 from dash import dcc
 from dash.development.base_component import Component
 
@@ -34,6 +37,7 @@ from gviz.app.pages import (
 from gviz.app.views import RunView, file_views, find_only_graph, graph_view, run_files
 from gviz.errors import GvizError, RecordingError
 from gviz.model import graph_title
+from gviz.text import counted
 
 Page = tuple[Component, list[Component], str]
 
@@ -81,6 +85,7 @@ def _page_or_sentence(
 
 def _page(library: Library, addresses: Addresses, path: str, search: str | None) -> Page:
     local, query = addresses.local(path), parse_query(search)
+    query = _completed(library, local, query, search or "")
     if local == RUNS:
         page = render_runs(run_files(library), query, addresses)
         return page, trail(("Runs", None)), "gviz"
@@ -105,6 +110,33 @@ def _page(library: Library, addresses: Addresses, path: str, search: str | None)
         steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
         return render_launch_costs(library, query.file, query.run_id), steps, "Launch costs – gviz"
     return _instead("Not here", _NO_PAGE, addresses)
+
+
+def _completed(library: Library, local: str, query: Query, search: str) -> Query:
+    """Return a query with the run or the graph that it leaves out and its file has one of."""
+    if query.file is None or local not in (RUN, GRAPH, REPORT):
+        return query
+    # What is no number names nothing that there is.
+    if ("run" if local == RUN else "graph") in parse_qs(search.lstrip("?"), keep_blank_values=True):
+        return query
+    with library.file(query.file).at() as opened:
+        runs = file_views(opened)
+    if local == RUN:
+        return replace(query, run_id=_only(query.file, "run", [view.run.run_id for view in runs]))
+    graphs = [line.graph.graph_id for view in runs for line in view.graphs]
+    return replace(query, graph_id=_only(query.file, "graph", graphs))
+
+
+def _only(file: str, kind: str, ids: list[int]) -> int:
+    """Return the id of the one run or graph of a file; RecordingError where there are others."""
+    if len(ids) == 1:
+        return ids[0]
+    raise RecordingError(
+        f"{file} has {counted(len(ids), kind)}, and the address names none: choose one on the "
+        "Runs page"
+        if ids
+        else f"{file} has no {kind}; the Runs page says why"
+    )
 
 
 def _run_page(library: Library, addresses: Addresses, file: str, run_id: int) -> Page:

@@ -44,7 +44,7 @@ from gviz.app.server.compression import add_compression
 from gviz.app.server.overlay_route import add_overlay_route
 from gviz.app.server.page_html import Application
 from gviz.app.server.ranks_routes import add_rank_routes
-from gviz.app.server.refusals import add_refusals
+from gviz.app.server.refusals import add_refusals, check_given
 from gviz.app.server.routes import add_payload_routes
 from gviz.app.server.share_routes import add_share_route
 from gviz.app.server.state import add_state_route, shown_files
@@ -188,6 +188,7 @@ def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports:
     """Fill the Report page when its analysis is made; until then the page polls."""
 
     def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
+        check_given(view, {"file": str, "version": str, "graph": int})
         body, again = show_report(library, reports, view, polls or 0, addresses)
         return made_by_browser(body), again
 
@@ -206,6 +207,7 @@ def _add_trend(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     trends = Trends(library)
 
     def fill_trend(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
+        check_given(view, {"files": list})
         return show_trend(trends, library, view, polls or 0, addresses)
 
     add: Any = app.callback
@@ -222,6 +224,8 @@ def _add_ranks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     comparisons = RankComparisons(library)
 
     def fill(polls: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
+        if view:
+            check_given(view, {"file": str})
         return show_ranks(comparisons, library, view, polls or 0, search, addresses)
 
     add: Any = app.callback
@@ -252,11 +256,11 @@ def _add_links(app: dash.Dash) -> None:
         Output("ranks-view", "modified_timestamp"),
         Input("ranks-launch", "value"),
         _optional("ranks-graph", "value"),
+        _optional("ranks-timeline", "brush"),
     )
     link(
         "gvizRanks.look",
         Output("ranks-shown", "modified_timestamp"),
-        Input("colour-scheme", "computedColorScheme"),
         Input("ranks-shown", "data"),
         at_start=True,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dash.exceptions import DependencyException
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
@@ -11,8 +13,6 @@ from gviz.app.files import FAILURES, ChangedError, GoneError, sentence_of
 from gviz.errors import GvizError, RecordingError
 
 _NOTHING = "There is nothing at this address; the Runs page lists what is open.\n"
-
-
 _MALFORMED = "This request cannot be understood; reload the page.\n"
 
 
@@ -42,6 +42,23 @@ def add_refusals(server: Flask, prefix: str) -> None:
     server.register_error_handler(Exception, fault)
     # Else Dash answers with its page, which a view that requested data cannot read.
     server.add_url_rule(f"{prefix.rstrip('/')}{PAYLOAD}/<path:rest>", "gviz_nothing", nothing)
+
+
+def check_given(given: object, kinds: Mapping[str, type]) -> None:
+    """Raise ValueError unless a callback was given what its page holds for it.
+
+    Parameters
+    ----------
+    given
+        By name.
+    kinds
+        The types of what it must hold.
+    """
+    if not isinstance(given, dict):
+        raise ValueError("a page holds a dictionary")
+    for name, kind in kinds.items():
+        if not isinstance(given.get(name), kind):
+            raise ValueError(f"a page holds {name}, of type {kind.__name__}")
 
 
 def status_of(error: GvizError) -> int:

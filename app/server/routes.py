@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -22,7 +21,7 @@ from gviz.app.components import (
     parse_order,
     parse_query,
 )
-from gviz.app.files import Library, OpenRecording, split_version
+from gviz.app.files import Library, OneAtATime, OpenRecording, split_version
 from gviz.app.inspector import NodeRecords, render_memory_facts, render_sums
 from gviz.app.pages import Reports, address_against, graph_payload
 from gviz.app.server.ahead import prepare_click
@@ -52,7 +51,7 @@ _T = TypeVar("_T")
 
 #: Two payloads made at once would both be late, as Python runs one thread at a time: a page
 #: requests its DAG first, and gets it before its timeline. What is kept needs no such order.
-_ONE_AT_A_TIME = threading.Lock()
+_BUILDING = OneAtATime(patience_s=3.0)
 
 
 #: Answers a request about one graph of an open file.
@@ -271,7 +270,7 @@ def answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], b
 
 
 def _one_at_a_time(build: Callable[[], bytes]) -> tuple[bytes, str]:
-    with _ONE_AT_A_TIME:
+    with _BUILDING.working():
         return _tagged(build())
 
 

@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,7 @@ from gviz.app.server.allocator import give_memory_back
 from gviz.app.server.read_ahead import ReadAhead
 from gviz.app.server.uploads import MOST_BYTES
 from gviz.errors import UsageError
+from gviz.system import NO_PROGRESS, Progress, ProgressLine
 
 if TYPE_CHECKING:
     from gviz.analysis import Ignored
@@ -53,6 +54,10 @@ _LAST_STEP_S = 2.0
 _MOST_BODY_BYTES = 16 << 20
 #: Seconds between switches of Python's threads, whose default is 5 ms.
 _SWITCH_S = 0.0002
+
+#: Shares of the start at which files are open, and at which Dash is loaded.
+_OPENED = 0.1
+_LOADED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,8 @@ class Options:
         Findings that reports leave out.
     overlays
         Tables that pages of graphs lay on them.
+    announce
+        Called with an address that works once, as soon as it does: beside what is printed.
     """
 
     host: str = "127.0.0.1"
@@ -87,6 +94,7 @@ class Options:
     most_upload_bytes: int = MOST_BYTES
     ignored: Sequence[Ignored] = field(default=())
     overlays: Sequence[OverlayFile] = field(default=())
+    announce: Callable[[str], None] | None = None
 
 
 def serve(paths: Sequence[Path], options: Options) -> int:
@@ -110,11 +118,14 @@ def serve(paths: Sequence[Path], options: Options) -> int:
 
 def _serve(paths: Sequence[Path], options: Options) -> int:
     give_memory_back()
-    server = RunningServer(paths, options)
+    with ProgressLine() as shown:
+        server = RunningServer(paths, options, shown.progress)
     # What was made by now stays: the collector need not look through it again and again.
     gc.freeze()
     for line in server.announcement(os.environ):
         print(line, file=sys.stderr)
+    if options.announce is not None:
+        options.announce(server.new_link())
     server.links.follow_terminal()
     if options.open_browser and options.socket_path is None and has_display(os.environ):
         server.links.open_browser(webbrowser.open)
@@ -160,9 +171,13 @@ class RunningServer:
         Recordings to show.
     options
         How to serve.
+    progress
+        Told which share of the start is done.
     """
 
-    def __init__(self, paths: Sequence[Path], options: Options) -> None:
+    def __init__(
+        self, paths: Sequence[Path], options: Options, progress: Progress = NO_PROGRESS
+    ) -> None:
         self.options = options
         outer = clean_prefix(options.url_prefix)
         # No other service of this host knows the path that the cookie is for.
@@ -170,6 +185,7 @@ class RunningServer:
         self._access = build_access(options, self.prefix)
         # A page requests a dozen files at once; that they wait a moment is no news.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+        progress.at(0.0, f"opening {', '.join(path.name for path in paths)}")
         self.library = Library(paths, options.overlays)
         try:
             listener = self._listen()
@@ -180,12 +196,14 @@ class RunningServer:
         self.port: int = options.port or DEFAULT_PORT if isinstance(name, str) else name[1]
         self._reading = ReadAhead(self.library)
         self._reading.start()
+        progress.at(_OPENED, "loading the pages")
         # Imported here: Dash takes a second, in which files are read.
         import numpy.ma  # noqa: F401 - numpy.unique imports it when it is first called
 
         from gviz.app.server.ahead import Ahead
         from gviz.app.server.application import build_app
 
+        progress.at(_LOADED, "making the pages")
         app = build_app(self.library, self._access, options.most_upload_bytes, options.ignored)
         addresses = Addresses(self.prefix)
         self._ahead = Ahead(app.server, self.library, addresses)

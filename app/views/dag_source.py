@@ -39,6 +39,7 @@ from gviz.model import (
     TimedLevel,
     TimedTree,
     find_meetings,
+    graph_title,
     read_timed_level,
     read_timed_tree,
 )
@@ -110,7 +111,7 @@ def whole_dag(
     texts = strings.to_list()
     header = {
         **layout_header(),
-        "shown": level_header(levels[0]),
+        "shown": level_header(levels[0], graph_title(recording, tree.graph, keep)),
         "levels": about,
         "launches": list(launches.items()),
         "node_arrays": [name for name in parts[0] if name not in _NOT_OF_NODES],

@@ -48,7 +48,7 @@ class _Axis:
 
 
 def memory_payload(
-    recording: Recording, level: GraphLevel, memory: LevelMemory, launch_id: int | None
+    recording: Recording, level: GraphLevel, memory: LevelMemory, launch_id: int | None, title: str
 ) -> bytes:
     """Return what a graph level does with memory along a launch.
 
@@ -58,6 +58,8 @@ def memory_payload(
         Where from, and which level with its uses.
     launch_id
         The launch whose times are taken; None: the first with node times.
+    title
+        Of the graph.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def memory_payload(
     header = {
         "kind": "memory",
         "graph_id": level.graph.graph_id,
-        "graph_name": level.graph.name,
+        "graph_name": title,
         "launch_after_ns": _after(recording, axis, samples),
         "note": why_no_lifetimes(memory, allocated, samples),
         "strings": strings.to_list(),

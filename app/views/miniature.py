@@ -40,6 +40,8 @@ class MiniatureShapes:
         Rows of bars.
     gpu_ns, ordinal
         Of the launch drawn: the one nearest to the median of those with node times.
+    is_by_copy
+        True where a copy with events ran in its place, whose length and gaps are its own.
     widths
         How many nodes stand side by side at each step from the roots to the ends (the most of
         the rows that share a step); empty: edges unknown.
@@ -49,6 +51,7 @@ class MiniatureShapes:
     lane_count: int
     gpu_ns: int | None
     ordinal: int | None
+    is_by_copy: bool
     widths: list[int]
 
 
@@ -65,6 +68,7 @@ def build_miniature(
         lane_count=lanes,
         gpu_ns=None if launch is None else launch.gpu_ns,
         ordinal=None if launch is None else launch.ordinal,
+        is_by_copy=level.tree.times.is_by_copy,
         widths=[] if level.graph.topology_id is None else row_widths(level.row, _STEPS),
     )
 

@@ -71,8 +71,11 @@ def _words(found: MiniatureShapes) -> str:
     parts = ["No launch has node times"]
     if found.lane_count:
         length = "" if found.gpu_ns is None else f"{duration(found.gpu_ns)}, "
+        if found.is_by_copy:
+            length = "the gaps are of its events, "
+        which = "event copy" if found.is_by_copy else "launch with node times"
         lanes = counted(found.lane_count, "lane")
-        parts = [f"#{found.ordinal}, the median launch with node times: {length}{lanes}"]
+        parts = [f"#{found.ordinal}, the median {which}: {length}{lanes}"]
     if found.widths:
         parts.append(f"at most {counted(max(found.widths), 'node')} side by side")
     return " · ".join(parts)

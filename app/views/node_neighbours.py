@@ -38,7 +38,8 @@ class Grouped:
         found: list[list[int]] = [[] for _ in nodes]
         wanted = np.asarray(nodes, np.int64)
         at = np.searchsorted(self._nodes, wanted)
-        known = np.flatnonzero(np.append(self._nodes, -1)[at] == wanted)
+        # Behind the last is none, whatever number stands there.
+        known = np.flatnonzero((np.append(self._nodes, -1)[at] == wanted) & (at < len(self)))
         if not len(known):
             return found
         begin, end = self._begin[at[known]], self._begin[at[known] + 1]

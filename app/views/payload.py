@@ -64,6 +64,7 @@ from gviz.model import (
     TimedLevel,
     TimedTree,
     build_anew,
+    graph_title,
     read_level,
     read_timed_level,
     read_timed_tree,
@@ -158,7 +159,7 @@ def dag_payload(
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
         "family_slots": {strings.add(x): slot for x, slot in families.slot_of.items()},
-        **_dag_header(levels, request, launch),
+        **_dag_header(levels, request, launch, graph_title(recording, tree.graph, keep)),
         "strings": strings.to_list(),
         "labels": labels_of(strings.to_list(), [arrays["name"][arrays["type"] != FOLD_TYPE]]),
         "overlays": describe_overlays(painted(arrays, levels)),
@@ -181,10 +182,11 @@ def _dag_header(
     levels: Sequence[OpenLevel],
     request: DagRequest,
     launch: rows.Launch | None,
+    title: str,
 ) -> dict[str, Any]:
     folds = [level.view for level in levels if level.view is not None]
     return {
-        **level_header(levels[0].level),
+        **level_header(levels[0].level, title),
         "launch_requested": request.launch_id is not None,
         "launch_ordinal": None if launch is None else launch.ordinal,
         "folding": request.folding,
@@ -193,13 +195,13 @@ def _dag_header(
     }
 
 
-def level_header(level: TimedLevel) -> dict[str, Any]:
+def level_header(level: TimedLevel, title: str) -> dict[str, Any]:
     """Return what the header of a DAG says of the level shown, however it is drawn."""
     tree = level.tree
     return {
         "kind": "dag",
         "graph_id": tree.graph.graph_id,
-        "graph_name": tree.graph.name,
+        "graph_name": title,
         "kinds": {**_kind_names(tree), FOLD_TYPE: "FOLD"},
         "edges_known": tree.graph.topology_id is not None,
         "path_note": level.why_contradicted,
@@ -371,7 +373,8 @@ def timeline_payload(
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
     nested = _nested(tree)
     wanted = replace(wanted, node_ids=_with_nested(tree, wanted.node_ids))
-    return pack_sides(_timeline_header(tree, graph, stream), sides, wanted, nested, whole=whole)
+    header = _timeline_header(tree, graph, stream, graph_title(recording, tree.graph, keep))
+    return pack_sides(header, sides, wanted, nested, whole=whole)
 
 
 def read_stream_side(
@@ -408,11 +411,13 @@ def _with_nested(tree: TimedTree, keys: Sequence[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _timeline_header(tree: TimedTree, graph: SideArrays, stream: SideArrays) -> dict[str, Any]:
+def _timeline_header(
+    tree: TimedTree, graph: SideArrays, stream: SideArrays, title: str
+) -> dict[str, Any]:
     return {
         "kind": "timeline",
         "graph_id": tree.graph.graph_id,
-        "graph_name": tree.graph.name,
+        "graph_name": title,
         "graph": graph.header,
         "stream": stream.header,
         "kinds": _kind_names(tree),
@@ -459,7 +464,8 @@ def level_memory_payload(
     tree = read_timed_tree(recording, graph_id, keep)
     level = read_level(recording, tree, keep=keep)
     memory = keep(("memory", graph_id, 0), lambda: read_memory(recording, level))
-    return memory_payload(recording, level, memory, launch_id)
+    title = graph_title(recording, level.graph, keep)
+    return memory_payload(recording, level, memory, launch_id, title)
 
 
 def _kind_names(tree: TimedTree) -> dict[int, str]:

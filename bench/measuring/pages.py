@@ -183,6 +183,7 @@ def new_user(browser: Browser, server: Server) -> Iterator[BrowserContext]:
 def visit(context: BrowserContext, server: Server, path: str, view: str) -> tuple[Visit, Page]:
     """Open a page and wait for the first picture of a view, the id of its element."""
     page = context.new_page()
+    watch_tasks(page)
     server_before, browser_before = server.cpu_s(), _browser_cpu_s()
     page.goto(server.address(path), wait_until="commit")
     painted = float(page.evaluate(_PAINTED, view))

@@ -24,7 +24,8 @@ MAX_DEPTH = 64
 _REASON_NO_FRAMES = int(StackReason.NO_PYTHON_THREAD)
 _REASON_SHUTDOWN = int(StackReason.SHUTDOWN)
 _REASON_FAILED = int(StackReason.FAILED)
-_OWN_FILES = os.path.dirname(os.path.abspath(__file__)) + os.sep
+#: The folder of all collectors: their patches of frameworks stand in the program's stacks.
+_OWN_FILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class StackTaker:

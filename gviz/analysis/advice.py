@@ -43,6 +43,8 @@ RUN_NOISE_NS = 20_000.0
 _AT_MOST_WEIGHT = 0.5
 #: What is not checked where node times, or their order, cannot be used.
 NODE_RULES = "rules about node times"
+#: What is not checked where only durations of nodes can be used.
+ORDER_RULES = "rules about gaps and order"
 #: Stands for every rule.
 ANY_RULE = "*"
 
@@ -112,18 +114,22 @@ class _Named:
 
 def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advice:
     """Return what the rules about graphs find in one."""
-    missing = subject.why_no_path
+    missing = subject.why_no_model
     skipped = [] if not missing else [f"{NODE_RULES}: {missing}"]
     if not missing and subject.memory is None:
         skipped.append("rules about memory: too many nodes to read all arguments")
-    if not missing and subject.reachability is None:
+    if not missing and not subject.why_no_order and subject.reachability is None:
         skipped.append("rules about branches: too many nodes side by side")
     if not missing:
         skipped += _collectives(subject)
+    if not missing and subject.why_no_order:
+        skipped.append(f"{ORDER_RULES}: {subject.why_no_order}")
     count, _ = subject.recording.count_launches(subject.row.graph_id)
     found: list[_Named] = []
     for rule in RULES.values():
         if rule.find is None or (missing and rule.per == "launch"):
+            continue
+        if rule.needs_order and subject.why_no_order:
             continue
         noise = subject.noise_ns if rule.per == "launch" else RUN_NOISE_NS
         found += list(_findings(rule, rule.find(subject), noise, subject, count))

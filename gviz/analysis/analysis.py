@@ -41,12 +41,15 @@ from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError, no_such_graph
 from gviz.stats import NotComputed, figure, to_document
+from gviz.system import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 ANALYSIS_VERSION = 1
+#: Of the analysis of a graph, by what takes long in one of 100,000 nodes.
+_STEPS = (1,) * 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,7 @@ def analyze(
     most_graphs: int | None = None,
     ignored: Sequence[Ignored] = (),
     costs_path: Path | None = None,
+    progress: Progress = NO_PROGRESS,
 ) -> Analysis:
     """Return the whole analysis of a recording.
 
@@ -139,6 +143,8 @@ def analyze(
     costs_path
         Recording of ``gviz bench`` whose launch costs are to be used; None: what fits each run's
         GPU best among its own, those kept in the user's folder, and the bundled ones.
+    progress
+        Told which graph is looked at, and the share that is done.
 
     Raises
     ------
@@ -152,12 +158,19 @@ def analyze(
         runs = [run for run in runs if graph_id in run.graphs]
         if not runs:
             raise RecordingError(no_such_graph(recording.path, graph_id))
-    found = tuple(_analyze_run(run, graph_id, most_graphs, ignored) for run in runs)
+    found = tuple(
+        _analyze_run(run, graph_id, most_graphs, ignored, part)
+        for run, part in progress.each(runs, lambda run: run.run.name)
+    )
     return Analysis(ANALYSIS_VERSION, str(recording.path), found)
 
 
 def _analyze_run(
-    run: RunSubject, graph_id: int | None, most_graphs: int | None, ignored: Sequence[Ignored]
+    run: RunSubject,
+    graph_id: int | None,
+    most_graphs: int | None,
+    ignored: Sequence[Ignored],
+    progress: Progress,
 ) -> RunAnalysis:
     recording = run.recording
     chosen = [g for g in run.graphs.values() if graph_id in (None, g.graph_id)]
@@ -170,8 +183,8 @@ def _analyze_run(
         run_id=run.run.run_id,
         name=run.run.name,
         graphs=tuple(
-            _analyze_graph(GraphSubject(recording, g, devices, run.keep), run, ignored)
-            for g in chosen
+            _analyze_graph(GraphSubject(recording, g, devices, run.keep), run, ignored, part)
+            for g, part in progress.each(chosen, lambda graph: graph.name)
         ),
         launch_costs=NotComputed("no recording holds any")
         if run.costs is None
@@ -184,9 +197,10 @@ def _analyze_run(
 
 
 def _analyze_graph(
-    subject: GraphSubject, run: RunSubject, ignored: Sequence[Ignored]
+    subject: GraphSubject, run: RunSubject, ignored: Sequence[Ignored], progress: Progress
 ) -> GraphAnalysis:
     row = subject.row
+    steps = progress.steps(_STEPS, subject.title)
     count, _ = subject.recording.count_launches(row.graph_id)
     flags = subject.execs[0].flags if subject.execs else None
     return GraphAnalysis(
@@ -196,17 +210,17 @@ def _analyze_graph(
         node_count=len(subject.graph),
         launch_count=count,
         timed_launch_count=len(subject.timed_launches),
-        launch=launch_length(subject),
-        doubts=caveats_of(subject),
+        launch=steps.run(launch_length, subject),
+        doubts=steps.run(caveats_of, subject),
         noise_ns=None if subject.why_no_times else subject.noise_ns,
-        critical_path=critical_path_result(subject),
-        ledger=ledger_result(subject),
-        dominance=dominance(subject),
-        parallelism=parallelism(subject),
-        stream_comparison=subject.once(stream_result),
+        critical_path=steps.run(critical_path_result, subject),
+        ledger=steps.run(ledger_result, subject),
+        dominance=steps.run(dominance, subject),
+        parallelism=steps.run(parallelism, subject),
+        stream_comparison=steps.run(subject.once, stream_result),
         break_even=subject.once(break_even),
         expected_cost=expected_cost(subject, run.costs),
-        findings=advise_graph(subject, ignored),
+        findings=steps.run(advise_graph, subject, ignored),
         device_launch=NotComputed(WHOLE_ONLY)
         if subject.is_whole_only
         else device_launch(subject.graph, flags),

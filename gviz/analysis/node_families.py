@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Kind of the key by which a run's symbols are remembered (:func:`gviz.model.keeper`).
 SYMBOLS = "symbols of kernels"
-_OF_TYPES = {
+_OF_TYPES: dict[int, KernelFamily] = {
     NodeType.MEMCPY: KernelFamily(Kind.COPY, KernelLibrary.DRIVER),
     NodeType.MEMSET: KernelFamily(Kind.FILL, KernelLibrary.DRIVER),
 }
@@ -140,7 +140,7 @@ def read_node_families(
     families = [
         family_of(symbols.get(function_id) or names.values[name])
         if node_type == NodeType.KERNEL
-        else _OF_TYPES.get(NodeType(node_type), KernelFamily(Kind.UNKNOWN))
+        else _OF_TYPES.get(node_type, KernelFamily(Kind.UNKNOWN))
         for node_type, name, function_id in zip(*(c.tolist() for c in columns), strict=True)
     ]
     return NodeFamilies(tuple(families), code)

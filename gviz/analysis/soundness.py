@@ -11,7 +11,7 @@ import numpy as np
 from gviz.analysis.evidence import expected_nodes, timed_nodes
 from gviz.analysis.sound_times import steps_back
 from gviz.analysis.subject import GraphSubject
-from gviz.cuda import EdgeType
+from gviz.cuda import TIMED_TYPES, EdgeType
 from gviz.recording import DAMAGE
 from gviz.text import counted
 
@@ -26,6 +26,7 @@ def caveats_of(subject: GraphSubject) -> tuple[str, ...]:
         *_contradictions(subject),
         *_clock_caveats(subject),
         *_record_caveats(subject),
+        *_not_copied(subject),
     ]
     programmatic = int((subject.edges.type == EdgeType.PROGRAMMATIC).sum())
     if programmatic:
@@ -34,6 +35,20 @@ def caveats_of(subject: GraphSubject) -> tuple[str, ...]:
             "they trigger is not recorded, and the structural path takes that to be at once"
         )
     return tuple(found)
+
+
+def _not_copied(subject: GraphSubject) -> list[str]:
+    """Return which nodes CUPTI would have timed and event copies do not, by their reason."""
+    if not subject.is_timed_by_copy:
+        return []
+    reasons = subject.graph.nodes.texts("not_timed_reason")
+    codes = reasons.codes[np.isin(subject.graph.types, list(TIMED_TYPES)) & (reasons.codes >= 0)]
+    return [
+        f"{count:,} of {len(subject.graph):,} nodes have no time: {reasons.values[code]}; "
+        "--collector cupti times them"
+        for code, count in enumerate(np.bincount(codes).tolist())
+        if count
+    ]
 
 
 def _damage(subject: GraphSubject) -> list[str]:

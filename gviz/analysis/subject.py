@@ -29,6 +29,7 @@ from gviz.analysis.launch import (
     launch_model,
     observed_path,
     path_steps,
+    place_spans,
     read_node_memory,
     small_branches,
     usual_gaps,
@@ -69,7 +70,7 @@ from gviz.model import (
     read_tree_edges,
 )
 from gviz.recording import Columns, rows
-from gviz.stats import IntArray
+from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -112,7 +113,8 @@ class GraphSubject:
     """One graph of a recording; what is expensive is computed when it is first used.
 
     Every statement about "the" launch is about the median launch: each node's median start and
-    duration over the recorded launches, on the queue that it ran on most often.
+    duration over the recorded launches, on the queue that it ran on most often. Where copies
+    timed the nodes, each starts when its dependencies allow.
 
     Parameters
     ----------
@@ -149,6 +151,11 @@ class GraphSubject:
         """Its name among the graphs of its run."""
         return graph_title(self.recording, self.row, self._keep)
 
+    @cached_property
+    def _run(self) -> rows.Run:
+        (run,) = (x for x in self.recording.fetch_runs() if x.run_id == self.row.run_id)
+        return run
+
     # -- launches ----------------------------------------------------------------------
 
     @cached_property
@@ -165,6 +172,14 @@ class GraphSubject:
     def call_times(self) -> CallTimes:
         """The host time of its launch call, from the calls disturbed least."""
         return call_times(self.recording, self.row.graph_id, self._keep)
+
+    @cached_property
+    def plain_lengths_ns(self) -> FloatArray:
+        """Between the events around launches without node times, as far as these have rows."""
+        found = self.recording.fetch_launch_durations(
+            self.row.graph_id, "graph", "event", undisturbed=True
+        )
+        return found.astype(np.float64)
 
     def launches_before(self) -> list[rows.Launch | None]:
         """Return the launch before each timed one on its stream; None: it is the first there."""
@@ -237,7 +252,7 @@ class GraphSubject:
     def _launches_with_spans(self) -> list[TimedLaunch]:
         found = self.recording.fetch_launches_with_spans(self.row.graph_id)
         timed = [sound_launch(x) for x in found if x.node_level]
-        by_copy = [x for x in timed if x.node_method == "events"]
+        by_copy = [x for x in timed if x.is_by_copy]
         chosen = by_copy if len(by_copy) == len(timed) else [x for x in timed if x not in by_copy]
         return [
             TimedLaunch(
@@ -245,7 +260,7 @@ class GraphSubject:
                 launch_spans(
                     self.graph,
                     read_launch_spans(self.recording, self.graph, row.launch_id),
-                    has_queues=row.node_method != "events",
+                    has_queues=not row.is_by_copy,
                 ),
             )
             for row in chosen
@@ -253,8 +268,8 @@ class GraphSubject:
 
     @cached_property
     def is_timed_by_copy(self) -> bool:
-        """Return whether node times, gaps and overlaps are those of an instrumented copy."""
-        return any(x.row.node_method == "events" for x in self._launches_with_spans)
+        """Return whether instrumented copies timed the nodes: durations alone are the graph's."""
+        return any(x.row.is_by_copy for x in self._launches_with_spans)
 
     @property
     def is_whole_only(self) -> bool:
@@ -275,13 +290,27 @@ class GraphSubject:
         if self.timed_launches and not any(len(x.spans) for x in self.timed_launches):
             return "launches were recorded with node times, but the records of their nodes are lost"
         if not self.timed_launches:
-            return "no launch has node times; they are recorded in windows (docs/limits.md)"
-        if self.is_timed_by_copy:
-            return (
-                "node times come from an instrumented copy of the graph (collector events): "
-                "gaps, overlap and order are the copy's, not the graph's"
-            )
+            return self._why_no_node_is_timed()
         return None
+
+    def _why_no_node_is_timed(self) -> str:
+        reasons = self.graph.nodes.texts("not_timed_reason")
+        if not len(reasons.codes) or (reasons.codes < 0).any():
+            return "no launch has node times; they are recorded in windows (docs/limits.md)"
+        usual = reasons.values[int(np.bincount(reasons.codes).argmax())]
+        by_copies = "events" in (self._run.collector or "")
+        more = "; record with --collector cupti" if by_copies else ""
+        return f"no node of it has a time: {usual}{more}"
+
+    @property
+    def why_no_order(self) -> str | None:
+        """Return the reason why only durations of nodes can be used; None: starts can, too."""
+        if not self.is_timed_by_copy:
+            return None
+        return (
+            "event copies time each node with the way to the next one, and not when it starts: "
+            "record with --collector cupti"
+        )
 
     @cached_property
     def why_no_edges(self) -> str | None:
@@ -307,15 +336,19 @@ class GraphSubject:
         found = self._contradicted
         if 2 * int(found.is_large.sum()) <= len(found):
             return None
-        (run,) = (x for x in self.recording.fetch_runs() if x.run_id == self.row.run_id)
         cause = "node times may stand on wrong nodes"
-        if run.source != "import":
+        if self._run.source != "import":
             cause = "records are damaged, or of several launches"
         return f"{found.describe()}: {cause}"
 
     @property
     def why_no_path(self) -> str | None:
         """Return the reason why nothing can be said of what waited for what; None: it can."""
+        return self.why_no_model or self.why_no_order
+
+    @property
+    def why_no_model(self) -> str | None:
+        """Return the reason why the median launch is not known as constraints; None: it is."""
         return self.why_no_edges or self.why_no_times or self.why_contradicted
 
     @cached_property
@@ -342,10 +375,16 @@ class GraphSubject:
 
     @cached_property
     def spans(self) -> LaunchSpans:
-        """Spans of the median launch."""
+        """Spans of the median launch; of copies, placed as far as dependencies are known."""
         # An instrumented copy may time a part of the nodes in each launch.
         share = 0.0 if self.is_timed_by_copy else 0.5
-        return median_spans((x.spans for x in self.timed_launches), least_share=share)
+        found = median_spans((x.spans for x in self.timed_launches), least_share=share)
+        if not self.is_timed_by_copy or self.why_no_edges:
+            return found
+        unrolled = self._unroller.unroll(found)
+        return place_spans(
+            unrolled, unrolled.vertex_of(self.graph, found.node, found.iteration), found
+        )
 
     @cached_property
     def held(self) -> HeldLaunch:
@@ -536,7 +575,7 @@ class GraphSubject:
         The interval is from order statistics: Conover (1999), Practical Nonparametric
         Statistics, 3.2: ranks (n -+ 1.96 sqrt(n)) / 2 of the sorted lengths.
         """
-        lengths = np.sort([x.spans.length_ns for x in self.timed_launches])
+        lengths = np.sort(self._lengths())
         count = len(lengths)
         low, high = 0, count - 1
         if count >= 5:
@@ -546,6 +585,12 @@ class GraphSubject:
         spread = float(lengths[high] - lengths[low]) / 2 if count else 0.0
         middle = float(np.median(lengths)) if count else 0.0
         return max(spread, _CLOCK_NOISE_NS, _LEAST_SHARE * middle)
+
+    def _lengths(self) -> FloatArray:
+        """Return how long launches took: those with node times, or, of copies, plain ones."""
+        if self.is_timed_by_copy and len(self.plain_lengths_ns):
+            return self.plain_lengths_ns
+        return np.array([x.spans.length_ns for x in self.timed_launches], np.float64)
 
 
 #: Gains of a smaller share of the launch are not worth a line, however even launches are.

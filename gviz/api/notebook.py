@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gviz.api.recorded_graph import RecordedGraph
-from gviz.model import read_statistics, read_tree
+from gviz.model import graph_title, read_statistics, read_tree
 from gviz.recording import rows
 from gviz.report import GraphEntry, graphs_document, render_html, summarize_launches
 
@@ -40,7 +40,7 @@ def _entry(run: str, devices: Sequence[rows.Device], graph: RecordedGraph) -> Gr
     return GraphEntry(
         run=run,
         graph_id=graph.row.graph_id,
-        name=graph.name,
+        name=graph_title(graph.recording, graph.row),
         gpus=", ".join(name if n == 1 else f"{n} × {name}" for name, n in gpus.items()),
         node_count=graph.node_count,
         launch_count=graph.launch_count,

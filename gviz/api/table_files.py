@@ -14,7 +14,7 @@ from gviz.api.graph_frames import KINDS
 from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import RecordingError, cannot_write
 from gviz.recording import all_tables
-from gviz.system import create_file, mode_for
+from gviz.system import NO_PROGRESS, Progress, create_file, mode_for
 
 #: Formats, and the suffix of their files.
 TableFormat = Literal["csv", "parquet"]
@@ -41,7 +41,12 @@ class _Source(NamedTuple):
 
 
 def write_tables(
-    path: Path, folder: Path, form: TableFormat, *, overwrite: bool = False
+    path: Path,
+    folder: Path,
+    form: TableFormat,
+    *,
+    overwrite: bool = False,
+    progress: Progress = NO_PROGRESS,
 ) -> WrittenTables:
     """Write every table of a recording, and views of nodes and launches, one file each.
 
@@ -57,6 +62,8 @@ def write_tables(
         What to write.
     overwrite
         Replace files of these names.
+    progress
+        Told which is written, and the share that is.
 
     Raises
     ------
@@ -80,7 +87,9 @@ def write_tables(
             folder.mkdir(exist_ok=True)
             counts = [
                 _write_aside(target, partial(write, source))
-                for target, source in zip(targets, sources, strict=True)
+                for (target, source), _ in progress.each(
+                    list(zip(targets, sources, strict=True)), lambda pair: pair[0].name
+                )
             ]
         except OSError as error:
             raise RecordingError(cannot_write(folder, error)) from error

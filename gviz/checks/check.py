@@ -24,6 +24,7 @@ from gviz.cuda import NodeType
 from gviz.errors import NO_GRAPH
 from gviz.model import read_level_columns
 from gviz.stats import to_document
+from gviz.system import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from gviz.recording import Recording, rows
@@ -48,11 +49,16 @@ class _Run:
         return self._subjects[graph.graph_id]
 
 
+#: Share of the work that is not the comparison with a baseline.
+_CHECKED = 0.4
+
+
 def check_recording(
     recording: Recording,
     baseline: Recording | None,
     limits: Limits,
     ignored: Sequence[Ignored] = (),
+    progress: Progress = NO_PROGRESS,
 ) -> CheckReport:
     """Return whether a recording is within limits.
 
@@ -66,6 +72,8 @@ def check_recording(
         What it is held against.
     ignored
         Findings that do not count.
+    progress
+        Told which graph is looked at, and the share that is done.
 
     Raises
     ------
@@ -73,9 +81,15 @@ def check_recording(
         If edges form a cycle, or a file is damaged.
     """
     runs = [_Run(recording, run) for run in recording.fetch_runs()]
-    checks = [check for run in runs for check in _check_run(run, limits, ignored)]
+    looking = progress.part(0.0, 1.0 if baseline is None else _CHECKED)
+    checks = [
+        check
+        for run, part in looking.each(runs, lambda run: run.row.name)
+        for check in _check_run(run, limits, ignored, part)
+    ]
     checks += _unmatched_patterns(runs, limits)
     if baseline is not None:
+        progress.at(_CHECKED, f"against {baseline.path.name}")
         checks += _compare(runs, baseline, limits)
     elif limits.has_regression:
         reason = "no baseline was given"
@@ -92,10 +106,12 @@ def check_recording(
     )
 
 
-def _check_run(run: _Run, limits: Limits, ignored: Sequence[Ignored]) -> Iterator[Check]:
+def _check_run(
+    run: _Run, limits: Limits, ignored: Sequence[Ignored], progress: Progress
+) -> Iterator[Check]:
     if not run.graphs:
         yield _of_run(run.row, "graphs", UNJUDGED, value=0, reason=NO_GRAPH)
-    for graph in run.graphs:
+    for graph, _ in progress.each(run.graphs, lambda graph: graph.name):
         yield from check_graph(run.subject(graph), limits.of_graph(graph.name), ignored)
     for what, limit in limits.run.items():
         yield _judge_run(run, f"run.{what}", _graph_memory(run.compared), limit, "bytes")

@@ -104,15 +104,15 @@ def _host(subject: GraphSubject) -> Known:
 
 
 def _critical_path(subject: GraphSubject) -> Known:
-    why_not = subject.why_no_edges or why_untimed(subject) or subject.why_contradicted
-    if why_not:
-        return None, why_not
+    if subject.why_no_model:
+        return None, subject.why_no_model
     return float(critical_paths(subject).typical[0]), ""
 
 
 def _idle(subject: GraphSubject) -> Known:
-    if subject.why_no_times:
-        return None, subject.why_no_times
+    why_not = subject.why_no_times or subject.why_no_order
+    if why_not:
+        return None, why_not
     shares = [
         1 - union(x.spans.start_ns, x.spans.end_ns).total_ns / x.spans.length_ns
         for x in subject.timed_launches
@@ -138,13 +138,6 @@ def _exec_memory(subject: GraphSubject) -> Known:
 
 def _typical(ns: float, method: str) -> Known:
     return (None, "no launch was timed") if ns != ns else (ns, method)
-
-
-def why_untimed(subject: GraphSubject) -> str:
-    """Return why there are no node times at all; empty: there are."""
-    if any(len(launch.spans) for launch in subject.timed_launches):
-        return ""
-    return subject.why_no_times or ""
 
 
 _MEASURES: Mapping[str, tuple[Callable[[GraphSubject], Known], str]] = {

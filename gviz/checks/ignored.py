@@ -8,12 +8,12 @@ kernels = "flash_*"      # only findings all of whose nodes have such names
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from gviz.analysis import ANY_RULE, RULES, Ignored
-from gviz.errors import GvizError
+from gviz.errors import UsageError
 from gviz.system import read_config
+from gviz.text import nearest
 
 
 def read_ignored(path: Path | None) -> tuple[Ignored, ...]:
@@ -21,28 +21,28 @@ def read_ignored(path: Path | None) -> tuple[Ignored, ...]:
 
     Raises
     ------
-    GvizError
+    UsageError
         If the file cannot be read or says something else than it may.
     """
     path, content = read_config(path)
     entries = content.get("ignore", [])
     if not isinstance(entries, list):
-        raise GvizError(f"{path}: 'ignore' must be [[ignore]] tables; docs/analysis.md has one")
+        raise UsageError(f"{path}: 'ignore' must be [[ignore]] tables; docs/analysis.md has one")
     return tuple(_entry(path, number, entry) for number, entry in enumerate(entries, start=1))
 
 
 def _entry(path: Path, number: int, entry: object) -> Ignored:
     where = f"{path}, [[ignore]] table {number}"
     if not isinstance(entry, dict):
-        raise GvizError(f"{where}: it must be a table, not {entry!r}; docs/analysis.md has one")
+        raise UsageError(f"{where}: it must be a table, not {entry!r}; docs/analysis.md has one")
     unknown = sorted(set(entry) - {"rule", "graph", "kernels"})
     if unknown:
-        raise GvizError(f"{where}: it has rule, graph and kernels, not {unknown[0]!r}; mend it")
+        raise UsageError(f"{where}: it has rule, graph and kernels, not {unknown[0]!r}; mend it")
     rule = entry.get("rule")
     if not isinstance(rule, str) or (rule not in RULES and rule != ANY_RULE):
-        near = difflib.get_close_matches(str(rule), RULES, n=1)
-        meant = f" (did you mean {near[0]!r}?)" if near else ""
-        raise GvizError(
+        near = nearest(str(rule), RULES)
+        meant = f" (did you mean {near!r}?)" if near else ""
+        raise UsageError(
             f"{where}: there is no rule {rule!r}{meant}; there are {', '.join(RULES)}, and "
             f"{ANY_RULE!r} for all"
         )
@@ -53,4 +53,4 @@ def _pattern(where: str, entry: dict[str, object], key: str) -> str | None:
     found = entry.get(key)
     if found is None or (isinstance(found, str) and found):
         return found
-    raise GvizError(f"{where}: {key} must be a pattern of names, not {found!r}; mend it")
+    raise UsageError(f"{where}: {key} must be a pattern of names, not {found!r}; mend it")

@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.analysis import GraphSubject
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
-from gviz.checks.graph_checks import about, judge, why_untimed
+from gviz.checks.graph_checks import about, judge
 from gviz.checks.limits import GraphLimits
 from gviz.comparison import (
     ComparedLevel,
@@ -17,9 +17,9 @@ from gviz.comparison import (
     NodeDurations,
     TimedPairs,
     compare_level,
+    compared_lengths,
     critical_paths,
     host_times,
-    launch_lengths,
     pair_all,
 )
 from gviz.stats import (
@@ -35,18 +35,22 @@ from gviz.text import percent, signed_percent
 _NAMED = 3
 
 
-def _launch(subject: GraphSubject) -> NodeDurations:
-    return launch_lengths(subject.recording, subject.row.graph_id)
+def _launches(*subjects: GraphSubject) -> list[NodeDurations]:
+    return compared_lengths(*((s.recording, s.row.graph_id) for s in subjects))
 
 
-def _host(subject: GraphSubject) -> NodeDurations:
-    return host_times(subject.recording, subject.row.graph_id)
+def _hosts(*subjects: GraphSubject) -> list[NodeDurations]:
+    return [host_times(s.recording, s.row.graph_id) for s in subjects]
 
 
-_WHOLE: Mapping[str, Callable[[GraphSubject], NodeDurations]] = {
-    "launch": _launch,
-    "host": _host,
-    "critical_path": critical_paths,
+def _paths(*subjects: GraphSubject) -> list[NodeDurations]:
+    return [critical_paths(s) for s in subjects]
+
+
+_WHOLE: Mapping[str, Callable[..., list[NodeDurations]]] = {
+    "launch": _launches,
+    "host": _hosts,
+    "critical_path": _paths,
 }
 
 
@@ -104,8 +108,8 @@ def trials(
         elif what in _WHOLE:
             why_not = ""
             if what == "critical_path":
-                why_not = next(filter(None, (_no_path(s) for s in (before, after))), "")
-            times = None if why_not else pair_all(_WHOLE[what](before), _WHOLE[what](after))
+                why_not = before.why_no_model or after.why_no_model or ""
+            times = None if why_not else pair_all(*_WHOLE[what](before, after))
             yield Trial(after, what, allowed, times, ("",), why_not)
         elif what == "node":
             why_not = before.why_contradicted or after.why_contradicted or ""
@@ -114,10 +118,6 @@ def trials(
                 continue
             level = _compare(before, after)
             yield Trial(after, what, allowed, level.nodes, level.comparison.pair_names())
-
-
-def _no_path(subject: GraphSubject) -> str:
-    return subject.why_no_edges or why_untimed(subject) or subject.why_contradicted or ""
 
 
 def _compare(before: GraphSubject, after: GraphSubject) -> ComparedLevel:
@@ -202,7 +202,3 @@ def check_node_count(before: GraphSubject, after: GraphSubject, allowed: float) 
     was, count = len(before.graph.nodes), len(after.graph.nodes)
     found = judge(after, "regression.nodes", (count, ""), was + allowed, "")
     return about(after, found.what, found.status, value=count, limit=was + allowed, baseline=was)
-
-
-def _describe_growth(allowed: float, named: list[str], more: str) -> str:
-    return f"more than {percent(allowed)} longer: {', '.join(named)}{more}"

@@ -1,2 +1,2 @@
 from gviz.cli.command_line import main as main
-from gviz.cli.commands.check import read_limits as read_limits
+from gviz.cli.commands.compare.check import read_limits as read_limits

@@ -6,21 +6,27 @@ import argparse
 import importlib
 import os
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Protocol, cast
 
 from gviz import __version__
+from gviz.cli.configured import fill_options
 from gviz.cli.encoding import take_any_encoding
 from gviz.cli.file_mode import apply_mode
-from gviz.cli.parser import CommandParser, meant
-from gviz.cli.quiet import QUIET, add_quiet, use_quiet
+from gviz.cli.output import print_text
+from gviz.cli.parser import CommandParser
+from gviz.cli.verbosity import FLAGS, add_verbosity, is_verbose, use_verbosity
 from gviz.errors import GvizError
+from gviz.system import inform
+from gviz.text import duration, likely_meant
 
 #: Exit codes of a process ended by SIGINT and SIGPIPE, as a shell reports them.
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
+COMMANDS_PACKAGE = "gviz.cli.commands"
 
 
 class Subparsers(Protocol):
@@ -44,63 +50,61 @@ class CommandModule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: the module that implements it, and its line in ``gviz --help``."""
+    """A command: its module below COMMANDS_PACKAGE, and its line in ``gviz --help``."""
 
     module: str
     summary: str
 
 
 COMMANDS = {
-    "run": Command("gviz.cli.commands.run_", "run a program and record its CUDA graphs"),
-    "top": Command("gviz.cli.commands.top", "show the graphs of a running program in the terminal"),
-    "view": Command("gviz.cli.commands.view", "open recordings in the browser"),
-    "demo": Command("gviz.cli.commands.demo", "open the bundled recordings in the browser"),
-    "info": Command("gviz.cli.commands.info", "say what is in a recording"),
+    "run": Command("record.run_", "run a program and record its CUDA graphs"),
+    "start": Command(
+        "record.start", "begin recording in a program that runs, paused, under gviz run"
+    ),
+    "stop": Command("record.stop", "end recording in a program that runs under gviz run --paused"),
+    "top": Command("record.top", "show the graphs of a running program in the terminal"),
+    "view": Command("look.view", "open recordings in the browser"),
+    "demo": Command("look.demo", "open the bundled recordings in the browser"),
+    "info": Command("look.info", "say what is in a recording"),
     "analyze": Command(
-        "gviz.cli.commands.analyze", "say what bounds a graph's launches and what could be gained"
+        "look.analyze",
+        "say what bounds a graph's launches and what could be gained",
     ),
-    "node": Command("gviz.cli.commands.node", "say all that is recorded of one node"),
-    "query": Command("gviz.cli.commands.query", "print rows of a recording, by SQL"),
-    "diff": Command("gviz.cli.commands.diff", "say what changed from one recording to another"),
+    "node": Command("look.node", "say all that is recorded of one node"),
+    "query": Command("look.query", "print rows of a recording, by SQL"),
+    "diff": Command("compare.diff", "say what changed from one recording to another"),
     "trend": Command(
-        "gviz.cli.commands.trend", "show the launch times of graphs through any number of runs"
+        "compare.trend",
+        "show the launch times of graphs through any number of runs",
     ),
-    "merge": Command("gviz.cli.commands.merge", "put the recordings of a job's ranks in one file"),
-    "skew": Command("gviz.cli.commands.skew", "compare the ranks of a job"),
-    "check": Command(
-        "gviz.cli.commands.check", "fail if a recording exceeds limits or its baseline"
-    ),
+    "merge": Command("files.merge", "put the recordings of a job's ranks in one file"),
+    "skew": Command("compare.skew", "compare the ranks of a job"),
+    "fleet": Command("fleet.command", "put the recordings of many ranks in one data set; ask it"),
+    "check": Command("compare.check", "fail if a recording exceeds limits or its baseline"),
     "import": Command(
-        "gviz.cli.commands.import_",
+        "files.import_",
         "make a recording from a trace of another profiler, or a DOT dump of the driver",
     ),
     "export": Command(
-        "gviz.cli.commands.export", "write a recording for other programs, or as one HTML file"
+        "files.export",
+        "write a recording for other programs, or as one HTML file",
     ),
-    "bench": Command(
-        "gviz.cli.commands.bench", "measure what CUDA graphs cost and save on this GPU"
-    ),
-    "upgrade": Command(
-        "gviz.cli.commands.upgrade", "bring recordings of older gviz versions up to date"
-    ),
-    "recover": Command(
-        "gviz.cli.commands.recover", "write what can be read of a damaged recording or spool"
-    ),
-    "completion": Command(
-        "gviz.cli.commands.completion", "print what completes gviz in bash, zsh or fish"
-    ),
-    "doctor": Command(
-        "gviz.cli.commands.doctor", "say whether profiling would work here, and why not"
-    ),
+    "bench": Command("machine.bench", "measure what CUDA graphs cost and save on this GPU"),
+    "upgrade": Command("files.upgrade", "bring recordings of older gviz versions up to date"),
+    "recover": Command("files.recover", "write what can be read of a damaged recording or spool"),
+    "completion": Command("machine.completion", "print what completes gviz in bash, zsh or fish"),
+    "doctor": Command("machine.doctor", "say whether profiling would work here, and why not"),
 }
 
 
 def load_command(name: str) -> CommandModule:
     """Import and return the module of a command."""
-    return cast(CommandModule, importlib.import_module(COMMANDS[name].module))
+    return cast(
+        CommandModule, importlib.import_module(f"{COMMANDS_PACKAGE}.{COMMANDS[name].module}")
+    )
 
 
-def build_parser(*loaded: str) -> argparse.ArgumentParser:
+def build_parser(*loaded: str) -> CommandParser:
     """Return the parser of ``gviz``.
 
     Parameters
@@ -114,13 +118,13 @@ def build_parser(*loaded: str) -> argparse.ArgumentParser:
         description="Profile and show CUDA graphs.",
         epilog="'gviz COMMAND --help' says what a command takes; 'gviz FILE.gviz' opens a file.",
     )
-    add_quiet(parser)
+    add_verbosity(parser)
     parser.add_argument("-V", "--version", action="version", version=f"gviz {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
         if name in loaded:
             load_command(name).add_parser(cast(Subparsers, subparsers))
-            add_quiet(subparsers.choices[name])
+            add_verbosity(subparsers.choices[name])
         else:
             subparsers.add_parser(name, help=command.summary, add_help=False)
     return parser
@@ -147,7 +151,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except GvizError as error:
-        print(f"gviz: {error}", file=sys.stderr)
+        print_text(f"gviz: {error}", sys.stderr)
+        if is_verbose():
+            _print_causes(error)
         return error.exit_code
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -156,11 +162,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         # stdout at exit, so stdout gets a place to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
+    except MemoryError:
+        print("gviz: there is not enough memory", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"gviz: the system refused something: {error}", file=sys.stderr)
+        return 1
+    finally:
+        use_verbosity(argparse.Namespace())  # who calls this from Python goes on as before
+
+
+def _print_causes(error: BaseException) -> None:
+    """Say what an error came from, the nearest first."""
+    cause = error.__cause__
+    while cause is not None:
+        print(f"gviz: it came from {type(cause).__name__}: {cause}", file=sys.stderr)
+        cause = cause.__cause__
 
 
 def _dispatch(arguments: list[str]) -> int:
     # Before the command they mean what they mean behind it.
-    flags = list(takewhile(QUIET.__contains__, arguments))
+    flags = list(takewhile(FLAGS.__contains__, arguments))
     arguments = arguments[len(flags) :]
     first = arguments[0] if arguments else "-"
     if first not in COMMANDS and _is_recording(first):
@@ -169,14 +191,22 @@ def _dispatch(arguments: list[str]) -> int:
     parser = build_parser(*filter(None, [name]))
     if name is None and not first.startswith("-"):
         records = f"; to record a program: gviz run {first}" if os.path.isfile(first) else ""
-        parser.error(f"there is no command {first!r}{records or meant(first, COMMANDS)}")
-    parsed = parser.parse_args([*arguments[:1], *flags, *arguments[1:]])
+        parser.error(f"there is no command {first!r}{records or likely_meant(first, COMMANDS)}")
     if name is None:
+        parser.parse_args([*arguments[:1], *flags, *arguments[1:]])
         parser.print_help()
         return 0
-    use_quiet(parsed)
+    parser.command(name).withhold_defaults()
+    parsed = parser.parse_args([name, *flags, *arguments[1:]])
+    use_verbosity(parsed)  # for errors in the configuration, which may say more of it
+    fill_options(parser.command(name), parsed, name, COMMANDS)
+    use_verbosity(parsed)
     apply_mode(parsed)
-    return load_command(name).run(parsed)
+    begun = time.monotonic()
+    code = load_command(name).run(parsed)
+    if is_verbose():
+        inform(f"gviz: {name} took {duration(1e9 * (time.monotonic() - begun))}")
+    return code
 
 
 def _is_recording(word: str) -> bool:

@@ -4,26 +4,60 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping
 from typing import NoReturn
+
+from gviz.text import likely_meant
 
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: (--[\w-]+)")
 
 
-def meant(wrong: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence that names the likeliest of the known words, or nothing."""
-    found = get_close_matches(wrong, list(known), n=1)
-    return f"; did you mean {found[0]}?" if found else ""
-
-
 class CommandParser(argparse.ArgumentParser):
-    """A parser that suggests the option whose name is nearest to one that it does not know."""
+    """A parser that suggests the option whose name is nearest to one that it does not know.
+
+    It can leave the defaults of options to its caller, so that what a configuration sets stands
+    between them and what was given.
+    """
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit with 2."""
         unknown = _UNKNOWN_OPTION.match(message)
-        super().error(message + (meant(unknown[1], self._options()) if unknown else ""))
+        super().error(message + (likely_meant(unknown[1], self._options()) if unknown else ""))
+
+    def command(self, name: str) -> CommandParser:
+        """Return the parser of a command."""
+        (found,) = (a for a in self._actions if isinstance(a, argparse._SubParsersAction))
+        parser = found.choices[name]
+        assert isinstance(parser, CommandParser)
+        return parser
+
+    def withhold_defaults(self) -> None:
+        """Leave options that are not given out of what is parsed; :meth:`fill` puts them in."""
+        self._withheld = {a: a.default for a in self._actions if a.option_strings}
+        for action in self._withheld:
+            action.default = argparse.SUPPRESS
+
+    def fill(self, parsed: argparse.Namespace, configured: Mapping[str, object]) -> None:
+        """Put in what is configured for options that were not given, and the other defaults.
+
+        Of options of which one may be given, a given one outweighs another that is configured.
+        """
+        outweighed = set(vars(parsed))
+        for group in self._mutually_exclusive_groups:
+            names = {action.dest for action in group._group_actions}
+            outweighed |= names if names & outweighed else set()
+        for name, value in configured.items():
+            if name not in outweighed:
+                setattr(parsed, name, value)
+        for action, default in self._withheld.items():
+            if default is not argparse.SUPPRESS and not hasattr(parsed, action.dest):
+                setattr(parsed, action.dest, default)
+
+    def format_help(self) -> str:
+        """Return the help, which says what the defaults are."""
+        for action, default in getattr(self, "_withheld", {}).items():
+            action.default = default
+        return super().format_help()
 
     def _options(self) -> Iterator[str]:
         """Yield the options of this parser and of its commands."""

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from gviz.cli.progress import shown_progress
 from gviz.errors import RecordingError
 from gviz.recording import check_no_directory
 from gviz.spool import SPOOL_SUFFIX, spool_of
@@ -106,7 +107,8 @@ def find_recording(path: Path) -> Path:
     if names_spool or (not path.exists() and spool.is_dir()):
         from gviz.spool import fold_left_over
 
-        return fold_left_over(path)
+        with shown_progress("folding") as progress:
+            return fold_left_over(path, progress)
     if spool.is_dir():
         from gviz.spool import add_left_over
 

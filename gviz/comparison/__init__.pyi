@@ -40,6 +40,7 @@ from gviz.comparison.graph_pairs import GraphPair as GraphPair
 from gviz.comparison.graph_pairs import GraphTraits as GraphTraits
 from gviz.comparison.graph_pairs import pair_graphs as pair_graphs
 from gviz.comparison.graph_pairs import read_graph_traits as read_graph_traits
+from gviz.comparison.launch_totals import compared_lengths as compared_lengths
 from gviz.comparison.launch_totals import critical_paths as critical_paths
 from gviz.comparison.launch_totals import host_times as host_times
 from gviz.comparison.launch_totals import launch_lengths as launch_lengths

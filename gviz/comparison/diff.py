@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gviz.comparison.circumstances import circumstances, pair_runs, run_ref
@@ -26,12 +27,15 @@ from gviz.comparison.graph_pairs import (
 from gviz.errors import RecordingError, no_such_graph
 from gviz.recording import rows
 from gviz.stats import to_document
+from gviz.system import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 DIFF_VERSION = 1
+#: Share of the work that compares graphs one by one; the rest judges what is noise.
+_COMPARED = 0.97
 
 
 class RequestedPair(NamedTuple):
@@ -112,7 +116,10 @@ def compare_graph(
 
 
 def compare_recordings(
-    first: Recording, second: Recording, requested: RequestedPair | None = None
+    first: Recording,
+    second: Recording,
+    requested: RequestedPair | None = None,
+    progress: Progress = NO_PROGRESS,
 ) -> Diff:
     """Return what became of the graphs of a recording in another.
 
@@ -129,9 +136,15 @@ def compare_recordings(
     pairs, chosen, traits = paired.runs, paired.graphs, paired.traits
     sides = [(read_compared_run(first, a), read_compared_run(second, b)) for a, b in pairs]
     compared = [
-        [compare_pair(before, after, pair) for pair in graphs]
-        for (before, after), graphs in zip(sides, chosen, strict=True)
+        [
+            compare_pair(before, after, pair, stretch)
+            for pair, stretch in part.each(graphs, partial(_title_of, before))
+        ]
+        for ((before, after), graphs), part in progress.part(0.0, _COMPARED).each(
+            list(zip(sides, chosen, strict=True)), lambda side: side[0][0].run.name
+        )
     ]
+    progress.at(_COMPARED, "changes and noise")
     judged = iter(judge_pairs([found for run in compared for found in run]))
     kept = [{pair[side].run_id for pair in pairs} for side in (0, 1)]
     left = [
@@ -155,6 +168,10 @@ def compare_recordings(
         ),
         unpaired=() if requested else tuple(run_ref(r, run) for r, run in left),
     )
+
+
+def _title_of(before: ComparedRun, pair: GraphPair) -> str:
+    return before.title(pair.first)
 
 
 def _run_diff(

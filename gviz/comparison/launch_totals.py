@@ -9,7 +9,15 @@ import numpy.typing as npt
 
 from gviz.analysis import GraphSubject, structural_length_of
 from gviz.comparison.changes import NodeDurations
-from gviz.model import Keep, build_anew, call_times, launch_times
+from gviz.model import (
+    Keep,
+    LaunchTimes,
+    build_anew,
+    call_times,
+    comparable_times,
+    launch_times,
+)
+from gviz.recording import rows
 
 if TYPE_CHECKING:
     from gviz.recording import Measure, Recording
@@ -18,10 +26,24 @@ if TYPE_CHECKING:
 def launch_lengths(recording: Recording, graph_id: int) -> NodeDurations:
     """Return how long the launches of a top-level graph took on the GPU.
 
-    From the least disturbing measurement there is (:func:`gviz.model.launch_times`), which is
-    their method.
+    As the graph's own page has it (:func:`gviz.model.launch_times`), which is their method.
     """
-    times = launch_times(recording, graph_id, least=1)
+    return lengths_of(recording, graph_id, launch_times(recording, graph_id))
+
+
+def compared_lengths(*graphs: tuple[Recording, int]) -> list[NodeDurations]:
+    """Return how long launches of graphs took that are held against each other.
+
+    All in the same way where that can be (:func:`gviz.model.comparable_times`).
+    """
+    return [
+        lengths_of(*graph, times)
+        for graph, times in zip(graphs, comparable_times(graphs), strict=True)
+    ]
+
+
+def lengths_of(recording: Recording, graph_id: int, times: LaunchTimes) -> NodeDurations:
+    """Return the launches one by one that a graph's time was taken from."""
     launches = _one_by_one(recording, graph_id, "event" if times.is_between_events else "gpu")
     return _column(launches, times.median_ns, times.method)
 
@@ -45,18 +67,22 @@ def first_to_last(subject: GraphSubject) -> NodeDurations:
 def critical_paths(subject: GraphSubject) -> NodeDurations:
     """Return the length of the structural critical path of each launch with node times (derived).
 
+    Without those of copies that timed a part of the nodes.
+
     Raises
     ------
     RecordingError
         If the edges form a cycle.
     """
-    held = [subject.hold(launch.spans) for launch in subject.timed_launches]
+    whole = len(subject.spans) if subject.is_timed_by_copy else 0
+    spans = [launch.spans for launch in subject.timed_launches if len(launch.spans) >= whole]
+    held = map(subject.hold, spans)
     lengths = [structural_length_of(launch) for launch in held]
     return _of_timed(subject, lengths, structural_length_of(subject.held))
 
 
 def _of_timed(subject: GraphSubject, lengths: list[float], typical: float) -> NodeDurations:
-    way = "events" if subject.is_timed_by_copy else "cupti"
+    way = rows.BY_COPY if subject.is_timed_by_copy else "cupti"
     return _column(np.array(lengths), typical if lengths else None, way)
 
 

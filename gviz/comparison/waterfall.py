@@ -86,7 +86,7 @@ def build_waterfall(
         Launch times before and after; NaN: not measured.
     """
     for side, subject in (("before", before), ("after", after)):
-        why_not = subject.why_no_path
+        why_not = subject.why_no_model
         if why_not:
             return NotComputed(f"{side}: {why_not}")
     if launch_ns[0] != launch_ns[0] or launch_ns[1] != launch_ns[1]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import os
 import re
 import subprocess
@@ -11,6 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from gviz.system import installed_versions
 
 #: What the file name says: the soname's major version, then perhaps the full version.
 _NAME = re.compile(r"libcupti\.so(?:\.(?P<version>\d+(?:\.\d+)*))?$")
@@ -179,9 +180,8 @@ def _wheel_version(path: Path) -> str | None:
     site_packages = next((p.parent for p in path.parents if p.name == "nvidia"), None)
     if site_packages is None:
         return None
-    for distribution in importlib.metadata.distributions(path=[str(site_packages)]):
-        name = distribution.metadata["Name"] or ""
+    for name, version in installed_versions([str(site_packages)]).items():
         folder = "cu13" if name == "nvidia-cuda-cupti" else "cuda_cupti"
         if name.startswith("nvidia-cuda-cupti") and folder in path.parts:
-            return distribution.version
+            return version
     return None

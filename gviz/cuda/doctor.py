@@ -1,12 +1,12 @@
 """Would profiling work here? Pure checks over facts about a machine; the facts come from outside.
 
-``gviz.cli.commands.doctor`` gathers the facts and prints the findings.
+``gviz.cli.commands.machine.doctor`` gathers the facts and prints the findings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gviz.cuda.cupti_library import CuptiCandidate
@@ -128,17 +128,22 @@ class Diagnosis:
 
 def diagnose(facts: Facts) -> Diagnosis:
     """Return every finding about a machine, in the order in which they should be mended."""
+    gate = check_gate(facts.gate_library, facts.gate_error)
+    cupti = check_cupti(facts.cupti, facts.driver)
+    if cupti.status is Status.ERROR and gate.status is Status.OK:
+        text = f"{cupti.text}; gviz run goes without, gviz.profile and --collector cupti need one"
+        cupti = replace(cupti, status=Status.WARNING, text=text)
     return Diagnosis(
         (
             check_driver(facts.driver),
             check_native_library(facts.native_library, facts.native_error, facts.compiler),
-            check_cupti(facts.cupti, facts.driver),
+            cupti,
             check_cupti_problems(facts.driver.cupti_version),
             check_subscriber(facts.driver),
             check_environment(facts.environment),
             check_permission(facts.admin_only_counters),
             check_launchcost_library(facts.launchcost_library, facts.launchcost_error),
-            check_gate(facts.gate_library, facts.gate_error),
+            gate,
         )
     )
 
@@ -210,7 +215,7 @@ def check_launchcost_library(path: str | None, error: str | None) -> CheckOutcom
 
 
 def check_gate(path: str | None, error: str | None) -> CheckOutcome:
-    """Judge whether the gate is built and can be preloaded; profiling needs none."""
+    """Judge whether the gate is built and can be preloaded; without it CUPTI measures."""
     name = "gate"
     if path is None:
         return CheckOutcome(name, Status.WARNING, "it was not built", REINSTALL)

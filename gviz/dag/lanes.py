@@ -26,12 +26,16 @@ from gviz.dag.placement import (
 from gviz.dag.ranks import count_crossing_edges, cut_rows, neighbours_of, rank_rows
 from gviz.stats import FloatArray, IntArray
 
-#: Width over height that a placement aims for: a pane of a landscape screen.
-ASPECT = 1.7
+#: Width over height that a placement aims for: the pane of a graph, 1024 to 1920 px wide, below its
+#: legend. Nodes are largest where the plane has the pane's.
+ASPECT = 2.3
 #: And where sections stand side by side, each with its name above it.
 SECTIONS_ASPECT = 3.5
-#: Graphs of fewer rows stay in one column: it is still readable and nothing is torn.
-ROWS_UNWRAPPED = 16
+#: Graphs of at most so many rows stay in one column: it is still readable at 1024 px and nothing
+#: is torn.
+ROWS_UNWRAPPED = 9
+#: Columns are no lower than this many rows.
+_ROWS_LEAST = 4
 #: Long edges that share a gap run side by side in this many tracks.
 TRACKS = 4
 
@@ -150,7 +154,7 @@ def wrap_rows(
     crossing = count_crossing_edges(rows, row[source], row[target])
     widths = np.bincount(row, minlength=rows).astype(np.float64)
     best, best_miss = [1] * len(parts), np.inf
-    most = max(1, rows // 6)
+    most = max(1, rows // _ROWS_LEAST)
     for columns in np.unique(np.geomspace(1, most, 40).round().astype(int)).tolist():
         counts = _columns_of_parts(parts, columns)
         first = _even_starts(parts, counts)

@@ -115,7 +115,7 @@ def import_files(
             "'gviz merge' puts recordings together"
         )
     if not traces:
-        return _import_dumps(dots, output, overwrite=overwrite, name=name)
+        return _import_dumps(dots, output, overwrite=overwrite, name=name, progress=progress)
     dumps = [dump for path in dots for dump in read_dumps(path)]
     found = (
         read_nsys(traces[0], progress=progress)
@@ -126,14 +126,19 @@ def import_files(
 
 
 def _import_dumps(
-    paths: Sequence[Path], output: Path, *, overwrite: bool, name: str | None
+    paths: Sequence[Path],
+    output: Path,
+    *,
+    overwrite: bool,
+    name: str | None,
+    progress: Progress | None,
 ) -> list[str]:
     if len(paths) > 1:
         raise UsageError(
             f"{paths[0].name} and {paths[1].name} are both DOT dumps; import them one by one, or "
             "with the trace that they belong to"
         )
-    import_dot(paths[0], output, overwrite=overwrite, name=name)
+    import_dot(paths[0], output, overwrite=overwrite, name=name, progress=progress)
     return []
 
 

@@ -16,10 +16,12 @@ from gviz.model.launch_queue import may_have_waited as may_have_waited
 from gviz.model.launch_queue import waited_until as waited_until
 from gviz.model.launch_time import LaunchTimes as LaunchTimes
 from gviz.model.launch_time import MeasuredLaunches as MeasuredLaunches
+from gviz.model.launch_time import comparable_times as comparable_times
 from gviz.model.launch_time import launch_times as launch_times
 from gviz.model.launch_time import least_disturbed as least_disturbed
 from gviz.model.launch_time import node_times as node_times
 from gviz.model.launch_time import state_of as state_of
+from gviz.model.launch_time import timed_by_copy as timed_by_copy
 from gviz.model.life_summary import ExecLife as ExecLife
 from gviz.model.life_summary import FailedCapture as FailedCapture
 from gviz.model.life_summary import GraphLife as GraphLife

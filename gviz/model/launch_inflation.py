@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.model.launch_calls import LaunchCalls, read_launch_calls
+from gviz.model.launch_time import timed_by_copy
 from gviz.text import multiple
 
 if TYPE_CHECKING:
@@ -25,18 +26,22 @@ class Inflation:
         both kinds; None: one of them was not measured.
     reason
         Why not; empty when both were.
+    is_of_copies
+        True where instrumented copies ran in place of the launches with node times.
     """
 
     gpu_ratio: float | None
     host_ratio: float | None
     reason: str
+    is_of_copies: bool = False
 
     def to_text(self) -> str:
         """Return a line for people."""
         if self.gpu_ratio is None:
-            return f"what node level costs this graph was not measured: {self.reason}"
+            return f"what node times cost this graph was not measured: {self.reason}"
         host = "" if self.host_ratio is None else f", host call {multiple(self.host_ratio)}"
-        return f"measured with node level on: {multiple(self.gpu_ratio)} of the plain launch{host}"
+        timed = "a copy with events" if self.is_of_copies else "with node times a launch"
+        return f"{timed} takes {multiple(self.gpu_ratio)} the time of a plain one{host}"
 
 
 def inflation(recording: Recording, graph_id: int) -> Inflation | None:
@@ -56,7 +61,7 @@ def inflation(recording: Recording, graph_id: int) -> Inflation | None:
     gpu = slow.gpu_median_ns / plain.gpu_median_ns if plain.gpu_median_ns else None
     run_id = recording.fetch_graph(graph_id).run_id
     host = _host_ratio(read_launch_calls(recording, run_id), slow.graph_exec_id)
-    return Inflation(gpu, host, "")
+    return Inflation(gpu, host, "", timed_by_copy(recording, graph_id))
 
 
 def _host_ratio(calls: LaunchCalls, graph_exec_id: int) -> float | None:

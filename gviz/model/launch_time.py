@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gviz.recording import WeightedDurations
+from gviz.recording import WeightedDurations, rows
 from gviz.stats import CuptiState, Evidence, How
 
 if TYPE_CHECKING:
-    from gviz.recording import Measure, Recording, rows
+    from gviz.recording import Measure, Recording
 
 #: Collectors that work without CUPTI in the process, or have it there only while nodes are timed.
 _WITHOUT_CUPTI = frozenset({"events", "topology", "cupti-windows"})
@@ -53,6 +54,9 @@ class LaunchTimes:
     def is_between_events(self) -> bool:
         """True where events around the launch took it, not the records of its nodes."""
         return self.evidence is not None and self.evidence.how == "measured"
+
+
+_NOT_MEASURED = LaunchTimes(None, None, None, 0, "not measured", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,28 +108,58 @@ def least_disturbed(
     return MeasuredLaunches(others, state_of(run, node_times=False))
 
 
-def launch_times(
-    recording: Recording, graph_id: int, side: str = "graph", *, least: int = LEAST_OF_MEDIAN
-) -> LaunchTimes:
+def launch_times(recording: Recording, graph_id: int, side: str = "graph") -> LaunchTimes:
     """Return the GPU time of a graph's launches: between events, else first to last node.
+
+    Of fewer than :data:`LEAST_OF_MEDIAN` launches between events those with node times are taken,
+    where these are as many.
 
     Parameters
     ----------
     side
         ``stream``: of the eager iterations of its work, the first left out where there are others.
-    least
-        Of fewer launches between events those with node times are taken, where these are as many.
     """
     if side == "stream":
         return _eager_times(recording, graph_id)
+    events, nodes = _both_ways(recording, graph_id)
+    is_few = events.count < LEAST_OF_MEDIAN <= nodes.count
+    return nodes if is_few or not events.count else events
+
+
+def comparable_times(graphs: Sequence[tuple[Recording, int]]) -> list[LaunchTimes]:
+    """Return the GPU times of launches of graphs that are held against each other.
+
+    Where one has fewer than :data:`LEAST_OF_MEDIAN` launches between events, all are taken from
+    first to last node, if each has so many with node times: what was measured in two ways, or too
+    rarely, cannot be compared. Otherwise each graph's is what disturbed it least, however few.
+    """
+    both = [_both_ways(recording, graph_id) for recording, graph_id in graphs]
+    is_few = any(events.count < LEAST_OF_MEDIAN for events, _ in both)
+    if is_few and all(nodes.count >= LEAST_OF_MEDIAN for _, nodes in both):
+        return [nodes for _, nodes in both]
+    return [events if events.count else nodes for events, nodes in both]
+
+
+def _both_ways(recording: Recording, graph_id: int) -> tuple[LaunchTimes, LaunchTimes]:
+    """Return the times of launches between events, and from their first to their last node.
+
+    An instrumented copy in a launch's place is as long as its events make it: none is known then.
+    """
     is_cold = recording.count_launches(graph_id)[0] == 1
     found = least_disturbed(recording, graph_id, "graph", "event")
+    method = f"measured: two CUDA events around the launch, {found.taken}"
+    events = _times(found, "measured", method, is_cold=is_cold)
+    if timed_by_copy(recording, graph_id):
+        return events, _NOT_MEASURED
     nodes = least_disturbed(recording, graph_id, "graph", "gpu")
-    is_few = found.durations.count < least <= nodes.durations.count
-    if found.durations.count and not is_few:
-        method = f"measured: two CUDA events around the launch, {found.taken}"
-        return _times(found, "measured", method, is_cold=is_cold)
-    return _times(nodes, "derived", is_cold=is_cold)
+    return events, _times(nodes, "derived", is_cold=is_cold)
+
+
+def timed_by_copy(recording: Recording, graph_id: int) -> bool:
+    """Return whether instrumented copies took all node times of a graph that is launched."""
+    key = {"graph_id": graph_id, "node_level": 1}
+    ways = recording.fetch_columns(rows.Launch, ("side", "node_method"), key, "ordinal")
+    return {way for side, way in ways if side == "graph"} == {rows.BY_COPY}
 
 
 def node_times(recording: Recording, graph_id: int, root_id: int) -> LaunchTimes:
@@ -138,6 +172,15 @@ def node_times(recording: Recording, graph_id: int, root_id: int) -> LaunchTimes
     root_id
         The graph that is launched.
     """
+    if timed_by_copy(recording, root_id):
+        import numpy as np
+
+        # A copy may time a part of the nodes in each launch.
+        sums = np.array([recording.sum_mean_node_times(graph_id)])
+        count = recording.count_launches(root_id)[1]
+        recorded = MeasuredLaunches(WeightedDurations(sums, np.array([count])), CuptiState.RECORDED)
+        method = "derived: sum of the means of node times, by event copies"
+        return _times(recorded, "derived", method, is_cold=False)
     sums = recording.fetch_node_time_sums(graph_id, root_id)
     durations = WeightedDurations(sums.astype(float), (sums >= 0).astype(int))
     recorded = MeasuredLaunches(durations, CuptiState.RECORDED)
@@ -167,7 +210,7 @@ def _times(
     durations = found.durations
     count = durations.count
     if not count:
-        return LaunchTimes(None, None, None, 0, "not measured", None)
+        return _NOT_MEASURED
     return LaunchTimes(
         median_ns=durations.median_ns(),
         low_ns=durations.quantile_ns(_LOW),

@@ -142,6 +142,8 @@ def _side(recording: Recording, graph_id: int, side: str) -> SideTimes:
     launches = recording.fetch_launches_with_spans(graph_id, side)
     # The first launch of a graph uploads it, and the first call may compile or allocate.
     later = [x for x in launches if x.ordinal > 0] or launches
+    # A copy is as long as its events make it.
+    later = [x for x in later if not x.is_by_copy]
     lengths, idle = [], []
     for launch in later:
         if launch.gpu_start_ns is None or launch.gpu_end_ns is None:

@@ -45,7 +45,10 @@ def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             raise fault_at(line, _WANTED)
         try:
             found, at = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
+            # Deeper than Python goes, or a number of 5,000 digits.
+            if not isinstance(error, json.JSONDecodeError):
+                raise fault_at(line, f"no JSON that can be read: {error}") from error
             if error.pos >= len(text.rstrip()):
                 raise fault_at(line, "the object that begins here is never closed") from error
             raise fault_at(line, f"no JSON: {error.msg}") from error

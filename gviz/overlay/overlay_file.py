@@ -32,15 +32,23 @@ class OverlayFile:
         CSV or JSON in UTF-8, which assets/web/overlay reads.
     file
         The recording it is about, as pages call that; None: any.
+    graph_id
+        The graph of that recording it is about, with the bodies in it; None: any.
     """
 
     name: str
     text: bytes
     file: str | None = None
+    graph_id: int | None = None
+
+    def may_meet(self, other: OverlayFile) -> bool:
+        """Return whether a page may have both."""
+        abouts = ((self.file, other.file), (self.graph_id, other.graph_id))
+        return all(a == b or None in (a, b) for a, b in abouts)
 
 
-def read_overlay(path: Path, file: str | None = None) -> OverlayFile:
-    """Return a file's table, checked; ``file``: the recording it is about.
+def read_overlay(path: Path, file: str | None = None, graph_id: int | None = None) -> OverlayFile:
+    """Return a file's table, checked; ``file``, ``graph_id``: the recording and graph it is about.
 
     Raises
     ------
@@ -65,7 +73,7 @@ def read_overlay(path: Path, file: str | None = None) -> OverlayFile:
         ) from error
     except OverlayFault as error:
         raise GvizError(f"{path}: {error}") from error
-    return OverlayFile(path.name, content, file)
+    return OverlayFile(path.name, content, file, graph_id)
 
 
 def read_overlays(requests: Sequence[Path]) -> tuple[OverlayFile, ...]:
@@ -74,28 +82,36 @@ def read_overlays(requests: Sequence[Path]) -> tuple[OverlayFile, ...]:
     Parameters
     ----------
     requests
-        ``TABLE``, or ``NAME=TABLE``: a table about the recording that pages call NAME.
+        ``TABLE``, or ``NAME=TABLE``: a table about the recording that pages call NAME, or
+        ``NAME:GRAPH=TABLE``: about one graph of it.
 
     Raises
     ------
     UsageError
-        If two about one recording are called the same.
+        If two that a page may have are called the same.
     """
-    found = tuple(read_overlay(path, file) for file, path in map(_parted, requests))
+    found = tuple(read_overlay(*_parted(request)) for request in requests)
     for at, one in enumerate(found):
         for other in found[:at]:
-            about = {one.file, other.file}
-            if one.name == other.name and (len(about) == 1 or None in about):
+            if one.name == other.name and one.may_meet(other):
                 raise UsageError(
                     f"two overlays are called {one.name}; rename one, pages call them so"
                 )
     return found
 
 
-def _parted(request: Path) -> tuple[str | None, Path]:
-    """Return the recording that a request names, and the table; a file may have = in its name."""
-    name, sign, table = str(request).partition("=")
-    return (name, Path(table)) if sign and not request.exists() else (None, request)
+def _parted(request: Path) -> tuple[Path, str | None, int | None]:
+    """Return the table of a request, and the recording and graph that it names.
+
+    A file may have = in its name.
+    """
+    about, sign, table = str(request).partition("=")
+    if not sign or request.exists():
+        return request, None, None
+    name, _, graph = about.rpartition(":")
+    if name and graph.isdecimal():
+        return Path(table), name, int(graph)
+    return Path(table), about, None
 
 
 def _from_parquet(path: Path, content: bytes) -> bytes:

@@ -2,6 +2,7 @@ from gviz.recording import rows as rows
 from gviz.recording.all_launches import LaunchArrays as LaunchArrays
 from gviz.recording.all_launches import Measure as Measure
 from gviz.recording.all_launches import WeightedDurations as WeightedDurations
+from gviz.recording.all_launches import weigh as weigh
 from gviz.recording.arrays import EdgeArrays as EdgeArrays
 from gviz.recording.arrays import SpanArrays as SpanArrays
 from gviz.recording.columns import Blobs as Blobs
@@ -28,14 +29,14 @@ from gviz.recording.rows.life import CaptureFailure as CaptureFailure
 from gviz.recording.rows.life import GraphUpdate as GraphUpdate
 from gviz.recording.rows.life import InstantiateFailure as InstantiateFailure
 from gviz.recording.rows.recorded import KernelFunction as KernelFunction
-from gviz.recording.rows.schema import SCHEMA_VERSION as SCHEMA_VERSION
-from gviz.recording.rows.schema import SUFFIX as SUFFIX
+from gviz.recording.rows.schema import all_tables as all_tables
 from gviz.recording.rows.tables import Table as Table
-from gviz.recording.rows.tables import all_tables as all_tables
 from gviz.recording.rows.tables import table_of as table_of
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import MOST_BYTES as MOST_BYTES
 from gviz.recording.rows.value_ranges import number_range as number_range
+from gviz.recording.rows.versions import SCHEMA_VERSION as SCHEMA_VERSION
+from gviz.recording.rows.versions import SUFFIX as SUFFIX
 from gviz.recording.salvage import DAMAGE as DAMAGE
 from gviz.recording.salvage import recover_recording as recover_recording
 from gviz.recording.salvage import unreadable_sentence as unreadable_sentence

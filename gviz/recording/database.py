@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gviz.errors import RecordingError
-from gviz.recording.connection import open_immutable
+from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind
 from gviz.recording.integrity import DamagedError
 from gviz.recording.salvage import mark_damaged, sound_file
@@ -44,7 +44,7 @@ class Database:
     def _open(self) -> None:
         #: The file that is read: a copy of what is sound, where it is damaged.
         self.file = sound_file(self._path)
-        self.connection = open_immutable(self.file, any_thread=True)
+        self.connection = open_to_read(self.file, self._path, any_thread=True)
 
     def close(self) -> None:
         """Close the file."""

@@ -14,6 +14,7 @@ from gviz.recording.reader import Recording
 from gviz.recording.rows import Column, Table, all_tables, table_of
 from gviz.recording.salvage import sound_file
 from gviz.recording.writer import SOURCE, RecordingWriter
+from gviz.system import NO_PROGRESS, Progress
 
 _LARGEST_ID = 2**63 - 1
 #: Topologies of the source that the output has already: (id in the source, id in the output).
@@ -25,6 +26,7 @@ def merge_recordings(
     output: str | os.PathLike[str],
     *,
     overwrite: bool = False,
+    progress: Progress = NO_PROGRESS,
 ) -> Path:
     """Write the runs of several recordings, in their order, to one; return its path.
 
@@ -40,6 +42,8 @@ def merge_recordings(
         Where the merged recording goes; may be one of the sources if ``overwrite``.
     overwrite
         Replace an existing file at ``output``.
+    progress
+        Told which file is read, and the share that is done.
 
     Raises
     ------
@@ -52,7 +56,7 @@ def merge_recordings(
     check_output(Path(output), overwrite=overwrite)
     _check_sources(paths)
     with RecordingWriter(output, overwrite=overwrite) as writer:
-        for path in paths:
+        for path, _ in progress.each(paths, lambda path: path.name):
             _add(writer, path)
     return Path(output)
 

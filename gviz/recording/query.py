@@ -7,14 +7,15 @@ import sqlite3
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from gviz.errors import UsageError
-from gviz.recording.connection import open_immutable
+from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind
 from gviz.recording.rows import VIEWS, all_tables
 from gviz.recording.salvage import sound_file
+from gviz.system import NO_PROGRESS, Progress
+from gviz.text import nearest
 
 #: What a statement may do; functions that load code or files are not among those of Python's SQLite
 #: unless they are enabled, and are refused by name besides.
@@ -31,6 +32,7 @@ _REFUSED_FUNCTION = "load_extension"
 _MOST_BYTES = 100_000_000
 #: Steps of SQLite's machine between two looks at the clock: some milliseconds.
 _STEPS = 100_000
+_UNTIL = "until it is given up"
 _UNKNOWN = re.compile(r"no such (?:table|column): (?:\w+\.)?(\w+)")
 
 
@@ -53,7 +55,14 @@ class QueryResult:
     is_cut: bool
 
 
-def run_query(path: Path, sql: str, *, most_rows: int | None, seconds: float) -> QueryResult:
+def run_query(
+    path: Path,
+    sql: str,
+    *,
+    most_rows: int | None,
+    seconds: float,
+    progress: Progress = NO_PROGRESS,
+) -> QueryResult:
     """Return the rows of one SELECT on the tables and views of a recording.
 
     Parameters
@@ -62,6 +71,8 @@ def run_query(path: Path, sql: str, *, most_rows: int | None, seconds: float) ->
         So many rows at most; None: all.
     seconds
         After so long the query is given up.
+    progress
+        Told the share of that time that is over: how much a query has left to do is not known.
 
     Raises
     ------
@@ -71,11 +82,18 @@ def run_query(path: Path, sql: str, *, most_rows: int | None, seconds: float) ->
         If the file is no recording, or cannot be read.
     """
     check_kind(path)
-    with closing(open_immutable(sound_file(path))) as connection:
+    progress.at(0.0, path.name)
+    with closing(open_to_read(sound_file(path), path)) as connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
         connection.set_authorizer(_authorize)
         end = time.monotonic() + seconds
-        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+
+        def is_over() -> bool:
+            left = max(0.0, end - time.monotonic())
+            progress.at(1 - left / seconds if seconds > 0 else 1.0, _UNTIL)
+            return left == 0
+
+        connection.set_progress_handler(is_over, _STEPS)
         try:
             found = connection.execute(sql)
             rows = found.fetchall() if most_rows is None else found.fetchmany(most_rows + 1)
@@ -114,10 +132,11 @@ def _wrong(why: str) -> UsageError:
     unknown = _UNKNOWN.match(why)
     if unknown:
         known = queried_columns()
-        names = [*known, *(column for columns in known.values() for column in columns)]
-        near = get_close_matches(unknown[1], names, n=1)
+        columns = () if "no such table" in why else (c for table in known.values() for c in table)
+        names = [*known, *columns]
+        near = nearest(unknown[1], names)
         # It may be there, and not in what the query names.
-        why += f" (did you mean {near[0]}?)" if near and near[0] != unknown[1] else ""
+        why += f" (did you mean {near}?)" if near and near != unknown[1] else ""
     return UsageError(
         f"the query cannot be run: {why}; without SQL, 'gviz query' lists what there is"
     )

@@ -250,14 +250,18 @@ class Recording:
         return next(iter(self._fetch(rows.Launch, tail, graph_id, ordinal)), None)
 
     def fetch_first_launches(self, graph_id: int) -> dict[int, int]:
-        """Return the host time of each executable's first launch, by graph_exec_id (ns)."""
+        """Return the host time of each executable's first launch, by graph_exec_id (ns).
+
+        A launch that ends before it begins has none.
+        """
         sql = (
             "SELECT graph_exec_id, host_end_ns - host_start_ns, min(ordinal) FROM launch "
             "WHERE graph_id=? AND side='graph' AND graph_exec_id IS NOT NULL GROUP BY graph_exec_id"
         )
         found = [row for row in self._execute(sql, graph_id) if row[1] is not None]
-        check_rows(table_of(rows.Launch), ["graph_exec_id", "host_start_ns", "ordinal"], found)
-        return {e: ns for e, ns, _ in found}
+        launched = [(exec_id, ordinal) for exec_id, _, ordinal in found]
+        check_rows(table_of(rows.Launch), ["graph_exec_id", "ordinal"], launched)
+        return {exec_id: ns for exec_id, ns, _ in found if ns >= 0}
 
     def count_launches(self, graph_id: int, side: str = "graph") -> tuple[int, int]:
         """Return how many launches a side has, and how many of them have node times.
@@ -270,7 +274,7 @@ class Recording:
         ((count, with_node_times),) = found
         if side == "graph":
             for measure in ("host", "none"):
-                for bin_ in self._fetch_bins(graph_id, measure):
+                for bin_ in self.fetch_launch_bins(graph_id, measure):
                     count += bin_.count
                     with_node_times += bin_.count * bin_.node_level
         return int(count), int(with_node_times)
@@ -318,6 +322,16 @@ class Recording:
         found = self._execute(sql, graph_id)
         check_rows(table_of(rows.NodeStatistics), ["total_ns"], found)
         return sum(ns for (ns,) in found)
+
+    def sum_mean_node_times(self, graph_id: int) -> float:
+        """Return the mean times of all nodes of a graph and of all bodies in it, summed (ns)."""
+        sql = (
+            "SELECT total_ns, count FROM node_statistics "
+            f"WHERE count > 0 AND graph_id IN ({_NESTED})"
+        )
+        found = self._execute(sql, graph_id)
+        check_rows(table_of(rows.NodeStatistics), ["total_ns", "count"], found)
+        return float(sum(total / count for total, count in found))
 
     def fetch_node_time_sums(self, graph_id: int, root_id: int) -> IntArray:
         """Return the time of all nodes of a graph and of all bodies in it, launch by launch.
@@ -497,17 +511,24 @@ class Recording:
 
         Parameters are those of :meth:`fetch_launch_durations`.
         """
-        bins = self._fetch_bins(graph_id, measure) if side == "graph" else []
+        bins = self.fetch_launch_bins(graph_id, measure) if side == "graph" else []
         return weigh(
             self.fetch_launch_durations(graph_id, side, measure, undisturbed=undisturbed),
             [bin_ for bin_ in bins if not (undisturbed and bin_.node_level)],
         )
 
-    # -- inner -----------------------------------------------------------------------
+    def fetch_launch_bins(self, graph_id: int, measure: str) -> list[rows.LaunchBin]:
+        """Return the launches of a graph that have no row, counted by time, in order of it.
 
-    def _fetch_bins(self, graph_id: int, measure: str) -> list[rows.LaunchBin]:
+        Parameters
+        ----------
+        measure
+            As in table launch_bin.
+        """
         tail = f"WHERE {_OF_GRAPH} AND measure=? ORDER BY start_ns"
         return self._fetch(rows.LaunchBin, tail, graph_id, measure)
+
+    # -- inner -----------------------------------------------------------------------
 
     def _fetch(self, row: type[_R], tail: str, *parameters: Any) -> list[_R]:
         names = _names(row)

@@ -42,6 +42,8 @@ from gviz.report.document import launch_text as launch_text
 from gviz.report.document import marked as marked
 from gviz.report.document import plain as plain
 from gviz.report.document import state_text as state_text
+from gviz.report.fleet_sections import MOST_RANKS as MOST_RANKS
+from gviz.report.fleet_sections import fleet_document as fleet_document
 from gviz.report.info import GraphEntry as GraphEntry
 from gviz.report.info import culprit as culprit
 from gviz.report.info import graphs_document as graphs_document

@@ -24,6 +24,8 @@ from gviz.text import counted
 
 #: Graphs that are shown of each run, those first that are launched most often now.
 _MOST = 12
+#: Ends of a period after which a request may begin another; None: there was none so far.
+_STARTED_AGAIN = (None, "request", "call", "signal")
 
 
 def live_document(found: RecordingSummary, rates: Mapping[int, float], state: str) -> Document:
@@ -55,6 +57,7 @@ def _launches(graph: GraphSummary) -> int:
 
 def _run(run: RunSummary, rates: Mapping[int, float]) -> Iterator[Block]:
     graphs = sorted(run.graphs, key=lambda g: (-rates.get(g.graph_id, 0.0), -_launches(g)))
+    yield from _paused(run)
     if not graphs:
         yield say("No graph was instantiated so far.")
     columns = [
@@ -70,11 +73,23 @@ def _run(run: RunSummary, rates: Mapping[int, float]) -> Iterator[Block]:
     yield table("Graphs", columns, body, left_out=max(0, len(graphs) - _MOST))
     yield say("GPU in it: launches a second times the median launch.", note=True)
     yield from _eager(run)
-    windows = counted(run.windows.count, "window")
-    length = ns(run.windows.total_ns, "measured")
-    yield say(f"Node times were recorded in {windows} so far, ", length, ".")
+    if run.windows.count:
+        windows = counted(run.windows.count, "window")
+        length = ns(run.windows.total_ns, "measured")
+        yield say(f"CUPTI recorded node times in {windows} so far, ", length, ".")
     if failed := len(run.capture_failures):
         yield say(f"{counted(failed, 'capture')} failed.")
+
+
+def _paused(run: RunSummary) -> Iterator[Block]:
+    """Yield that nothing is recorded now, and how that begins, if it can."""
+    is_on = any(period.end_ns is None for period in run.periods)
+    no_word = not run.periods and any(map(_launches, run.graphs))  # of gviz before periods
+    if run.run.state != "recording" or is_on or no_word:
+        return
+    last = run.periods[-1].end_reason if run.periods else None
+    begins = f"; 'gviz start {run.run.process_id}' begins" if last in _STARTED_AGAIN else ""
+    yield say(f"Recording is paused: launches are not counted{begins}.")
 
 
 def _row(graph: GraphSummary, rate: float | None) -> list[Content]:

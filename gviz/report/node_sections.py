@@ -55,7 +55,8 @@ def _time(found: NodeSummary) -> Sentence:
         ns(times.p5_ns, "measured"), " to ", ns(times.p95_ns, "measured"), ")",
     ]  # fmt: skip
     if found.share_fraction is not None:
-        parts += [", ", share(found.share_fraction), " of the launches' GPU time"]
+        whole = "the time of all nodes" if found.is_by_copy else "the launches' GPU time"
+        parts += [", ", share(found.share_fraction), f" of {whole}"]
     return say(*parts, ".")
 
 

@@ -23,9 +23,12 @@ from gviz.model import (
 )
 from gviz.recording import KernelFunction, Recording, rows
 from gviz.stats import IntArray
+from gviz.system import NO_PROGRESS, Progress
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 NODE_VERSION = 1
+#: The share of the time in which its graph is read.
+_READ = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,10 @@ class NodeSummary:
         Rows of the tables ``node``, ``kernel_function``, ``node_statistics``, ``node_parameter``,
         ``argument`` and ``location``, the innermost frame first; None or empty: there is none.
     share_fraction
-        Its time over the GPU time of the launches with node times; None: it has no time.
+        Its time over the GPU time of the launches with node times, or over the time of all nodes
+        where event copies took them; None: it has no time.
+    is_by_copy
+        Whether event copies took it.
     own_depth
         Place in ``stack`` of the innermost frame of the user's own code; None: there is none.
     nvtx
@@ -67,6 +73,7 @@ class NodeSummary:
     function: KernelFunction | None
     statistics: rows.NodeStatistics | None
     share_fraction: float | None
+    is_by_copy: bool
     own_depth: int | None
     stack: tuple[rows.Location, ...]
     nvtx: str | None
@@ -76,23 +83,32 @@ class NodeSummary:
     dependents: tuple[NodeNeighbour, ...] | None
 
 
-def summarize_node(recording: Recording, graph_id: int, node_id: int) -> NodeSummary:
+def summarize_node(
+    recording: Recording, graph_id: int, node_id: int, progress: Progress = NO_PROGRESS
+) -> NodeSummary:
     """Return all that is recorded of a node.
 
     Parameters
     ----------
     graph_id
         The level that holds it: a graph that is launched, or a body.
+    progress
+        Told what is read.
 
     Raises
     ------
     RecordingError
         If there is no such graph or node.
     """
+    progress.at(0.0, f"graph {graph_id}")
     tree = read_timed_tree(recording, graph_id)
+    progress.at(_READ, f"node {node_id}")
     at = int(tree.nodes_in(0, np.array([node_id], np.int64))[0])
     if at < 0:
-        raise RecordingError(f"{recording.path} has no node {node_id} in graph {graph_id}")
+        raise RecordingError(
+            f"{recording.path} has no node {node_id} in graph {graph_id}; 'gviz query "
+            f'{recording.path} "SELECT node_id, name FROM v_node"\' lists them'
+        )
     node, share = read_node(recording, tree, at), float(tree.times.share[at])
     stack = [] if node.stack_id is None else recording.fetch_stack(node.stack_id)
     functions = recording.fetch_functions(tree.graph.run_id)
@@ -107,6 +123,7 @@ def summarize_node(recording: Recording, graph_id: int, node_id: int) -> NodeSum
         function=None if node.function_id is None else functions.get(node.function_id),
         statistics=read_node_statistics(recording, tree, at),
         share_fraction=None if math.isnan(share) else share,
+        is_by_copy=tree.times.is_by_copy,
         own_depth=own_frame(stack),
         stack=tuple(stack),
         nvtx=None if path_id is None else tree.nvtx.get(path_id),

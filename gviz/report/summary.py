@@ -24,9 +24,11 @@ from gviz.model import (
     least_disturbed,
     plain_launches,
     reinstantiations,
+    timed_by_copy,
 )
 from gviz.recording import SCHEMA_VERSION, Recording, rows
 from gviz.stats import CuptiState
+from gviz.system import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from gviz.model import Alternation, GraphTree, TreeStatistics
@@ -64,7 +66,8 @@ class LaunchSummary:
     """The launches of a graph on one side, ``graph`` or ``stream``.
 
     ``gpu_median_ns`` is from the first span's start to the last span's end, over the
-    launches with node times, ``event_median_ns`` between two events around the launch,
+    launches with node times (None where copies took these: they are longer),
+    ``event_median_ns`` between two events around the launch,
     ``host_median_ns`` from the first call's entry to the last call's return, over ``host_count``;
     these two over the launches that recording disturbed least, those of the states beside them.
     Launch calls that waited for a full queue are left out; ``host_waiting`` says how many.
@@ -188,7 +191,9 @@ class RecordingSummary:
     runs: tuple[RunSummary, ...]
 
 
-def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> RecordingSummary:
+def summarize(
+    recording: Recording, *, slowest: int = SLOWEST_COUNT, progress: Progress = NO_PROGRESS
+) -> RecordingSummary:
     """Return what is in a recording.
 
     Parameters
@@ -197,6 +202,8 @@ def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> Recordin
         An open recording.
     slowest
         How many of each graph's slowest nodes are listed, by total time.
+    progress
+        Told which graph is read, and the share that is done.
 
     Returns
     -------
@@ -207,11 +214,16 @@ def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> Recordin
         path=str(recording.path),
         size_bytes=recording.path.stat().st_size,
         schema_version=SCHEMA_VERSION,
-        runs=tuple(_summarize_run(recording, run, slowest) for run in recording.fetch_runs()),
+        runs=tuple(
+            _summarize_run(recording, run, slowest, part)
+            for run, part in progress.each(recording.fetch_runs(), lambda run: run.name)
+        ),
     )
 
 
-def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSummary:
+def _summarize_run(
+    recording: Recording, run: rows.Run, slowest: int, progress: Progress
+) -> RunSummary:
     from gviz.model import OF_RUN, keeper, read_tree
 
     keep = keeper(OF_RUN)
@@ -237,7 +249,7 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
                 windows,
                 slowest,
             )
-            for graph in top
+            for graph, _ in progress.each(top, lambda graph: graph.name)
         ),
         capture_failures=failed_captures(recording, run.run_id),
         instantiate_failures=tuple(recording.fetch_instantiate_failures(run.run_id)),
@@ -306,7 +318,7 @@ def _summarize_graph(
 def _event_copies(recording: Recording, graph: rows.Graph) -> EventCopies | None:
     key = {"graph_id": graph.graph_id, "node_level": 1}
     ways = recording.fetch_columns(rows.Launch, ("node_method",), key, "ordinal")
-    count = sum(method == "events" for (method,) in ways)
+    count = sum(method == rows.BY_COPY for (method,) in ways)
     if not count:
         return None
     measured = {m.name: m.value for m in recording.fetch_measurements(graph.run_id)}
@@ -369,7 +381,7 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
         side=side,
         count=count,
         with_node_times=with_node_times,
-        gpu_median_ns=recording.fetch_weighted_durations(graph_id, side, "gpu").median_ns(),
+        gpu_median_ns=_first_to_last_ns(recording, graph_id, side),
         event_median_ns=event.durations.median_ns(),
         host_median_ns=host_ns,
         host_count=host_count,
@@ -379,6 +391,12 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
         length=launch_times(recording, graph_id, side),
         alternation=alternation,
     )
+
+
+def _first_to_last_ns(recording: Recording, graph_id: int, side: str) -> float | None:
+    if side == "graph" and timed_by_copy(recording, graph_id):
+        return None
+    return recording.fetch_weighted_durations(graph_id, side, "gpu").median_ns()
 
 
 def _slow_node(

@@ -1,6 +1,7 @@
 from gviz.system.config_file import DEFAULT_NAME as DEFAULT_NAME
 from gviz.system.config_file import read_config as read_config
 from gviz.system.config_file import use_mode as use_mode
+from gviz.system.distributions import installed_versions as installed_versions
 from gviz.system.own_process import own_command as own_command
 from gviz.system.own_process import own_environment as own_environment
 from gviz.system.own_process import put_pythonpath_last as put_pythonpath_last
@@ -8,6 +9,9 @@ from gviz.system.permissions import MODE_VARIABLE as MODE_VARIABLE
 from gviz.system.permissions import create_file as create_file
 from gviz.system.permissions import mode_for as mode_for
 from gviz.system.permissions import parse_mode as parse_mode
+from gviz.system.progress import NO_PROGRESS as NO_PROGRESS
+from gviz.system.progress import Progress as Progress
+from gviz.system.progress_line import ProgressLine as ProgressLine
 from gviz.system.quiet import QUIET_VARIABLE as QUIET_VARIABLE
 from gviz.system.quiet import be_quiet as be_quiet
 from gviz.system.quiet import inform as inform

@@ -6,21 +6,25 @@ Who uses a table reads it.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from gviz.errors import GvizError
+from gviz.errors import UsageError
 from gviz.system.permissions import MODE_VARIABLE, parse_mode
+from gviz.text import likely_meant
 
 #: Read where it is there, unless another file is named.
 DEFAULT_NAME = "gviz.toml"
 #: Read where there is no such file: the tables stand below ``[tool.gviz]`` there.
 PROJECT_NAME = "pyproject.toml"
+_DOCS = "docs/configuration.md"
 #: A project file without it says nothing about gviz, and is not looked at further.
 _PROJECT_MARK = "tool.gviz"
-#: What it may hold: of :mod:`gviz.checks.ignored`, of ``gviz check``, and of all that writes files.
-TABLES = ("ignore", "check", "files")
+#: What it may hold: of :mod:`gviz.checks.ignored`, of ``gviz check``, of all that writes files, and
+#: of the command line.
+TABLES = ("ignore", "check", "files", "options")
 
 
 def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
@@ -30,7 +34,7 @@ def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
 
     Raises
     ------
-    GvizError
+    UsageError
         If the file cannot be read, is no TOML, or holds anything else.
     """
     if path is None:
@@ -41,20 +45,39 @@ def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
                 return path, {}
             path = project
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
     except OSError as error:
-        raise GvizError(f"cannot read {path}: {error.strerror}; check the name") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise GvizError(f"{path} is no TOML: {error}; docs/analysis.md has an example") from error
+        raise UsageError(f"cannot read {path}: {error.strerror}; check the name") from error
+    except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits
+        raise UsageError(f"{path} is no TOML: {error}; {_DOCS} has an example") from error
     if path.name == PROJECT_NAME:
-        content = content.get("tool", {}).get("gviz", {})
+        content = _table(path, _table(path, content, "tool"), "gviz")
     unknown = sorted(set(content) - set(TABLES))
     if unknown:
-        raise GvizError(
-            f"{path}: {unknown[0]!r} is not known; there are only {', '.join(TABLES)}; "
-            "docs/analysis.md and docs/check.md have examples"
-        )
+        near = likely_meant(unknown[0], TABLES) or f"; there are only {', '.join(TABLES)};"
+        line = _line_of(text, unknown[0])
+        raise UsageError(f"{path}{line}: {unknown[0]!r} is not known{near} {_DOCS} has examples")
     return path, content
+
+
+def _line_of(text: str, name: str) -> str:
+    """Return ``, line N`` where a key or table stands first, "" where it is not found.
+
+    Of what TOML read the library does not say where it stood.
+    """
+    own = rf"""\[*\s*(?:tool\s*\.\s*gviz\s*\.\s*)?["']?{re.escape(name)}["']?\s*[\].=]"""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if re.match(own, line.strip()):
+            return f", line {number}"
+    return ""
+
+
+def _table(path: Path, content: dict[str, Any], name: str) -> dict[str, Any]:
+    found = content.get(name, {})
+    if not isinstance(found, dict):
+        raise UsageError(f"{path}: {name!r} must be a table, not {found!r}; {_DOCS} has examples")
+    return found
 
 
 def _speaks_of_gviz(project: Path) -> bool:
@@ -76,7 +99,7 @@ def use_mode(wished: str | None) -> None:
     ------
     UsageError
         If the permissions cannot be understood.
-    GvizError
+    UsageError
         If ``gviz.toml`` cannot be read.
     """
     wished = wished or os.environ.get(MODE_VARIABLE) or _configured_mode()
@@ -90,5 +113,5 @@ def _configured_mode() -> str | None:
     table = content.get("files", {})
     mode = table.get("mode") if isinstance(table, dict) else table
     if not (mode is None or isinstance(mode, str)) or set(table or ()) - {"mode"}:
-        raise GvizError(f'{file}: [files] may hold mode = "0640" and nothing else')
+        raise UsageError(f'{file}: [files] may hold mode = "0640" and nothing else')
     return mode

@@ -1,4 +1,6 @@
 from gviz.text.lines import wrapped as wrapped
+from gviz.text.meant import likely_meant as likely_meant
+from gviz.text.meant import nearest as nearest
 from gviz.text.quantity import MISSING as MISSING
 from gviz.text.quantity import byte_size as byte_size
 from gviz.text.quantity import counted as counted

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +25,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 from recordings import write_loop_recording
-from resting_page import WINDOW, go_on, rest
+from resting_page import WINDOW, go_on, leave, rest
 from waiting import PATIENCE_S, eventually
 
 from gviz.app.server.server import Options, RunningServer
@@ -53,9 +55,12 @@ class Site:
     def open(self, page: Page, path: str) -> None:
         """Open an address; the session is fetched without the time that a page takes.
 
-        A page that an earlier test has left goes there as its links do.
+        A page that tests use in turn goes there as its links do, by way of where it rests.
         """
-        if go_on(page, self.server.url, path.lstrip("/")):
+        base = self.server.url
+        if page in _in_turn and page.url.startswith(base) and page.url != base + path.lstrip("/"):
+            leave(page, base)
+        if go_on(page, base, path.lstrip("/")):
             return
         # A connection of its own: the server closes idle ones, perhaps at this moment.
         page.context.request.get(self.start, max_redirects=0, headers={"Connection": "close"})
@@ -71,39 +76,80 @@ _ARGUMENTS = [*_PROCESSES, "--js-flags=--min-semi-space-size=32"]
 #: Options of a page, rather than of its window.
 _MEDIA = {"color_scheme", "reduced_motion"}
 
+#: Where a node is, or without one the middle of its canvas, in two frames after one another; null:
+#: nowhere, or it moves.
+_LOCATE_AT_REST = """([id, node]) => new Promise(done => {
+    const canvas = () => document.querySelector(`#${id} canvas`);
+    const middle = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
+    const locate = () =>
+        node === null ? middle(canvas().getBoundingClientRect()) : canvas().gvizLocate(node);
+    const before = locate();
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+        const now = locate();
+        done(before && now && before.x === now.x && before.y === now.y ? now : null);
+    }));
+})"""
 Serve = Callable[..., Site]
+#: The page of the test that runs, where tests use one in turn.
+_in_turn: set[Page] = set()
 #: The pages that tests use in turn, once there are some: of those where nothing moves, and others.
 Kept = dict[bool, Page]
 
 
-def _start(
-    paths: Sequence[Path], url_prefix: str = "/", overlays: Sequence[Path] = ()
-) -> tuple[RunningServer, threading.Thread]:
-    """Start a server on recordings; it listens on a port the system picks."""
+Started = tuple[RunningServer, threading.Thread]
+#: Port and secret of the addresses of servers that have been closed: Chromium has compiled the
+#: scripts of an address that it knows, which is a third of what the first page of a server takes.
+_free: list[tuple[int, str]] = []
+
+
+def _start(paths: Sequence[Path], url_prefix: str = "/", overlays: Sequence[Path] = ()) -> Started:
+    """Start a server on recordings; it listens where one before it did, or the system picks."""
+    port, secret = _free.pop() if _free else (0, secrets.token_urlsafe(16))
     laid = read_overlays(overlays)
-    options = Options(port=0, open_browser=False, url_prefix=url_prefix, overlays=laid)
-    server = RunningServer(list(paths), options)
+    options = Options(port=port, open_browser=False, url_prefix=url_prefix, overlays=laid)
+    with pytest.MonkeyPatch.context() as patch:
+        # Of the address alone: sessions of other servers may begin at this moment.
+        known = SimpleNamespace(token_urlsafe=lambda _: secret)
+        patch.setattr("gviz.app.server.server.secrets", known)
+        server = RunningServer(list(paths), options)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     return server, thread
 
 
+def _close(started: Started) -> None:
+    """Close a server; another may listen there."""
+    server, thread = started
+    server.close()
+    thread.join(timeout=10)
+    _free.append((server.port, server.prefix.split("/")[-2]))
+
+
 @pytest.fixture(scope="module")
 def serve(kept: Kept) -> Iterator[Serve]:
     """Start servers on recordings; each shows these and no others."""
-    running: list[tuple[RunningServer, threading.Thread]] = []
+    yield from _serving(kept.values)
+
+
+@pytest.fixture
+def serve_once(window: BrowserContext) -> Iterator[Serve]:
+    """Start servers as ``serve`` does, and close them with the test: the next has their address."""
+    yield from _serving(lambda: window.pages)
+
+
+def _serving(pages: Callable[[], Iterable[Page]]) -> Iterator[Serve]:
+    running: list[Started] = []
 
     def start(*paths: Path, **options: Any) -> Site:
         running.append(_start(paths, **options))
         return Site(running[-1][0])
 
     yield start
-    for server, thread in running:
-        for page in kept.values():
-            if page.url.startswith(server.url):
+    for started in running:
+        for page in pages():
+            if page.url.startswith(started[0].url):
                 page.goto("about:blank")  # it would ask a server that is no more
-        server.close()
-        thread.join(timeout=10)
+        _close(started)
 
 
 @pytest.fixture(scope="session")
@@ -112,7 +158,7 @@ def serve_beside() -> Iterator[Serve]:
     longer than many a test. For pages whose addresses name their file, and lists of files that may
     be longer. Of two files of one name each has a server.
     """
-    running: list[tuple[RunningServer, threading.Thread]] = []
+    running: list[Started] = []
 
     def show(*paths: Path) -> Site:
         wanted = {path.stem: path.resolve() for path in paths}
@@ -126,9 +172,8 @@ def serve_beside() -> Iterator[Serve]:
         return Site(running[-1][0])
 
     yield show
-    for server, thread in running:
-        server.close()
-        thread.join(timeout=10)
+    for started in running:
+        _close(started)
 
 
 @pytest.fixture(scope="session")
@@ -245,7 +290,9 @@ def page(
 
     opened.on("console", hear_message)
     opened.on("pageerror", hear_error)
+    _in_turn.update({opened} if is_shared else ())
     yield opened
+    _in_turn.clear()
     failed = request.node.stash.get(_FAILED, True)
     can_stay = is_shared and not failed and rest(opened)
     failed = failed or bool(stated)
@@ -367,15 +414,19 @@ class GraphPage:
         )
 
     def click_node(self, view: str, node: int) -> None:
-        """Click a node where a canvas drew it."""
+        """Click a node where a canvas drew it, once it stays there."""
         spot = self.wait_until(
-            lambda: self.page.evaluate(
-                "([id, node]) => document.querySelector(`#${id} canvas`).gvizLocate(node)",
-                [view, node],
-            ),
-            f"node {node} on screen in {view}",
+            lambda: self.page.evaluate(_LOCATE_AT_REST, [view, node]),
+            f"node {node} at rest in {view}",
         )
         self.page.mouse.click(spot["x"], spot["y"])
+
+    def middle_of(self, view: str) -> tuple[float, float]:
+        """Return the middle of a canvas, once it stays there."""
+        spot = self.wait_until(
+            lambda: self.page.evaluate(_LOCATE_AT_REST, [view, None]), f"{view} at rest"
+        )
+        return spot["x"], spot["y"]
 
     def selected_rows(self) -> list[int]:
         """Return the node ids of the table's selected rows that are drawn."""

@@ -73,13 +73,13 @@ def test_one_pale_text_among_many_is_found(page: Page, odd: str) -> None:
     assert "odd" in pale
 
 
+# The page of launch costs: test_launch_cost_charts.py.
 @pytest.mark.parametrize(
     "path",
     [
         "",
         "run?file=small&run=1",
         "run?file=detailed&run=1",
-        "bench",
         "graph?file=dump&graph=2",
         "nowhere",
         "graph?file=missing&graph=1",
@@ -92,7 +92,6 @@ def test_one_pale_text_among_many_is_found(page: Page, odd: str) -> None:
         "runs",
         "run",
         "aborted run",
-        "bench",
         "no nodes",
         "no page",
         "no file",

@@ -23,7 +23,13 @@ OTHER = FIRST_NODE_ID + 5
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path) -> Site:
+def site(serve_beside: Serve, small_recording: Path) -> Site:
+    return serve_beside(small_recording)
+
+
+@pytest.fixture(scope="module")
+def alone(serve: Serve, small_recording: Path) -> Site:
+    """A site of one file, which begins with its graph; the quick tests have no other."""
     return serve(small_recording)
 
 
@@ -35,9 +41,9 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.installed
 @pytest.mark.quick
 def test_only_graph_is_opened_and_runs_lead_to_run_and_graph(
-    page: Page, site: Site, graph_page: GraphPage
+    page: Page, alone: Site, graph_page: GraphPage
 ) -> None:
-    page.goto(site.start)
+    page.goto(alone.start)
     graph_page.wait()
     assert page.title() == "fork-join 3x4 – gviz"
     assert "code=" not in page.url
@@ -57,35 +63,20 @@ def test_only_graph_is_opened_and_runs_lead_to_run_and_graph(
 @pytest.mark.quick
 @pytest.mark.parametrize("view", ["dag", "timeline"])
 def test_node_clicked_in_a_canvas_is_selected_everywhere(
-    graph_page: GraphPage, site: Site, view: str
+    graph_page: GraphPage, alone: Site, view: str
 ) -> None:
-    graph_page.open(site, GRAPH)
+    graph_page.open(alone, GRAPH)
     graph_page.click_node(view, NODE)
     graph_page.expect_selected(NODE)
     assert "branch0_step0" in graph_page.inspected()
 
 
-def test_row_clicked_in_the_table_is_selected_everywhere(graph_page: GraphPage, site: Site) -> None:
+def test_selections_from_every_view_reach_all(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     row = graph_page.page.locator("#nodes [data-row]").first
     node = int(row.get_attribute("data-row") or 0)
     row.locator("[data-field=name]").click()
     graph_page.expect_selected(node)
-
-
-def test_node_picked_in_the_inspector_is_selected_everywhere(
-    graph_page: GraphPage, site: Site
-) -> None:
-    graph_page.open(site, f"{GRAPH}&node={NODE}")
-    graph_page.expect_selected(NODE)
-    graph_page.page.locator("#inspector").get_by_role("button", name="branch0_step1").click()
-    graph_page.expect_selected(OTHER)
-
-
-def test_selections_alternately_from_every_view_end_with_the_last(
-    graph_page: GraphPage, site: Site
-) -> None:
-    graph_page.open(site, GRAPH)
     graph_page.click_node("dag", NODE)
     graph_page.expect_selected(NODE)
     graph_page.page.locator(f"#nodes [data-row='{NODE}'] [data-field=name]").wait_for()
@@ -93,6 +84,10 @@ def test_selections_alternately_from_every_view_end_with_the_last(
     graph_page.expect_selected(OTHER)
     graph_page.click_node("dag", NODE)
     graph_page.expect_selected(NODE)
+    graph_page.page.locator("#inspector").get_by_role("button", name="branch0_step1").click()
+    graph_page.expect_selected(OTHER)
+    expect_panes_resized(graph_page)
+    expect_search_to_filter(graph_page)
 
 
 def test_several_nodes_are_summed(graph_page: GraphPage, site: Site) -> None:
@@ -145,8 +140,8 @@ def test_chosen_launch_is_shown_in_the_timeline(graph_page: GraphPage, site: Sit
     graph_page.wait_until(lambda: "launch=7" in graph_page.page.url, "the launch in the address")
 
 
-def test_search_filters_the_table(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+def expect_search_to_filter(graph_page: GraphPage) -> None:
+    """Search by key: the table has the rows that are found."""
     graph_page.page.keyboard.press("/")
     graph_page.page.keyboard.type("join_kernel")
     rows = graph_page.page.locator("#nodes [data-row]")
@@ -215,8 +210,8 @@ def test_theme_follows_the_system_and_a_choice_is_remembered(
     assert graph_page.state("timeline")["theme"] == "light"
 
 
-def test_panes_are_resized_by_keyboard(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+def expect_panes_resized(graph_page: GraphPage) -> None:
+    """Move the bar between graph and timeline by keys."""
     bar = graph_page.page.get_by_role("separator", name="Resize graph and timeline")
     before = graph_page.page.locator("#dag").bounding_box()
     bar.focus()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +65,21 @@ def bounds(page: Page) -> dict[str, float]:
     return dict(box)
 
 
-def test_every_node_and_edge_is_in_the_scene(graph_page: GraphPage, site: Site) -> None:
+def test_graph_is_seen_pointed_at_selected_and_moved(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
+    expect_every_node_and_edge(graph_page)
+    expect_a_name(graph_page)
+    expect_hover_explained(graph_page)
+    expect_clicks_to_select(graph_page)
+    expect_arrows_to_follow_dependencies(graph_page)
+    graph_page.page.locator("#dag canvas").press("Escape")
+    expect_drag_to_pan(graph_page)
+    expect_to_fit(graph_page)
+    expect_wheel_to_zoom_to_the_pointer(graph_page)
+
+
+def expect_every_node_and_edge(graph_page: GraphPage) -> None:
+    """All are in the scene."""
     state = graph_page.state("dag")
     assert state["nodeCount"] == len(SHAPE.works)
     assert state["edgeCount"] == sum(len(w.after) for w in SHAPE.works)
@@ -85,8 +99,8 @@ def test_colour_shows_slow_from_fast_from_not_timed(graph_page: GraphPage, site:
     assert len({tuple(c) for c in colours}) == 3
 
 
-def test_wheel_zooms_to_the_pointer(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+def expect_wheel_to_zoom_to_the_pointer(graph_page: GraphPage) -> None:
+    """Turn the wheel: what is pointed at stays."""
     page = graph_page.page
     before, k = locate(page, NODE), graph_page.state("dag")["transform"]["k"]
     page.mouse.move(before["x"], before["y"])
@@ -98,8 +112,8 @@ def test_wheel_zooms_to_the_pointer(graph_page: GraphPage, site: Site) -> None:
     assert after["y"] == pytest.approx(before["y"], abs=1)
 
 
-def test_drag_pans_and_selects_nothing(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+def expect_drag_to_pan(graph_page: GraphPage) -> None:
+    """Drag from a node: it goes along, and is not selected."""
     page = graph_page.page
     before = locate(page, NODE)
     page.mouse.move(before["x"], before["y"])
@@ -112,8 +126,8 @@ def test_drag_pans_and_selects_nothing(graph_page: GraphPage, site: Site) -> Non
     assert graph_page.state("dag")["selected"] == []
 
 
-def test_f_and_double_click_on_empty_ground_fit(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+def expect_to_fit(graph_page: GraphPage) -> None:
+    """Show everything by key, button and double click."""
     page = graph_page.page
     fitted = scale(graph_page)
     box = bounds(page)
@@ -142,10 +156,8 @@ def scale(graph_page: GraphPage) -> float:
     return found
 
 
-def test_control_click_adds_and_removes_click_on_ground_and_escape_clear(
-    graph_page: GraphPage, site: Site
-) -> None:
-    graph_page.open(site, GRAPH)
+def expect_clicks_to_select(graph_page: GraphPage) -> None:
+    """Add and remove by Control; clear by the ground and Escape."""
     page = graph_page.page
     box = bounds(page)
     graph_page.click_node("dag", NODE)
@@ -162,8 +174,8 @@ def test_control_click_adds_and_removes_click_on_ground_and_escape_clear(
     assert graph_page.state("dag")["selected"] == []
 
 
-def test_arrow_keys_follow_dependencies(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+def expect_arrows_to_follow_dependencies(graph_page: GraphPage) -> None:
+    """Go down, up and beside."""
     canvas = graph_page.page.locator("#dag canvas")
     graph_page.click_node("dag", NODE)
     canvas.press("ArrowDown")
@@ -178,8 +190,8 @@ def test_arrow_keys_follow_dependencies(graph_page: GraphPage, site: Site) -> No
     assert locate(page, beside[0])["x"] > locate(page, NODE)["x"]
 
 
-def test_hover_is_shared_and_explained(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+def expect_hover_explained(graph_page: GraphPage) -> None:
+    """Point at a node, and at one that is not timed."""
     page = graph_page.page
     spot = locate(page, NODE)
     page.mouse.move(spot["x"], spot["y"])
@@ -188,15 +200,15 @@ def test_hover_is_shared_and_explained(graph_page: GraphPage, site: Site) -> Non
     text = tip.inner_text()
     assert "branch0_step0" in text
     assert "median" in text
-    assert "share of launch" in text
+    assert "share of time" in text
     assert graph_page.state("timeline")["hovered"] == NODE
     empty = locate(page, EMPTY)
     page.mouse.move(empty["x"], empty["y"])
     assert "CUPTI has no record for EMPTY nodes" in tip.inner_text()
 
 
-def test_canvas_names_itself_for_screen_readers(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+def expect_a_name(graph_page: GraphPage) -> None:
+    """Read what a screen reader does."""
     label = graph_page.page.locator("#dag canvas").get_attribute("aria-label") or ""
     assert "47 nodes" in label
     assert graph_page.page.locator("#dag canvas").get_attribute("tabindex") == "0"
@@ -226,14 +238,14 @@ def test_large_graph_is_drawn_in_blocks_and_moved_by_its_minimap(
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     for _ in range(5):
         page.mouse.wheel(0, -400)
-    page.wait_for_timeout(150)
-    zoomed = graph_page.state("dag")
+    graph_page.wait_until(lambda: graph_page.state("dag")["visible"] < 200, "nodes near")
+    zoomed = graph_page.at_rest("dag")
     assert zoomed["level"] == "cards"
-    assert zoomed["visible"] < 200
-    corner = zoomed["minimap"]
+    corner, box = zoomed["minimap"], bounds(page)
     page.mouse.click(box["x"] + corner["x"] + 3, box["y"] + corner["y"] + 3)
-    page.wait_for_timeout(150)
-    moved = graph_page.state("dag")["transform"]
+    before = zoomed["transform"]["x"]
+    graph_page.wait_until(lambda: graph_page.state("dag")["transform"]["x"] > before, "moved")
+    moved = graph_page.at_rest("dag")["transform"]
     assert moved["k"] == zoomed["transform"]["k"]
     assert moved["x"] > zoomed["transform"]["x"]
     assert moved["y"] > zoomed["transform"]["y"]
@@ -244,3 +256,53 @@ def test_graph_without_times_is_drawn_without_a_scale(graph_page: GraphPage, sit
     state = graph_page.state("dag")
     assert state["nodeCount"] == len(SHAPE.works)
     assert state["colour"] == "kind"
+
+
+class Fingers:
+    """Touches of a page, as the browser sends them."""
+
+    def __init__(self, page: Page) -> None:
+        self._session = page.context.new_cdp_session(page)
+
+    def send(self, kind: str, *spots: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(spots)]
+        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def move(self, *ways: Sequence[tuple[float, float]]) -> None:
+        """Put fingers down, one for each way, and move each along its own."""
+        first, *others = zip(*ways, strict=True)
+        self.send("touchStart", *first)
+        for spots in others:
+            self.send("touchMove", *spots)
+        self.send("touchEnd")
+
+
+@pytest.mark.parametrize("page", [{"has_touch": True}], indirect=True)
+def test_fingers_move_zoom_and_ask(graph_page: GraphPage, site: Site, page: Page) -> None:
+    graph_page.open(site, GRAPH)
+    fingers = Fingers(page)
+    for view in ("dag", "timeline"):
+        box = page.locator(f"#{view} canvas").bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        before = graph_page.at_rest(view)["transform"]
+        fingers.move(
+            [(x - 20, y), (x - 60, y), (x - 100, y)], [(x + 20, y), (x + 60, y), (x + 100, y)]
+        )
+        apart = graph_page.at_rest(view)["transform"]
+        assert apart["k"] > 1.5 * before["k"]
+        fingers.move([(x, y), (x - 30, y), (x - 60, y)])
+        assert graph_page.at_rest(view)["transform"]["x"] < apart["x"] - 30
+    assert graph_page.state("dag")["selected"] == []
+    page.locator("#dag canvas").press("f")
+    graph_page.at_rest("dag")
+    spot = locate(page, NODE, "dag")
+    fingers.send("touchStart", (spot["x"], spot["y"]))
+    tip = page.locator("#dag .gviz-canvas-tooltip")
+    tip.wait_for()
+    assert "branch0_step0" in tip.inner_text()
+    fingers.send("touchEnd")
+    assert tip.is_visible()
+    assert graph_page.state("dag")["selected"] == []
+    page.touchscreen.tap(spot["x"], spot["y"])
+    graph_page.drawn("dag", selected=[NODE])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from canvas_page import locate
@@ -74,8 +75,8 @@ def test_both_sides_are_shown_from_their_host_calls(graph_page: GraphPage, site:
     assert sides["stream"]["total_ns"] > sides["graph"]["total_ns"]
 
 
-def test_wheel_zooms_time_only(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=small&graph=1")
+def expect_wheel_to_zoom_time_only(graph_page: GraphPage) -> None:
+    """Turn the wheel: lanes stay as high as they are."""
     page = graph_page.page
     before = locate(page, NODE, "timeline")
     k = graph_page.state("timeline")["transform"]["k"]
@@ -88,7 +89,9 @@ def test_wheel_zooms_time_only(graph_page: GraphPage, site: Site) -> None:
     assert after["y"] == before["y"]
 
 
-def test_zoom_out_ends_where_everything_is_shown(graph_page: GraphPage, site: Site) -> None:
+def test_wheel_zooms_time_only_and_out_to_where_everything_is_shown(
+    graph_page: GraphPage, site: Site
+) -> None:
     graph_page.open(site, "graph?file=small&graph=1")
     page = graph_page.page
     fitted = graph_page.state("timeline")["transform"]
@@ -98,6 +101,7 @@ def test_zoom_out_ends_where_everything_is_shown(graph_page: GraphPage, site: Si
     page.mouse.wheel(0, 2000)
     page.wait_for_timeout(100)
     assert graph_page.state("timeline")["transform"] == pytest.approx(fitted)
+    expect_wheel_to_zoom_time_only(graph_page)
 
 
 def test_nodes_at_the_left_edge_stay_where_they_are(graph_page: GraphPage, site: Site) -> None:
@@ -197,8 +201,14 @@ def test_part_of_the_time_is_in_the_address_and_escape_leads_back_to_it(
     # From here on by hand: a reload and the back button find it.
     page.locator("#timeline canvas").focus()
     page.keyboard.press("+")
-    graph_page.wait_until(lambda: "time=1000000-1200000" not in page.url, "another time")
-    near = graph_page.state("timeline")["transform"]
+    graph_page.wait_until(
+        lambda: graph_page.state("timeline")["transform"]["k"] > start["k"] * 1.01, "nearer"
+    )
+    near = graph_page.at_rest("timeline")["transform"]
+    graph_page.wait_until(
+        lambda: near["k"] * time_in_address(page) == pytest.approx(timeline_width(page), rel=1e-3),
+        "another time",
+    )
     page.reload()
     graph_page.wait()
     graph_page.wait_until(
@@ -209,6 +219,13 @@ def test_part_of_the_time_is_in_the_address_and_escape_leads_back_to_it(
     page.locator("#timeline canvas").focus()
     page.keyboard.press("f")
     graph_page.wait_until(lambda: "time=" not in page.url, "all of the time")
+
+
+def time_in_address(page: Page) -> int:
+    """Return how much time the page's address asks for, in ns."""
+    (times,) = parse_qs(urlsplit(page.url).query)["time"]
+    first, last = times.split("-")
+    return int(last) - int(first)
 
 
 def timeline_width(page: Page) -> float:
@@ -248,11 +265,9 @@ def test_missing_eager_side_is_reported_in_words(graph_page: GraphPage, site: Si
 def test_more_lanes_than_fit_are_scrolled_by_dragging(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=wide&graph=1")
     page = graph_page.page
-    box = page.locator("#timeline canvas").bounding_box()
-    assert box is not None
-    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.move(*middle)
+    x, y = graph_page.middle_of("timeline")
+    page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(middle[0], middle[1] - 120, steps=4)
+    page.mouse.move(x, y - 120, steps=4)
     page.mouse.up()
     assert graph_page.state("timeline")["scroll"] == pytest.approx(120, abs=1)

@@ -41,8 +41,8 @@ def path(tmp_path: Path, small_recording: Path) -> Path:
 
 
 @pytest.fixture
-def site(serve: Serve, path: Path) -> Site:
-    return serve(path)
+def site(serve_once: Serve, path: Path) -> Site:
+    return serve_once(path)
 
 
 @pytest.fixture(autouse=True)
@@ -208,16 +208,21 @@ def launches(page: Page) -> str:
 
 
 def test_recording_is_shown_as_it_grows(
-    page: Page, serve: Serve, tmp_path: Path, graph_page: GraphPage
+    page: Page, serve_once: Serve, tmp_path: Path, graph_page: GraphPage
 ) -> None:
     program = LiveProgram(tmp_path / "live.gviz")
-    serve(program.spool).open(page, "")
+    serve_once(program.spool).open(page, "")
     card = page.locator("article.gv-card")
     until_seen(page, page.get_by_text("No CUDA graph was instantiated yet").count, "no graph")
     expect(page.locator(".gv-badge-recording")).to_have_text("recording")
     program.instantiate()
-    until_seen(page, page.locator("a.gv-graph-link").count, "the graph")
+    open_graph(page)
+    assert graph_page.drawn("dag")["colour"] == "kind"
     program.launch(3)
+    until_seen(page, lambda: graph_page.state("dag").get("colour") == "family", "its colours")
+    expect(page.locator("#colour")).to_have_value("family")
+    assert page.locator("#layout input[value=time]").is_enabled()
+    page.go_back()
     until_seen(page, lambda: "Launches3" in (card.text_content() or ""), "3 launches")
     page.locator(".gv-mini-bars").first.wait_for()
     program.end()
@@ -227,10 +232,10 @@ def test_recording_is_shown_as_it_grows(
 
 
 def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
-    graph_page: GraphPage, serve: Serve, program: LiveProgram
+    graph_page: GraphPage, serve_once: Serve, program: LiveProgram
 ) -> None:
     page = graph_page.page
-    site = serve(program.spool)
+    site = serve_once(program.spool)
     site.open(page, "")
     open_graph(page)
     graph_page.wait()
@@ -270,12 +275,12 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
 
 
 def test_graph_page_without_times_gets_its_timeline(
-    graph_page: GraphPage, serve: Serve, tmp_path: Path
+    graph_page: GraphPage, serve_once: Serve, tmp_path: Path
 ) -> None:
     program = LiveProgram(tmp_path / "live.gviz")
     program.instantiate()
     page = graph_page.page
-    serve(program.spool).open(page, "")
+    serve_once(program.spool).open(page, "")
     open_graph(page)
     page.locator(".gv-empty", has_text="No launch of this graph has node times yet").wait_for()
     program.launch(2)
@@ -285,14 +290,14 @@ def test_graph_page_without_times_gets_its_timeline(
 
 
 def test_graph_is_followed_to_the_number_it_has_now(
-    graph_page: GraphPage, serve: Serve, tmp_path: Path
+    graph_page: GraphPage, serve_once: Serve, tmp_path: Path
 ) -> None:
     launcher = LiveProgram(tmp_path / "live.gviz")
     worker = LiveProgram(launcher.spool / "worker", process_id=os.getppid())
     worker.instantiate()
     worker.launch(3)
     page = graph_page.page
-    serve(launcher.spool).open(page, "")
+    serve_once(launcher.spool).open(page, "")
     page.locator("a.gv-graph-link").click()
     graph_page.wait()
     launcher.instantiate()  # the first process's graphs are counted first
@@ -305,8 +310,10 @@ def test_graph_is_followed_to_the_number_it_has_now(
     page.get_by_role("heading", name="Runs", exact=True).wait_for()
 
 
-def test_aborted_program_is_shown_as_such(page: Page, serve: Serve, program: LiveProgram) -> None:
-    serve(program.spool).open(page, "")
+def test_aborted_program_is_shown_as_such(
+    page: Page, serve_once: Serve, program: LiveProgram
+) -> None:
+    serve_once(program.spool).open(page, "")
     page.locator(".gv-badge-recording").wait_for()
     program.abort()
     expect(page.locator(".gv-badge-aborted")).to_have_text("aborted", timeout=20_000)

@@ -34,20 +34,19 @@ def site(
     return serve_beside(small_recording, forty, untimed)
 
 
-@pytest.mark.parametrize("name", ["Lanes", "Time", "Structure"])
-def test_layout_is_switched_and_the_selection_stays(
-    graph_page: GraphPage, site: Site, name: str
-) -> None:
-    first = "structure" if name != "Structure" else "lanes"
-    graph_page.open(site, f"{GRAPH}&node={NODE}&layout={first}")
-    graph_page.choose_layout(name.lower())
-    state = graph_page.state("dag")
-    assert state["selected"] == [NODE]
-    assert state["nodeCount"] == len(SHAPE.works)
-    assert f"layout={name.lower()}" in graph_page.page.url
+def test_layout_is_switched_and_the_selection_stays(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&node={NODE}&layout=structure")
+    for layout in ("lanes", "structure", "time"):
+        graph_page.choose_layout(layout)
+        state = graph_page.state("dag")
+        assert state["selected"] == [NODE]
+        assert state["nodeCount"] == len(SHAPE.works)
+        graph_page.wait_until(
+            lambda layout=layout: f"layout={layout}" in graph_page.page.url, "it is in the address"
+        )
     graph_page.page.reload()
     graph_page.wait()
-    assert graph_page.state("dag")["layout"] == name.lower()
+    assert graph_page.state("dag")["layout"] == "time"
     assert graph_page.state("dag")["selected"] == [NODE]
 
 
@@ -85,8 +84,17 @@ def test_overlays_of_times_are_not_offered_without_times(graph_page: GraphPage, 
     assert not is_offered(graph_page.page, "colour", "Slack")
 
 
-def test_node_is_picked_and_hovered_on_the_axis_of_time(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{GRAPH}&layout=time")
+def test_axis_of_time_is_picked_on_walked_along_and_stretched(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, f"{GRAPH}&layout=time&node={NODE}")
+    expect_arrows_along_time(graph_page)
+    expect_nodes_picked_and_hovered(graph_page)
+    expect_wheel_to_stretch_time(graph_page)
+
+
+def expect_nodes_picked_and_hovered(graph_page: GraphPage) -> None:
+    """Click nodes, and point at one."""
     page = graph_page.page
     for node in (NODE, EMPTY):
         spot = locate(page, node)
@@ -97,8 +105,8 @@ def test_node_is_picked_and_hovered_on_the_axis_of_time(graph_page: GraphPage, s
     assert "duration in this launch" in tip.inner_text()
 
 
-def test_wheel_stretches_time_and_leaves_the_lanes(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{GRAPH}&layout=time")
+def expect_wheel_to_stretch_time(graph_page: GraphPage) -> None:
+    """Turn the wheel: lanes stay as high as they are."""
     page = graph_page.page
     before, spot = graph_page.state("dag")["transform"], locate(page, NODE)
     page.mouse.move(spot["x"], spot["y"])
@@ -110,8 +118,8 @@ def test_wheel_stretches_time_and_leaves_the_lanes(graph_page: GraphPage, site: 
     assert locate(page, NODE)["x"] == pytest.approx(spot["x"], abs=1)
 
 
-def test_arrows_follow_dependencies_along_time(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{GRAPH}&layout=time&node={NODE}")
+def expect_arrows_along_time(graph_page: GraphPage) -> None:
+    """Go to the dependent node and back."""
     graph_page.page.locator("#dag canvas").press("ArrowRight")
     graph_page.expect_selected(NODE + 1)
     graph_page.page.locator("#dag canvas").press("ArrowLeft")

@@ -44,28 +44,29 @@ def links(buffer: dict[str, Any]) -> set[tuple[int, int]]:
     return {(a, b) for a, b in buffer["links"]}
 
 
-@pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
-def test_edges_are_distinguished_in_every_layout(
-    graph_page: GraphPage, site: Site, layout: str
-) -> None:
-    graph_page.open(site, f"{GRAPH}&layout={layout}")
-    assert data(graph_page) is None
-    graph_page.page.get_by_label("Data").check()
-    graph_page.wait_until(lambda: data(graph_page), "data")
-    assert data(graph_page)["edges"] == KINDS
-    assert "edges=data" in graph_page.page.url
-    assert graph_page.state("dag")["layout"] == layout
-    graph_page.page.reload()
-    graph_page.wait()
-    assert data(graph_page)["edges"] == KINDS
-    graph_page.page.get_by_label("Data").uncheck()
-    graph_page.wait_until(lambda: data(graph_page) is None, "plain edges")
-    assert "edges=" not in graph_page.page.url
+def test_edges_are_distinguished_in_every_layout(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&layout=structure")
+    for layout in ("time", "structure", "lanes"):
+        graph_page.choose_layout(layout)
+        assert data(graph_page) is None
+        graph_page.page.get_by_label("Data").check()
+        graph_page.wait_until(lambda: data(graph_page), "data")
+        assert data(graph_page)["edges"] == KINDS
+        graph_page.wait_until(lambda: "edges=data" in graph_page.page.url, "it is in the address")
+        assert graph_page.state("dag")["layout"] == layout
+        if layout == "lanes":
+            graph_page.page.reload()
+            graph_page.wait()
+            assert data(graph_page)["edges"] == KINDS
+        graph_page.page.get_by_label("Data").uncheck()
+        graph_page.wait_until(lambda: data(graph_page) is None, "plain edges")
+        graph_page.wait_until(lambda: "edges=" not in graph_page.page.url, "not in the address")
 
 
 def test_edge_under_the_pointer_says_what_it_carries(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&edges=data&layout=structure")
     page = graph_page.page
+    graph_page.at_rest("dag")
     # Nothing else stands between these two.
     ends = [locate(page, IDS[name]) for name in ("write d", "copy out")]
     page.mouse.move(ends[0]["x"], (ends[0]["y"] + ends[1]["y"]) / 2)
@@ -91,17 +92,18 @@ def test_edges_are_labelled_where_there_is_room(graph_page: GraphPage, site: Sit
     graph_page.wait_until(lambda: data(graph_page)["labels"] > 0, "labels")
 
 
-@pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
-def test_selection_shows_where_its_buffers_go(
-    graph_page: GraphPage, site: Site, layout: str
-) -> None:
-    graph_page.open(site, f"{GRAPH}&edges=data&layout={layout}&node={IDS['join']}")
-    found = buffers(graph_page)
-    assert list(found) == ["A", "B"]
+def test_selection_shows_where_its_buffers_go(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&edges=data&layout=structure&node={IDS['join']}")
     path = ["alloc a", "copy in", "join", "free a"]
-    assert links(found["A"]) == {(IDS[a], IDS[b]) for a, b in pairwise(path)}
-    # Joined without an edge between them; what is allocated at the same address later is another.
-    assert links(found["B"]) == {(IDS["alloc b"], IDS["join"]), (IDS["join"], IDS["free b"])}
+    for layout in ("structure", "lanes", "time"):
+        graph_page.choose_layout(layout)
+        found = buffers(graph_page)
+        assert list(found) == ["A", "B"]
+        assert links(found["A"]) == {(IDS[a], IDS[b]) for a, b in pairwise(path)}
+        # Joined without an edge between them; what is allocated at the same address later is
+        # another.
+        expected = {(IDS["alloc b"], IDS["join"]), (IDS["join"], IDS["free b"])}
+        assert links(found["B"]) == expected
 
 
 def test_inspector_names_buffers_by_the_same_letters(graph_page: GraphPage, site: Site) -> None:

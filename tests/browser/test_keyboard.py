@@ -9,6 +9,7 @@ import pytest
 from canvas_page import locate
 from playwright.sync_api import Page
 from recordings import FIRST_NODE_ID, fork_join_shape
+from waiting import eventually
 
 import gviz.assets
 
@@ -74,11 +75,21 @@ def visit(graph_page: GraphPage, view: str, key: str, times: int) -> list[dict[s
 # -- the graph -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("more", ["", "&layout=lanes", "&layout=time", "&fold=ranges"])
-def test_every_node_is_reached_by_next_node(graph_page: GraphPage, site: Site, more: str) -> None:
-    graph_page.open(site, GRAPH + more)
-    steps = visit(graph_page, "dag", "n", graph_page.state("dag")["nodeCount"])
-    assert {node for step in steps for node in step["selected"]} == set(SHAPE.node_ids)
+def test_every_node_is_reached_by_next_node(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, GRAPH)
+
+    def reached() -> set[int]:
+        press(graph_page, "dag", "Escape")
+        steps = visit(graph_page, "dag", "n", graph_page.state("dag")["nodeCount"])
+        return {node for step in steps for node in step["selected"]}
+
+    assert reached() == set(SHAPE.node_ids)
+    for layout in ("lanes", "time"):
+        graph_page.choose_layout(layout)
+        assert reached() == set(SHAPE.node_ids), layout
+    graph_page.choose("folding", "Fold NVTX")
+    graph_page.wait_until(lambda: graph_page.state("dag").get("foldCount"), "folded")
+    assert reached() == set(SHAPE.node_ids)
 
 
 def test_what_the_keyboard_reaches_is_reported_like_what_is_pointed_at(
@@ -101,31 +112,25 @@ def test_what_the_keyboard_reaches_is_reported_like_what_is_pointed_at(
     )
 
 
-@pytest.mark.parametrize(("view", "key"), [("dag", "n"), ("timeline", "n")])
 def test_tooltip_of_the_keyboard_covers_nothing_reported_of_and_leaves_with_the_focus(
-    graph_page: GraphPage, site: Site, view: str, key: str
+    graph_page: GraphPage, site: Site
 ) -> None:
     graph_page.open(site, GRAPH)
-    tip = graph_page.page.locator(f"#{view} .gviz-canvas-tooltip")
-    for _ in range(8):
-        press(graph_page, view, key)
-        (node,) = graph_page.at_rest(view)["selected"]
-        spot, box = locate(graph_page.page, node, view), tip.bounding_box()
-        assert box is not None
-        beside = not box["x"] < spot["x"] < box["x"] + box["width"]
-        assert beside or not box["y"] < spot["y"] < box["y"] + box["height"]
-    graph_page.page.keyboard.press("Tab")
-    tip.wait_for(state="hidden")
-
-
-def test_tooltip_of_the_keyboard_moves_with_its_span(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
-    press(graph_page, "timeline", *"nnn")
-    tip = graph_page.page.locator("#timeline .gviz-canvas-tooltip")
-    graph_page.at_rest("timeline")
-    before = tip.bounding_box()
-    press(graph_page, "timeline", "Shift+ArrowRight")
-    graph_page.wait_until(lambda: tip.bounding_box() != before, "the tooltip moved")
+    for view in ("dag", "timeline"):
+        tip = graph_page.page.locator(f"#{view} .gviz-canvas-tooltip")
+        for _ in range(8):
+            press(graph_page, view, "n")
+            (node,) = graph_page.at_rest(view)["selected"]
+            spot, box = locate(graph_page.page, node, view), tip.bounding_box()
+            assert box is not None
+            beside = not box["x"] < spot["x"] < box["x"] + box["width"]
+            assert beside or not box["y"] < spot["y"] < box["y"] + box["height"]
+        if view == "timeline":  # it moves with its span
+            before = tip.bounding_box()
+            press(graph_page, view, "Shift+ArrowRight")
+            eventually(lambda t=tip, b=before: t.bounding_box() != b, "the tooltip moved")
+        graph_page.page.keyboard.press("Tab")
+        tip.wait_for(state="hidden")
 
 
 def test_selection_from_table_and_address_is_reported(graph_page: GraphPage, site: Site) -> None:
@@ -136,6 +141,9 @@ def test_selection_from_table_and_address_is_reported(graph_page: GraphPage, sit
     graph_page.wait_until(lambda: "branch0_step0" in stated(graph_page.page), "the node said")
     graph_page.page.locator("#dag canvas").press("u")
     graph_page.wait_until(lambda: "nodes selected" in stated(graph_page.page), "several said")
+    graph_page.page.locator("#dag canvas").press("Escape")
+    graph_page.page.locator("#search").fill("")
+    expect_rows_selected_by_keyboard(graph_page)
 
 
 def test_colours_are_reported_in_words(graph_page: GraphPage, site: Site) -> None:
@@ -162,6 +170,7 @@ def test_every_span_is_reached_by_next_span(graph_page: GraphPage, site: Site) -
     assert {node for step in steps for node in step["selected"]} == TIMED
     press(graph_page, "timeline", "Shift+N")
     assert walk(graph_page)["start"] <= starts[-1]
+    expect_arrows_along_a_row(graph_page)
 
 
 def test_arrows_reach_calls_lanes_gaps_and_the_eager_side(
@@ -186,10 +195,8 @@ def test_arrows_reach_calls_lanes_gaps_and_the_eager_side(
     graph_page.wait_until(lambda: stated(graph_page.page).startswith("GPU idle"), "the gap said")
 
 
-def test_arrows_go_along_a_row_and_home_and_end_to_its_ends(
-    graph_page: GraphPage, site: Site
-) -> None:
-    graph_page.open(site, GRAPH)
+def expect_arrows_along_a_row(graph_page: GraphPage) -> None:
+    """Go along a row by arrows, and by Home and End to its ends."""
     press(graph_page, "timeline", "n", "Home")
     first = walk(graph_page)
     press(graph_page, "timeline", "ArrowRight")
@@ -206,10 +213,15 @@ def test_arrows_go_along_a_row_and_home_and_end_to_its_ends(
     assert walk(graph_page) == first
 
 
-def test_walk_starts_at_the_selected_node_and_ends_with_another_selection(
+def test_zoom_and_walk_start_at_the_selected_node_and_ends_with_another_selection(
     graph_page: GraphPage, site: Site
 ) -> None:
     graph_page.open(site, f"{GRAPH}&node={NODE}")
+    before = graph_page.state("timeline")["transform"]["k"]
+    press(graph_page, "timeline", "z")
+    graph_page.wait_until(
+        lambda: graph_page.state("timeline")["transform"]["k"] > 5 * before, "zoomed in"
+    )
     press(graph_page, "timeline", "ArrowRight")
     assert walk(graph_page)["words"].startswith("lane 1: branch0_step0")
     assert graph_page.state("timeline")["selected"] == [NODE]
@@ -241,15 +253,6 @@ def test_measure_and_brush_by_keyboard_alone(graph_page: GraphPage, site: Site) 
     assert measure["from"] < measure["to"]
     press(graph_page, "timeline", "b")
     graph_page.wait_until(lambda: graph_page.state("dag")["filtered"], "the nodes between")
-
-
-def test_selection_is_zoomed_to_in_the_timeline(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{GRAPH}&node={NODE}")
-    before = graph_page.state("timeline")["transform"]["k"]
-    press(graph_page, "timeline", "z")
-    graph_page.wait_until(
-        lambda: graph_page.state("timeline")["transform"]["k"] > 5 * before, "zoomed in"
-    )
 
 
 def test_walk_goes_on_over_detail_that_comes_later(graph_page: GraphPage, site: Site) -> None:
@@ -307,8 +310,9 @@ def tab_through(page: Page, most: int = 80) -> list[dict[str, Any]]:
 @pytest.mark.own_page
 def test_focus_goes_in_order_and_is_seen_everywhere(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&node={NODE}")
-    graph_page.page.locator("#inspector .gv-bars").wait_for()
-    steps = tab_through(graph_page.page)
+    page = graph_page.page
+    page.locator("#inspector .gv-bars").wait_for()
+    steps = tab_through(page)
     unseen = [step for step in steps if not (step["seen"] and step["shown"])]
     assert unseen == []
     names = [step["name"] for step in steps]
@@ -330,22 +334,7 @@ def test_focus_goes_in_order_and_is_seen_everywhere(graph_page: GraphPage, site:
     ]
     places = [next(i for i, n in enumerate(names) if n.startswith(mark)) for mark in landmarks]
     assert places == sorted(places)
-
-
-@pytest.mark.own_page
-@pytest.mark.parametrize("path", ["", "run?file=small&run=1", "bench", "nowhere"])
-def test_focus_is_seen_on_other_pages(page: Page, alone: Site, path: str) -> None:
-    alone.open(page, path)
-    page.wait_for_selector("h1")
-    steps = tab_through(page)
-    assert len(steps) >= 4
-    assert [step for step in steps if not (step["seen"] and step["shown"])] == []
-
-
-@pytest.mark.own_page
-def test_skip_link_leads_past_the_header(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
-    page = graph_page.page
+    # From the end on to the first, the link past the header.
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     graph_page.wait_until(
@@ -356,9 +345,19 @@ def test_skip_link_leads_past_the_header(graph_page: GraphPage, site: Site) -> N
     assert page.evaluate("document.activeElement.closest('header')") is None
 
 
-def test_node_is_selected_from_the_table_by_keyboard(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
+@pytest.mark.parametrize("path", ["", "run?file=small&run=1", "bench", "nowhere"])
+def test_focus_is_seen_on_other_pages(page: Page, alone: Site, path: str) -> None:
+    alone.open(page, path)
+    page.wait_for_selector("h1")
+    steps = tab_through(page)
+    assert len(steps) >= 4
+    assert [step for step in steps if not (step["seen"] and step["shown"])] == []
+
+
+def expect_rows_selected_by_keyboard(graph_page: GraphPage) -> None:
+    """Walk down the table: the row walked to is selected, and taken out again."""
     page = graph_page.page
+    graph_page.wait_until(lambda: not graph_page.state("dag")["selected"], "nothing selected")
     page.locator("#search").focus()
     page.keyboard.press("Tab")
     for _ in range(3):

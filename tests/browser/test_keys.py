@@ -54,6 +54,7 @@ def test_help_shows_the_keys_and_closes(graph_page: GraphPage, site: Site) -> No
     page.get_by_label("Show the keys").click()
     dialog.get_by_role("button", name="Close").click()
     assert not dialog.is_visible()
+    expect_question_mark_to_be_searched_for(graph_page)
 
 
 def command(graph_page: GraphPage, text: str) -> None:
@@ -94,20 +95,36 @@ def test_commands_do_what_the_page_does_by_keyboard_alone(
     palette.get_by_role("option", name="Rows of the table: By family").click()
     assert page.locator("#kernels").is_visible()
     assert not palette.is_visible()
+    # What is no command is a search.
+    command(graph_page, "branch1")
+    expect(page.locator("#search")).to_be_focused()
+    expect(page.locator("#search")).to_have_value("branch1")
+    expect(page.locator("#row-count")).to_contain_text("hits")
 
 
-def test_question_mark_can_be_searched_for(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, "graph?file=small&graph=1")
+def expect_question_mark_to_be_searched_for(graph_page: GraphPage) -> None:
+    """Type it in the search: no help is shown."""
     graph_page.page.keyboard.press("/")
     graph_page.page.keyboard.type("?")
     assert not graph_page.page.locator("#key-help").is_visible()
 
 
-def test_upstream_and_downstream_are_selected(graph_page: GraphPage, site: Site) -> None:
+def test_keys_select_walk_and_zoom_from_a_node(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
     assert set(press(graph_page, "u")) == nx.ancestors(DAG, NODE) | {NODE}
-    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+    select_alone(graph_page, NODE)
     assert set(press(graph_page, "d")) == nx.descendants(DAG, NODE) | {NODE}
+    select_alone(graph_page, NODE)
+    assert press(graph_page, "p") == [NODE], "a path needs two nodes"
+    expect_next_and_previous_node(graph_page)
+    expect_zoom_to_the_selection(graph_page)
+
+
+def select_alone(graph_page: GraphPage, node: int) -> None:
+    """Have one node selected and nothing else."""
+    graph_page.page.locator("#dag canvas").press("Escape")
+    graph_page.click_node("dag", node)
+    graph_page.wait_until(lambda: graph_page.state("dag")["selected"] == [node], "it alone")
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -118,22 +135,20 @@ def test_paths_between_two_nodes(graph_page: GraphPage, site: Site, swapped: boo
     assert set(press(graph_page, "p")) == on_paths
 
 
-def test_paths_need_two_nodes_and_a_path(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
-    assert press(graph_page, "p") == [NODE]
+def test_paths_need_a_path(graph_page: GraphPage, site: Site) -> None:
     apart = next(n for n in DAG if not nx.has_path(DAG, n, NODE) and not nx.has_path(DAG, NODE, n))
     graph_page.open(site, f"graph?file=small&graph=1&node={NODE},{apart}")
     assert press(graph_page, "p") == [NODE, apart]
 
 
-def test_next_and_previous_node(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+def expect_next_and_previous_node(graph_page: GraphPage) -> None:
+    """Walk on and back."""
     assert press(graph_page, "n", "n") == [NODE + 2]
     assert press(graph_page, "Shift+N") == [NODE + 1]
 
 
-def test_zoom_to_the_selection(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+def expect_zoom_to_the_selection(graph_page: GraphPage) -> None:
+    """Zoom in by key."""
     before = graph_page.state("dag")["transform"]["k"]
     press(graph_page, "z")
     graph_page.page.wait_for_timeout(500)

@@ -74,8 +74,20 @@ def test_memory_takes_the_timelines_place_and_stays_in_the_address(
     graph_page.wait_until(lambda: "panel=" not in page.url, "no panel in the address")
 
 
-def test_bars_say_size_time_and_address(graph_page: GraphPage, site: Site) -> None:
+def test_bars_are_read_pointed_at_and_selected(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&panel=memory")
+    expect_bars_to_say_what_they_are(graph_page)
+    expect_bars_to_reach_the_edge(graph_page)
+    expect_bar_to_select_its_nodes(graph_page)
+    expect_node_to_show_its_bars(graph_page)
+    graph_page.page.locator("#dag canvas").press("Escape")
+    graph_page.page.mouse.move(0, 0)
+    graph_page.wait_until(lambda: not memory(graph_page)["selected"], "nothing selected")
+    expect_keys_to_go_from_bar_to_bar(graph_page)
+
+
+def expect_bars_to_say_what_they_are(graph_page: GraphPage) -> None:
+    """Read places, and the words of a tooltip."""
     a, b, c = (bar(graph_page, f"alloc {n}") for n in "abc")
     # c is where a was, after it; b is after a in memory, and lives longer.
     assert a["box"]["y"] == c["box"]["y"] < b["box"]["y"]
@@ -91,8 +103,8 @@ def test_bars_say_size_time_and_address(graph_page: GraphPage, site: Site) -> No
         assert words in text
 
 
-def test_memory_that_is_not_freed_reaches_the_edge(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{GRAPH}&panel=memory")
+def expect_bars_to_reach_the_edge(graph_page: GraphPage) -> None:
+    """See what is not freed, and what was there before."""
     state = memory(graph_page)
     d = bar(graph_page, "alloc d")
     assert d["free"] is None
@@ -104,8 +116,8 @@ def test_memory_that_is_not_freed_reaches_the_edge(graph_page: GraphPage, site: 
     assert math.isnan(given["start"])
 
 
-def test_bar_selects_its_nodes_in_all_views(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{GRAPH}&panel=memory")
+def expect_bar_to_select_its_nodes(graph_page: GraphPage) -> None:
+    """Click a bar."""
     graph_page.click_node("memory", IDS["alloc b"])
     wanted = [IDS[n] for n in ("alloc b", "fill b", "join", "reuse", "free b")]
     graph_page.wait_until(lambda: graph_page.selected_rows() == sorted(wanted), "rows selected")
@@ -114,16 +126,16 @@ def test_bar_selects_its_nodes_in_all_views(graph_page: GraphPage, site: Site) -
     assert memory(graph_page)["bars"][memory(graph_page)["current"]]["alloc"] == IDS["alloc b"]
 
 
-def test_node_shows_its_bars(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{GRAPH}&panel=memory")
+def expect_node_to_show_its_bars(graph_page: GraphPage) -> None:
+    """Click a node."""
     graph_page.click_node("dag", IDS["reuse"])
     graph_page.wait_until(lambda: memory(graph_page)["selected"] == [IDS["reuse"]], "selected")
     involved = {b["alloc"] for b in memory(graph_page)["bars"] if b["involved"]}
     assert involved == {IDS["alloc b"], IDS["alloc c"]}
 
 
-def test_keys_go_from_bar_to_bar_and_say_what_it_is(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{GRAPH}&panel=memory")
+def expect_keys_to_go_from_bar_to_bar(graph_page: GraphPage) -> None:
+    """Go from bar to bar, and leave by Escape."""
     graph_page.page.locator("#memory canvas").focus()
     graph_page.page.keyboard.press("ArrowDown")
     graph_page.page.keyboard.press("ArrowDown")

@@ -17,12 +17,14 @@ pytestmark = pytest.mark.browser
 
 ONE_PAGE = True
 RECORDING = Path(gviz.assets.__file__).parent / "recordings" / "training_step.gviz"
+DECODE = RECORDING.with_name("decode_step_h200.gviz")
 GRAPH = "graph?file=training_step&graph=1"
 #: Controls of a head that lie over another one of it, or leave it.
 CLASHES = """() => {
   const found = [];
   for (const head of document.querySelectorAll(".gv-graph-row, .gv-pane-head")) {
-    const kinds = "h1, h2, summary, a, select, button, .gv-segments, .gv-check, .gv-search";
+    const kinds = "h1, h2, summary, a, select, button, .gv-segments, .gv-check, .gv-search, "
+      + ".gv-select > span";
     const parts = [...head.querySelectorAll(kinds)]
       .filter((x) => x.checkVisibility() && !x.closest(".gv-how-body"));
     const around = head.getBoundingClientRect();
@@ -32,16 +34,32 @@ CLASHES = """() => {
       if (isOut || box.right > around.right + 1) found.push(name);
     }
     boxes.forEach(([name, a], n) => boxes.slice(n + 1).forEach(([other, b]) => {
-      if (a.left < b.right - 1 && b.left < a.right - 1) found.push(`${name} and ${other}`);
+      const across = a.left < b.right - 1 && b.left < a.right - 1;
+      const down = a.top < b.bottom - 1 && b.top < a.bottom - 1;
+      if (across && down) found.push(`${name} and ${other}`);
     }));
   }
   return found;
 }"""
 
+#: Choices that are narrower than what is chosen in them needs.
+CUT = """() => {
+  const shown = [...document.querySelectorAll("select")].filter((x) => x.checkVisibility());
+  return shown.filter((x) => {
+    const free = x.cloneNode(true);
+    free.value = x.value;
+    free.style.cssText = "position: absolute; max-width: none; width: auto";
+    x.after(free);
+    const needed = free.offsetWidth;
+    free.remove();
+    return x.offsetWidth < needed - 1;
+  }).map((x) => x.selectedOptions[0].text);
+}"""
+
 
 @pytest.fixture(scope="module")
 def site(serve_beside: Serve) -> Site:
-    return serve_beside(RECORDING)
+    return serve_beside(RECORDING, RECORDING.with_name("graph_lives.gviz"), DECODE)
 
 
 def box(graph_page: GraphPage, selector: str) -> dict[str, Any]:
@@ -58,10 +76,18 @@ def test_controls_have_room_beside_each_other(
     page = graph_page.page
     page.set_viewport_size({"width": width, "height": 768})
     graph_page.open(site, GRAPH)
+    # Nodes are cards with names, not blocks, in a pane of 500 px too.
+    assert graph_page.drawn("dag")["level"] == "cards"
+    assert page.evaluate(CLASHES) == []
+    # The graph's name and the launch that is shown are told whole; counts go first.
+    assert page.locator(".gv-graph-title h1").evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert page.evaluate(CUT) == []
     graph_page.choose("launch", "all 14, stacked")
+    graph_page.choose("colour", "95th percentile of duration")
+    graph_page.drawn("dag")
     graph_page.drawn("timeline")
     assert page.locator("#order").is_visible()
-    assert page.evaluate(CLASHES) == []
+    assert page.evaluate(CLASHES) == page.evaluate(CUT) == []
     assert box(graph_page, ".gv-graph-row")["height"] <= 44
     for name in ("How measured", "Share"):
         page.locator("summary", has_text=name).click()
@@ -99,6 +125,27 @@ def test_legend_buttons_and_minimap_cover_less_than_a_tenth(
             assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
 
 
+def test_what_the_verdict_has_no_room_for_is_read_by_keyboard(
+    graph_page: GraphPage, site: Site
+) -> None:
+    page = graph_page.page
+    page.set_viewport_size({"width": 1024, "height": 768})
+    graph_page.open(site, "graph?file=decode_step_h200&graph=1")
+    more = page.get_by_role("button", name="more", exact=True)
+    more.wait_for()
+    below = box(graph_page, ".gv-blocks")["y"]
+    more.press("Enter")
+    less = page.get_by_role("button", name="less", exact=True)
+    assert less.get_attribute("aria-expanded") == "true"
+    caveat = box(graph_page, ".gv-headline-caveat")
+    room = box(graph_page, ".gv-headline-room")
+    assert caveat["y"] + caveat["height"] <= room["y"] + room["height"] + 1
+    assert box(graph_page, ".gv-blocks")["y"] >= caveat["y"] + caveat["height"]
+    less.press("Enter")
+    more.wait_for()
+    assert box(graph_page, ".gv-blocks")["y"] == below
+
+
 def test_verdict_moves_nothing_when_it_comes(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
     held: list[Route] = []
@@ -113,3 +160,8 @@ def test_verdict_moves_nothing_when_it_comes(graph_page: GraphPage, site: Site) 
     page.locator(".gv-said").first.wait_for()
     page.locator(".gv-block").first.wait_for()
     assert box(graph_page, "#dag") == before
+    # Where there is one row of blocks, no room is kept for three.
+    graph_page.open(site, "graph?file=graph_lives&graph=4")
+    page.locator(".gv-block").first.wait_for()
+    block = box(graph_page, ".gv-block")
+    assert box(graph_page, "[data-pane=graph]")["y"] - block["y"] - block["height"] < 22

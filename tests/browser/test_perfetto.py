@@ -93,9 +93,9 @@ def address(folder: Path) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def perfetto(browser: Browser, address: str) -> Iterator[Page]:
-    """A page that reaches nothing but the server."""
+    """A page that reaches nothing but the server, and opens one trace after the other."""
 
     def reach(route: Route) -> None:
         if route.request.url.startswith(address):
@@ -115,9 +115,10 @@ def query(page: Page, sql: str) -> list[list[str]]:
 
 
 def open_trace(page: Page, address: str, name: str) -> None:
+    page.evaluate(f"window.before = {ENGINE}")
     page.goto(f"{address}/#!/?url={address}{TRACES}{name}")
     eventually(
-        lambda: page.evaluate(f"Boolean({ENGINE})"),
+        lambda: page.evaluate(f"Boolean({ENGINE}) && {ENGINE} !== window.before"),
         "a trace in Perfetto",
         rest=lambda s: page.wait_for_timeout(1000 * s),
     )

@@ -90,6 +90,19 @@ def test_keys_reach_the_row_of_waits(
     assert "for rank 1" in found["words"]
 
 
+def test_panes_scroll_and_neither_the_page_nor_a_table_sideways_at_1024(
+    page: Page, site: Site
+) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    open_page(page, site, "ranks?file=ranks_h200")
+    tables = page.locator(".gv-compare-summary .gv-scroll-x")
+    tables.first.wait_for()
+    main = page.locator("#page")
+    # Hidden captions in a pane that is no positioned ancestor make the page as long as its tables.
+    assert main.evaluate("e => e.scrollHeight - e.clientHeight") == 0
+    assert tables.evaluate_all("all => all.filter(x => x.scrollWidth > x.clientWidth).length") == 0
+
+
 def test_launch_and_selection_are_in_the_address_and_come_back(
     page: Page, site: Site, state: Callable[[], dict[str, Any]], graph_page: GraphPage
 ) -> None:
@@ -111,6 +124,37 @@ def test_launch_and_selection_are_in_the_address_and_come_back(
     eventually(lambda: state()["ready"], "drawn again")
     assert state()["selected"] == [WAITED]
     expect(page.get_by_role("textbox", name="Launch")).to_have_value("launch 13")
+    brush(page, state()["sides"]["rank1"]["top"] + 5)
+    expect(page).to_have_url(re.compile("filter=time:rank1:"), timeout=30_000)
+    found = state()["brush"]
+    page.reload()
+    eventually(lambda: state().get("brush") == found, "the brush again")
+    page.get_by_role("button", name="◀ Before").click()
+    page.wait_for_url("**launch=12*")
+    assert "filter=" not in page.url
+
+
+def brush(page: Page, y: float) -> None:
+    """Drag over a tenth of the timeline, in the lane at a height."""
+    canvas = page.locator("#ranks-timeline canvas").first
+    box = canvas.bounding_box()
+    assert box is not None
+    page.keyboard.down("Alt")
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + y, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+
+
+def test_timeline_is_as_dark_as_the_page(
+    page: Page, site: Site, state: Callable[[], dict[str, Any]]
+) -> None:
+    open_page(page, site, "ranks?file=ranks_h200")
+    eventually(lambda: state()["ready"], "timeline drawn")
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        eventually(lambda scheme=scheme: state()["theme"] == scheme, scheme)
 
 
 def test_table_selects_in_the_timeline(

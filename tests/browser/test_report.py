@@ -165,11 +165,17 @@ def test_nothing_runs_over_the_window(page: Page, site: Site) -> None:
         )
         return found
 
-    for width in (2560, 1280, 700):
+    sideways = """() => {
+      for (const part of document.querySelectorAll("details")) part.open = true;
+      return [...document.querySelectorAll(".gv-scroll-x")]
+        .filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent.slice(0, 60));
+    }"""
+    for width in (2560, 1280, 1024, 700):
         page.set_viewport_size({"width": width, "height": 900})
         # Charts are drawn anew a moment after the window has another size.
         eventually(lambda: main.evaluate("e => e.scrollWidth <= e.clientWidth"), f"fits {width}")
         eventually(lambda: over() == [], f"no word runs over its chart at {width}")
+        assert width < 1024 or page.evaluate(sideways) == []
 
 
 def test_contents_lead_to_the_parts_without_a_new_page(page: Page, site: Site) -> None:

@@ -64,10 +64,7 @@ def test_card_says_what_a_run_is(page: Page, site: Site) -> None:
     expect(found).to_contain_text("completed")
     expect(card(page, "train <b>.py")).to_contain_text("aborted")
     expect(card(page, "train <b>.py")).to_contain_text("The process was killed.")
-
-
-def test_card_has_a_picture_of_the_median_launch(page: Page, site: Site) -> None:
-    site.open(page, "")
+    # And it has a picture of the median launch.
     picture = card(page, "fork-join 3x4").get_by_role("img")
     expect(picture).to_have_attribute(
         "aria-label",
@@ -114,7 +111,9 @@ def test_picture_is_fetched_only_when_it_is_seen(
 # -- the table ---------------------------------------------------------------------------
 
 
-def test_runs_of_several_files_are_compared_in_one_table(page: Page, site: Site) -> None:
+def test_runs_of_several_files_are_compared_in_one_table(
+    page: Page, site: Site, graph_page: GraphPage
+) -> None:
     site.open(page, "")
     page.get_by_role("link", name="Table").click()
     page.locator("#runs-table .ag-row").first.wait_for()
@@ -122,13 +121,12 @@ def test_runs_of_several_files_are_compared_in_one_table(page: Page, site: Site)
     assert column(page, "graph") == ["decode, 20 layers", "fork-join 3x4", "step"]
     assert column(page, "launch_ns")[-1] == "–"
     assert column(page, "file") == ["decode.gviz", "small.gviz", "detailed.gviz"]
+    expect_order_in_the_address(page, graph_page)
+    expect_rows_to_lead_on(page)
 
 
-def test_order_of_the_table_is_in_the_address(
-    page: Page, site: Site, graph_page: GraphPage
-) -> None:
-    site.open(page, "?view=table")
-    page.locator("#runs-table .ag-row").first.wait_for()
+def expect_order_in_the_address(page: Page, graph_page: GraphPage) -> None:
+    """Sort the table: its order is in the address."""
     page.locator("#runs-table .ag-header-cell[col-id='nodes']").click()
     graph_page.wait_until(lambda: "sort=nodes" in page.url, "the order in the address")
     ascending = column(page, "nodes")
@@ -138,8 +136,8 @@ def test_order_of_the_table_is_in_the_address(
     assert column(page, "nodes") == ascending
 
 
-def test_row_leads_to_its_graph_and_its_run(page: Page, site: Site, graph_page: GraphPage) -> None:
-    site.open(page, "?view=table&sort=nodes")
+def expect_rows_to_lead_on(page: Page) -> None:
+    """Follow a row to its graph and to its run."""
     page.get_by_role("link", name="step").click()
     page.get_by_role("heading", name="step").wait_for()
     assert "graph?file=detailed&graph=1" in page.url
@@ -196,23 +194,30 @@ def choose(page: Page, *paths: Path) -> None:
     chooser.value.set_files(list(paths))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def mine(serve: Serve, small_recording: Path) -> Site:
-    """A site of its own: files added to it are nobody else's."""
+    """A site for files that tests add to it, each with names of its own."""
     return serve(small_recording)
 
 
-def test_dropped_recording_appears_and_its_pages_work(
+def test_dropped_recording_appears_in_each_tab_and_its_pages_work(
     page: Page, mine: Site, graph_page: GraphPage
 ) -> None:
     mine.open(page, "")
     card(page, "fork-join 3x4").wait_for()
+    other = page.context.new_page()
+    other.goto(mine.address(""))
+    card(other, "fork-join 3x4").wait_for()
+    page.bring_to_front()
     drop(page, BUNDLED / "cupy_pipeline.gviz")
     assert page.evaluate("window.veiled")
     page.get_by_text("cupy_pipeline.gviz is open.").wait_for()
     assert page.locator("#drop-veil").count() == 0
     card(page, "CuPy fork-join pipeline").wait_for()
     card(page, "CuPy fork-join pipeline").locator(".gv-mini-bars").first.wait_for()
+    other.bring_to_front()
+    card(other, "CuPy fork-join pipeline").wait_for()
+    other.close()
     address = mine.address("graph?file=cupy_pipeline&graph=1")
     page.goto(address)
     graph_page.wait()
@@ -232,6 +237,12 @@ def test_dump_chosen_by_keyboard_is_imported(page: Page, mine: Site) -> None:
     page.get_by_role("heading", name="cupy_fork_join_verbose").wait_for()
 
 
+def put_away(page: Page, name: str) -> None:
+    """Dismiss the only message, which would stay while other pages are shown."""
+    page.get_by_role("button", name=f"Dismiss the message about {name}").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_bad_file_is_a_sentence_that_can_be_put_away(
     page: Page, mine: Site, tmp_path: Path, console_may_say: list[str]
 ) -> None:
@@ -245,10 +256,10 @@ def test_bad_file_is_a_sentence_that_can_be_put_away(
     drop(page, bad)
     alert = page.get_by_role("alert")
     expect(alert).to_have_text(re.compile(r"^notes\.gviz is not a gviz recording"))
-    alert.get_by_role("button", name="Dismiss the message about notes.gviz").click()
-    expect(page.get_by_role("alert")).to_have_count(0)
+    put_away(page, "notes.gviz")
     drop(page, other)
     expect(page.get_by_role("alert")).to_have_text(re.compile("none of what is opened here"))
+    put_away(page, "notes.txt")
 
 
 def test_file_that_is_too_large_is_refused_before_anything_is_sent(
@@ -265,6 +276,7 @@ def test_file_that_is_too_large_is_refused_before_anything_is_sent(
         re.compile(r"big\.gviz has 512 MiB, more than the 512 MiB .* gviz view big\.gviz")
     )
     assert sent == []
+    put_away(page, "big.gviz")
 
 
 def test_large_file_is_sent_in_pieces(page: Page, mine: Site, tmp_path: Path) -> None:
@@ -277,18 +289,6 @@ def test_large_file_is_sent_in_pieces(page: Page, mine: Site, tmp_path: Path) ->
     page.get_by_text("large.gviz is open.").wait_for()
     assert len(sent) == -(-path.stat().st_size // (4 << 20))
     card(page, "decode, 333 layers").wait_for()
-
-
-def test_file_opened_in_one_tab_appears_in_another(page: Page, mine: Site) -> None:
-    mine.open(page, "")
-    card(page, "fork-join 3x4").wait_for()
-    other = page.context.new_page()
-    other.goto(mine.address(""))
-    card(other, "fork-join 3x4").wait_for()
-    drop(page, BUNDLED / "cupy_pipeline.gviz")
-    other.bring_to_front()
-    card(other, "CuPy fork-join pipeline").wait_for()
-    other.close()
 
 
 # -- recordings that lack something ------------------------------------------------------
@@ -354,7 +354,6 @@ def test_run_page_says_what_is_missing(page: Page, bare: Site, file: str) -> Non
     page.get_by_text("No CUDA graph was instantiated while gviz watched").wait_for()
 
 
-@pytest.mark.own_page
 @pytest.mark.parametrize(
     "path",
     [
@@ -362,16 +361,35 @@ def test_run_page_says_what_is_missing(page: Page, bare: Site, file: str) -> Non
         "run?file=no_runs&run=1",
         "graph?file=absent&graph=1",
         "graph?file=one_node&graph=9",
-        "graph?file=one_node&graph=999999999999999999999",
-        "graph?graph=%00&file=%ff%fe",
-        "graph",
-        "run?run=<script>alert(1)</script>",
-        "no/such/page",
-        "graph?file=one_node&graph=1&node=x&launch=abc&layout=none&fold=none&open=,,&colour=1",
     ],
 )
-def test_malformed_address_is_a_page(page: Page, bare: Site, path: str) -> None:
+def test_address_of_what_is_not_there_is_a_page(page: Page, bare: Site, path: str) -> None:
     bare.open(page, path)
+    expect_a_page(page)
+    answer = page.context.request.get(bare.address(path), headers={"Connection": "close"})
+    assert answer.status == 200
+    assert "gv-early" not in answer.text()
+
+
+MALFORMED = (
+    "graph?file=no_runs&graph=1",
+    "graph?file=one_node&graph=999999999999999999999",
+    "graph?graph=%00&file=%ff%fe",
+    "run?run=<script>alert(1)</script>",
+    "no/such/page",
+    "graph?file=one_node&graph=1&node=x&launch=abc&layout=none&fold=none&open=,,&colour=1",
+)
+
+
+@pytest.mark.own_page
+def test_malformed_address_is_a_page(page: Page, bare: Site) -> None:
+    for path in MALFORMED:
+        bare.open(page, path)
+        expect_a_page(page)
+
+
+def expect_a_page(page: Page) -> None:
+    """Expect a page, and a way from what is not here."""
     heading = page.locator("#page h1, #page h2").first
     heading.wait_for()
     if heading.inner_text() == "Not here":

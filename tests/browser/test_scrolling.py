@@ -54,3 +54,18 @@ def test_page_scrolls_by_keys_without_a_click_and_no_further_than_its_end(
         page.keyboard.press("PageDown")
         eventually(lambda: main.evaluate("e => e.scrollTop > 0"), f"scrolled from {start}")
         assert page.evaluate("window.scrollY") == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [(f"compare?{SIDES}", ".gv-waterfall"), ("run?file=decode_step_again", ".gv-lives")],
+)
+def test_no_table_scrolls_sideways_at_1024(page: Page, site: Site, path: str, there: str) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    site.open(page, path)
+    page.locator(there).first.wait_for()
+    assert page.locator(".gv-scroll-x").count() > 0
+    sideways = page.locator(".gv-scroll-x").evaluate_all(
+        "all => all.filter(x => x.scrollWidth > x.clientWidth).map(x => x.innerText.slice(0, 60))"
+    )
+    assert sideways == []

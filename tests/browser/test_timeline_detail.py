@@ -62,7 +62,10 @@ def test_zoom_requests_detail_until_spans_are_as_recorded(
     graph_page.open(site, STACK)
     coarse = wait_for_detail(graph_page)["bucket_ns"]["graph"]
     assert coarse > 0
-    zoom_in(graph_page, 7)
+    expect_merged_spans_to_say_how_many(graph_page)
+    expect_brush_to_take_all_spans(graph_page)
+    expect_one_request_of_several_zooms(graph_page)
+    zoom_in(graph_page, 1)
     graph_page.wait_until(
         lambda: detail(graph_page)["enough"] and detail(graph_page)["bucket_ns"]["graph"] == 0,
         "exact spans",
@@ -76,8 +79,8 @@ def test_zoom_requests_detail_until_spans_are_as_recorded(
     assert "closer than a pixel" not in tip.inner_text()
 
 
-def test_merged_spans_say_how_many_they_are(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, STACK)
+def expect_merged_spans_to_say_how_many(graph_page: GraphPage) -> None:
+    """Point at many."""
     wait_for_detail(graph_page)
     page = graph_page.page
     # The end of the step has many short kernels.
@@ -87,8 +90,8 @@ def test_merged_spans_say_how_many_they_are(graph_page: GraphPage, site: Site) -
     assert "spans closer than a pixel" in tip.inner_text()
 
 
-def test_several_zooms_in_a_row_request_once_they_rest(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, STACK)
+def expect_one_request_of_several_zooms(graph_page: GraphPage) -> None:
+    """Zoom in six times: detail is asked for once they rest."""
     wait_for_detail(graph_page)
     requested: list[str] = []
     graph_page.page.on("request", lambda r: requested.append(r.url) if "from=" in r.url else None)
@@ -114,8 +117,8 @@ def test_node_selected_in_the_graph_is_found_though_it_was_merged(
     assert spot["x"] > 0
 
 
-def test_brush_filters_by_all_spans_of_the_interval(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, STACK)
+def expect_brush_to_take_all_spans(graph_page: GraphPage) -> None:
+    """Brush, and have all nodes again."""
     wait_for_detail(graph_page)
     page = graph_page.page
     first, last = time_spot(page, 1e6), time_spot(page, 14.5e6)
@@ -129,6 +132,8 @@ def test_brush_filters_by_all_spans_of_the_interval(graph_page: GraphPage, site:
     found = graph_page.state("dag")["filtered"]
     # Many times more than there are pixels' worth of merged entries in a row.
     assert 1_500 < len(found) < LAST
+    page.locator("#filter-clear").click()
+    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"] is None, "all nodes again")
 
 
 def test_small_timeline_is_whole(graph_page: GraphPage, site: Site) -> None:

@@ -19,6 +19,11 @@ _TESTS = _PROGRAMS.parent.parent
 _TIMEOUT_S = 60
 
 
+def preloading(*libraries: Path | str) -> str:
+    """Return an LD_PRELOAD with libraries behind what this process was given: a sanitizer's."""
+    return ":".join(filter(None, [os.environ.get("LD_PRELOAD"), *map(str, libraries)]))
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A program's end, and the recording that was written."""

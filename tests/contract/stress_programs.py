@@ -372,23 +372,28 @@ def interrupted(cuda: Driver, profile: Profile) -> Facts:
 
 
 def forks(cuda: Driver, profile: Profile) -> Facts:
-    """Forks in a capture, and while three threads launch, capture and instantiate in a window."""
-    stop = threading.Event()
+    """Forks in a capture, and while three threads launch, capture and instantiate in a window.
+
+    While a child ends they go on for the first forks alone: each graph captured is to be folded.
+    """
+    stop, going = threading.Event(), threading.Event()
     stream = cuda.stream()
     codes: list[int] = []
     counts = {"launches": 0, "captured": 0}
 
-    def fork() -> None:
+    def fork(*, pauses: bool = False) -> None:
         child = os.fork()
         if child == 0:
             raise SystemExit(7)  # leaves through the profile, as sys.exit() does
+        if pauses:
+            going.clear()
         codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
     def launch() -> None:
         cuda.make_current()
         mine = cuda.stream()
         graph_exec = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["diamond"]))
-        while not stop.is_set():
+        while going.wait() and not stop.is_set():
             cuda.launch_graph(graph_exec, mine)
             cuda.wait(mine)
             counts["launches"] += 1
@@ -396,9 +401,15 @@ def forks(cuda: Driver, profile: Profile) -> Facts:
     def capture() -> None:
         cuda.make_current()
         mine = cuda.stream()
-        while not stop.is_set():
+        while going.wait() and not stop.is_set():
             cuda.instantiate(capture_chain(cuda, mine))
             counts["captured"] += 1
+
+    def let_both_go_on() -> None:
+        before = dict(counts)
+        going.set()
+        while any(counts[name] < before[name] + 3 for name in counts):
+            time.sleep(0)
 
     with profile():
         cuda.begin_capture(stream)
@@ -409,9 +420,11 @@ def forks(cuda: Driver, profile: Profile) -> Facts:
         threads = [threading.Thread(target=launch), threading.Thread(target=capture)]
         for thread in threads:
             thread.start()
-        for _ in range(20):
-            fork()
+        for at in range(20):
+            let_both_go_on()
+            fork(pauses=at > 3)
         stop.set()
+        going.set()
         for thread in threads:
             thread.join()
     return {**counts, "codes": codes}

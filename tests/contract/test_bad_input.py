@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from contract.backend import Backend, Outcome
+from contract.backend import Backend, Outcome, preloading
 from contract.recorded import RUN, launch_ids, top_graphs
 
 _TESTS = Path(__file__).parent.parent
@@ -138,7 +138,7 @@ def test_launch_into_a_capture_leaves_no_event_of_gviz(backend: Backend) -> None
 def test_full_disk_stops_the_recording_and_not_the_program(
     backend: Backend, full_disk: Path, segments: int
 ) -> None:
-    environment = {"LD_PRELOAD": str(full_disk), "SEGMENTS_LEFT": str(segments)}
+    environment = {"LD_PRELOAD": preloading(full_disk), "SEGMENTS_LEFT": str(segments)}
     outcome = run_stress(backend, "growing", environment=environment)
     assert outcome.facts["result"] == _RESULT
     assert outcome.facts["cupti_is_free"], "the program pays no longer for what is not kept"
@@ -156,7 +156,7 @@ def test_full_disk_stops_the_recording_and_not_the_program(
 
 
 def test_disk_full_from_the_start_is_one_line(backend: Backend, full_disk: Path) -> None:
-    environment = {"LD_PRELOAD": str(full_disk), "SEGMENTS_LEFT": "0"}
+    environment = {"LD_PRELOAD": preloading(full_disk), "SEGMENTS_LEFT": "0"}
     outcome = run_stress(backend, "growing", environment=environment)
     assert outcome.facts["result"] == _RESULT
     assert "cannot write the spool" in outcome.stderr

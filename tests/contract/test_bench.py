@@ -68,6 +68,7 @@ def test_every_experiment_has_figures_or_says_why_not(
     expected |= {"threads", "jitter", "device_launch", "traffic", "batch"}
     assert found | missing >= expected
     assert found >= expected - {"device_launch", "traffic", "batch"}
+    assert next(iter(printed)) == "bench_version"
     assert len(printed["figures"]) == len(figures_of(folder).all)  # type: ignore[arg-type]
     if backend.is_real:
         assert "device_launch" in found
@@ -161,7 +162,7 @@ def test_no_driver_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_interrupted_keeps_what_was_measured(start: Start, tmp_path: Path) -> None:
-    child = start(tmp_path, "-o", "part.gviz")
+    child = start(tmp_path, "--quick", "-o", "part.gviz")
     assert child.stderr is not None
     for line in child.stderr:
         if "capture, instantiation" in line:

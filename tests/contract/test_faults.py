@@ -1,38 +1,47 @@
 """Faults of the system in calls of gviz: the program ends as it does, and what was recorded stays.
 
-Each call of a small program's native library fails once, and calls of the processes that write and
-show recordings: all of them, or a sample where there are many. GVIZ_FAULT_SEED repeats a sample.
+Each call of a small program's native library fails once, and calls of the processes that start
+programs, write and show recordings; and calls are held up, for a while or for ever. Of calls that
+are made often a sample fails: GVIZ_FAULT_SEED repeats it, GVIZ_FAULTS=all (make faults) tries all
+up to 2,000 of a name.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
 from contract.backend import Backend
 from contract.faults.forked import REFUSED
-from contract.faults.steering import Fault, Shim, faults
+from contract.faults.forking import Forked
+from contract.faults.steering import HANG, HANG_BESIDE, Extent, Fault, Shim
 from contract.faults.watched_program import WatchedProgram
 from fake.build import compiler
 from recording_equality import normal_run
 from recordings import fork_join_shape, write_recording
 
+from gviz.errors import SpoolError
 from gviz.recording.reader import Recording
 from gviz.spool.processes.left_over import fold_left_over
 
 _HERE = Path(__file__).parent
 #: What binary.c is told to do.
 _PROGRAMS = ((), ("fork later",), ("_exit",), ("atexit",))
-#: Of calls that are made more often, a sample of so many fails.
-_MOST_CALLS = 25
+_TRIES_ALL = os.environ.get("GVIZ_FAULTS") == "all"
+_EXTENT = Extent(2_000, 400) if _TRIES_ALL else Extent(15, 7)
+#: Of what starts a process for each fault, or waits for one.
+_SLOW_EXTENT = Extent(200, 100) if _TRIES_ALL else Extent(3, 2)
+#: Of what is held up, and answers others after three seconds.
+_HELD_EXTENT = Extent(2_000, 400) if _TRIES_ALL else Extent(6, 6)
+#: What waits for a writer of which a call never returns is over after so long, seconds.
+_DEADLINE_S = 30
 
 
 @pytest.fixture(scope="module")
@@ -57,131 +66,250 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def _try_all(program: WatchedProgram, most: int, random: Random) -> tuple[int, list[str]]:
-    """Run a program with each fault; return how many there were, and what changed the program."""
+@pytest.fixture(scope="module")
+def forked(fake: Backend, shim: Shim, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
+    process = Forked(shim, tmp_path_factory.mktemp("forked"), fake.environment)
+    yield process
+    process.close()
+
+
+class Trial:
+    """The faults of one kind of work: how many were tried, and what they changed.
+
+    Parameters
+    ----------
+    shim
+        What makes calls fail.
+    name
+        Of the work, for the report.
+    """
+
+    def __init__(self, shim: Shim, name: str) -> None:
+        self._shim = shim
+        self._name = name
+        self._tried = self._met = 0
+        self._wrong: list[str] = []
+
+    def attempt(self, fault: Fault, check: Callable[[Fault], str]) -> None:
+        """Try a fault; ``check`` returns what it changed, "" where it changed nothing."""
+        wrong = check(fault)
+        self._tried += 1
+        self._met += self._shim.has_failed()
+        if wrong:
+            self._wrong.append(f"{fault}: {wrong}")
+
+    def report(self) -> None:
+        """Fail where a fault changed something."""
+        print(f"{self._name}: {self._tried} faults tried, {len(self._wrong)} changed anything")
+        assert not self._wrong, "\n".join(self._wrong)
+        # Threads, and who waits for a process, make more or fewer calls from one time to the next.
+        met, tried = self._met, self._tried
+        assert met > 0.5 * tried, f"{self._name}: only {met} of {tried} calls failed"
+
+
+def _try_program(program: WatchedProgram, trial: Trial, random: Random, delay: int = 0) -> None:
+    """Run a program with each fault of its native library."""
     plain = program.run_plain()
     assert program.run(None) == plain
-    counts, wrong, met = program.shim.counts(), [], 0
+    counts = program.shim.counts()
     whole = program.launches()
     assert whole
-    assert min(counts["mmap"], counts["malloc"], counts["open"]) > 0
-    tried = list(faults(counts, most, random))
-    for fault in tried:
+    assert min(counts["mmap"], counts["malloc"], counts["open"], counts["truncate"]) > 0
+
+    def check(fault: Fault) -> str:
         ending = program.run(fault)
-        met += program.shim.has_failed()
         if ending != plain:
-            wrong.append(f"{fault}: {ending}, not {plain}")
-        # Where the spool itself could not be made nothing is recorded; all else is readable.
+            return f"{ending}, not {plain}"
         launches = program.launches()
-        if launches is None and fault.call not in ("open", "mmap", "truncate", "mkdir"):
-            wrong.append(f"{fault}: nothing is recorded")
-    _check_met(met, len(tried))
-    return len(tried), wrong
+        if delay:
+            return "" if launches == whole else f"{launches} launches, not {whole}"
+        # Where the spool itself could not be made nothing is recorded; all else is readable.
+        lost = launches is None and fault.call not in ("open", "mmap", "truncate", "mkdir")
+        return "nothing is recorded" if lost else ""
 
-
-def _check_met(met: int, tried: int) -> None:
-    """Fail if calls were not made that were to fail: threads make a few more or fewer."""
-    assert met > 0.8 * tried, f"only {met} of {tried} calls failed"
+    for fault in _EXTENT.faults(counts, random, delay):
+        trial.attempt(fault, check)
 
 
 @pytest.mark.quick
 def test_program_ends_as_plain_whatever_call_of_gviz_fails(
     fake: Backend, binary: Path, shim: Shim, tmp_path: Path, random: Random
 ) -> None:
-    environment = dict(fake.environment)
-    tried, wrong = 0, []
+    trial = Trial(shim, "program")
     for arguments in _PROGRAMS:
-        program = WatchedProgram([str(binary), *arguments], environment, tmp_path, shim)
-        count, found = _try_all(program, _MOST_CALLS, random)
-        tried += count
-        wrong += found
-    print(f"{tried} faults tried, {len(wrong)} changed the program")
-    assert not wrong, "\n".join(wrong)
+        program = WatchedProgram([str(binary), *arguments], dict(fake.environment), tmp_path, shim)
+        _try_program(program, trial, random)
+    trial.report()
 
 
-class Forked:
-    """The process of faults/forked.py."""
-
-    def __init__(self, shim: Shim, folder: Path) -> None:
-        self.shim = shim
-        self.errors = folder / "errors"
-        self._said_before = 0
-        path = os.pathsep.join([str(_HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-        with self.errors.open("w") as errors:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "contract.faults.forked", str(shim.library.parent)],
-                env={**os.environ, **shim.environment(), "PYTHONPATH": path},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-
-    def work(self, what: str, path: Path, fault: Fault | None) -> int:
-        """Return the code that a process ended with."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        given = None if fault is None else (fault.call, fault.at, fault.error)
-        self._said_before = self.errors.stat().st_size
-        self._process.stdin.write(json.dumps([what, str(path), given]) + "\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
-
-    def said(self) -> str:
-        """Return what the last process wrote to standard error, its end where it is long."""
-        with self.errors.open("rb") as errors:
-            errors.seek(self._said_before)
-            return errors.read().decode(errors="replace")[-6000:]
-
-    def crashed_in(self) -> str:
-        """Return the file name of the library whose code ended the last process by SIGSEGV."""
-        _, _, stack = self.said().rpartition("crashed in:\n")
-        libraries = [Path(line.partition("(")[0]).name for line in stack.splitlines()]
-        # Before it: the handler, and the C library's return from a signal.
-        return next(name for name in libraries if not name.startswith(("shim.so", "libc.so")))
-
-    def close(self) -> None:
-        """End it."""
-        self._process.communicate()
+@pytest.mark.thorough
+def test_program_ends_as_plain_whatever_call_of_gviz_is_held_up(
+    fake: Backend, binary: Path, shim: Shim, tmp_path: Path, random: Random
+) -> None:
+    trial = Trial(shim, "program held up")
+    program = WatchedProgram([str(binary)], dict(fake.environment), tmp_path, shim)
+    _try_program(program, trial, random, HANG_BESIDE)
+    trial.report()
 
 
-@pytest.fixture(scope="module")
-def forked(shim: Shim, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
-    process = Forked(shim, tmp_path_factory.mktemp("forked"))
-    yield process
-    process.close()
+def _await_or_fold(spool: Path, output: Path) -> None:
+    """Have a recording: the writer's, which may be at work unawaited, or what its spool gives."""
+    end = time.monotonic() + _DEADLINE_S
+    while not output.exists():
+        try:
+            fold_left_over(spool)
+        except SpoolError:  # it is being made, or was in this moment
+            assert time.monotonic() < end, "neither a recording nor a spool"
+            time.sleep(0.05)
+
+
+@pytest.mark.thorough
+def test_gviz_run_ends_as_the_program_or_does_not_start_it(
+    binary: Path, forked: Forked, shim: Shim, tmp_path: Path, random: Random
+) -> None:
+    program = shutil.copy(binary, tmp_path)
+    spool, output = tmp_path / "out.gviz-spool", tmp_path / "out.gviz"
+    assert forked.work("run", program, None) == 3, forked.said()
+    whole = _launch_count(output)
+
+    def check(fault: Fault) -> str:
+        output.unlink(missing_ok=True)
+        shutil.rmtree(spool, ignore_errors=True)
+        code = forked.work("run", program, fault)
+        printed, said = ((tmp_path / name).read_text() for name in ("stdout", "stderr"))
+        if not printed:
+            # Without memory Python may say it in words of its own, or cannot say it.
+            in_words = said.startswith("gviz: ") or fault.call == "malloc"
+            return "" if 0 < code < 3 and in_words else f"{code}: {said}"
+        if fault.call == "read" and "cannot be started: Input/output error" in said:
+            # Python asks a pipe whether the program began; no system fails that read.
+            return ""
+        if (code, printed) != (3, "words are 4\n"):
+            return f"{code}, {printed!r}: {said}"
+        _await_or_fold(spool, output)
+        launches = _launch_count(output)
+        return "" if launches == whole else f"{launches} launches, not {whole}"
+
+    trial = Trial(shim, "gviz run")
+    for fault in _SLOW_EXTENT.faults(shim.counts(), random):
+        trial.attempt(fault, check)
+    trial.report()
+
+
+class Spool:
+    """The spool of a program that has ended, put back for each fault."""
+
+    def __init__(self, program: WatchedProgram) -> None:
+        folder = program.folder
+        program.run(None)
+        self.path, self._kept = folder / "out.gviz-spool", folder / "kept"
+        self.output = folder / "out.gviz"
+        shutil.copytree(self.path, self._kept)
+
+    def put_back(self) -> None:
+        """Have it as the program left it, and no recording."""
+        self.output.unlink(missing_ok=True)
+        shutil.rmtree(self.path, ignore_errors=True)
+        shutil.copytree(self._kept, self.path)
+
+    def content(self) -> object:
+        """Return the content of the recording: that which was made, or is made of it now."""
+        if not self.output.exists():
+            fold_left_over(self.path)
+        return _content(self.output)
+
+
+@pytest.fixture
+def spool(fake: Backend, binary: Path, shim: Shim, tmp_path: Path) -> Spool:
+    return Spool(WatchedProgram([str(binary)], dict(fake.environment), tmp_path, shim))
 
 
 @pytest.mark.thorough
 def test_recording_is_made_later_whatever_call_of_the_writer_fails(
-    fake: Backend, binary: Path, forked: Forked, shim: Shim, tmp_path: Path, random: Random
+    forked: Forked, shim: Shim, spool: Spool, random: Random
 ) -> None:
-    program = WatchedProgram([str(binary)], dict(fake.environment), tmp_path, shim)
-    program.run(None)
-    spool, kept, output = (tmp_path / n for n in ("out.gviz-spool", "kept", "out.gviz"))
-    shutil.copytree(spool, kept)
-    assert forked.work("write", spool, None) == 0, forked.errors.read_text()
+    assert forked.work("write", spool.path, None) == 0, forked.said()
     counts = shim.counts()
-    whole, met = _content(output), 0
-    tried = list(faults(counts, _MOST_CALLS, random))
-    for fault in tried:
-        output.unlink(missing_ok=True)
-        shutil.rmtree(spool, ignore_errors=True)
-        shutil.copytree(kept, spool)
-        code = forked.work("write", spool, fault)
-        met += shim.has_failed()
+    whole = _content(spool.output)
+
+    def check(fault: Fault) -> str:
+        spool.put_back()
+        code = forked.work("write", spool.path, fault)
         # However the writer ended, the recording is there, or is made of what it left.
-        assert code == 0 or spool.is_dir(), f"{fault}: {code}"
-        if not output.exists():
-            fold_left_over(spool)
-        assert _content(output) == whole, fault
-    _check_met(met, len(tried))
-    print(f"writer: {len(tried)} faults tried, 0 lost what was recorded")
+        if code != 0 and not spool.path.is_dir():
+            return f"{code}: {forked.said()}"
+        return "" if spool.content() == whole else "another recording"
+
+    trial = Trial(shim, "writer")
+    for fault in _EXTENT.faults(counts, random):
+        trial.attempt(fault, check)
+    trial.report()
+
+
+@pytest.mark.thorough
+def test_recording_that_is_replaced_stays_whatever_call_of_the_writer_fails(
+    forked: Forked, shim: Shim, spool: Spool, tmp_path: Path, random: Random
+) -> None:
+    before = write_recording(tmp_path / "before.gviz", fork_join_shape(1, 2, 1), launches=3)
+    old = _content(before)
+
+    def work(fault: Fault | None) -> int:
+        spool.put_back()
+        shutil.copy(before, spool.output)
+        return forked.work("replace", spool.path, fault)
+
+    assert work(None) == 0, forked.said()
+    counts = shim.counts()
+    assert min(counts["fsync"], counts["rename"]) > 0
+    new = _content(spool.output)
+    assert new != old
+
+    def check(fault: Fault) -> str:
+        done = work(fault) == 0
+        found = _content(spool.output)
+        if found == new or (found == old and spool.path.is_dir() and not done):
+            return ""
+        return f"neither one nor the other: {forked.said()}"
+
+    trial = Trial(shim, "writer that replaces")
+    # Without memory it was tried where it replaces nothing.
+    for fault in _EXTENT.faults({**counts, "malloc": 0}, random):
+        trial.attempt(fault, check)
+    trial.report()
+
+
+@pytest.mark.thorough
+def test_nobody_waits_for_a_writer_of_which_a_call_never_returns(
+    forked: Forked, shim: Shim, spool: Spool, random: Random
+) -> None:
+    spool.put_back()
+    assert forked.work("attend", spool.path, None) == 0, forked.said()
+    counts = shim.counts()
+    whole = _content(spool.output)
+
+    def check(fault: Fault) -> str:
+        spool.put_back()
+        begun = time.monotonic()
+        code = forked.work("attend", spool.path, fault)
+        if code != 0 or time.monotonic() - begun > _DEADLINE_S:
+            return f"{code} after {time.monotonic() - begun:.0f} s: {forked.said()}"
+        return "" if spool.content() == whole else "another recording"
+
+    trial = Trial(shim, "writer that hangs")
+    for fault in _SLOW_EXTENT.faults(counts, random, HANG):
+        trial.attempt(fault, check)
+    trial.report()
 
 
 def _content(path: Path) -> object:
     with Recording(path) as recording:
         return normal_run(recording, 1)
+
+
+def _launch_count(path: Path) -> int:
+    with Recording(path) as recording:
+        graphs = recording.fetch_graphs()
+        return sum(len(recording.fetch_launches(graph.graph_id)) for graph in graphs)
 
 
 @pytest.mark.thorough
@@ -190,16 +318,37 @@ def test_reader_refuses_in_words_and_the_viewer_goes_on(
     forked: Forked, shim: Shim, tmp_path: Path, random: Random, work: str
 ) -> None:
     path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=3)
-    assert forked.work(work, path, None) == 0, forked.errors.read_text()
-    tried = list(faults(shim.counts(), _MOST_CALLS, random))
-    met = 0
-    for fault in tried:
+    assert forked.work(work, path, None) == 0, forked.said()
+
+    def check(fault: Fault) -> str:
         code = forked.work(work, path, fault)
-        met += shim.has_failed()
         # NumPy's indexing by arrays does not look at what malloc gave it (2.4).
         if fault.call == "malloc" and code == -signal.SIGSEGV:
-            assert forked.crashed_in().startswith("_multiarray_umath"), f"{fault}: {forked.said()}"
-            continue
-        assert 0 <= code <= REFUSED, f"{fault}: {code}\n{forked.said()}"
-    _check_met(met, len(tried))
-    print(f"{work}: {len(tried)} faults tried, 0 ended it otherwise than in words")
+            numpys = forked.crashed_in().startswith("_multiarray_umath")
+            return "" if numpys else forked.said()
+        return "" if 0 <= code <= REFUSED else f"{code}: {forked.said()}"
+
+    trial = Trial(shim, work)
+    for fault in _EXTENT.faults(shim.counts(), random):
+        trial.attempt(fault, check)
+    trial.report()
+
+
+@pytest.mark.thorough
+def test_viewer_shows_other_files_while_a_call_for_one_never_returns(
+    forked: Forked, shim: Shim, tmp_path: Path, random: Random
+) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=3)
+    assert forked.work("view beside", path, None) == 0, forked.said()
+
+    def check(fault: Fault) -> str:
+        code = forked.work("view beside", path, fault)
+        return "" if code == 0 else f"{code}: {forked.said()}"
+
+    trial = Trial(shim, "view held up")
+    # CPython allocates with its lock held: where memory never comes, all of it waits.
+    counts = {**shim.counts(), "malloc": 0}
+    assert counts["read"] > 0
+    for fault in _HELD_EXTENT.faults(counts, random, HANG):
+        trial.attempt(fault, check)
+    trial.report()

@@ -106,41 +106,6 @@ class TestLaunches:
             assert len(recording.fetch_graph_spans(graph.graph_id)) == len(nodes) * len(launches)
         assert sorted(sizes) == [1, 2, 3, 4]
 
-    # -- eager -----------------------------------------------------------------------------
-
-    def test_eager_operations_are_recorded_with_their_calls(
-        self, record: Record, backend: Backend
-    ) -> None:
-        recording = record("warm_up")
-        facts = backend.run("warm_up").facts
-        operations = recording.fetch_run_stream_operations(RUN)
-        names = ["MEMSET", "axpy", "axpy", "MEMCPY DtoH"]
-        assert [o.name for o in operations] == names * facts["iterations"]
-        for operation in operations:
-            assert operation.host_start_ns is not None
-            assert operation.host_end_ns is not None
-            assert operation.host_start_ns <= operation.host_end_ns
-            assert operation.host_start_ns < operation.start_ns
-        assert len({o.stream_id for o in operations}) == 1
-        assert {tuple(shape_of(o)[0]) for o in operations if o.type == 0} == {(8, 1, 1)}
-        assert {o.bytes for o in operations if o.type != 0} == {facts["bytes"]}
-
-    def test_eager_operations_are_matched_to_the_nodes(
-        self, record: Record, backend: Backend
-    ) -> None:
-        recording = record("warm_up")
-        facts = backend.run("warm_up").facts
-        (graph,) = top_graphs(recording)
-        launches = recording.fetch_launches(graph.graph_id, STREAM)
-        assert len(launches) == facts["iterations"]
-        for launch in launches:
-            operations = recording.fetch_stream_operations(launch.launch_id)
-            assert [o.node_id for o in operations] == [0, 1, 2, 3]
-
-    def test_graph_launches_are_no_eager_operations(self, record: Record) -> None:
-        recording = record("captured")
-        assert recording.fetch_run_stream_operations(RUN) == []
-
     # -- lives -----------------------------------------------------------------------------
 
     def test_late_graph_is_known_from_its_records(self, record: Record, backend: Backend) -> None:
@@ -250,3 +215,40 @@ class TestLaunches:
         with outcome.recording() as recording:
             (graph,) = top_graphs(recording)
             assert len(launch_ids(recording, graph)) == 2
+
+
+class TestEager:
+    """Work outside graphs: with its calls, and matched to the nodes of graphs."""
+
+    def test_eager_operations_are_recorded_with_their_calls(
+        self, record: Record, backend: Backend
+    ) -> None:
+        recording = record("warm_up")
+        facts = backend.run("warm_up").facts
+        operations = recording.fetch_run_stream_operations(RUN)
+        names = ["MEMSET", "axpy", "axpy", "MEMCPY DtoH"]
+        assert [o.name for o in operations] == names * facts["iterations"]
+        for operation in operations:
+            assert operation.host_start_ns is not None
+            assert operation.host_end_ns is not None
+            assert operation.host_start_ns <= operation.host_end_ns
+            assert operation.host_start_ns <= operation.start_ns
+        assert len({o.stream_id for o in operations}) == 1
+        assert {tuple(shape_of(o)[0]) for o in operations if o.type == 0} == {(8, 1, 1)}
+        assert {o.bytes for o in operations if o.type != 0} == {facts["bytes"]}
+
+    def test_eager_operations_are_matched_to_the_nodes(
+        self, record: Record, backend: Backend
+    ) -> None:
+        recording = record("warm_up")
+        facts = backend.run("warm_up").facts
+        (graph,) = top_graphs(recording)
+        launches = recording.fetch_launches(graph.graph_id, STREAM)
+        assert len(launches) == facts["iterations"]
+        for launch in launches:
+            operations = recording.fetch_stream_operations(launch.launch_id)
+            assert [o.node_id for o in operations] == [0, 1, 2, 3]
+
+    def test_graph_launches_are_no_eager_operations(self, record: Record) -> None:
+        recording = record("captured")
+        assert recording.fetch_run_stream_operations(RUN) == []

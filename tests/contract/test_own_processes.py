@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from contract.backend import Backend
 from contract.scripts import PREAMBLE, environment, run_script
+from contract.writers import writer_of
 
 from gviz.recording.reader import Recording
 from gviz.spool.processes.left_over import fold_left_over
@@ -58,18 +59,6 @@ def _start(
     return process
 
 
-def _writer_of(process: int) -> int:
-    """Return the process id of the writer that a process started."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-        for child in children:
-            if b"gviz.spool.processes.follow" in Path(f"/proc/{child}/cmdline").read_bytes():
-                return int(child)
-        time.sleep(0.01)
-    raise AssertionError("there is no writer")
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize("ending", [signal.SIGSTOP, signal.SIGKILL], ids=["stopped", "killed"])
 @pytest.mark.parametrize(
@@ -85,7 +74,7 @@ def test_program_ends_as_it_does_whatever_becomes_of_the_writer(
     ending: signal.Signals,
 ) -> None:
     process = _start(backend, tmp_path, code, *arguments)
-    writer = _writer_of(process.pid)
+    writer = writer_of(process.pid)
     os.kill(writer, ending)
     stdout, stderr = process.communicate("go\n", timeout=30)
     assert (process.returncode, stdout) == (42, ""), stderr
@@ -98,12 +87,25 @@ def test_program_ends_as_it_does_whatever_becomes_of_the_writer(
         assert len(recording.fetch_launches(graph.graph_id)) == 3
 
 
+def test_writer_that_works_and_never_ends_is_not_awaited(backend: Backend, tmp_path: Path) -> None:
+    # Figures that change while nothing is done: those of a thread that turns in circles.
+    patience = "writer._LONGEST_SECONDS = 0.5\nwriter._work_of = lambda _: object()\n"
+    code = _PROFILE.replace("writer._STILL_SECONDS = 0.5\n", patience)
+    process = _start(backend, tmp_path, code)
+    os.kill(writer_of(process.pid), signal.SIGSTOP)
+    _, stderr = process.communicate("go\n", timeout=30)
+    assert process.returncode == 42, stderr
+    assert re.search(r"worked for 50\d ms and was ended", stderr)
+    with Recording(fold_left_over(tmp_path / "out.gviz")) as recording:
+        assert len(recording.fetch_graphs()) == 1
+
+
 def test_signal_that_ended_the_program_is_kept_whatever_becomes_of_the_writer(
     backend: Backend, tmp_path: Path
 ) -> None:
     ending = "os.kill(os.getpid(), signal.SIGUSR1)"
     process = _start(backend, tmp_path, _RUN, "run", "-o", "out.gviz", ending=ending)
-    os.kill(_writer_of(process.pid), signal.SIGSTOP)
+    os.kill(writer_of(process.pid), signal.SIGSTOP)
     process.communicate("go\n", timeout=30)
     assert process.returncode == -signal.SIGUSR1
 

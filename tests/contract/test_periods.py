@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import signal
+import socket
+import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,8 +21,10 @@ from contract.scripts import PREAMBLE, QUERY_FAKE, environment, run_script
 
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.spool import CONTROL_SOCKET, spool_of
 
 RUN = 1
+Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def periods(path: Path) -> list[rows.Period]:
@@ -383,6 +390,177 @@ def test_minute_of_a_server(backend: Backend, tmp_path: Path) -> None:
     assert sum(count == 4 for count in launches) >= 30  # 20 in each period, if there was time
 
 
+#: A server that closes what it does not know, and has a socket of its own under that number.
+CLOSING = """
+import os, socket, sys
+print("begun", flush=True)
+sys.stdin.readline()
+{preamble}
+graph_exec = chain()
+known = max(int(name) for name in os.listdir("/proc/self/fd"))
+os.closerange(3, 4096)
+mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+os.dup2(mine.fileno(), known)
+other.send(b"stop")
+print("ready", known, flush=True)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(mine.recv(9) != b"stop"))
+while True:
+    launch(graph_exec, 1)
+    time.sleep(0.002)
+"""
+
+
+@contextmanager
+def _paused(backend: Backend, path: Path, text: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a script under ``gviz run --paused``; whatever fails, nothing of it is left behind."""
+    script = path.with_name("server.py")
+    script.write_text(text)
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "gviz", "run", "-o", str(path), "--paused", str(script)],
+        env=environment(backend),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        try:
+            yield run
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
+
+
+def _send_as(user: int, word: str, control: Path) -> None:
+    """Send a request as some user, through a connection that this one has made."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ours:
+        ours.connect(str(control))
+        subprocess.run(["printf", word], check=True, stdout=ours, user=user, cwd="/")
+
+
+def test_other_process_starts_and_stops(
+    backend: Backend, tmp_path: Path, gviz_here: Gviz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / ("x" * 150 + ".gviz")  # longer than an address may be
+    with _paused(backend, path, CLOSING.format(preamble=PREAMBLE)) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        assert run.stderr is not None
+
+        def answer(command: str) -> str:
+            found = json.loads(gviz_here(command, str(run.pid), "--json").stdout)
+            assert next(iter(found.items())) == (f"{command}_version", 1)
+            assert [one["process_id"] for one in found["processes"]] == [process_id]
+            return str(found["processes"][0]["answer"])
+
+        said = run.stderr.readline()
+        process_id = int(said.partition("gviz start ")[2].partition("'")[0])
+        assert run.stdout.readline() == "begun\n"
+        assert [answer("start"), answer("stop")] == ["waiting", "paused"]
+        print(file=run.stdin, flush=True)
+        assert run.stdout.readline().startswith("ready ")
+        assert [answer("start"), answer("start")] == ["started", "recording"]
+        control = spool_of(path) / CONTROL_SOCKET
+        assert stat.S_IMODE(control.stat().st_mode) == 0o600
+        short = tmp_path / "spool"
+        short.symlink_to(control.parent)
+        if os.geteuid() == 0:  # who may be another
+            _send_as(65534, "stop", short / CONTROL_SOCKET)
+        text = gviz_here("start", str(process_id)).stdout
+        assert text == f"process {process_id} records already; 'gviz stop {process_id}' ends that\n"
+        _send_as(os.geteuid(), "stop", short / CONTROL_SOCKET)
+        assert [answer("stop"), answer("start"), answer("stop")] == ["paused", "started", "stopped"]
+        os.kill(process_id, signal.SIGSTOP)
+        monkeypatch.setattr("gviz.collectors.requests._ANSWER_S", 0.2)
+        deaf = gviz_here("start", str(process_id))
+        assert "has not answered within" in deaf.stderr
+        os.kill(process_id, signal.SIGCONT)
+        os.kill(process_id, signal.SIGTERM)
+        _, stderr = run.communicate(timeout=60)
+        assert run.returncode == 0, stderr
+    assert reasons(path)[:2] == [("request", "request")] * 2
+    assert not spool_of(path).exists()
+
+
+#: It uses CUDA once it is told to, and so does a process that it starts.
+LATE = """
+import subprocess, sys
+print("begun", flush=True)
+sys.stdin.readline()
+TEXT = {text!r}
+exec(TEXT)
+subprocess.run([sys.executable, "-c", TEXT], check=True)
+"""
+
+
+def test_request_before_the_first_use_of_cuda_waits_for_it(
+    backend: Backend, tmp_path: Path, gviz_here: Gviz
+) -> None:
+    path = tmp_path / "x.gviz"
+    text = f"{PREAMBLE}launch(chain(), 3)\n"
+    with _paused(backend, path, LATE.format(text=text)) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "begun\n"
+        said = gviz_here("start", str(run.pid)).stdout
+        assert "has not used CUDA so far; it, and what it starts, records from" in said
+        _, stderr = run.communicate("now", timeout=60)
+        assert run.returncode == 0, stderr
+    with Recording(path) as recording:
+        found = [recording.fetch_periods(one.run_id) for one in recording.fetch_runs()]
+        launches = [recording.count_launches(one.graph_id)[0] for one in recording.fetch_graphs()]
+    ends = [[(one.start_reason, one.end_reason) for one in periods] for periods in found]
+    assert ends == [[("request", "end")]] * 2
+    assert launches == [3, 3]
+    assert not spool_of(path).exists()
+
+
+#: A launcher that leaves CUDA to two others.
+LAUNCHER = """
+import subprocess, sys
+both = [subprocess.Popen([sys.executable, "-c", TEXT], stdin=subprocess.PIPE) for _ in range(2)]
+sys.stdin.readline()
+for one in both:
+    one.communicate(b"now")
+"""
+
+
+def test_launcher_has_its_processes_listed(
+    backend: Backend, tmp_path: Path, gviz_here: Gviz
+) -> None:
+    text = f"{PREAMBLE}launch(chain(), 1)\nos.write(1, b'ready\\n')\nsys.stdin.readline()\n"
+    with _paused(backend, tmp_path / "x.gviz", f"TEXT = {text!r}\n{LAUNCHER}") as run:
+        assert run.stdout is not None
+        assert [run.stdout.readline(), run.stdout.readline()] == ["ready\n"] * 2
+        refused = gviz_here("start", str(run.pid)).stderr
+        assert "2 that are recorded: " in refused
+        assert f"'gviz start --all {run.pid}'" in refused
+        found = json.loads(gviz_here("start", "--all", str(run.pid), "--json").stdout)["processes"]
+        assert [one["answer"] for one in found] == ["started", "started", "waiting"]
+        assert all(f"{one['process_id']}" in refused for one in found[:2])
+        _, stderr = run.communicate("now", timeout=60)
+        assert run.returncode == 0, stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        runs = recording.fetch_runs()
+        found = [period for one in runs for period in recording.fetch_periods(one.run_id)]
+        ends = [(period.start_reason, period.end_reason) for period in found]
+    assert ends == [("request", "end")] * 2
+
+
+def test_program_that_is_not_paused_takes_no_requests(backend: Backend, tmp_path: Path) -> None:
+    text = """
+from gviz.collectors import Request, find_recorded
+with gviz.profile("x.gviz"):
+    launch(chain(), 1)
+    try:
+        find_recorded(os.getpid())[0].send(Request.STOP)
+    except gviz.GvizError as error:
+        print(error)
+"""
+    process = done(run_script(backend, tmp_path, PREAMBLE + text))
+    assert "takes no requests: only one that 'gviz run --paused' started does" in process.stdout
+    assert reasons(tmp_path / "x.gviz") == [("attached", "end")]
+
+
 def test_inner_profile_controls_gviz_run(backend: Backend, tmp_path: Path) -> None:
     text = """
 graph_exec = chain()
@@ -397,7 +575,8 @@ launch(graph_exec, 1)
 gviz.stop()
 """
     path = tmp_path / "x.gviz"
-    process = run_script(backend, tmp_path, PREAMBLE + text, "-o", str(path), "--paused")
+    options = ("-o", str(path), "--paused", "--collector", "cupti")
+    process = run_script(backend, tmp_path, PREAMBLE + text, *options)
     done(process)
     assert "nothing is written to inner.gviz" in process.stderr
     assert reasons(path) == [("call", "call")] * 2
@@ -407,7 +586,8 @@ gviz.stop()
 def test_start_before_the_driver_is_there(backend: Backend, tmp_path: Path) -> None:
     text = "import gviz\ngviz.start()\n" + PREAMBLE + "launch(chain(), 2)\n"
     path = tmp_path / "x.gviz"
-    done(run_script(backend, tmp_path, text, "-o", str(path), "--paused"))
+    options = ("-o", str(path), "--paused", "--collector", "cupti")
+    done(run_script(backend, tmp_path, text, *options))
     assert reasons(path) == [("attached", "end")]
     assert spans(path) == [[4, 4]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from contract.backend import Backend
+from contract.backend import Backend, preloading
 from contract.scripts import run_script
 
 from gviz.collectors import native
@@ -51,7 +51,7 @@ def run(backend: Backend, tmp_path: Path, text: str) -> None:
     """Run a program behind the gate; it has no complaints."""
     path = native.gate_path()
     assert path is not None
-    done = run_script(backend, tmp_path, PREAMBLE + text, LD_PRELOAD=str(path))
+    done = run_script(backend, tmp_path, PREAMBLE + text, LD_PRELOAD=preloading(path))
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from contract.backend import Backend
+from contract.backend import Backend, preloading
 
 from gviz.cli.recording_path import find_source
 from gviz.recording.reader import Recording
@@ -91,7 +92,7 @@ def start(
 ) -> subprocess.Popen[str]:
     """Start ``gviz run`` in a process of its own; without an output it names the file."""
     named = () if output is None else ("-o", str(output))
-    extra = {} if preloaded is None else {"LD_PRELOAD": str(preloaded)}
+    extra = {} if preloaded is None else {"LD_PRELOAD": preloading(preloaded)}
     path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "gviz", "run", *named, *options, *program],
@@ -121,9 +122,16 @@ def test_run_ends_as_python_does(backend: Backend, tmp_path: Path, ending: str, 
         [sys.executable, program, ending], capture_output=True, text=True, check=False
     )
     output = tmp_path / "out.gviz"
-    run = start(backend, output, program, ending, "--flag", "-x")
+    run = start(backend, output, program, ending, "--flag", "-x", options=("--json",))
     stdout, stderr = run.communicate(timeout=60)
     assert run.returncode == code == plain.returncode
+    stdout, line = stdout.splitlines(keepends=True)
+    assert json.loads(line) == {
+        "run_version": 1,
+        "path": str(output),
+        "size_bytes": output.stat().st_size,
+        "exit_code": code if code >= 0 else 128 - code,
+    }
     assert stdout == f"['{ending}', '--flag', '-x'] True __main__ True True []\n"
     assert ("ValueError: from the program" in stderr) == (ending == "raise")
     assert "gviz/collectors" not in stderr, "no frame of ours in the traceback"
@@ -149,9 +157,9 @@ def test_run_names_the_recording_after_the_program(backend: Backend, tmp_path: P
 def test_run_module_records_graphs(backend: Backend, tmp_path: Path) -> None:
     output = tmp_path / "out.gviz"
     unused = tmp_path / "unused.gviz"
-    options = ("--node-launches", "2", "--eager-operations", "0", "--name", "shapes")
+    options = ("--collector", "cupti", "--node-launches", "2", "--eager-operations", "0")
     arguments = ("-m", "contract.programs", "shapes", "none", str(unused), "{}")
-    run = start(backend, output, *arguments, options=options)
+    run = start(backend, output, *arguments, options=(*options, "--name", "shapes"))
     _, stderr = run.communicate(timeout=120)
     assert run.returncode == 0, stderr
     with Recording(output) as recording:
@@ -178,11 +186,12 @@ def test_run_inside_run_leaves_the_program_alone(backend: Backend, tmp_path: Pat
         assert len(recording.fetch_graphs()) == 1
 
 
-def ready(run: subprocess.Popen[str]) -> None:
-    """Wait until the endless program launches."""
+def ready(run: subprocess.Popen[str], *, has_launched: bool = True) -> None:
+    """Wait until the program says so, and what it launched is written."""
     assert run.stdout is not None
     assert run.stdout.readline() == "ready\n", run.communicate()[1]
-    time.sleep(1.5)  # two flushes
+    if has_launched:
+        time.sleep(1.5)  # two flushes
 
 
 def launches_of(output: Path) -> tuple[str, int]:
@@ -332,7 +341,7 @@ def test_program_ends_as_it_does_also_where_no_recording_can_be_written(
     output = tmp_path / "folder" / "out.gviz"
     output.parent.mkdir()
     run = start(backend, output, script(tmp_path, PAUSING), moment)
-    ready(run)
+    ready(run, has_launched=moment == "late")
     spoil(output)
     _, stderr = run.communicate("go\n", timeout=60)
     assert run.returncode == 5, stderr

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from fake.build import Fakes
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
+#: Tests of graphs with bodies, so that each program with other bodies runs.
+_BODIES = (
+    "mixed_graph_has_its_levels",
+    "bodies_inside_a_branch_come_after_all_branches",
+    "dot_of_the_driver_agrees_with_the_bodies",
+    "iterations_of_a_loop_in_a_loop_count_on",
+    "queued_launches_keep_their_bodies",
+    "captured_body_is_a_body",
+    "bodies_of_a_node_added_before_are_known_from_records",
+    "destroyed_graphs_leave_no_bodies_behind",
+)
 #: What goes through most of csrc: walks of nested graphs, captures that break, refused updates,
 #: binaries that fork and end.
-_TESTS = (
-    "tests/contract/test_nesting.py::TestBodies",
-    "tests/contract/test_life.py::TestUpdates",
-    "tests/contract/test_life.py::TestCaptures::test_breaking_is_not_changed_by_watching",
-    "tests/contract/test_processes.py::TestBinary::test_child_that_uses_cuda_first_gets_a_run_of_its_own",
-    "tests/contract/test_processes.py::TestBinary::test_launches_of_exit_handlers_are_recorded",
-)
-#: Compiles a program that shifts too far, and does not look at how it ends.
+_TESTS = {
+    "address,undefined": (
+        *(f"test_nesting.py::TestBodies::test_{name}" for name in _BODIES),
+        "test_life.py::TestUpdates::test_refused_updates_say_what_differed",
+        "test_life.py::TestCaptures::test_breaking_is_not_changed_by_watching",
+        "test_processes.py::TestBinary::test_child_that_uses_cuda_first_gets_a_run_of_its_own",
+        "test_processes.py::TestBinary::test_launches_of_exit_handlers_are_recorded",
+    ),
+    # A driver that is initialised, used and left, and the gate's closer beside a program.
+    "thread": (
+        "test_processes.py::TestBinary::test_launches_of_exit_handlers_are_recorded",
+        "test_quiet.py::test_gate_stays_open_while_work_is_in_flight[fake-a stream]",
+    ),
+}
+#: Compiles a program with a fault, and does not look at how it ends.
 _FAULT = """
 import subprocess
 import pytest
@@ -26,29 +46,58 @@ import pytest
 @pytest.mark.thorough
 def test_fault(tmp_path):
     source = tmp_path / "fault.c"
-    source.write_text("int main(int count, char **given) { return 1 << (count + 40); }")
+    source.write_text({source!r})
     fault = str(tmp_path / "fault")
-    flags = ["-fsanitize=undefined", "-static-libubsan"]
-    subprocess.run(["cc", *flags, "-o", fault, str(source)], check=True)
+    subprocess.run(["cc", *{flags!r}, "-o", fault, str(source)], check=True)
     subprocess.run([fault])
 """
+_SHIFT = "int main(int count, char **given) { return 1 << (count + 40); }"
+_RACE = """
+#include <pthread.h>
+static int shared;
+static void *set(void *given) { shared = 1; return given; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, set, 0);
+    shared = 2;
+    return pthread_join(thread, 0);
+}
+"""
+#: By sanitizer: a program, how it is compiled, and what is said of it.
+_PLANTED = {
+    "address,undefined": (
+        _SHIFT,
+        ["-fsanitize=undefined", "-static-libubsan"],
+        "shift exponent 41 is too large",
+    ),
+    "thread": (_RACE, ["-fsanitize=thread"], "data race"),
+}
 
 
-def sanitize(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the tool."""
+def sanitize(
+    tree: Path, fakes: Fakes, sanitizers: str, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the tool, with the fakes that are built."""
     tool = str(_ROOT / "tools" / "sanitize.py")
-    command = [sys.executable, "-P", tool, str(tree), "address,undefined", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-P", tool, str(tree), sanitizers, *arguments]
+    environment = {**os.environ, "GVIZ_FAKES": str(fakes.folder)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.timeout(600)
-def test_sanitizers_report_a_planted_fault_and_none_of_gviz(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sanitizers", _TESTS)
+def test_sanitizers_report_a_planted_fault_and_none_of_gviz(
+    fakes: Fakes, tmp_path: Path, sanitizers: str
+) -> None:
+    source, flags, said = _PLANTED[sanitizers]
     planted = tmp_path / "test_planted.py"
-    planted.write_text(_FAULT)
-    done = sanitize(tmp_path / "tree", "-q", "-m", "not gpu", str(planted), *_TESTS)
+    planted.write_text(_FAULT.format(source=source, flags=flags))
+    tests = [f"tests/contract/{name}" for name in _TESTS[sanitizers]]
+    arguments = ("-q", "-m", "not gpu", str(planted), *tests)
+    done = sanitize(tmp_path / "tree", fakes, sanitizers, *arguments)
     assert done.returncode == 1, done.stdout + done.stderr
     assert " passed" in done.stdout
     assert "failed" not in done.stdout, done.stdout
     # Of the planted program alone.
     assert "sanitizers: 1 reports" in done.stdout, done.stdout
-    assert "shift exponent 41 is too large" in done.stdout
+    assert said in done.stdout

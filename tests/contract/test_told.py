@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from contract import test_events, test_life
-from contract.backend import Backend
+from contract import test_events, test_launches, test_life
+from contract.backend import Backend, preloading
 from contract.recorded import RUN, Record, top_graphs
 from contract.scripts import PREAMBLE, run_script
 from contract.test_failures import without_cupti
@@ -25,7 +27,7 @@ def backend(fakes: Fakes, tmp_path_factory: pytest.TempPathFactory) -> Backend:
     """The fake driver behind the gate, with no CUPTI to be had."""
     path = native.gate_path()
     assert path is not None
-    environment = {**fakes.environment(), "GVIZ_CUPTI": "/nowhere", "LD_PRELOAD": str(path)}
+    environment = {**fakes.environment(), "GVIZ_CUPTI": "/nowhere", "LD_PRELOAD": preloading(path)}
     return Backend("told", environment, tmp_path_factory.mktemp("told"), measured_by="topology")
 
 
@@ -38,6 +40,14 @@ class TestCaptures(test_life.TestCaptures):
 
 class TestUpdates(test_life.TestUpdates):
     """The contract."""
+
+
+class TestEager(test_launches.TestEager):
+    """The contract, with times by events around each call."""
+
+    @pytest.fixture
+    def record(self, record: Record) -> Record:
+        return partial(record, measured_by="events")
 
 
 class TestInstantiation(test_life.TestInstantiation):
@@ -229,10 +239,11 @@ def test_no_copy_is_made_where_memory_is_short(fake: Backend, tmp_path: Path) ->
     with Recording(tmp_path / "x.gviz") as recording:
         (graph,) = recording.fetch_graphs()
         methods = {x.node_method for x in recording.fetch_launches(graph.graph_id)}
-        (note,) = [note.text for note in recording.fetch_notes(RUN)]
+        note, advice = (note.text for note in recording.fetch_notes(RUN))
         measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
     assert methods == {None}
     assert "the GPU has little free memory" in note
+    assert advice.endswith("gviz run --collector cupti")
     assert measured["copies_made"] == 0
 
 
@@ -308,7 +319,7 @@ def test_records_of_a_sampled_executable_grow_slower_and_slower(
 ) -> None:
     text = (
         f"{PREAMBLE}graph, end = chain(), time.monotonic() + 4\n"
-        "while time.monotonic() < end:\n    launch(graph, 1)\n"
+        "while time.monotonic() < end:\n    launch(graph, 10)\n    time.sleep(0.0005)\n"
     )
     options = ("--collector", "events", "--every", "1min", "-o", "x.gviz")
     done = run_script(fake, tmp_path, text, *options)
@@ -431,16 +442,20 @@ import ctypes, threading
 def work():
     cuda.make_current()
     mine, graph = cuda.stream(), chain()
+    made.wait()  # some of this would break a capture without gviz, too
     while cupti.fake_finalized() < 2 and time.monotonic() < end:
         cuda.launch_graph(graph, mine)
         cuda.wait(mine)
 cupti = ctypes.CDLL(os.environ["GVIZ_CUPTI"])
-end = time.monotonic() + 30
+end, memory = time.monotonic() + 30, cuda.allocate(64)
+made = threading.Barrier(4)
 threads = [threading.Thread(target=work) for _ in range(3)]
 for thread in threads:
     thread.start()
+made.wait()
 while any(thread.is_alive() for thread in threads):
-    cuda.begin_capture(stream)
+    cuda.begin_capture(stream, 0)  # global: an unsafe call of any thread breaks it
+    cuda.set32(memory, 0, 8, stream)
     cuda.end_capture(stream)
     time.sleep(0.01)
 for thread in threads:
@@ -451,7 +466,7 @@ for thread in threads:
 def test_ranks_of_a_job_share_the_wall_clock(fake: Backend, tmp_path: Path) -> None:
     text = (
         f"{PREAMBLE}graph, end = chain(), time.monotonic() + 2.6\n"
-        "while time.monotonic() < end:\n    launch(graph, 1)\n"
+        "while time.monotonic() < end:\n    launch(graph, 1)\n    time.sleep(0.001)\n"
     )
     path = record_windows(fake, tmp_path, text, "--every", "500ms", RANK="3")
     with Recording(path) as recording:
@@ -492,13 +507,44 @@ def test_windows_of_cupti_close_with_nobody_inside(fake: Backend, tmp_path: Path
     assert measured["gate_closings"] >= 2 * measured["cupti_windows"] >= 2
 
 
+def test_host_function_that_waits_for_a_launch_is_never_held_up(
+    fake: Backend, tmp_path: Path
+) -> None:
+    # The function of one thread's stream ends once the other thread has launched: were the gate
+    # closed beside it, the launch would wait for the function, and it for the launch.
+    text = (
+        f"{PREAMBLE}import ctypes, threading\n"
+        "launched = threading.Event()\n"
+        "graph, other, end, late = chain(), chain(), time.monotonic() + 2, []\n"
+        "def work():\n"
+        "    cuda.make_current()\n    mine = cuda.stream()\n"
+        "    while not over:\n"
+        "        cuda.launch_graph(other, mine)\n        launched.set()\n"
+        "        cuda.wait(mine)\n        time.sleep(0.001)\n"
+        "def function(_):\n    late.append(not launched.wait(10))\n"
+        "over, thread = False, threading.Thread(target=work)\nthread.start()\n"
+        "while time.monotonic() < end:\n"
+        "    for _ in range(20):\n"
+        "        launched.clear()\n        cuda.host_function(stream, function)\n"
+        "        launch(graph, 1)\n"
+        "    time.sleep(0.01)\n"
+        "over = True\nthread.join()\n"
+        "assert late and not any(late)\n"
+    )
+    path = record_windows(fake, tmp_path, text, "--node-launches", "all")
+    with Recording(path) as recording:
+        measured = {m.name: m.value or 0 for m in recording.fetch_measurements(RUN)}
+    assert measured["gate_closings"] + measured["gate_closings_given_up"] > 0
+    assert measured["gate_closings_overrun"] == measured["cupti_window_holes"] == 0
+
+
 def test_new_executables_stay_out_of_windows(fake: Backend, tmp_path: Path) -> None:
     # What is made, uploaded or first launched in a window fails after it (here as on a GPU).
     text = (
         f"{PREAMBLE}import ctypes, threading\n"
         "def work(number):\n"
         "    cuda.make_current()\n    mine, execs = cuda.stream(), []\n"
-        "    while cupti.fake_finalized() < 4 and time.monotonic() < end:\n"
+        "    while (cupti.fake_finalized() < 4 or len(execs) < 2) and time.monotonic() < end:\n"
         "        new = chain()\n        execs.append(new)\n"
         "        if number == 0:\n            cuda.upload(new, mine)\n"
         "        for each in execs[-20:]:\n"
@@ -521,17 +567,14 @@ def test_new_executables_stay_out_of_windows(fake: Backend, tmp_path: Path) -> N
 
 def test_call_past_the_gate_keeps_cupti_in_the_process(fake: Backend, tmp_path: Path) -> None:
     text = (
-        f"{PREAMBLE}import ctypes, threading\n"
+        f"{PREAMBLE}import ctypes\n"
         "find = ctypes.CDLL('libc.so.6').dlsym\n"
         "find.restype, find.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)\n"
         "address = find(ctypes.CDLL('libcuda.so.1')._handle, b'cuDriverGetVersion')\n"
         "bare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)\n"
         "graph, end, number = chain(), time.monotonic() + 1.0, ctypes.c_int()\n"
-        "def work():\n"
-        "    while time.monotonic() < end:\n        bare(ctypes.addressof(number))\n"
-        "thread = threading.Thread(target=work)\nthread.start()\n"
-        "while time.monotonic() < end:\n    launch(graph, 1)\n"
-        "thread.join()\n"
+        "while time.monotonic() < end:\n"
+        "    launch(graph, 1)\n    bare(ctypes.addressof(number))\n    time.sleep(0.001)\n"
         "assert ctypes.CDLL(os.environ['GVIZ_CUPTI']).fake_finalized() == 0\n"
         "from gviz.collectors import native\nassert native.was_subscribed()\n"
     )
@@ -556,6 +599,42 @@ def test_unproven_pair_of_driver_and_cupti_gets_copies(fake: Backend, tmp_path: 
     assert note.endswith("this pair of driver and CUPTI was not tried on a GPU")
     assert run.collector == "events"
     assert methods.count("events") == 6
+
+
+def test_cupti_that_takes_too_long_comes_for_one_window(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{PREAMBLE}graph, end = chain(), time.monotonic() + 1.5\n"
+        "while time.monotonic() < end:\n    launch(graph, 1)\n    time.sleep(0.001)\n"
+    )
+    slow = {"FAKE_CUPTI_SUBSCRIBE_MS": "600"}
+    path = record_windows(fake, tmp_path, text, "--node-launches", "all", **slow)
+    with Recording(path) as recording:
+        notes = [note.text for note in recording.fetch_notes(RUN)]
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+    assert any("attaching or finalizing held the program for more than 250 ms" in n for n in notes)
+    assert measured["cupti_windows"] == 1
+    assert measured["gate_closings_overrun"] == 1
+    # The program went on while CUPTI was still on its way.
+    assert 250e6 <= (measured["gate_longest_hold_ns"] or 0) < 600e6
+
+
+def test_crash_within_cupti_is_a_crash_and_keeps_what_was_recorded(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = (
+        f"{PREAMBLE}graph, end = chain(), time.monotonic() + 20\n"
+        "while time.monotonic() < end:\n    launch(graph, 1)\n"
+    )
+    options = ("--node-times", "cupti", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options, FAKE_CUPTI_CRASHES="1")
+    assert done.returncode == -signal.SIGSEGV, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (run,) = recording.fetch_runs()
+        (graph,) = recording.fetch_graphs()
+        assert (run.state, run.exit_code) == ("aborted", 128 + signal.SIGSEGV)
+        assert recording.fetch_launches(graph.graph_id)
+        (note,) = [note.text for note in recording.fetch_notes(RUN)]
+    assert note.startswith("the process ended without closing the recording")
 
 
 def test_another_profiler_gets_cupti_once_its_windows_are_over(
@@ -623,20 +702,41 @@ def test_profiler_of_the_program_waits_until_cupti_is_free(
     assert [x.span_count for x in by_copies] == [4] * len(by_copies)
 
 
-@pytest.mark.parametrize(("option", "launches"), [((), 3), (("--no-gate",), 0)])
-def test_gate_records_where_cupti_cannot_be_had(
-    fake: Backend, fakes: Fakes, tmp_path: Path, option: tuple[str, ...], launches: int
+#: Launches a graph three times, and says whether CUPTI is in the process.
+THREE = f"{PREAMBLE}launch(chain(), 3)\nprint('libcupti' in open('/proc/self/maps').read())\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "collector", "has_cupti"),
+    [
+        ((), "events", False),
+        (("--no-gate",), "cupti", True),
+        (("--collector", "cupti"), "cupti", True),
+    ],
+)
+def test_run_goes_without_cupti_unless_it_is_requested(
+    fake: Backend, tmp_path: Path, options: tuple[str, ...], collector: str, has_cupti: bool
 ) -> None:
-    text = f"{PREAMBLE}launch(chain(), 3)\n"
+    done = run_script(fake, tmp_path, THREE, *options, "-o", "x.gviz")
+    assert (done.returncode, done.stdout) == (0, f"{has_cupti}\n"), done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (run,) = recording.fetch_runs()
+        (graph,) = recording.fetch_graphs()
+        assert recording.count_launches(graph.graph_id)[0] == 3
+    assert run.collector == collector
+
+
+def test_without_gate_and_cupti_only_frameworks_are_recorded(
+    fake: Backend, fakes: Fakes, tmp_path: Path
+) -> None:
     missing = without_cupti(fakes, tmp_path, "GVIZ_CUPTI", "/nowhere")
-    done = run_script(fake, tmp_path, text, *option, "-o", "x.gviz", **missing)
+    done = run_script(fake, tmp_path, THREE, "--no-gate", "-o", "x.gviz", **missing)
     assert done.returncode == 0
     assert "CUPTI cannot be used" in done.stderr
     with Recording(tmp_path / "x.gviz") as recording:
         (run,) = recording.fetch_runs()
-        recorded = [recording.count_launches(g.graph_id)[0] for g in recording.fetch_graphs()]
+        assert recording.fetch_graphs() == []
     assert run.collector == "events"
-    assert sum(recorded) == launches
 
 
 def test_recording_goes_on_where_another_profiler_takes_cupti(
@@ -672,14 +772,20 @@ def test_what_the_gate_cannot_see_stands_in_the_recording(
         f"for at in range({tables}):\n"
         "    assert driver.cuGetExportTable(byref(table), bytes(range(at, at + 16))) == 0\n"
     )
-    done = run_script(fake, tmp_path, text, "--collector", "topology", "-o", "x.gviz")
-    assert done.returncode == 0, done.stderr
-    with Recording(tmp_path / "x.gviz") as recording:
-        (note,) = [n.text for n in recording.fetch_notes(RUN) if "gate" in n.text]
-        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+    noted = []
+    for options in (("--node-times", "cupti"), ()):
+        name = f"{len(options)}.gviz"
+        done = run_script(fake, tmp_path, text, *options, "-o", name)
+        assert done.returncode == 0, done.stderr
+        with Recording(tmp_path / name) as recording:
+            noted.append([n.text for n in recording.fetch_notes(RUN) if "gate" in n.text])
+            measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+        assert measured["gate_holes"] == tables
+    # Where nothing closes the gate, they do not matter.
+    ((note,), without) = noted
+    assert without == []
     assert words in note
     assert " requested" in note
-    assert measured["gate_holes"] == tables
 
 
 def test_closings_of_the_gate_stand_in_the_recording(backend: Backend, tmp_path: Path) -> None:

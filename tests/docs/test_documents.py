@@ -13,8 +13,7 @@ import pytest
 from gviz.cli.command_line import COMMANDS
 from gviz.model import launch_times
 from gviz.recording import Recording
-from gviz.recording.rows.schema import to_markdown
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.schema import all_tables, to_markdown
 from gviz.report import summary
 
 #: A module is a thing; its docstring does not begin as a question would.
@@ -79,6 +78,23 @@ def test_readme_and_contributing_name_existing_make_targets() -> None:
 def test_architecture_has_900_words_at_most() -> None:
     text = (DOCS / "architecture.md").read_text()
     assert len(text.split()) <= 900
+
+
+def test_security_has_900_words_at_most() -> None:
+    words = [word for word in (DOCS / "security.md").read_text().split() if word.strip("|-")]
+    assert len(words) <= 900
+
+
+def test_every_promise_of_security_names_tests_that_there_are() -> None:
+    text = (DOCS / "security.md").read_text()
+    for section in text.split("\n## ")[1:]:
+        (folder,) = re.findall(r"Tests\s+stand\s+in\s+(\S+)\s+unless", section)
+        for row in re.findall(r"^\| .*$", section, re.MULTILINE)[1:]:
+            named = re.findall(r"(\S+\.py)::(\w+)", row)
+            assert named or set(row) <= set("|- "), row
+            for file, test in named:
+                path = ROOT / file if file.startswith("tests/") else ROOT / folder / file
+                assert f"def {test}(" in path.read_text(), (file, test)
 
 
 def test_modules_begin_with_what_they_are() -> None:
@@ -163,3 +179,29 @@ def test_examples_of_the_python_document_run(tmp_path: Path) -> None:
     # Once by gviz, once from the table: the document's two ways give one figure.
     assert sum(line.endswith(f" 320 {times.median_ns}") for line in lines) == 1
     assert lines.count(str(times.median_ns)) == 1
+
+
+@pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+def test_page_begins_with_what_one_can_do_after_reading_it(document: Path) -> None:
+    if document.name == "index.md":  # it leads to the others
+        return
+    title, first = document.read_text().split("\n\n")[:2]
+    assert re.fullmatch("# .+", title)
+    assert re.match(r"After this page you can \w", first), first
+
+
+#: Rows of README's table of profilers: figures, and the benches that measured them.
+_COMPARED = re.compile(r"^\| [^|]+ \| (.*) \| (bench/.*) \|$", re.MULTILINE)
+
+
+def test_figures_beside_other_profilers_are_those_of_the_benches_named() -> None:
+    readme = (ROOT / "README.md").read_text()
+    measured = (DOCS / "benchmarks.md").read_text()
+    rows = _COMPARED.findall(readme.partition("## Beside other profilers")[2])
+    assert len(rows) >= 4
+    for figures, benches in rows:
+        for bench in benches.split(", "):
+            assert (ROOT / bench).is_file()
+            assert bench in measured
+        for figure in re.findall(r"\d\.\d+", figures):
+            assert f"({figure})" in measured, figure

@@ -20,7 +20,7 @@ from gviz.cli.command_line import main
 from gviz.formats.importer import import_files
 from gviz.model import nvtx_texts, own_frame
 from gviz.recording.reader import Recording
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.schema import all_tables
 from gviz.recording.rows.views import VIEWS
 
 BUNDLED = ROOT / "assets" / "recordings"

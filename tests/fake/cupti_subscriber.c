@@ -1,6 +1,9 @@
 /* The one subscriber, and the callbacks it asked for. */
 #include "cupti.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 enum { CBID_COUNT = 1024 };
 
 struct subscriber {
@@ -79,8 +82,11 @@ void attach(void) {
 /* -- the API --------------------------------------------------------------------------------------- */
 
 /* FAKE_CUPTI_TAKEN: another profiler holds the subscription. FAKE_CUPTI_SUBSCRIBE_ERROR: any other
- * reason to fail, by number. */
+ * reason to fail, by number. FAKE_CUPTI_SUBSCRIBE_MS: so long it takes. FAKE_CUPTI_CRASHES. */
 EXPORT CUptiResult cuptiSubscribe(struct subscriber **out, callback_function to, void *data) {
+    if (fake_setting("FAKE_CUPTI_CRASHES"))
+        raise(SIGSEGV);
+    usleep(1000u * (unsigned)fake_setting("FAKE_CUPTI_SUBSCRIBE_MS"));
     long error = fake_setting("FAKE_CUPTI_SUBSCRIBE_ERROR");
     if (error)
         return (CUptiResult)error;

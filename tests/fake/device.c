@@ -3,12 +3,14 @@
 #include "fake.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 enum { MAX_DEVICES = 2 };
 
 static struct context primary[MAX_DEVICES] = {{.id = 1, .device = 0}, {.id = 2, .device = 1}};
-static bool initialized, context_made[MAX_DEVICES];
+static atomic_bool initialized;
+static bool context_made[MAX_DEVICES];
 static __thread struct context *stack[64];
 static __thread size_t depth;
 
@@ -48,19 +50,23 @@ static void inject(void) {
         start();
 }
 
+/* Under a lock of its own: nobody waits for the driver's while a tool begins. */
 static CUresult init(void) {
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
     if (fake_setting("FAKE_NO_GPU"))
         return CUDA_ERROR_NO_DEVICE;
+    pthread_mutex_lock(&once);
     if (!initialized) {
         initialized = true;
         inject();
         notify(RESOURCE_CU_INIT_FINISHED, NULL, NULL);
     }
+    pthread_mutex_unlock(&once);
     return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuInit(unsigned int flags) {
-    TRACED(cuInit, { unsigned int a; }, flags ? CUDA_ERROR_INVALID_VALUE : init(), flags);
+    TRACED_UNLOCKED(cuInit, { unsigned int a; }, flags ? CUDA_ERROR_INVALID_VALUE : init(), flags);
 }
 
 EXPORT CUresult cuDriverGetVersion(int *version) {

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -19,10 +19,15 @@ from fuzzing.targets import TARGETS
 from gviz.errors import GvizError
 
 #: The most one input may take: time in seconds; address space in bytes, beside the tests' own.
-LIMIT_S = 30
-LIMIT_BYTES = 3 << 30
+LIMIT_S = 10
+LIMIT_BYTES = 1 << 30
 #: Seeds of one process, which then makes way for another.
 _SEEDS_A_PROCESS = 5_000
+#: Where processes have their files: in memory, as some inputs take more time by their files than
+#: by what is read of them.
+_MEMORY = Path("/dev/shm")
+#: Reads the input of a seed, in a folder of its own; returns what came of it.
+Read = Callable[[int, Path], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,11 @@ def write_input(target: str, seed: int, corpus: Sequence[Path], folder: Path) ->
 
 def read_input(target: str, seed: int, corpus: Sequence[Path], folder: Path) -> str:
     """Read the input of a seed; return ``taken``, ``refused``, or what went wrong."""
-    path = write_input(target, seed, corpus, folder)
+    return read_path(target, write_input(target, seed, corpus, folder))
+
+
+def read_path(target: str, path: Path) -> str:
+    """Read an input; return ``taken``, ``refused``, or what went wrong."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -82,11 +91,9 @@ def fuzz(
     target: str, seeds: Sequence[int], corpus: Sequence[Path], keep: Path | None = None
 ) -> Outcome:
     """Read the inputs of some seeds; ``keep``: a folder for those that show a fault."""
-    outcome = Outcome()
-    left = list(seeds)
-    while left:
-        done = _fuzz_in_process(target, left[:_SEEDS_A_PROCESS], corpus, outcome)
-        left = left[done:]
+    outcome = _read_all(
+        target, seeds, lambda seed, folder: read_input(target, seed, corpus, folder)
+    )
     for fault in outcome.faults if keep is not None else ():
         kept = keep / f"{target}-{fault.seed}"
         shutil.rmtree(kept, ignore_errors=True)
@@ -96,13 +103,33 @@ def fuzz(
     return outcome
 
 
-def _fuzz_in_process(
-    target: str, seeds: Sequence[int], corpus: Sequence[Path], outcome: Outcome
-) -> int:
+def read_kept(target: str, paths: Sequence[Path]) -> Outcome:
+    """Read inputs as they are; the seed of a fault is the place of its input."""
+    return _read_all(target, range(len(paths)), lambda at, _: read_path(target, paths[at]))
+
+
+def _read_all(target: str, seeds: Sequence[int], read: Read) -> Outcome:
+    outcome = Outcome()
+    left = list(seeds)
+    while left:
+        done = _read_in_process(target, left[:_SEEDS_A_PROCESS], read, outcome)
+        left = left[done:]
+    return outcome
+
+
+def _read_in_process(target: str, seeds: Sequence[int], read: Read, outcome: Outcome) -> int:
     """Read inputs until all are read or one ends the process; return how many."""
+    # Removed here: a process that is ended removes nothing.
+    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
+        return _read_with_files_in(folder, target, seeds, read, outcome)
+
+
+def _read_with_files_in(
+    folder: str, target: str, seeds: Sequence[int], read: Read, outcome: Outcome
+) -> int:
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(target, seeds, corpus, theirs), daemon=True)
+    process = context.Process(target=_work, args=(folder, seeds, read, theirs), daemon=True)
     process.start()
     theirs.close()
     for done, seed in enumerate(seeds):
@@ -127,13 +154,14 @@ def _fuzz_in_process(
     return len(seeds)
 
 
-def _work(target: str, seeds: Sequence[int], corpus: Sequence[Path], out: Connection) -> None:
+def _work(folder: str, seeds: Sequence[int], read: Read, out: Connection) -> None:
+    tempfile.tempdir = folder  # of what gviz writes aside, too
     limit = _address_space() + LIMIT_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for seed in seeds:
-        with tempfile.TemporaryDirectory() as folder:
-            out.send(read_input(target, seed, corpus, Path(folder)))
+        with tempfile.TemporaryDirectory() as own:
+            out.send(read(seed, Path(own)))
 
 
 def _address_space() -> int:

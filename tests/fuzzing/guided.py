@@ -7,7 +7,6 @@ for one input, or 1 GB. The input is kept beside the corpus.
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 import warnings
@@ -18,49 +17,14 @@ from random import Random
 import atheris
 
 with atheris.instrument_imports(include=["gviz"]):
-    from fuzzing.campaign import write_corpus
+    from fuzzing.campaign import LIMIT_BYTES, LIMIT_S, write_corpus
+    from fuzzing.inputs import Inputs
     from fuzzing.reading import check_refusal
-    from fuzzing.targets import TARGETS, Target
 
 from gviz.errors import GvizError
-from gviz.spool.records.format import SEGMENT_SUFFIX, SPOOL_SUFFIX
 
-_LIMIT_S = 10
-_LIMIT_MB = 1024
 #: Of changed inputs so many are changed as libFuzzer does, not as tests/fuzzing does.
 _PLAIN_FRACTION = 0.3
-_SEGMENT = f"{0:06d}{SEGMENT_SUFFIX}"
-
-
-class _Inputs:
-    """Files of a target's inputs, made of bytes and read as bytes; a spool is its one segment."""
-
-    def __init__(self, target: Target, folder: Path, honest: Path) -> None:
-        self.target = target
-        self._folder = folder
-        self._is_spool = honest.is_dir()
-        self._name = f"input.gviz{SPOOL_SUFFIX}" if self._is_spool else f"input{honest.suffix}"
-
-    def write(self, data: bytes, name: str) -> Path:
-        """Write an input into an empty folder of its own."""
-        folder = self._folder / name
-        shutil.rmtree(folder, ignore_errors=True)
-        path = folder / self._name
-        (path if self._is_spool else folder).mkdir(parents=True)
-        (path / _SEGMENT if self._is_spool else path).write_bytes(data)
-        return path
-
-    def changed(self, data: bytes, seed: int) -> bytes:
-        """Return an input changed as the unguided fuzzing changes it."""
-        output = self._folder / "changed"
-        shutil.rmtree(output, ignore_errors=True)
-        output.mkdir(parents=True)
-        return read_bytes(self.target.mutate(Random(seed), [self.write(data, "to change")], output))
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the bytes of an input."""
-    return (path / _SEGMENT if path.is_dir() else path).read_bytes()
 
 
 def main(name: str, corpus: str, seconds: str, seed: str = "1") -> None:
@@ -68,12 +32,12 @@ def main(name: str, corpus: str, seconds: str, seed: str = "1") -> None:
     folder, kept = Path(tempfile.mkdtemp()), Path(corpus)
     honest = write_corpus(name, folder / "honest")
     kept.mkdir(parents=True, exist_ok=True)
-    for at, path in enumerate(honest):
-        (kept / f"honest-{at}").write_bytes(read_bytes(path))
-    inputs = _Inputs(TARGETS[name], folder, honest[0])
+    inputs = Inputs(name, folder, honest)
+    for at, data in enumerate(inputs.honest(honest)):
+        (kept / f"honest-{at}").write_bytes(data)
 
     def test_one(data: bytes) -> None:
-        path = inputs.write(data, "input")
+        path = inputs.write(data, folder / "input")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -87,7 +51,7 @@ def main(name: str, corpus: str, seconds: str, seed: str = "1") -> None:
                 return inputs.changed(bytes(data), seed)[:max_size]
         return bytes(atheris.Mutate(data, len(data)))
 
-    limits = [f"-timeout={_LIMIT_S}", f"-rss_limit_mb={_LIMIT_MB}", "-max_len=400000"]
+    limits = [f"-timeout={LIMIT_S}", f"-rss_limit_mb={LIMIT_BYTES >> 20}", "-max_len=400000"]
     run = [f"-max_total_time={seconds}", f"-seed={seed}", f"-artifact_prefix={kept}/fault-"]
     atheris.Setup(["fuzz", *limits, *run, str(kept)], test_one, custom_mutator=mutate)
     atheris.Fuzz()

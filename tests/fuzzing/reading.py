@@ -13,8 +13,8 @@ from pathlib import Path
 
 from shown_pages import render_page
 
-import gviz.cli.commands.diff
-import gviz.cli.commands.trend
+import gviz.cli.commands.compare.diff
+import gviz.cli.commands.compare.trend
 from gviz.analysis import analysis_to_json, analyze
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
@@ -26,7 +26,7 @@ from gviz.app.pages.report.reports import build_report
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
 from gviz.app.views.table.table import table_payload
-from gviz.cli.commands.info import to_json
+from gviz.cli.commands.look.info import to_json
 from gviz.cli.recording_path import find_recording
 from gviz.errors import GvizError
 from gviz.formats import draw_graphs, draw_launch, to_dot, write_trace
@@ -62,6 +62,13 @@ def look_at_everything(path: Path) -> None:
 
     Anything else that is raised is a fault, also where a page would have told of it.
     """
+    if refused := refusals(path):
+        # What has nothing to show says so; that a file is damaged is another matter.
+        raise next((error for error in refused if "damaged" in str(error)), refused[0])
+
+
+def refusals(path: Path) -> list[GvizError]:
+    """Run the commands that read a recording, and make its pages; return what they refused."""
     refused: list[GvizError] = []
 
     def attempt(work: Callable[[], object]) -> None:
@@ -81,20 +88,47 @@ def look_at_everything(path: Path) -> None:
                     attempt(work)
             finally:
                 library.close()
+    return refused
+
+
+def look_at_both(path: Path) -> None:
+    """Compare a recording with the one beside it (:func:`beside`), each with each."""
+    other = beside(path)
+    refused: list[GvizError] = []
+    with contextlib.redirect_stdout(io.StringIO()):
+        for before, after in ((path, other), (other, path)):
+            for work in (_diff, _trend):
+                try:
+                    work(before, after)
+                except GvizError as error:
+                    check_refusal(error)
+                    refused.append(error)
     if refused:
-        # What has nothing to show says so; that a file is damaged is another matter.
-        raise next((error for error in refused if "damaged" in str(error)), refused[0])
+        raise refused[0]
+
+
+def beside(path: Path) -> Path:
+    """Return the recording that one is compared with."""
+    return path.with_name(f"other-{path.name}")
+
+
+def _diff(before: Path, after: Path) -> None:
+    gviz.cli.commands.compare.diff.run(
+        argparse.Namespace(before=before, after=after, more=[], graph=None, all=True, json=False)
+    )
+
+
+def _trend(*paths: Path) -> None:
+    gviz.cli.commands.compare.trend.run(
+        argparse.Namespace(recordings=list(paths), all=True, json=True)
+    )
 
 
 def _commands(path: Path) -> Iterator[Callable[[], object]]:
     yield lambda: _inform(path)
     yield lambda: _analyze(path)
-    yield lambda: gviz.cli.commands.diff.run(
-        argparse.Namespace(before=path, after=path, more=[], graph=None, all=True, json=False)
-    )
-    yield lambda: gviz.cli.commands.trend.run(
-        argparse.Namespace(recordings=[path, path], all=True, json=True)
-    )
+    yield lambda: _diff(path, path)
+    yield lambda: _trend(path, path)
     yield lambda: _export(path)
 
 

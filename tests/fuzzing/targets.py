@@ -5,10 +5,16 @@ A new importer is one line in :data:`TARGETS`.
 
 from __future__ import annotations
 
+import argparse
+import io
+import json
+import re
 import shutil
 import tarfile
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,13 +27,23 @@ from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from fuzzing.databases import mutate_database
 from fuzzing.mutations import BINARY, TEXT, mutate, splice
-from fuzzing.reading import look_at_everything
+from fuzzing.reading import beside, check_refusal, look_at_both, look_at_everything
+from fuzzing.requests import mutate_request, read_request, write_requests
 from fuzzing.spools import read_records, write_mutated_spool, write_reduced_spool
+from gviz.cli.command_line import COMMANDS, build_parser
+from gviz.cli.commands.compare.check import read_limits
+from gviz.cli.commands.files import export
+from gviz.cli.configured import fill_options
+from gviz.cli.parser import CommandParser
 from gviz.errors import GvizError
 from gviz.formats.dot.export import to_dot
 from gviz.formats.dot.importer import import_dot
-from gviz.formats.importer import import_kineto, import_nsys
+from gviz.formats.importer import import_files, import_kineto, import_nsys
+from gviz.overlay.overlay_file import read_overlay
+from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
+from gviz.recording.salvage.salvage import recover_recording
+from gviz.recording.upgrades.upgrade import upgrade_recording
 from gviz.report.summary import summarize
 from gviz.spool.processes.left_over import fold_left_over
 from gviz.spool.records.format import SPOOL_SUFFIX
@@ -42,8 +58,12 @@ Mutate = Callable[[Random, Sequence[Path], Path], Path]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something that reads files: it must take a changed input, or refuse it by a GvizError."""
+    """Something that reads files: it must take a changed input, or refuse it by a GvizError.
 
+    ``share`` is how many of 100 inputs over all targets are its: few where one takes long.
+    """
+
+    share: int
     corpus: Corpus
     mutate: Mutate
     read: Callable[[Path], None]
@@ -74,6 +94,92 @@ def fold_and_open(path: Path) -> None:
     _read_written(fold_left_over(path))
 
 
+def import_joined(path: Path) -> None:
+    """Import a trace with the DOT dump beside it."""
+    output = path.with_suffix(".gviz")
+    import_files([path, beside(path).with_suffix(".dot")], output)
+    _read_written(output)
+
+
+def raise_last(*works: Callable[[], object]) -> None:
+    """Do all work, and raise the GvizError of the last that was refused."""
+    refused: list[GvizError] = []
+    for work in works:
+        try:
+            work()
+        except GvizError as error:
+            check_refusal(error)
+            refused.append(error)
+    if refused:
+        raise refused[-1]
+
+
+def write_all(path: Path) -> None:
+    """Write a recording in the forms that other targets do not."""
+    forms = (partial(_export_as, form, path) for form in ("html", "csv", "parquet"))
+    raise_last(partial(_recover, path), *forms)
+
+
+def _recover(path: Path) -> None:
+    output = path.with_suffix(".recovered.gviz")
+    recover_recording(path, output)
+    _read_written(output)
+
+
+def _export_as(form: str, path: Path) -> None:
+    output = path.with_name(f"written.{form}")
+    with redirect_stderr(io.StringIO()):
+        export.run(export_parser().parse_args([str(path), "--format", form, "-o", str(output)]))
+
+
+@cache
+def export_parser() -> argparse.ArgumentParser:
+    """Return the parser of ``gviz export``."""
+    return build_parser("export").command("export")
+
+
+@cache
+def _withholding_parser() -> CommandParser:
+    command = build_parser("export").command("export")
+    command.withhold_defaults()
+    return command
+
+
+def compare_and_merge(path: Path) -> None:
+    """Compare a recording with the one beside it, and put both into one."""
+    merged = path.with_suffix(".merged.gviz")
+    raise_last(
+        partial(look_at_both, path),
+        partial(merge_recordings, [path, beside(path)], merged, overwrite=True),
+    )
+    _read_written(merged)
+
+
+def upgrade(path: Path) -> None:
+    """Upgrade a recording of an older schema, and recover it, which not all can be."""
+    try:
+        _recover(path)
+    except GvizError as error:
+        check_refusal(error)
+    _upgrade(path)
+
+
+def _upgrade(path: Path) -> None:
+    output = path.with_suffix(".upgraded.gviz")
+    upgrade_recording(path, output)
+    _read_written(output)
+
+
+def configure(path: Path) -> None:
+    """Read a configuration as all that have a table of it do."""
+    command = _withholding_parser()
+    parsed = argparse.Namespace(config=path)
+    raise_last(
+        partial(read_limits, path, has_baseline=True),
+        partial(fill_options, command, parsed, "export", tuple(COMMANDS)),
+    )
+
+
 def mutate_text(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
     """Change a text."""
     path = random.choice(corpus)
@@ -100,10 +206,32 @@ def mutate_sqlite(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
     return output
 
 
+def mutate_pair(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
+    """Change a recording, and put another beside it, which is changed too in one of three."""
+    output = mutate_sqlite(random, corpus, folder)
+    other = beside(output)
+    shutil.copyfile(random.choice(corpus), other)
+    if random.random() < 0.33:
+        mutate_database(random, other)
+    return output
+
+
 def mutate_spool(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
     """Change the records of a spool."""
     output = folder / f"input.gviz{SPOOL_SUFFIX}"
     write_mutated_spool(random, read_records(random.choice(corpus)), output)
+    return output
+
+
+def mutate_joined(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
+    """Change a trace or the DOT dump beside it."""
+    trace, dump = corpus
+    output = folder / f"input{trace.suffix}"
+    output.write_bytes(trace.read_bytes())
+    other = beside(output).with_suffix(dump.suffix)
+    other.write_bytes(dump.read_bytes())
+    changed = random.choice((output, other))
+    changed.write_bytes(mutate(random, changed.read_bytes(), TEXT))
     return output
 
 
@@ -209,12 +337,74 @@ def _own_dumps(folder: Path) -> Sequence[Path]:
     return found
 
 
+def _older(folder: Path) -> Sequence[Path]:
+    return sorted((_GOLDEN / "recordings").glob("*.gviz"))
+
+
+def _tables(folder: Path) -> Sequence[Path]:
+    """Write tables that a page lays on a graph."""
+    found = []
+    for at, case in enumerate(json.loads((_GOLDEN.parent / "overlays.json").read_text())):
+        found.append(folder / f"{at}-{case['file']}")
+        found[-1].write_text(case["text"], encoding="utf-8", newline="")
+    return found
+
+
+def _configurations(folder: Path) -> Sequence[Path]:
+    """Write the documented example, with every other table, in both files there can be."""
+    documented = (_GOLDEN.parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    limits = documented.partition("```toml\n")[2].partition("```")[0]
+    tables = f"""{limits}
+[[ignore]]
+rule = "below-one-wave"
+graph = "decode*"
+
+[files]
+mode = "0640"
+
+[options.export]
+format = "svg"
+launch = ["1", "all"]
+"""
+    own, project = folder / "gviz.toml", folder / "pyproject.toml"
+    own.write_text(tables, encoding="utf-8")
+    project.write_text(re.sub(r"^(\[+)", r"\1tool.gviz.", tables, flags=re.M), encoding="utf-8")
+    return own, project
+
+
+def mutate_configuration(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
+    """Change a configuration; what it is called says where its tables are."""
+    path = random.choice(corpus)
+    output = folder / path.name
+    output.write_bytes(mutate(random, path.read_bytes(), TEXT))
+    return output
+
+
+def _joined(folder: Path) -> Sequence[Path]:
+    """Write a trace and the dump of its graph."""
+    small = write_recording(folder / "small.gviz", fork_join_shape(1, 2, 1), launches=2)
+    with Recording(small) as recording:
+        dump = to_dot(recording, 1)
+    path = folder / "small.dot"
+    path.write_text(dump)
+    return write_trace(trace_of(small), folder / "small.json", indent=2), path
+
+
 TARGETS = {
-    "dot": Target(_dumps, mutate_text, importing(import_dot)),
-    "hip": Target(_hip_dumps, mutate_text, importing(import_dot)),
-    "own dot": Target(_own_dumps, mutate_text, importing(import_dot)),
-    "kineto": Target(_traces, mutate_text, importing(import_kineto)),
-    "nsys": Target(_exports, mutate_sqlite, importing(import_nsys)),
-    "gviz": Target(_recordings, mutate_sqlite, look_at_everything),
-    "spool": Target(_spools, mutate_spool, fold_and_open),
+    "dot": Target(9, _dumps, mutate_text, importing(import_dot)),
+    "hip": Target(9, _hip_dumps, mutate_text, importing(import_dot)),
+    "own dot": Target(9, _own_dumps, mutate_text, importing(import_dot)),
+    "kineto": Target(9, _traces, mutate_text, importing(import_kineto)),
+    "nsys": Target(2, _exports, mutate_sqlite, importing(import_nsys)),
+    "gviz": Target(2, _recordings, mutate_sqlite, look_at_everything),
+    "two": Target(2, _recordings, mutate_pair, compare_and_merge),
+    "older": Target(2, _older, mutate_sqlite, upgrade),
+    "written": Target(2, _recordings, mutate_sqlite, write_all),
+    "joined": Target(4, _joined, mutate_joined, import_joined),
+    "overlay": Target(19, _tables, mutate_text, read_overlay),
+    "configuration": Target(19, _configurations, mutate_configuration, configure),
+    "http": Target(10, write_requests, mutate_request, read_request),
+    "spool": Target(2, _spools, mutate_spool, fold_and_open),
 }
+#: Those whose inputs are two files, the second beside the first.
+PAIRS = frozenset({"two", "joined"})

@@ -20,7 +20,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 #: Of whoever has a GPU, fuzzes, or builds what is published.
 NOT_LOCKED = {"cuda13", "fuzz", "wheel"}
 #: What the watched program's environment may have in a version of its own.
-CORE = {"msgspec", "networkx", "numpy", "pydot", "shtab"}
+CORE = {"msgspec", "networkx", "numpy", "pydot", "rich", "shtab"}
 
 
 def made_with(what: str, path: Path) -> str:

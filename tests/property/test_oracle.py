@@ -29,23 +29,12 @@ from gviz.recording.reader import Recording
 # Many made-up cases: these eight files would be a sixth of what the quick tests take.
 pytestmark = pytest.mark.thorough
 
-#: Traces of 500, in batches: what a test costs besides is paid once a batch.
+#: Traces of 200, in batches: what a test costs besides is paid once a batch.
 _BATCH = 25
-_QUICK_BATCHES = 4
-_BATCHES = 20
+_BATCHES = 8
 
 
-def _batches(numbers: range, *marks: pytest.MarkDecorator) -> list[object]:
-    return [pytest.param(number, marks=marks) for number in numbers]
-
-
-@pytest.mark.parametrize(
-    "batch",
-    [
-        *_batches(range(_QUICK_BATCHES)),
-        *_batches(range(_QUICK_BATCHES, _BATCHES), pytest.mark.thorough),
-    ],
-)
+@pytest.mark.parametrize("batch", range(_BATCHES))
 def test_figures_of_generated_traces_are_those_of_the_records(batch: int, tmp_path: Path) -> None:
     paths = 0
     for seed in range(batch * _BATCH, (batch + 1) * _BATCH):

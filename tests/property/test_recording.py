@@ -20,7 +20,8 @@ from recording_equality import normal_run
 from gviz.recording import column_reading, columns, database, merge, rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
-from gviz.recording.rows.tables import Column, Table, all_tables
+from gviz.recording.rows.schema import all_tables
+from gviz.recording.rows.tables import Column, Table
 from gviz.recording.rows.value_ranges import value_range
 from gviz.recording.writer import RecordingWriter
 
@@ -81,7 +82,7 @@ def _rows_of(
 
 
 @pytest.mark.parametrize("table", all_tables(), ids=lambda table: table.name)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_rows_of_every_table_come_back_equal(table: Table, data: st.DataObject) -> None:
     written = data.draw(_rows_of(table))
@@ -105,7 +106,7 @@ def _has_columns(table: Table) -> bool:
 @pytest.mark.parametrize(
     "table", [t for t in all_tables() if _has_columns(t)], ids=lambda table: table.name
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_rows_come_back_equal_as_columns_of_several_pages(
     table: Table, data: st.DataObject
@@ -183,7 +184,7 @@ def test_spans_come_back_as_arrays_in_order(spans: set[tuple[int, int, int, int,
     assert lengths == [sum(key[0] == i for key in unique) for i in range(1, 5)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(name=st.text(string.printable.replace("/", ""), min_size=1, max_size=30))
 def test_any_file_name_can_be_written_and_opened(name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -222,7 +223,7 @@ def _small_strategy(column: Column, hint: Any) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.thorough
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(recordings=_small_recordings())
 def test_merged_runs_come_back_equal_up_to_ids(recordings: list[list[Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pytest
 from built_once import built_once
@@ -29,3 +31,29 @@ def test_folder_is_built_once_and_again_only_after_a_failure(
     (folder,) = found
     assert folder.name == name
     assert (folder / "library").read_text() == "built"
+
+
+@dataclass(frozen=True)
+class Factory:
+    """pytest's, as far as built_once asks it."""
+
+    base: Path
+
+    def getbasetemp(self) -> Path:
+        return self.base
+
+    def mktemp(self, name: str) -> Path:
+        (self.base / f"{name}0").mkdir()
+        return self.base / f"{name}0"
+
+
+@pytest.mark.parametrize(
+    ("base", "folder"), [("run/popen-gw1", "run/a"), ("other/pytest-7", "other/pytest-7/a")]
+)
+def test_workers_share_the_folder_of_their_run_and_no_other_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: str, folder: str
+) -> None:
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw1")
+    (tmp_path / base).mkdir(parents=True)
+    factory = cast(pytest.TempPathFactory, Factory(tmp_path / base))
+    assert built_once(factory, "a", lambda made: None) == tmp_path / folder

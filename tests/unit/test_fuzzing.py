@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 import mmap
+import os
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from fuzzing import campaign
-from fuzzing.campaign import fuzz, write_corpus, write_input
+from fuzzing.campaign import fuzz, read_kept, write_corpus, write_input
+from fuzzing.kept import is_kept, kept_inputs
+from fuzzing.seeds import chosen_seeds
+from fuzzing.targets import TARGETS
 
-#: Inputs of each target; together 2,000, in shares by what one of them takes.
-COUNTS = {
-    "dot": 800,
-    "hip": 200,
-    "own dot": 200,
-    "kineto": 400,
-    "nsys": 150,
-    "gviz": 125,
-    "spool": 125,
-}
+SEEDS = chosen_seeds()
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("target", "count"), COUNTS.items())
-def test_no_changed_input_is_a_crash_a_hang_or_out_of_memory(
-    tmp_path: Path, target: str, count: int
-) -> None:
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_changed_input_is_a_crash_a_hang_or_out_of_memory(tmp_path: Path, target: str) -> None:
     corpus = write_corpus(target, tmp_path / "corpus")
-    outcome = fuzz(target, range(count), corpus)
+    outcome = fuzz(target, SEEDS[target], corpus)
     assert [f"seed {fault.seed}: {fault.what}" for fault in outcome.faults] == []
-    assert outcome.count == count
+    assert outcome.count == len(SEEDS[target])
     # Changes that are all refused at the door would test the door only.
-    assert outcome.taken > count // 10
+    assert outcome.taken > outcome.count // 10
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("target", [target for target in TARGETS if is_kept(target)])
+def test_kept_inputs_are_taken_or_refused_in_words(tmp_path: Path, target: str) -> None:
+    paths = kept_inputs(target, tmp_path)
+    outcome = read_kept(target, paths)
+    assert [f"{paths[fault.seed]}: {fault.what}" for fault in outcome.faults] == []
+    assert outcome.count == len(paths) > 0
+
+
+def test_targets_share_all_inputs_and_none_has_few() -> None:
+    shares = [target.share for target in TARGETS.values()]
+    assert sum(shares) == 100
+    assert min(shares) >= 2
 
 
 def test_inputs_follow_from_their_seed(tmp_path: Path) -> None:
@@ -54,8 +64,8 @@ def test_hang_crash_and_memory_are_faults(tmp_path: Path, monkeypatch: pytest.Mo
     def read(target: str, seed: int, corpus: object, folder: Path) -> str:
         if seed == 1:
             raise SystemExit(3)
-        while seed == 2:
-            pass
+        if seed == 2:
+            time.sleep(60)
         taken = bytearray(campaign.LIMIT_BYTES * 9 // 8 if seed == 4 else 1 << 20)
         return "taken" if taken else ""
 
@@ -66,3 +76,21 @@ def test_hang_crash_and_memory_are_faults(tmp_path: Path, monkeypatch: pytest.Mo
     assert "ended with code 3" in found.faults[0].what
     assert "took more than 5 s" in found.faults[1].what
     assert "ended with code 1" in found.faults[2].what
+
+
+def test_process_that_is_ended_leaves_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(campaign, "_MEMORY", tmp_path)
+
+    def read(target: str, seed: int, corpus: object, folder: Path) -> str:
+        (folder / "read").touch()
+        Path(tempfile.mkdtemp(), "written aside").touch()
+        if seed == 1:
+            os._exit(3)
+        return "taken" if folder.is_relative_to(tmp_path) else "elsewhere"
+
+    monkeypatch.setattr(campaign, "read_input", read)
+    found = fuzz("dot", range(3), [])
+    assert (found.taken, [fault.seed for fault in found.faults]) == (2, [1])
+    assert list(tmp_path.iterdir()) == []

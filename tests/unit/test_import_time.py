@@ -33,7 +33,7 @@ def test_import_gviz_loads_only_itself() -> None:
     [
         "import gviz.cli.command_line",
         "import gviz.cli.command_line as m; m.build_parser()",
-        "import gviz.cli.commands.doctor",
+        "import gviz.cli.commands.machine.doctor",
         "import gviz.cuda.cupti_library",
         "import gviz.report.summary",
         "import gviz.recording.reader",
@@ -48,8 +48,23 @@ def test_gviz_info_loads_no_web_library(small_recording: object) -> None:
     loaded = _loaded_by(
         f"from gviz.cli.command_line import main; main(['info', {str(small_recording)!r}])"
     )
-    assert "gviz.cli.commands.info" in loaded
+    assert "gviz.cli.commands.look.info" in loaded
     assert loaded & {"dash", "flask", "plotly", "waitress", "networkx"} == set()
+
+
+def test_gviz_run_loads_neither_tables_nor_what_reads_wheels() -> None:
+    loaded = _loaded_by("import gviz.cli.commands.record.run_")
+    assert "gviz.collectors.session" in loaded
+    assert loaded & {"email", "importlib.metadata", "tempfile", "zipfile"} == set()
+    assert {name for name in loaded if name.startswith("gviz.recording.rows.")} == {
+        "gviz.recording.rows.versions"
+    }
+
+
+def test_all_tables_are_those_of_all_modules_whoever_asks_first() -> None:
+    loaded = _loaded_by("from gviz.recording.rows import all_tables; assert len(all_tables()) > 30")
+    wings = {"recorded", "life", "long_run", "nesting", "launch_costs"}
+    assert {f"gviz.recording.rows.{wing}" for wing in wings} <= loaded
 
 
 def test_pytest_plugin_loads_nothing_but_pytest() -> None:

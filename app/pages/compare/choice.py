@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, islice, product
 
-from dash import dcc
+from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, Query, Sides, select
+from gviz.app.components import Addresses, Query, Sides, gpu_names, select
 from gviz.app.files import Library, OpenRecording
+from gviz.app.pages.compare.counterparts import HOW_ALIKE
 from gviz.app.views import read_titles
 from gviz.comparison import PairedRecordings, pair_recordings
 from gviz.errors import RecordingError
@@ -58,18 +60,56 @@ def _choice(name: str, label: str, options: list[dict[str, str]], address: str |
     return select(name, label, options, address or "", width=190)
 
 
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two open files with a graph in common: which, of what programs, on which GPUs."""
+
+    before: OpenRecording
+    after: OpenRecording
+    programs: tuple[str, str]
+    gpus: tuple[str, str]
+    graph: str
+    distance: int
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """Return the place among all: one GPU first, then one program, then those opened next."""
+        return _differ(self.gpus), _differ(self.programs), self.distance
+
+    @property
+    def words(self) -> str:
+        """Return what is compared: program, GPU, graph."""
+        gpu = " → ".join(dict.fromkeys(self.gpus)).replace("NVIDIA ", "")
+        parts = [" → ".join(dict.fromkeys(self.programs)), gpu, self.graph]
+        return " · ".join([*parts, *(["another GPU"] if _differ(self.gpus) else [])])
+
+
+def _differ(names: tuple[str, str]) -> bool:
+    return names[0] != names[1]
+
+
 def offer_pairs(library: Library, addresses: Addresses) -> list[Component]:
-    """Return links that compare open files that have a graph in common, those opened next first."""
+    """Return links that compare open files that have a graph in common, the likeliest first.
+
+    Those of one GPU come first, among them those of one program, among them those opened next to
+    each other.
+    """
     files = list(enumerate(f for f in library.files() if not f.waiting))
     pairs = sorted(combinations(files, 2), key=lambda pair: pair[1][0] - pair[0][0])[:_MOST_JUDGED]
-    found = ((one, two) for (_, one), (_, two) in pairs if _correspond(one, two))
+    judged = (_pair(one, two, n - m) for (m, one), (n, two) in pairs)
+    found = sorted(filter(None, judged), key=lambda pair: pair.rank)
     return [
-        dcc.Link(
-            f"{before.key} → {after.key}",
-            href=addresses.compare(Sides(before.key, after.key)),
-            className="gv-report-link",
+        html.Div(
+            [
+                dcc.Link(
+                    f"{pair.before.key} → {pair.after.key}",
+                    href=addresses.compare(Sides(pair.before.key, pair.after.key)),
+                    className="gv-report-link",
+                ),
+                html.Div(pair.words, className="gv-muted"),
+            ]
         )
-        for before, after in islice(found, _MOST_PAIRS)
+        for pair in found[:_MOST_PAIRS]
     ]
 
 
@@ -88,16 +128,29 @@ def offer_graphs(
     ]
 
 
-def _correspond(first: OpenRecording, second: OpenRecording) -> bool:
-    """Return whether a graph of one file is a graph of the other; False where that takes long."""
+def _pair(first: OpenRecording, second: OpenRecording, distance: int) -> _Pair | None:
+    """Return two files as a pair; None: no graph corresponds, or to tell takes long."""
     try:
         with first.at(), second.at():
             graphs = [len(top_graphs(opened)) for opened in (first, second)]
             if not 0 < graphs[0] * graphs[1] <= _MOST_GRAPHS:
-                return False
-            return any(_paired(first, second).graphs)
+                return None
+            paired = _paired(first, second)
+            at = next((n for n, graphs in enumerate(paired.graphs) if graphs), None)
+            if at is None:
+                return None
+            runs, alike = paired.runs[at], paired.graphs[at][0]
+            gpus = (
+                gpu_names(opened.recording.fetch_devices(run.run_id))
+                for opened, run in zip((first, second), runs, strict=True)
+            )
+            title = read_titles(first, runs[0].run_id)[alike.first]
+            return _Pair(
+                first, second, (runs[0].name, runs[1].name), (next(gpus), next(gpus)),
+                f"{title} ({HOW_ALIKE[alike.how]})", distance,
+            )  # fmt: skip
     except RecordingError:  # its own page says why
-        return False
+        return None
 
 
 def _swap_link(sides: Sides, addresses: Addresses) -> Component:

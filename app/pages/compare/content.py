@@ -78,9 +78,15 @@ def _content(
             "saved": addresses.graph_payload("saved", versioned.after, after.graph_id),
             "sides": _sides(found, versioned, addresses),
         },
-        "overlays": laid_tables(
-            library, dict(zip(SIDES, (sides.before, sides.after), strict=True)), addresses.overlay
-        ),
+        "overlays": laid_tables(library, _graphs(found, sides), addresses.overlay),
+    }
+
+
+def _graphs(found: Comparison, sides: Sides) -> dict[str, tuple[str, set[int]]]:
+    """Return the file and the graph of each side."""
+    return {
+        side: (file, {tree.graph.graph_id})
+        for side, file, tree in zip(SIDES, (sides.before, sides.after), found.trees, strict=True)
     }
 
 

@@ -17,7 +17,8 @@ from gviz.errors import RecordingError
 OFFERED = 500
 #: Pairs of graphs of two runs up to which all are compared, 0.1 s; of more the one shown alone.
 _MOST_PAIRS = 10_000
-_HOW = {"shape": "equal shape", "name": "same name", "work": "most work shared"}
+#: How two graphs correspond, in words.
+HOW_ALIKE = {"shape": "equal shape", "name": "same name", "work": "most work shared"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def _offers_of(library: Library, file: str, view: GraphView, opened: OpenRecordi
         for graph in opened.recording.fetch_graphs(run.run_id):
             if graph.parent_graph_id is None and (opened.key, graph.graph_id) != own:
                 pair = likely.get(graph.graph_id)
-                how = "" if pair is None else f" ({_HOW[pair.how]})"
+                how = "" if pair is None else f" ({HOW_ALIKE[pair.how]})"
                 label = f"{opened.key}: {titles[graph.graph_id]}{how}"
                 found.append(Offer(opened.key, graph.graph_id, label, pair is not None))
     return found

@@ -39,17 +39,19 @@ _CHANGE = {"field": "change_ns", "headerName": "Change µs", **_SIGNED, "width":
            "headerTooltip": "B less A, derived; of what one side only has its whole time. "
            "Sorted by size"}  # fmt: skip
 _TIMES = (
+    _CHANGE,
+    {"field": "change", "headerName": "Change", **_NUMBER, "width": 86,
+     "valueFormatter": {"function": "gvizSignedPercent(params.value)"},
+     "headerTooltip": "Change over A; derived"},
+    {"field": "verdict", "headerName": "Verdict", "width": 104,
+     "headerTooltip": "Slower and faster: by more than noise, tested by rank over launches; of "
+     "these about 5% at most are not"},
     {"field": "a_ns", "headerName": "A µs", **_MICROSECONDS, "width": 72,
      "headerTooltip": "Median over launches before; of groups of their sum"},
     {"field": "b_ns", "headerName": "B µs", **_MICROSECONDS, "width": 72,
      "headerTooltip": "Median over launches after"},
-    _CHANGE,
-    {"field": "verdict", "headerName": "Verdict", "width": 104,
-     "headerTooltip": "Slower and faster: by more than noise, tested by rank over launches; of "
-     "these about 5% at most are not"},
-    {"field": "change", "headerName": "Change", **_NUMBER, "width": 86,
-     "valueFormatter": {"function": "gvizSignedPercent(params.value)"},
-     "headerTooltip": "Change over A; derived"},
+)  # fmt: skip
+_INTERVAL = (
     {"field": "low_ns", "headerName": "from µs", **_SIGNED, "width": 88,
      "headerTooltip": "Lower end of the 95% interval of the change"},
     {"field": "high_ns", "headerName": "to µs", **_SIGNED, "width": 88,
@@ -78,6 +80,7 @@ def _columns(found: Comparison) -> dict[str, list[Mapping[str, Any]]]:
     body = {**_BODY, "hide": all(len(tree.levels) == 1 for tree in found.trees)}
     timed = is_timed(found)
     times = [column for column in _TIMES if timed or column["field"] == "verdict"]
+    interval = _INTERVAL if timed else ()
     became = {
         "field": "what",
         "headerName": "What",
@@ -90,9 +93,9 @@ def _columns(found: Comparison) -> dict[str, list[Mapping[str, Any]]]:
         "headerTooltip": "Kernel, launch shape, arguments, sizes, lane",
     }  # fmt: skip
     kind = {"field": "kind", "headerName": "Kind", "width": 92}
-    groups: list[Mapping[str, Any]] = [_NAME, body, *_COUNTS, *times]
+    groups: list[Mapping[str, Any]] = [_NAME, body, *times, *_COUNTS, *interval]
     return {
-        "nodes": [*_NODES, _NAME, became, *times, difference, kind, body],
+        "nodes": [*_NODES, _NAME, became, *times, *interval, difference, kind, body],
         "changed": [*_NODES, _NAME, *_DIFFERENCE],
         "moved": [*_NODES, _NAME],
         "edges": [*_EDGE],

@@ -147,8 +147,6 @@ def _timeline(
         source=source,
         selected=list(query.node_ids),
         colour="family",
-        # The browser knows whether the page is dark; assets/web/dash/ranks.js sets it at once.
-        theme="light",
         group=_GROUP,
         style={"height": "100%", "width": "100%"},
     )

@@ -85,6 +85,8 @@ def _table(
         for row in rows
     ]
     return html.Div(
-        html.Table([html.Thead(html.Tr(head)), html.Tbody(body)], className="gv-table"),
+        html.Table(
+            [html.Thead(html.Tr(head)), html.Tbody(body)], className="gv-table gv-table-tight"
+        ),
         className="gv-scroll-x",
     )

@@ -86,4 +86,4 @@ def report_body(report: Report, file: str, addresses: Addresses) -> list[Compone
     def drawn(found: Drawing) -> Component | None:
         return draw(found, report.graph)
 
-    return DocumentPage(links, drawn).body(run_document(report.run, report.graph.name))
+    return DocumentPage(links, drawn).body(run_document(report.run, report.graph.title))

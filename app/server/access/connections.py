@@ -46,6 +46,8 @@ class _Request(HTTPRequestParser):  # type: ignore[misc]
     # As in the class above, which has no types.
     error: Error | None = None
     completed: bool = False
+    #: waitress logs it of a client that has gone, also where no line of it was understood.
+    path: str = ""
 
     def __init__(self, adj: Adjustments, connection: Connection) -> None:
         super().__init__(adj)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask, Response, request
-from werkzeug.http import parse_cookie
+from werkzeug.sansio.http import parse_cookie
 
 from gviz.app.server.access.admission import Admission, CodeError
 
@@ -69,7 +69,7 @@ class AccessRules:
 
     def accepts_cookies(self, header: str | None) -> bool:
         """Say whether a Cookie header has the secret of a session."""
-        # Another service of this host may have set one of the same name.
+        # Another service of this host may have set one of the same name, or one that is no UTF-8.
         return any(map(self.admission.accepts, parse_cookie(header).getlist(_COOKIE)))
 
 
@@ -104,7 +104,9 @@ def protect(server: Flask, access: AccessRules, policy: str, landing: Callable[[
             return _refuse(_WRONG_HOST)
         if request.method not in ("GET", "HEAD", "OPTIONS") and not _is_own_origin():
             return _refuse(_WRONG_ORIGIN)
-        is_admitted = access.accepts_cookies(request.headers.get("Cookie"))
+        # Nothing behind this needs cookies, and Dash reads all: those of other services, too.
+        cookies = request.environ.pop("HTTP_COOKIE", None)
+        is_admitted = access.accepts_cookies(cookies)
         if request.method == "GET" and CODE in request.args:
             return _welcome(access, landing, is_admitted)
         return None if is_admitted else _refuse(_NEEDS_SESSION)

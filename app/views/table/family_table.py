@@ -59,7 +59,7 @@ def family_columns(view: GraphView) -> list[dict[str, Any]]:
         {
             "field": "ranges",
             "headerName": "NVTX",
-            "minWidth": 84,
+            "minWidth": 78,
             "flex": 1,
             "tooltipField": "ranges",
             "hide": not view.nvtx,

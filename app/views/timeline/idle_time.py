@@ -13,18 +13,21 @@ from gviz.stats import gaps, union
 TimeArray = npt.NDArray[Any]
 
 
-def idle_time(side: str, start_ns: TimeArray, end_ns: TimeArray) -> tuple[dict[str, Any], Arrays]:
+def idle_time(
+    side: str, start_ns: TimeArray, end_ns: TimeArray, *, is_by_copy: bool = False
+) -> tuple[dict[str, Any], Arrays]:
     """Return a side's header on its gaps, and the gaps themselves.
 
     The gaps are those from the side's zero on, so the wait for the first node is one of them.
     ``idle_ns`` and ``idle_fraction`` (0..1) are derived from those between the first start and
-    the last end only, as the GPU time of a launch is.
+    the last end only, as the GPU time of a launch is. Of an instrumented copy there are neither:
+    events stand in its gaps.
     """
     busy = union(start_ns, end_ns)
-    if not len(busy):
+    if is_by_copy or not len(busy):
         empty = np.zeros(0)
         none = {f"{side}_gap_start_ns": empty, f"{side}_gap_end_ns": empty}
-        return {"idle_ns": 0, "idle_fraction": 0.0}, none
+        return {} if is_by_copy else {"idle_ns": 0, "idle_fraction": 0.0}, none
     first, last = busy.start_ns[0].item(), busy.end_ns[-1].item()
     idle = last - first - busy.total_ns
     drawn = gaps(busy, min(0, first), last)

@@ -51,7 +51,8 @@ def median_side(
         "total_ns": float((start + duration).max(initial=0.0)),
         "event_duration_ns": None,
     }
-    idle, gaps = idle_time("graph", start, start + duration)
+    is_by_copy = any(launch.is_by_copy for launch in launches)
+    idle, gaps = idle_time("graph", start, start + duration, is_by_copy=is_by_copy)
     return header | idle, arrays | gaps
 
 

@@ -242,7 +242,7 @@ def _read_row(
         lane=narrow(lane),
         iteration=narrow(spans.iteration),
         stream=narrow(spans.stream_id),
-        idle=idle_time("graph", spans.start_ns, spans.end_ns)[0],
+        idle=idle_time("graph", spans.start_ns, spans.end_ns, is_by_copy=launch.is_by_copy)[0],
     )
 
 

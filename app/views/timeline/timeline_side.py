@@ -105,7 +105,7 @@ def graph_side(
         "graph_iteration": spans.iteration.astype(np.uint32),
     }
     total = float((start + duration).max(initial=0.0))
-    idle, gaps = idle_time("graph", start, start + duration)
+    idle, gaps = idle_time("graph", start, start + duration, is_by_copy=launch.is_by_copy)
     calls = call_arrays(recording, launch, side.zero_ns, total, strings)
     return side.to_header(lanes, len(spans), total) | idle, arrays | gaps | calls
 

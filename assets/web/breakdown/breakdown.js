@@ -18,6 +18,7 @@ import * as bus from "../core/bus.js";
 import { closest } from "../core/dom.js";
 import { element } from "../core/parts.js";
 import { Blocks } from "./blocks.js";
+import { Headline } from "./headline.js";
 import { light, listFindings, listPaths } from "./findings.js";
 import { Rows } from "./rows.js";
 /** @import { Group } from "../core/bus.js" */
@@ -57,8 +58,9 @@ export class Breakdown {
     this.choice = element("select", { id: "measure", class: "gv-field", "aria-label": "Width of blocks" });
     this.choice.hidden = true;
     // What has no room comes over what is below, while it is pointed at or one of its parts has the focus.
-    const room = element("div", { class: "gv-headline-room" }, this.sentence);
-    box.replaceChildren(element("div", { class: "gv-headline-line" }, room, this.choice, this.button), this.rows.box);
+    this.headline = new Headline(box, this.sentence);
+    const ways = element("div", { class: "gv-headline-ways" }, this.choice, this.button, this.headline.more);
+    box.replaceChildren(element("div", { class: "gv-headline-line" }, this.headline.room, ways), this.rows.box);
     this.end = bus.subscribe(bus.PAGE, () => this.mark());
     this.listen();
     /** Settled once the blocks are there, or cannot be had. */
@@ -122,6 +124,7 @@ export class Breakdown {
     this.button.setAttribute("aria-expanded", String(this.isOpen));
     const blocks = this.forms[this.isOpen ? "whole" : "strip"];
     if (blocks) this.rows.show(blocks, this.isOpen);
+    if (blocks && !this.isOpen) this.box.style.setProperty("--gv-rows", String(blocks.rowNames.length));
     this.mark();
   }
 
@@ -149,6 +152,7 @@ export class Breakdown {
     });
     const doubts = caveats.map((text) => element("span", { class: "gv-headline-caveat" }, ` Caveat: ${text}.`));
     this.sentence.replaceChildren(...said, ...doubts);
+    this.headline.fit();
     if (this.findings) {
       /** @param {number[]} nodes */
       const select = (nodes) => this.select(nodes, false);
@@ -214,6 +218,7 @@ export class Breakdown {
   destroy() {
     this.ending.abort();
     this.end();
+    this.headline.close();
     this.rows.destroy();
     this.box.replaceChildren();
     this.findings?.replaceChildren();

@@ -247,10 +247,11 @@ function countsOf(blocks, some) {
 }
 
 /** The text of a block that has some room (px). @param {Blocks} blocks @param {number} i @param {number} room */
-function textOf(blocks, i, room) {
-  const label = blocks.labels[i];
+export function textOf(blocks, i, room) {
+  // What a block is the rest of stands above it.
+  const label = blocks.labels[i] || "rest";
   const isLayer = blocks.rowKeys[blocks.row[i]] === "layer";
   const number = isLayer && room < NUMBER_ONLY && NUMBER.exec(label);
   if (number) return number[0];
-  return label && `${label} ${blocks.write(blocks.widthNs[i])}`;
+  return `${label} ${blocks.write(blocks.widthNs[i])}`;
 }

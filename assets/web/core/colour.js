@@ -202,12 +202,14 @@ export function changeStepOf({ least, most, log }, value) {
 }
 
 /**
- * The step of a duration in the ramp.
- * @param {{least_ns: number, most_ns: number|null, log: boolean}} scale
- * @param {number} ns
+ * The steps of durations in the ramp.
+ * @param {{least_ns: number, most_ns: number|null, log: boolean}} scale @param {Float64Array} times in ns
  */
-export function step(scale, ns) {
-  return stepOf({ least: scale.least_ns, most: scale.most_ns, log: scale.log }, ns);
+export function steps({ least_ns: least, most_ns: most, log }, times) {
+  const scale = { least, most, log };
+  const found = new Uint8Array(times.length);
+  for (let i = 0; i < times.length; i++) found[i] = stepOf(scale, times[i]);
+  return found;
 }
 
 /**

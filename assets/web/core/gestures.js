@@ -1,5 +1,6 @@
 /**
- * Pointer, wheel and pinch on a canvas, given to a view in the canvas's CSS pixels.
+ * Pointer, wheel and pinch on a canvas, given to a view in the canvas's CSS pixels. A finger that rests
+ * is what a pointer over a thing is, until the next touch.
  *
  * @typedef {Object} Listener
  * @property {(x: number, y: number, factor: number) => void} zoom  at x, y by a factor
@@ -15,6 +16,10 @@
 
 /** A press that moves less than this many pixels is a click. */
 const CLICK_SLOP = 4;
+/** A finger is less still. */
+const TOUCH_SLOP = 10;
+/** After so long (ms) a finger rests. */
+const REST_MS = 450;
 
 /** @param {HTMLCanvasElement} canvas @param {Listener} listener */
 export function listen(canvas, listener) {
@@ -29,6 +34,11 @@ export function listen(canvas, listener) {
   /** @type {Map<number, {x: number, y: number}>} */
   const down = new Map();
   let moved = 0;
+  let slop = CLICK_SLOP;
+  /** Waits for a finger to rest. @type {ReturnType<typeof setTimeout>|undefined} */
+  let resting;
+  /** Whether a finger has rested since it came down. */
+  let rested = false;
   /** @type {boolean|"drag"} */
   let taken = false;
   let spread = 0;
@@ -52,9 +62,18 @@ export function listen(canvas, listener) {
     canvas.setPointerCapture(event.pointerId);
     const p = at(event);
     down.set(event.pointerId, p);
-    moved = down.size > 1 ? CLICK_SLOP : 0;
+    slop = event.pointerType === "touch" ? TOUCH_SLOP : CLICK_SLOP;
+    moved = down.size > 1 ? slop : 0;
+    clearTimeout(resting);
+    if (rested) listener.hover(null, null);
+    rested = false;
     taken = down.size === 1 && !!listener.grab && listener.grab(p.x, p.y, event);
     if (down.size === 2) spread = two().spread;
+    if (event.pointerType !== "touch" || taken === true || down.size > 1) return;
+    resting = setTimeout(() => {
+      rested = true;
+      listener.hover(p.x, p.y);
+    }, REST_MS);
   });
   on("pointermove", (event) => {
     const p = at(event);
@@ -71,10 +90,12 @@ export function listen(canvas, listener) {
       spread = pinch.spread;
       return;
     }
+    const before = moved;
     moved += Math.hypot(p.x - last.x, p.y - last.y);
-    if (taken === "drag" && moved < CLICK_SLOP) return;
+    if (before < slop && moved >= slop) clearTimeout(resting);
+    if (taken === "drag" && moved < slop) return;
     if (taken) listener.drag?.(p.x, p.y);
-    else if (moved >= CLICK_SLOP) {
+    else if (moved >= slop) {
       canvas.style.cursor = "grabbing";
       listener.hover(null, null);
       listener.pan(p.x - last.x, p.y - last.y);
@@ -84,15 +105,17 @@ export function listen(canvas, listener) {
   const release = (event) => {
     if (!down.delete(event.pointerId)) return;
     canvas.style.cursor = "";
+    clearTimeout(resting);
     const p = at(event);
     if (taken && listener.drop) listener.drop();
-    if (event.type === "pointerup" && taken !== true && !down.size && moved < CLICK_SLOP) {
+    if (event.type === "pointerup" && taken !== true && !down.size && moved < slop && !rested) {
       listener.click(p.x, p.y, event);
     }
   };
   on("pointerup", release);
   on("pointercancel", release);
-  on("pointerleave", () => listener.hover(null, null));
+  on("pointerleave", () => rested || listener.hover(null, null));
+  on("contextmenu", (event) => resting !== undefined && down.size > 0 && event.preventDefault());
   on("dblclick", (event) => {
     const p = at(event);
     listener.double(p.x, p.y);

@@ -145,7 +145,9 @@ export class Dag {
     this.frame.remark(remarks.join(" ").trim());
     if (!this.scene.count) this.frame.say("This graph has no nodes.");
     const { scene } = this;
-    firstPaint.painted().then(() => scene === this.scene && scene.finish());
+    firstPaint.painted().then(() => {
+      if (scene === this.scene) scene.finish();
+    });
   }
 
   /** @param {Pen} ctx @param {Size} size */

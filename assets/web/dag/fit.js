@@ -1,7 +1,7 @@
 /** The transform that shows all of the DAG, below its legend and the heads of its sections. */
 import { STRIP } from "./draw/buffers.js";
 import { headOf } from "./draw/sections.js";
-import { space } from "./draw/strip.js";
+import { isHigh, space } from "./draw/strip.js";
 import * as dagTime from "./draw/time.js";
 /** @import { Transform } from "./draw/plane.js" */
 /** @import { DagScene } from "./scene/scene.js" */
@@ -11,8 +11,6 @@ export const FIT_MARGIN = 28;
 export const FIT_ZOOM = 1.15;
 /** Height of the remark under nodes whose edges are unknown. */
 const REMARK = 22;
-/** In a lower view the graph begins at the top, under the legend. */
-const LEAST_HEIGHT = 150;
 
 /** The room that legends take at the top. @param {DagScene} scene */
 export const legendSpace = (scene) => space(!!scene.uses);
@@ -20,8 +18,8 @@ export const legendSpace = (scene) => space(!!scene.uses);
 /** @param {DagScene} scene @param {{width: number, height: number}} size @returns {Transform} */
 export function fit(scene, { width, height }) {
   const margin = Math.min(FIT_MARGIN, width / 20, height / 20);
-  // The legend and the buttons stand above what is shown.
-  const top = (height > LEAST_HEIGHT ? legendSpace(scene) + margin / 2 : margin) + headOf(scene.sections);
+  // The legend and the buttons stand above what is shown, where there is room for them.
+  const top = (isHigh(height) ? legendSpace(scene) + margin / 2 : margin) + headOf(scene.sections);
   const under = (scene.header.edges_known ? 0 : REMARK) + (scene.uses ? STRIP : 0);
   const room = { w: width - 2 * margin, h: Math.max(1, height - top - margin - under) };
   if (scene.along) return fitTime(scene, room, margin, top);

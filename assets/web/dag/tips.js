@@ -14,7 +14,7 @@ export function describe(scene, i, laid) {
   const [short, whole] = [scene.nameOf(i), scene.wholeNameOf(i)];
   const rows = [[short], ...(whole === short ? [] : [["name", whole]]), ["kind", scene.kindOf(i)], ...timesOf(scene, i)];
   if (Number.isFinite(scene.share[i])) {
-    rows.push(["share of launch", format.percent(scene.share[i])]);
+    rows.push(["share of time", format.percent(scene.share[i])]);
   }
   const { overlays, launch_requested: requested } = scene.header;
   for (const name of DESCRIBED) {

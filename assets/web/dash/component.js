@@ -9,7 +9,11 @@ function component(viewName) {
     const frame = React.useRef(null);
     React.useEffect(() => {
       frame.current = openView(box.current, viewName, props);
+      // Dark and light are the document's.
+      const observer = new MutationObserver(() => frame.current.update(frame.current.props));
+      observer.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
       return () => {
+        observer.disconnect();
         frame.current.destroy();
         frame.current = null;
       };

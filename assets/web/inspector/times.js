@@ -18,7 +18,7 @@ export function timeFacts({ statistics, share, timedCount, eager }) {
     ["MAD", format.duration(found.mad_ns), "Median absolute deviation from the median, over spans that are kept"],
     ["Spans", format.integer(found.count), `Executions recorded with a time; loops count each iteration${streamed}`],
     ...ofLaunches(found, timedCount),
-    ["Share of launch", format.percent(share), "Derived: node time over the launch's GPU time"],
+    ["Share of time", format.percent(share), "Derived: node time over the launch's GPU time, of event copies over all node times"],
     ...eagerFacts(eager, found.median_ns),
   ];
 }

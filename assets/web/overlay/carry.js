@@ -2,8 +2,8 @@
  * Tables that lie on a graph, carried by a file that is saved from its page: each is put into it as the file has its
  * other data, and a list of them. Python side: gviz.app.html_file.document.
  *
- * @typedef {{name: string, source: string, side?: Side}} Carried  an entry of the list: the name of a table, and of the
- *   data that it is
+ * @typedef {{name: string, source: string, side?: Side, graphs?: number[]}} Carried  an entry of the list: the name of a
+ *   table, and of the data that it is; the graphs of the file that it lies on, if not on all
  */
 import { packing } from "../core/packed.js";
 /** @import { Side, Source } from "./overlays.js" */

@@ -25,7 +25,7 @@ const MOST_CHARACTERS = 7800;
 const SHARES = /^\d{1,2}(\.\d)?(,\d{1,2}(\.\d)?){0,3}$/;
 const TIME = /^(\d{1,15})-(\d{1,15})$/;
 /** The nodes of a filter that run in a part of the time. */
-const BRUSH = /^time:(?:([a-z]{1,20}):)?(\d{1,15}(?:\.\d{1,3})?)-(\d{1,15}(?:\.\d{1,3})?)$/;
+const BRUSH = /^time:(?:([a-z]{1,20}\d{0,6}):)?(\d{1,15}(?:\.\d{1,3})?)-(\d{1,15}(?:\.\d{1,3})?)$/;
 /** The side of the timeline that a brush is of, where it names none. */
 const FIRST_SIDE = "graph";
 const PLACES = /^\d{1,6}(,\d{1,6}){0,999}$/;
@@ -65,9 +65,11 @@ function brushOf(text) {
   return from < to ? { from, to, side } : null;
 }
 
+/** A brush, as a query has it. @param {Brush} brush */
+export const filterOf = ({ side, from, to }) => `time:${side === FIRST_SIDE ? "" : `${side}:`}${from}-${to}`;
+
 /** What leaves nodes, as a query has it. @param {State} state */
-const filtersOf = ({ filter, brush }) =>
-  (brush ? [`time:${brush.side === FIRST_SIDE ? "" : `${brush.side}:`}${brush.from}-${brush.to}`] : filter);
+const filtersOf = ({ filter, brush }) => (brush ? [filterOf(brush)] : filter);
 
 /** @param {string} text @returns {Times|null} */
 function timesOf(text) {

@@ -97,3 +97,14 @@ export function renew(id, fresh) {
   choice.value = value;
   choice.disabled = there.disabled;
 }
+
+/** Let those of a group be chosen that can be by now. @param {string} id @param {HTMLElement} fresh a page made anew */
+export function enable(id, fresh) {
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const inputs = fresh.querySelectorAll(`#${id} input`);
+  for (const { value, disabled } of inputs) {
+    /** @type {HTMLInputElement|null} */
+    const own = document.querySelector(`#${id} input[value="${value}"]`);
+    if (own) own.disabled = disabled;
+  }
+}

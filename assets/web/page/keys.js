@@ -47,11 +47,12 @@ async function copy(button) {
  * @param {KeyboardEvent} event
  */
 function lead(event) {
-  const page = document.getElementById("page");
-  const isLong = page && page.scrollHeight > page.clientHeight;
   // Elsewhere in the header such keys have a meaning of their own.
   const isFree = event.target instanceof Element && event.target.matches("body, .gv-header a");
-  if (isLong && isFree && SCROLLING.has(event.key)) page.focus({ preventScroll: true });
+  if (!isFree || !SCROLLING.has(event.key)) return;
+  const page = document.getElementById("page");
+  // Asked last: all that changed is laid out first, which takes longer than any other key does.
+  if (page && page.scrollHeight > page.clientHeight) page.focus({ preventScroll: true });
 }
 
 /** Hear keys and pointer. */

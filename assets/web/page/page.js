@@ -66,7 +66,7 @@ export class GraphPage {
       sides: this.sides, about: (side) => this.about(side), laid: (column, gone) => this.relay(column, gone),
     });
     this.panes = new Panes(this.element, (room) => this.give(room));
-    this.palette = new Palette(() => this.commands());
+    this.palette = new Palette(() => this.commands(), (text) => commands.ofText(text, this.search));
     const requested = address.parse(query);
     this.state = begin(this.store, requested);
     /** The layout that is requested; "": that which the view chooses. */
@@ -455,11 +455,14 @@ export class GraphPage {
    */
   renew(store) {
     const fresh = make(store.graph.parts, store.graph.page);
+    // Nobody chose it: with times come the colours of a graph that has them.
+    if (this.state.colour === this.graph.colour) this.state.colour = store.graph.colour;
     if (!growth.isSame(fresh)) return false;
     if (JSON.stringify(store.graph.tables) !== JSON.stringify(this.graph.tables)) {
       this.tables.clear();
     }
     growth.takeIn(fresh);
+    this.overlays.offer(choices.choiceOf("colour"));
     this.store = store;
     this.state.launch = choices.choiceOf("launch")?.value ?? this.state.launch;
     this.state.stream = choices.choiceOf("stream-launch")?.value ?? this.state.stream;

@@ -1,5 +1,7 @@
 /** The palette's commands on a graph's page: its choices, its keys, what it saves, and blocks of the breakdown. */
+import { byId } from "../core/dom.js";
 /** @import { Blocks } from "../breakdown/blocks.js" */
+/** @import { Search } from "./field.js" */
 /** @import { Command } from "./palette.js" */
 
 /** Rows of the breakdown whose blocks are places to go to. */
@@ -77,6 +79,19 @@ function press(where, keys) {
   // Gestures and arrows are for the reader, who stands where they are heard now.
   if (key.length > 1 && !(name in KEYS)) return;
   target?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+}
+
+/**
+ * What a text that names no command leads to: the nodes that have it. @param {string} text @param {Search} search
+ * @returns {Command[]}
+ */
+export function ofText(text, search) {
+  const wanted = text.trim();
+  const run = () => {
+    search.find(wanted);
+    byId("search").focus();
+  };
+  return wanted ? [{ name: `Search the nodes: ${wanted}`, key: "/", run }] : [];
 }
 
 /**

@@ -19,9 +19,10 @@ export function matching(commands, text) {
 }
 
 export class Palette {
-  /** @param {() => Command[]} commands what there is at the moment */
-  constructor(commands) {
+  /** @param {() => Command[]} commands what there is at the moment @param {(text: string) => Command[]} named what a text itself leads to */
+  constructor(commands, named) {
     this.commands = commands;
+    this.named = named;
     /** @type {Command[]} */ this.found = [];
     this.at = 0;
     this.input = element("input", {
@@ -44,12 +45,13 @@ export class Palette {
 
   /** List what the text leaves of all commands. */
   show() {
-    this.found = matching(this.commands(), this.input.value).slice(0, MOST);
+    const text = this.input.value;
+    this.found = [...matching(this.commands(), text).slice(0, MOST), ...this.named(text)];
     this.at = 0;
     const items = this.found.map(({ name, key }, n) =>
       element("li", { role: "option", id: `palette-${n}`, "data-at": String(n) },
         element("span", {}, name), ...(key ? [element("kbd", {}, key)] : [])));
-    this.list.replaceChildren(...(items.length ? items : [element("li", { class: "gv-muted" }, "Nothing of that name")]));
+    this.list.replaceChildren(...items);
     this.mark();
   }
 

@@ -35,7 +35,8 @@ export class EmbeddedStore {
   /** @param {SavedGraph} graph @param {Carried[]} [tables] that the file carries */
   constructor(graph, tables = []) {
     this.graph = graph;
-    this.tables = tables;
+    /** Those on this graph. */
+    this.tables = tables.filter(({ graphs }) => !graphs || graphs.includes(graph.id));
     /** @type {Promise<Nodes>|null} */ this.table = null;
   }
 
@@ -130,8 +131,8 @@ export class EmbeddedStore {
       section("Sums", facts([
         ["Time", ns === null ? none : format.duration(ns),
           "Derived: sum of medians; in loops of what a launch takes on average"],
-        ["Share of launch", share === null ? none : format.percent(share),
-          "Derived: node time over the launch's GPU time"],
+        ["Share of time", share === null ? none : format.percent(share),
+          "Derived: node time over the launch's GPU time, of event copies over all node times"],
         ["Timed", `${timed} of ${of}`, "Nodes with spans"],
         ...counts.map(([kind, count]) => /** @type {[string, string]} */ ([kind, String(count)])),
       ])),

@@ -30,10 +30,7 @@ export class Families {
     this.names = names;
     /** Places of the nodes of each family, in order of their numbers. @type {number[][]} */
     this.places = names.map(() => []);
-    for (const id of ids) {
-      const at = nodes.place(id);
-      this.places[codes[at]].push(at);
-    }
+    for (const at of nodes.placesOf(ids)) this.places[codes[at]].push(at);
     /** Of the families that have nodes left. @type {Map<number, FamilyRow>} */
     this.families = new Map();
     this.places.forEach((places, code) => places.length && this.families.set(rowOf(code), this.sum(code)));

@@ -80,18 +80,24 @@ export class Nodes {
     return /** @type {any} */ (Object.fromEntries(entries));
   }
 
-  /** Those of some nodes that are in no other of them. @param {number[]} ids */
+  /** The places of nodes in the columns: of all nodes in their order nothing is looked up. @param {number[]} ids */
+  placesOf(ids) {
+    const places = new Int32Array(ids.length);
+    for (let at = 0; at < ids.length; at++) places[at] = this.ids[at] === ids[at] ? at : this.place(ids[at]);
+    return places;
+  }
+
+  /** The places of those of some nodes that are in no other of them. @param {number[]} ids */
   outermost(ids) {
     const { parent } = this.columns;
-    if (ids.every((id) => parent[this.place(id)] === null)) return ids;
+    const places = this.placesOf(ids);
+    if (!parent || places.every((place) => parent[place] === null)) return places;
     const chosen = new Set(ids);
-    /** @param {number} id */
-    const isWithin = (id) => {
-      let around = parent[this.place(id)];
+    return places.filter((place) => {
+      let around = parent[place];
       while (around !== null && !chosen.has(around)) around = parent[this.place(around)];
-      return around !== null;
-    };
-    return ids.filter((id) => !isWithin(id));
+      return around === null;
+    });
   }
 
   /** The nodes that a row is about. @param {number} id */

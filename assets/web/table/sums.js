@@ -12,11 +12,10 @@ import * as format from "../core/format.js";
  * @param {Nodes} nodes @param {number[]} ids @returns {Sums}
  */
 export function sumsOf(nodes, ids) {
-  const { launch_ns: times, share: shares, parent } = nodes.columns;
-  const outer = parent ? nodes.outermost(ids) : ids;
+  const { launch_ns: times, share: shares } = nodes.columns;
+  const outer = nodes.outermost(ids);
   let [ns, share, timed] = [0, 0, 0];
-  for (const id of times ? outer : []) {
-    const at = nodes.place(id);
+  for (const at of times ? outer : []) {
     if (times[at] === null) continue;
     timed += 1;
     ns += times[at];

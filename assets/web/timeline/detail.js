@@ -10,7 +10,7 @@ import * as payloads from "../core/payload.js";
 import { TimelineScene } from "./scene.js";
 /** @import { Payload } from "../core/payload.js" */
 /** @import { Row } from "./rows.js" */
-/** @import { Side } from "./scene.js" */
+/** @import { Side } from "./side.js" */
 /** @import { Timeline } from "./timeline.js" */
 
 /** The view rests so long (ms) before a request. */

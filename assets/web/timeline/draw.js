@@ -13,8 +13,11 @@ import * as timelineSearch from "./search.js";
 /** @import { Pen, Size, Theme } from "../core/canvas.js" */
 /** @import { LaidColours } from "../overlay/colours.js" */
 /** @import { Row } from "./rows.js" */
-/** @import { Side, SideSpans, TimelineScene } from "./scene.js" */
+/** @import { TimelineScene } from "./scene.js" */
+/** @import { Side, SideSpans } from "./side.js" */
 
+/** Rows that no axis passes at their left. */
+const WITHOUT_AXIS = new Set(["head", "note", "eager"]);
 /** Shades of the busy strip. */
 const LEVELS = 16;
 const TITLES = {
@@ -38,6 +41,17 @@ function fillOf(scene, side, i, style) {
   const step = side.step[i];
   const ink = ramp.darkText[step] ? style.theme.inkDark : style.theme.inkLight;
   return { fill: ramp.css[step], ink };
+}
+
+/**
+ * What paints spans: one value for all that have the same colour, as there may be a million.
+ * @param {TimelineScene} scene @param {SideSpans} side @param {TimeStyle} style
+ */
+function painterOf(scene, side, style) {
+  const isOwn = !!style.laid || !!scene.changes?.has(style.colour);
+  const alike = style.colour === "family" && side.family ? side.family : style.colour === "kind" ? side.type : side.step;
+  /** @type {{fill: string, ink: string}[]} */ const made = [];
+  return (/** @type {number} */ i) => (isOwn ? fillOf(scene, side, i, style) : (made[alike[i]] ??= fillOf(scene, side, i, style)));
 }
 
 /**
@@ -97,6 +111,7 @@ export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
   /** @type {{x: number, w: number, item: number}|null} */
   let held = null;
   const mix = new Mix();
+  const paint = painterOf(scene, side, style);
   const flush = () => {
     if (!held) return;
     name(ctx, scene, side, held.item);
@@ -105,9 +120,8 @@ export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
   };
   /** The colour of a span that shares a pixel: by time the slowest's, else a part of the pixel's. @param {number} i */
   const hold = (i) => {
-    const { fill } = fillOf(scene, side, i, style);
-    if (style.colour === "duration") mix.only(fillOf(scene, side, /** @type {{item: number}} */ (held).item, style).fill);
-    else mix.add(fill, side.duration[i]);
+    if (style.colour === "duration") mix.only(paint(/** @type {{item: number}} */ (held).item).fill);
+    else mix.add(paint(i).fill, side.duration[i]);
   };
   ctx.globalAlpha = dim ? 1 - canvas.VEIL : 1;
   ctx.strokeStyle = style.theme.outline;
@@ -134,7 +148,7 @@ export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
       continue;
     }
     flush();
-    const { fill, ink } = fillOf(scene, side, i, style);
+    const { fill, ink } = paint(i);
     ctx.fillStyle = fill;
     name(ctx, scene, side, i);
     if (w > 6) {
@@ -342,6 +356,9 @@ const SPANS_OF = {
   "own first node": "from call to last end",
 };
 
+/** Of a launch in whose place an instrumented copy ran. */
+const COPY = "event copy: gaps are its own";
+
 /**
  * What stands behind the title of a side, the most important first.
  * @param {TimelineScene} scene @param {Side} side
@@ -359,8 +376,10 @@ export function headFacts(scene, side) {
   if (against && side.name !== scene.names[0] && other && !other.stacked && other.facts.total_ns > 0) {
     found.push(`${format.multiple(facts.total_ns / other.facts.total_ns)} ${against}`);
   }
-  const share = format.percent(facts.idle_fraction);
-  found.push(`GPU idle ${format.duration(facts.idle_ns)}, ${share}`);
+  const { idle_ns: idle, idle_fraction: share } = facts;
+  // A launch of the program is half as long: that comes first where there is little room.
+  if (idle === undefined || share === undefined) found.unshift(COPY);
+  else found.push(`GPU idle ${format.duration(idle)}, ${format.percent(share)}`);
   if (facts.queued_ns > 0) found.push(`queued ${format.duration(facts.queued_ns)} before`);
   const isLaunch = side.name === "graph" || scene.named(side.name);
   found.push(format.counted(facts.count, isLaunch ? "span" : "operation"));
@@ -370,7 +389,7 @@ export function headFacts(scene, side) {
 /** @param {Side} side */
 function stackFacts({ facts }) {
   const lengths = facts.launches.map((launch) => launch.gpu_ns);
-  const idle = facts.launches.map((launch) => launch.idle_fraction).filter(Number.isFinite);
+  const idle = facts.launches.flatMap((launch) => launch.idle_fraction ?? []).filter(Number.isFinite);
   const { duration, counted, percent } = format;
   return [
     `${counted(facts.launches.length, "launch", "launches")}, each from its first node's start`,
@@ -426,7 +445,7 @@ export function drawGutter(ctx, rows, style) {
   }
   ctx.fillStyle = theme.line;
   for (const row of rows) {
-    if (row.kind !== "head" && row.kind !== "note") ctx.fillRect(GUTTER - 4, row.y - 2, 1, row.h + 5);
+    if (!WITHOUT_AXIS.has(row.kind)) ctx.fillRect(GUTTER - 4, row.y - 2, 1, row.h + 5);
   }
 }
 

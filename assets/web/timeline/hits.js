@@ -2,7 +2,7 @@
 import { GUTTER } from "../core/axis.js";
 import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";
-/** @import { Side } from "./scene.js" */
+/** @import { Side } from "./side.js" */
 /** @import { Timeline } from "./timeline.js" */
 /** @import { Hit } from "./walk.js" */
 

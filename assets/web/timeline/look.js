@@ -6,7 +6,7 @@
  */
 import { GUTTER, toX } from "../core/axis.js";
 /** @import { TimeTransform } from "../core/axis.js" */
-/** @import { Side } from "./scene.js" */
+/** @import { Side } from "./side.js" */
 /** @import { Timeline } from "./timeline.js" */
 
 /** A view rests so long (ms) before it says where it looks. */

@@ -9,7 +9,8 @@ import * as canvas from "../core/canvas.js";
 /** @import { Detail } from "./detail.js" */
 /** @import { TimeStyle } from "./draw.js" */
 /** @import { LaneRows } from "./rows.js" */
-/** @import { Side, TimelineScene } from "./scene.js" */
+/** @import { TimelineScene } from "./scene.js" */
+/** @import { Side } from "./side.js" */
 
 /** A marked interval is at least this wide, so that it is found far out too. */
 const LEAST = 4;

@@ -6,7 +6,8 @@
  * @typedef {Record<string, Row[]>} LaneRows  by side and lane
  */
 import { AXIS } from "../core/axis.js";
-/** @import { Side, TimelineScene } from "./scene.js" */
+/** @import { TimelineScene } from "./scene.js" */
+/** @import { Side } from "./side.js" */
 
 const HEAD = 28;
 const OWN_AXIS = 16;
@@ -15,8 +16,8 @@ const WAITS = 15;
 const BUSY = 6;
 const NOTE = 44;
 const BETWEEN = 12;
-/** Lanes fill the view, but for a screen that is all lane. */
-const LANE_MOST = 220;
+/** Lanes fill a pane of a large screen, but none that has the screen to itself. */
+const LANE_MOST = 400;
 const EAGER = 26;
 export const TRACK = 18;
 const LANE_LEAST = 13;
@@ -46,14 +47,23 @@ export function missing(scene, name) {
  * @returns {{rows: Row[], height: number}}
  */
 export function arrange(scene, height, tracks = []) {
-  const pitch = pitches(scene, height, tracks.length);
+  const { height: fixed } = place(scene, tracks, { launch: 0, lane: 0 });
+  return place(scene, tracks, pitches(scene, height - fixed));
+}
+
+/**
+ * @param {TimelineScene} scene @param {string[]} tracks
+ * @param {{launch: number, lane: number}} pitch of a stacked launch and of a lane
+ * @returns {{rows: Row[], height: number}}
+ */
+function place(scene, tracks, pitch) {
   /** @type {Row[]} */
   const rows = [];
   let y = AXIS;
   for (const name of scene.names) {
     const side = scene.side(name);
     /** @param {Row["kind"]} kind @param {number} h @param {number} gap @param {Partial<Row>} more */
-      const add = (kind, h, gap, more) => {
+    const add = (kind, h, gap, more) => {
       rows.push({ kind, side: name, y, h, lane: 0, ...more });
       y += h + gap;
     };
@@ -73,7 +83,9 @@ export function arrange(scene, height, tracks = []) {
         continue;
       }
       side.lanes.forEach((lane, n) => add("lane", pitch.lane - 3, 3, { lane: n, label: lane.label }));
-      add("busy", BUSY, BETWEEN + 4, { label: "GPU busy" });
+      // Of an event copy nobody knows when the GPU would have been busy.
+      if (side.facts.idle_ns !== undefined) add("busy", BUSY, BETWEEN + 4, { label: "GPU busy" });
+      else y += BETWEEN;
     }
   }
   return { rows, height: y };
@@ -81,25 +93,17 @@ export function arrange(scene, height, tracks = []) {
 
 /**
  * Heights of a lane and of a stacked launch, gap included, so that all fit if they can.
- * @param {TimelineScene} scene @param {number} height @param {number} tracks
+ * @param {TimelineScene} scene @param {number} room for them
  */
-function pitches(scene, height, tracks) {
-  let room = height - AXIS;
+function pitches(scene, room) {
   let lanes = 0;
   let launches = 0;
   let least = LAUNCH_LEAST;
-  for (const name of scene.names) {
-    const side = scene.side(name);
-    if (name === "stream" && scene.eager) {
-      room -= EAGER + BETWEEN;
-      continue;
-    }
-    if (side && !side.stacked) room -= tracks * (TRACK + 2) + (scene.isApart(name) ? OWN_AXIS + 2 : 0);
-    room -= HEAD + BETWEEN + (side ? BUSY + 4 + (side.calls.length ? CALLS + 3 : 0) + (side.waits.length ? WAITS + 3 : 0) : NOTE);
-    if (side && side.stacked) {
+  for (const side of scene.sides) {
+    if (side.stacked) {
       launches = side.facts.launches.length;
       least = Math.max(LAUNCH_LEAST, INNER_LEAST * side.depth + 2);
-    } else if (side) lanes += side.lanes.length;
+    } else lanes += side.lanes.length;
   }
   const most = Math.max(least, LAUNCH_MOST);
   const share = (room - lanes * LANE_LEAST) / Math.max(1, launches);

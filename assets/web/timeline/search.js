@@ -1,5 +1,5 @@
 /** The place of a thing among sorted ones. */
-/** @import { Side, SideSpans } from "./scene.js" */
+/** @import { Side, SideSpans } from "./side.js" */
 
 /**
  * First of `count` indices for which `reached` is true; once true it stays so.

@@ -25,7 +25,7 @@ import * as timelineWords from "./words.js";
 /** @import { TimeStyle } from "./draw.js" */
 /** @import { Span } from "./marks.js" */
 /** @import { LaneRows, Row } from "./rows.js" */
-/** @import { Side } from "./scene.js" */
+/** @import { Side } from "./side.js" */
 
 /** The nearest zoom: this many pixels a nanosecond. */
 const MOST_ZOOM = 0.5;
@@ -89,6 +89,8 @@ export class Timeline {
     const before = this.scene;
     this.scene = new TimelineScene(payload);
     this.scene.showEager(this.frame.props.eager !== "closed");
+    // The first painting is a turn of its own.
+    for (const side of this.scene.sides) side.prepare();
     this.detail.reset(payload);
     // The same launches of a recording that has grown stay where they were.
     if (before && this.scene.shows(before)) return;
@@ -249,7 +251,8 @@ export class Timeline {
     /** @param {Side} side @param {Span} box */
     const fill = (side, box) => {
       const row = { ...this.laneRows[side.name][0], lane: 0 };
-      const one = { ...side, lanes: [{ label: "", items: Int32Array.of(box.i) }] };
+      const { step } = side;
+      const one = { ...side, step, lanes: [{ label: "", items: Int32Array.of(box.i) }] };
       const at = { ...row, y: box.y, h: box.h };
       timelineDraw.drawLane(ctx, this.scene, one, at, this.styleOf(side.name), this.frame.size, false);
     };

@@ -3,7 +3,8 @@ import * as format from "../core/format.js";
 import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";
 /** @import { Laid } from "../core/frame.js" */
-/** @import { Call, Launch, Side, TimelineScene } from "./scene.js" */
+/** @import { TimelineScene } from "./scene.js" */
+/** @import { Call, Launch, Side } from "./side.js" */
 /** @import { Hit } from "./walk.js" */
 
 const NO_NODE = 0xffffffff;

@@ -12,13 +12,16 @@ import * as canvas from "../core/canvas.js";
 /** @import { Pen, Size } from "../core/canvas.js" */
 /** @import { TimeStyle } from "./draw.js" */
 /** @import { Row } from "./rows.js" */
-/** @import { Side } from "./scene.js" */
+/** @import { Side } from "./side.js" */
 
 /** Rows of the breakdown that are tracks; of layers one by one and together, the first there is. */
 const TRACKS = [["phase"], ["layer", "layers"], ["module"], ["operation"]];
 /** Operations are NVTX ranges, and so called beside the lanes as in the table. @type {Record<string, string>} */
 const CALLED = { operation: "NVTX" };
 const NUMBER = /\d+$/;
+/** Beside a text (px), and the narrowest stretch that has one. */
+const PAD = 4;
+const LEAST = 10;
 
 export class Tracks {
   /** @param {Blocks} blocks of all rows */
@@ -78,10 +81,10 @@ export class Tracks {
       ctx.about?.(this.blocks.labelOf(block));
       ctx.fillRect(x, row.y, w > 3 ? w - 0.75 : w, row.h);
       covered = x + w;
-      const text = this.textOf(ctx, block, w - 8);
+      const text = this.textOf(ctx, block, w);
       if (!text) continue;
       ctx.fillStyle = theme.inkDark;
-      ctx.fillText(text, x + 4, row.y + row.h / 2 + 0.5);
+      ctx.fillText(text, x + Math.min(PAD, (w - canvas.textWidth(ctx, text, 11)) / 2), row.y + row.h / 2 + 0.5);
     }
   }
 
@@ -91,13 +94,15 @@ export class Tracks {
     return [[title], ...lines];
   }
 
-  /** What stands on a stretch: its label, or its number where there is no room for it. @param {Pen} ctx @param {number} block @param {number} room */
-  textOf(ctx, block, room) {
-    if (room < 8) return "";
+  /** What stands on a stretch: its label, or its number where there is no room for it. @param {Pen} ctx @param {number} block @param {number} w */
+  textOf(ctx, block, w) {
+    if (w < LEAST) return "";
+    const room = w - 2 * PAD;
     const label = this.blocks.labels[block];
     if (canvas.textWidth(ctx, label, 11) <= room) return label;
     const [number = ""] = NUMBER.exec(label) ?? [];
-    if (number) return canvas.textWidth(ctx, number, 11) <= room ? number : "";
+    // Numbers of layers are known by their neighbours: they may fill their stretch.
+    if (number) return canvas.textWidth(ctx, number, 11) <= w - 3 ? number : "";
     return room > 24 ? canvas.fitText(ctx, label, 11, room, 400) : "";
   }
 }

@@ -14,7 +14,8 @@ import * as timelineSearch from "./search.js";
 /** @import { Payload } from "../core/payload.js" */
 /** @import { TimeStyle } from "./draw.js" */
 /** @import { LaneRows, Row } from "./rows.js" */
-/** @import { Side, TimelineScene } from "./scene.js" */
+/** @import { TimelineScene } from "./scene.js" */
+/** @import { Side } from "./side.js" */
 
 const GAP = 4;
 /** How much of a bar's height says that it waits. */

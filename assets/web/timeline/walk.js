@@ -19,7 +19,8 @@ import * as timelineTips from "./tips.js";
 /** @import { DetailWindow } from "./detail.js" */
 /** @import { TimeStyle } from "./draw.js" */
 /** @import { Row } from "./rows.js" */
-/** @import { Call, Launch, Side, TimelineScene } from "./scene.js" */
+/** @import { TimelineScene } from "./scene.js" */
+/** @import { Call, Launch, Side } from "./side.js" */
 /** @import { Timeline } from "./timeline.js" */
 /** @import { Wait } from "./waits.js" */
 

@@ -128,11 +128,16 @@ CUstream call_stream(uint32_t cbid, const void *params, bool *has_stream) {
     return stream;
 }
 
-/* Put the call's name into the spool before its number is first used there. */
+/* Nothing is read on the strength of the answer, so no order is needed. */
+bool is_first_use(atomic_bool *used) {
+    return !atomic_load_explicit(used, memory_order_relaxed) &&
+           !atomic_exchange_explicit(used, true, memory_order_relaxed);
+}
+
+/* Put the call's name into the spool, when its number is first used there. */
 void call_name(uint32_t cbid) {
-    if (calls[cbid].named)
+    if (!is_first_use(&calls[cbid].named))
         return;
-    calls[cbid].named = true;
     const char *name = NULL;
     if (cupti.cuptiGetCallbackName(DOMAIN_DRIVER_API, cbid, &name) != 0 || !name)
         name = "?";

@@ -32,14 +32,16 @@ struct call_info {
     int8_t stream_offset;   /* of hStream in the parameters; -1 none, -2 inside a launch config */
     bool per_thread;        /* _ptsz: stream NULL means the per-thread stream */
     bool known;             /* CUPTI has a call of this number */
-    bool named;             /* its name is in the spool */
+    atomic_bool named;      /* its name is in the spool */
 };
 
 #define CALL_ID_LIMIT 1400
 extern struct call_info calls[CALL_ID_LIMIT];
 void calls_find(void);
 CUstream call_stream(uint32_t cbid, const void *params, bool *has_stream);
-/* Put the call's name into the spool before its number is first used there. */
+/* Whether a number is used for the first time, by whichever thread; it is marked as used. */
+bool is_first_use(atomic_bool *used);
+/* Put the call's name into the spool, when its number is first used there. */
 void call_name(uint32_t cbid);
 
 /* ---- subscription.c: CUPTI's callbacks, on and off -------------------------------------- */
@@ -80,7 +82,7 @@ void stream_ids_forget(void);
 /* ---- passing.c: launches that are counted and not told of ------------------------------------ */
 
 /* For the gate; told of are those for which it says no. */
-bool launch_passes(uintptr_t exec, uintptr_t unused);
+bool launch_passes(uintptr_t exec, uintptr_t stream, uint32_t call);
 void passing_reset(bool on);
 struct passed {
     uint32_t count; /* of those that are counted */
@@ -97,6 +99,20 @@ void passing_forget(CUgraphExec exec); /* it is about to be destroyed */
 void passing_grant(CUgraphExec exec, uint32_t exec_id, struct passed passed, uint32_t most);
 /* Outside periods. */
 void passing_grant_uncounted(CUgraphExec exec);
+
+/* ---- passing_updates.c: the same of updates of one node --------------------------------------- */
+
+struct updated_node {
+    uint32_t exec_id, graph_id, node_id;
+};
+bool update_passes(uintptr_t exec, uintptr_t node, uint32_t call); /* for the gate */
+/* One was told of, of an executable that no copy stands for, now or later. */
+void updates_passing_grant(CUgraphExec exec, CUgraphNode node, uint32_t call, struct updated_node named);
+/* Called by those of passing.c. */
+void updates_passing_reset(bool on);
+void updates_passing_end_all(void);
+void updates_passing_look_after(void);
+void updates_passing_forget(CUgraphExec exec);
 
 /* ---- capturing.c: whether something is being captured -------------------------------------- */
 

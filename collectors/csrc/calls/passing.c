@@ -43,8 +43,9 @@ static size_t line_of(CUgraphExec exec) {
     return handle_place(exec, ENTRIES) & ~(size_t)(LINE - 1);
 }
 
-GVIZ_HOT_CODE bool launch_passes(uintptr_t exec, uintptr_t unused) {
-    (void)unused;
+GVIZ_HOT_CODE bool launch_passes(uintptr_t exec, uintptr_t stream, uint32_t call) {
+    (void)stream;
+    (void)call;
     struct passing *line = &entries[line_of((CUgraphExec)exec)];
     for (size_t i = 0; i < LINE; i++) {
         if ((uintptr_t)atomic_load_explicit(&line[i].exec, memory_order_relaxed) != exec)
@@ -160,6 +161,7 @@ void passing_grant_uncounted(CUgraphExec exec) {
 }
 
 void passing_look_after(void) {
+    updates_passing_look_after();
     if (!atomic_load_explicit(&in_use, memory_order_relaxed))
         return;
     uint64_t time_ns = now_ns();
@@ -175,6 +177,7 @@ void passing_look_after(void) {
 }
 
 void passing_end_all(void) {
+    updates_passing_end_all();
     if (!atomic_load_explicit(&in_use, memory_order_relaxed))
         return;
     pthread_mutex_lock(&lock);
@@ -185,6 +188,7 @@ void passing_end_all(void) {
 }
 
 void passing_forget(CUgraphExec exec) {
+    updates_passing_forget(exec);
     if (!atomic_load_explicit(&in_use, memory_order_relaxed))
         return;
     pthread_mutex_lock(&lock);
@@ -197,6 +201,7 @@ void passing_forget(CUgraphExec exec) {
 }
 
 void passing_reset(bool on) {
+    updates_passing_reset(on);
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < ENTRIES; i++) {
         atomic_store(&entries[i].exec, NULL);

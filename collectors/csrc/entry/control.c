@@ -50,6 +50,7 @@ static void in_forked_child(void) {
     flush_forked();
     pause_forked();
     watch_abandon();
+    outside_abandon();
     spool_abandon();
     process_forked();
     nvtx_forked();
@@ -72,6 +73,8 @@ static void context_met(CUcontext context) {
 
 static void context_leaves(CUcontext context) {
     timing_forget(context);
+    outside_forget(context);
+    pairs_forget(context);
     watch_context_ends(context);
 }
 
@@ -83,6 +86,8 @@ static const struct context_listener listener = {context_met, context_leaves};
  * left. */
 static int attach_calls(bool again) {
     calls_find();
+    if (told_in_place() && options.eager_operations)
+        outside_start();
     if (!again)
         walk_reset();
     executables_reset();
@@ -124,7 +129,6 @@ static int attach_cupti(bool again) {
  * copies. */
 static int attach_told(const char *why) {
     static const char told[] = "; the gate tells of the driver's calls";
-    options.eager_operations = 0;
     if (options.event_cost_fraction > TOLD_EVENT_COST_FRACTION)
         options.event_cost_fraction = TOLD_EVENT_COST_FRACTION;
     told_take_over();
@@ -132,6 +136,8 @@ static int attach_told(const char *why) {
     bool windows = visits_started = options.cupti_windows && visits_start(cupti_path, copies);
     if (copies)
         watch_stand_in(windows);
+    else
+        options.eager_operations = 0;
     const char *name = windows ? "cupti-windows\n" : copies ? "events\n" : "topology\n";
     struct slice slices[] = {{name, strlen(name)}, {why, strlen(why)}, {told, sizeof told - 1}};
     spool_append(RECORD_COLLECTOR, slices, 3);
@@ -154,6 +160,8 @@ static int attach_locked(bool again) {
         return attach_cupti(true);
     if (watch_wanted() && told_available())
         return attach_told("requested");
+    if (watch_may_follow() && told_available())
+        return attach_told("a CUPTI in the process would slow its launches");
     if (watch_wanted()) {
         start_watching("requested", true);
         return 0;
@@ -163,10 +171,6 @@ static int attach_locked(bool again) {
     if (!watch_may_follow())
         return -1;
     snprintf(why, sizeof why, "CUPTI cannot be used (%s)", gviz_error());
-    if (told_available()) {
-        fprintf(stderr, "gviz: %s; graphs are recorded without it, times of nodes by event copies\n", why);
-        return attach_told(why);
-    }
     start_watching(why, true);
     fprintf(stderr, "gviz: %s; graphs of PyTorch and CuPy, and those given to gviz.watch, are "
                     "recorded without it\n", why);
@@ -306,6 +310,8 @@ GVIZ_EXPORT int InitializeInjection(void) {
                 fprintf(stderr, "gviz: nothing is recorded: %s\n", gviz_error());
             }
             if (process_has_job()) {
+                if (recording() && options.paused && process_start_waits())
+                    pause_requested(); /* a later request finds the socket */
                 process_note_gate();
                 atexit(at_exit);
             }
@@ -339,8 +345,10 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
             subscription_stop();
         }
         updates_flush();
+        outside_stop();
         watch_stop();
         timing_stop(true);
+        pairs_stop();
         counter("ended_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
         counter("spool_bytes", (double)spool_bytes(), "bytes", "measured: bytes appended");
         atomic_store(&run_state, STATE_IDLE);

@@ -27,6 +27,7 @@ bool process_has_job(void);
 bool process_follows_children(void);
 bool process_from_environment(struct options *wanted, char *cupti, size_t size);
 int process_open(bool describe_it, bool at_once);
+bool process_start_waits(void); /* whether gviz start came before this process used CUDA */
 int process_keep(uint32_t type, const void *data, size_t size);
 void process_forget(void);
 void process_forked(void);

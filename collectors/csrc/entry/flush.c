@@ -12,6 +12,8 @@
 #include <time.h>
 
 #define FLUSH_INTERVAL_NS 500000000ull
+/* While work outside graphs is timed by events: so long they are kept at most. */
+#define EVENTS_INTERVAL_NS 50000000ull
 
 static pthread_cond_t flush_signal;
 GVIZ_LOCK(flush_lock);
@@ -47,12 +49,12 @@ static void detach_after_failure(void) {
 static void *flush_main(void *unused) {
     (void)unused;
     this_thread()->inside = 1;
-    bool relaxed = false;
+    bool relaxed = false, outstanding = false;
     pthread_mutex_lock(&flush_lock);
     while (!flush_stop) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
-        uint64_t at = (uint64_t)until.tv_nsec + pause_due_ns(FLUSH_INTERVAL_NS);
+        uint64_t at = (uint64_t)until.tv_nsec + pause_due_ns(outstanding ? EVENTS_INTERVAL_NS : FLUSH_INTERVAL_NS);
         until.tv_sec += (time_t)(at / 1000000000ull);
         until.tv_nsec = (long)(at % 1000000000ull);
         pthread_cond_timedwait(&flush_signal, &flush_lock, &until);
@@ -77,6 +79,7 @@ static void *flush_main(void *unused) {
             if (!watching() && !visits_on())
                 activity_flush();
             timing_poll();
+            outstanding = outside_poll();
             graph_memory_sample();
         }
         pause_tick();
@@ -89,6 +92,7 @@ static void *flush_main(void *unused) {
         if (!watching())
             activity_flush();
         timing_poll();
+        outside_poll();
         graph_memory_sample();
         watch_finish();
     }
@@ -108,11 +112,7 @@ void flush_start(void) {
         pthread_mutex_unlock(&once);
         return;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&flush_signal, &attributes);
-    pthread_condattr_destroy(&attributes);
+    make_steady_condition(&flush_signal);
     flush_stop = flush_final_done = false;
     flush_running = pthread_create(&flush_thread, NULL, flush_main, NULL) == 0;
     pthread_mutex_unlock(&once);

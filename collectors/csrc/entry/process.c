@@ -23,6 +23,7 @@
 /* Metadata and a few notes; a process that never uses CUDA keeps them until it ends. */
 #define MAX_KEPT (256u << 10)
 #define FOLDERS_TRIED 1000
+#define MAX_ANCESTORS 32
 
 struct kept {
     struct kept *next;
@@ -233,6 +234,26 @@ int process_open(bool describe_it, bool at_once) {
     take_kept(true);
     nvtx_write_paths();
     return 0;
+}
+
+/* -- a request that came before CUDA --------------------------------------------------------------- */
+
+/* A file that `gviz start` left in the job's directory (gviz/spool/records/format.py). */
+static bool start_left_for(pid_t process) {
+    char path[2980];
+    snprintf(path, sizeof path, "%s/start-%d", job, (int)process);
+    return access(path, F_OK) == 0;
+}
+
+/* It holds for the processes that the one asked for starts, too, until `gviz stop`. */
+bool process_start_waits(void) {
+    pid_t asked = getpid();
+    for (int i = 0; i < MAX_ANCESTORS && asked > 1 && asked != job_parent; i++) {
+        if (start_left_for(asked))
+            return true;
+        asked = process_parent(asked);
+    }
+    return false;
 }
 
 /* -- without Python: options from the environment ---------------------------------------------------- */

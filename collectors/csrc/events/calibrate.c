@@ -14,6 +14,8 @@
  * The kernels of a chain alternate, as those of a program do: one kernel again and again has
  * 0.2 us less.
  *
+ * Of kernels outside graphs it is measured likewise, on a stream.
+ *
  * Nodes of programs have more beside them than those of the chains, which write little memory and
  * come from one small module. The fold finds how much from what each graph's copies take longer
  * than its plain launches (gviz/spool/folding/event_bias.py).
@@ -42,6 +44,7 @@
 #define POSITION_NS 5000
 /* Other work on the GPU spreads the readings; on an idle one they lie within 0.1 us. */
 #define QUIET_SPREAD_NS 250
+#define ON_STREAM 16 /* kernels outside a graph: their calls take as long as the GPU is kept busy */
 #define MAX_DEVICES 64
 #define ANCHOR_LIMIT_NS 300000
 
@@ -113,15 +116,21 @@ static bool find_functions(struct device *device) {
     return cuda.ModuleGetFunction(&device->busy, device->module, "gviz_busy") == 0;
 }
 
+/* What places events on the host's clock. */
+static bool make_anchor(struct device *device, CUcontext context) {
+    if (device->context)
+        return device->anchor && device->context == context;
+    device->context = context;
+    return cuda.StreamCreate && cuda.StreamCreate(&device->stream, 1 /* CU_STREAM_NON_BLOCKING */) == 0 &&
+           cuda.EventCreate(&device->anchor, 0) == 0;
+}
+
 static bool make_ready(struct device *device, CUcontext context) {
     if (device->ready)
         return true;
-    if (!cuda.StreamCreate || !cuda.ModuleLoadData || !cuda.ModuleGetFunction ||
-        !cuda.MemAlloc || !cuda.LaunchKernel)
+    if (!cuda.ModuleLoadData || !cuda.ModuleGetFunction || !cuda.MemAlloc || !cuda.LaunchKernel)
         return false;
-    device->context = context;
-    device->ready = cuda.StreamCreate(&device->stream, 1 /* CU_STREAM_NON_BLOCKING */) == 0 &&
-                    cuda.EventCreate(&device->anchor, 0) == 0 &&
+    device->ready = make_anchor(device, context) &&
                     cuda.ModuleLoadData(&device->module, ptx) == 0 && find_functions(device) &&
                     cuda.MemAlloc(&device->memory, 2 * BYTES) == 0;
     return device->ready;
@@ -181,15 +190,15 @@ static struct copy *make_graph(const struct device *device, int type) {
 /* The host's time at a recorded event, or 0. An event on an idle stream of our own is recorded
  * at a time known to a few microseconds; the event's distance from it is measured. */
 static uint64_t position(const struct device *device, CUevent event) {
-    float milliseconds = 0;
+    int64_t since_ns;
     uint64_t before = now_ns();
     bool known = cuda.EventRecord(device->anchor, device->stream) == 0;
     while (known && cuda.EventQuery(device->anchor) != 0)
         known = now_ns() - before < ANCHOR_LIMIT_NS;
     uint64_t after = now_ns();
-    if (!known || cuda.EventElapsedTime(&milliseconds, event, device->anchor) != 0)
+    if (!known || !event_distance(event, device->anchor, &since_ns))
         return 0;
-    return (before + after) / 2 - (uint64_t)((double)milliseconds * 1e6);
+    return (before + after) / 2 - (uint64_t)since_ns;
 }
 
 static bool keep_busy(const struct device *device) {
@@ -265,26 +274,28 @@ static int64_t spread(int64_t *values, size_t count, int64_t middle) {
     return median(values, count);
 }
 
+static bool await_event(CUevent event, uint64_t until_ns) {
+    while (cuda.EventQuery(event) != 0) {
+        if (now_ns() > until_ns)
+            return false;
+        struct timespec pause = {0, POLL_NS};
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
 /* Launch a plain chain between two events, behind a kernel; the shortest time. */
 static bool time_launches(const struct device *device, CUgraphExec exec, CUevent start, CUevent end,
                           int64_t *shortest_ns) {
     uint64_t until_ns = now_ns() + LIMIT_NS;
     *shortest_ns = INT64_MAX;
     for (int round = 0; round < WARM_UP_ROUNDS + PLAIN_ROUNDS; round++) {
-        float milliseconds = 0;
+        int64_t taken_ns;
         if (!keep_busy(device) || cuda.EventRecord(start, device->stream) != 0 ||
             cuda.GraphLaunch(exec, device->stream) != 0 ||
-            cuda.EventRecord(end, device->stream) != 0)
+            cuda.EventRecord(end, device->stream) != 0 || !await_event(end, until_ns) ||
+            !event_distance(start, end, &taken_ns))
             return false;
-        while (cuda.EventQuery(end) != 0) {
-            if (now_ns() > until_ns)
-                return false;
-            struct timespec pause = {0, POLL_NS};
-            nanosleep(&pause, NULL);
-        }
-        if (cuda.EventElapsedTime(&milliseconds, start, end) != 0)
-            return false;
-        int64_t taken_ns = (int64_t)((double)milliseconds * 1e6 + 0.5);
         if (round >= WARM_UP_ROUNDS && taken_ns < *shortest_ns)
             *shortest_ns = taken_ns;
     }
@@ -319,11 +330,11 @@ static bool time_node(const struct device *device, int type, int64_t *chain_ns) 
     return true;
 }
 
-static struct calibration_record evaluate(int number, int kind, struct readings *readings) {
+static struct calibration_record evaluate(int number, int type, struct readings *readings) {
     int64_t raw = median(readings->usual, readings->usual_count);
     int64_t early = readings->early_count ? median(readings->early, readings->early_count) : raw;
     return (struct calibration_record){
-        .device_id = number, .type = kinds[kind],
+        .device_id = number, .type = type,
         .bias_ns = raw - readings->chain_ns, .early_bias_ns = early - readings->chain_ns,
         .spread_ns = spread(readings->usual, readings->usual_count, raw),
         .raw_ns = raw, .chain_ns = readings->chain_ns,
@@ -340,7 +351,7 @@ static bool measure_kind(struct device *device, int number, int kind,
     device->failed = device->failed || !good;
     if (good && (good = sample(device, copy, readings) &&
                         time_node(device, kinds[kind], &readings->chain_ns))) {
-        *record = evaluate(number, kind, readings);
+        *record = evaluate(number, kinds[kind], readings);
         *quiet = *quiet && record->spread_ns <= QUIET_SPREAD_NS;
     }
     if (copy)
@@ -349,14 +360,81 @@ static bool measure_kind(struct device *device, int number, int kind,
     return good;
 }
 
+/* -- outside graphs --------------------------------------------------------------------------------- */
+
+/* Launch kernels on the stream, behind one that keeps the GPU, with an event before and after each or
+ * (`single`) all; wait for the last. */
+static bool launch_row(const struct device *device, int kernels, bool single, CUevent events[2 * ON_STREAM],
+                       uint64_t until_ns) {
+    CUdeviceptr address = device->memory;
+    void *arguments[] = {&address};
+    int last = single ? 1 : 2 * kernels - 1;
+    if (!keep_busy(device))
+        return false;
+    for (int i = 0; i < kernels; i++) {
+        bool before = !single || i == 0, after = !single || i == kernels - 1;
+        if ((before && cuda.EventRecord(events[single ? 0 : 2 * i], device->stream) != 0) ||
+            cuda.LaunchKernel(device->functions[i % FUNCTIONS], 2, 1, 1, 128, 1, 1, 0, device->stream,
+                              arguments, NULL) != 0 ||
+            (after && cuda.EventRecord(events[single ? 1 : 2 * i + 1], device->stream) != 0))
+            return false;
+    }
+    return await_event(events[last], until_ns);
+}
+
+static bool time_row(const struct device *device, int kernels, CUevent *events, int64_t *shortest_ns) {
+    uint64_t until_ns = now_ns() + LIMIT_NS;
+    *shortest_ns = INT64_MAX;
+    for (int round = 0; round < WARM_UP_ROUNDS + PLAIN_ROUNDS; round++) {
+        int64_t taken_ns;
+        if (!launch_row(device, kernels, true, events, until_ns) || !event_distance(events[0], events[1], &taken_ns))
+            return false;
+        if (round >= WARM_UP_ROUNDS && taken_ns < *shortest_ns)
+            *shortest_ns = taken_ns;
+    }
+    return true;
+}
+
+static bool sample_row(const struct device *device, CUevent *events, struct readings *out) {
+    uint64_t until_ns = now_ns() + LIMIT_NS;
+    for (int round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
+        if (!launch_row(device, ON_STREAM, false, events, until_ns))
+            return false;
+        for (int i = 0; round >= WARM_UP_ROUNDS && i < ON_STREAM; i++)
+            if (!event_distance(events[2 * i], events[2 * i + 1], &out->usual[out->usual_count++]))
+                return false;
+    }
+    int64_t whole_ns, half_ns;
+    if (!time_row(device, ON_STREAM, events, &whole_ns) || !time_row(device, ON_STREAM / 2, events, &half_ns))
+        return false;
+    out->chain_ns = (whole_ns - half_ns) / (ON_STREAM - ON_STREAM / 2);
+    return true;
+}
+
+static bool measure_outside(const struct device *device, int number, struct calibration_record *record) {
+    CUevent events[2 * ON_STREAM] = {NULL};
+    struct readings *readings = calloc(1, sizeof *readings);
+    bool good = readings != NULL;
+    for (int i = 0; good && i < 2 * ON_STREAM; i++)
+        good = cuda.EventCreate(&events[i], 0) == 0;
+    if ((good = good && sample_row(device, events, readings)))
+        *record = evaluate(number, OUTSIDE_GRAPHS, readings);
+    for (int i = 0; i < 2 * ON_STREAM && events[i]; i++)
+        cuda.EventDestroy(events[i]);
+    free(readings);
+    return good;
+}
+
+/* -- */
+
 static void measure(struct device *device, int number, bool last_chance) {
-    struct calibration_record records[KINDS];
+    struct calibration_record records[KINDS + 1];
     bool good = true, quiet = true;
     for (int k = 0; good && k < KINDS; k++)
         good = measure_kind(device, number, k, &records[k], &quiet);
-    if (!good || !(quiet || last_chance))
+    if (!good || !measure_outside(device, number, &records[KINDS]) || !(quiet || last_chance))
         return;
-    for (int k = 0; k < KINDS; k++)
+    for (int k = 0; k <= KINDS; k++)
         spool_append_one(RECORD_CALIBRATION, &records[k], sizeof records[k]);
     __atomic_store_n(&device->done, true, __ATOMIC_RELEASE); /* calibrate_known reads it unlocked */
 }
@@ -401,11 +479,10 @@ uint64_t calibrate_position(CUcontext context, int number, CUevent event) {
     uint64_t found = 0;
     if (!device || pthread_mutex_trylock(&lock) != 0)
         return 0;
-    if (device->ready && device->context == context) {
-        int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
+    if (make_anchor(device, context))
         found = position(device, event);
-        exchange_capture_mode(mode);
-    }
+    exchange_capture_mode(mode);
     pthread_mutex_unlock(&lock);
     return found;
 }

@@ -34,6 +34,9 @@
 #define COPY_BYTES (8u << 20)
 #define NODE_BYTES 3072u
 #define STOP_SECONDS 10
+/* How long launches wait for their copy: each, and all together. */
+#define AWAITED_NS (20 * MILLISECOND_NS)
+#define AWAITED_BY_ALL_NS (200 * MILLISECOND_NS)
 
 GVIZ_LOCK(lock);
 static pthread_cond_t called, looked;
@@ -42,7 +45,7 @@ static pthread_t thread;
 static bool running, stopping, has_calls, ended;
 static struct watch *first, **end = &first; /* to be looked at */
 static const struct watch *current;
-static uint64_t began_ns;
+static uint64_t began_ns, awaited_ns;
 
 /* -- making ----------------------------------------------------------------------------------------- */
 
@@ -135,9 +138,7 @@ static uint64_t make_copy(struct watch *watch) {
 
 /* -- looking after a watch ----------------------------------------------------------------------------- */
 
-static bool is_over(const struct watch *watch) {
-    return watch->ended || watch->refused || watch_is_done(watch);
-}
+static bool is_over(const struct watch *watch) { return watch->ended || watch->refused; }
 
 static uint64_t release(struct watch *watch) {
     pthread_mutex_lock(&watch->lock);
@@ -149,10 +150,17 @@ static uint64_t release(struct watch *watch) {
     return NEVER;
 }
 
-/* Take out the copy if it times another slice than the next, or was not launched for a while. */
-static struct copy *take_unused(struct watch *watch, uint64_t time_ns) {
+/* With the watch's lock. It has its times of this period: launches are as without copies. */
+static void rest(const struct watch *watch) {
+    if (watch->for_gate && watch->exec)
+        executable_rest(watch->exec);
+}
+
+/* Take out the copy if it is not needed in this period, times another slice than the next, or was not
+ * launched for a while. */
+static struct copy *take_unused(struct watch *watch, bool done, uint64_t time_ns) {
     struct copy *copy = watch->copy;
-    bool is_next = watch->copy_slice == watch->next_slice && time_ns - watch->used_ns < kept_ns();
+    bool is_next = !done && watch->copy_slice == watch->next_slice && time_ns - watch->used_ns < kept_ns();
     if (!copy || is_next)
         return NULL;
     watch->copy = NULL;
@@ -168,8 +176,11 @@ static uint64_t look_after(struct watch *watch) {
     }
     pthread_mutex_lock(&watch->lock);
     bool lost = watch->in_flight, over = !lost && is_over(watch);
-    struct copy *unused = lost || over ? NULL : take_unused(watch, now_ns());
-    bool make = !lost && !over && watch->copies && watch->wanted && !watch->copy;
+    bool done = !lost && !over && watch_is_done(watch);
+    struct copy *unused = lost || over ? NULL : take_unused(watch, done, now_ns());
+    bool make = !lost && !over && !done && watch->copies && watch->wanted && !watch->copy;
+    if (done)
+        rest(watch);
     pthread_mutex_unlock(&watch->lock);
     copy_free(unused);
     if (over)
@@ -251,12 +262,8 @@ static void *copier_main(void *unused) {
 }
 
 static void make_conditions(void) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&called, &attributes);
-    pthread_cond_init(&looked, &attributes);
-    pthread_condattr_destroy(&attributes);
+    make_steady_condition(&called);
+    make_steady_condition(&looked);
     has_conditions = true;
 }
 
@@ -285,6 +292,31 @@ void copier_call(struct watch *watch) {
     pthread_mutex_unlock(&lock);
 }
 
+/* Whether the copy that it wants is not there yet, or not to be launched yet. */
+static bool is_awaited(struct watch *watch) {
+    pthread_mutex_lock(&watch->lock);
+    bool missing = watch->wanted && !watch->copy && !watch->cramped;
+    bool awaited = watch->copies && (missing || watch->in_flight);
+    pthread_mutex_unlock(&watch->lock);
+    return awaited;
+}
+
+void copier_await(struct watch *watch) {
+    uint64_t begin_ns = now_ns();
+    while (is_awaited(watch) && !captures_known() && now_ns() - begin_ns < AWAITED_NS) {
+        pthread_mutex_lock(&lock);
+        bool goes_on = running && !stopping && awaited_ns + now_ns() - begin_ns < AWAITED_BY_ALL_NS;
+        if (goes_on)
+            wait_for(&looked, MILLISECOND_NS);
+        pthread_mutex_unlock(&lock);
+        if (!goes_on)
+            break;
+    }
+    pthread_mutex_lock(&lock);
+    awaited_ns += now_ns() - begin_ns;
+    pthread_mutex_unlock(&lock);
+}
+
 void copier_leaves(const struct watch *watch) {
     pthread_mutex_lock(&lock);
     while (current == watch)
@@ -292,7 +324,10 @@ void copier_leaves(const struct watch *watch) {
     pthread_mutex_unlock(&lock);
 }
 
-void copier_reset(void) { began_ns = now_ns(); }
+void copier_reset(void) {
+    began_ns = now_ns();
+    awaited_ns = 0;
+}
 
 bool copier_stop(void) {
     pthread_mutex_lock(&lock);
@@ -333,7 +368,8 @@ GVIZ_EXPORT int gviz_await_copies(double seconds) {
         int at = 0;
         for (struct watch *watch; (watch = watch_next(&at));) {
             pthread_mutex_lock(&watch->lock);
-            waits = waits || watch->in_flight || (watch->copies && watch->wanted);
+            bool there = watch->copy && watch->copy_slice == watch->next_slice;
+            waits = waits || watch->in_flight || (watch->copies && watch->wanted && !there);
             pthread_mutex_unlock(&watch->lock);
         }
         if (!waits || monotonic_ns() > until_ns)

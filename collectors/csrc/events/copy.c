@@ -251,10 +251,10 @@ bool copy_finished(struct copy *copy) {
 }
 
 static bool elapsed_ns(CUevent from, CUevent to, uint64_t *out) {
-    float milliseconds = 0;
-    if (cuda.EventElapsedTime(&milliseconds, from, to) != 0 || !(milliseconds >= 0))
+    int64_t ns;
+    if (!event_distance(from, to, &ns) || ns < 0)
         return false;
-    *out = (uint64_t)((double)milliseconds * 1e6 + 0.5);
+    *out = (uint64_t)ns;
     return true;
 }
 

@@ -28,4 +28,17 @@ void watch_updated(const CUpti_CallbackData *data, bool whole);
 void watch_destroyed(CUgraphExec exec); /* it is about to be */
 void watch_context_ends(CUcontext context);
 
+/* Work outside graphs: an event before and after each call, as long as the eager budget lasts. */
+void outside_start(void);
+bool outside_on(void);
+void outside_begins(const CUpti_CallbackData *data, uint32_t cbid);
+/* The call has returned; whether it is timed. */
+bool outside_ends(const CUpti_CallbackData *data, uint32_t cbid, uint64_t called_ns,
+                  uint64_t returned_ns);
+/* On the flush thread: write the times of what has finished. Returns whether something has not. */
+bool outside_poll(void);
+void outside_forget(CUcontext context); /* it is about to be destroyed */
+void outside_abandon(void);
+void outside_stop(void);
+
 #endif

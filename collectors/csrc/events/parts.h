@@ -38,7 +38,8 @@ struct watch {
     size_t next_slice;
     bool in_flight;           /* the copy was launched and not read since */
     uint32_t correlation;     /* of that launch */
-    uint32_t launches, recorded;
+    uint32_t launches, recorded; /* recorded: by copies, in the period */
+    uint32_t period;
     uint32_t plain_timed;     /* launches of the executable with an event before and after */
     bool due;
     uint64_t copied_ns;       /* when a copy was launched last */
@@ -69,7 +70,7 @@ void watch_release(struct watch *watch);
 /* Whether the bias is known; if not, it is measured, up to so many times: then `*never` is set. */
 bool watch_calibrated(struct watch *watch, bool *never);
 extern const struct launch_maker launch_by_copies;
-/* It has its times, and those of the plain launches that they are held against. */
+/* It has its times of this period, and those of the plain launches that they are held against. */
 bool watch_is_done(const struct watch *watch);
 /* Read the events of the copy in flight. Returns whether there was none, or it had finished. The
  * copier is not at the watch, or calls it. */
@@ -79,6 +80,8 @@ bool watch_read(struct watch *watch);
 
 /* With the watch's lock: it wants a copy, has one in flight, or has ended. */
 void copier_call(struct watch *watch);
+/* Without its lock: a launch of it waits for its copy, for a moment. */
+void copier_await(struct watch *watch);
 /* Until the copier is not at the watch. */
 void copier_leaves(const struct watch *watch);
 void copier_reset(void);

@@ -157,6 +157,13 @@ static bool is_compared(const struct watch *watch) {
     return watch->copies && watch->plain_timed <= COMPARED_LAUNCHES && !visits_on();
 }
 
+/* The first launches wait for their copy to be made, and to be read: a short program has no others, and
+ * one that queues its launches would have queued them all before the first was read. */
+static bool awaits_copy(struct watch *watch) {
+    bool wanted = options.policy == POLICY_FIRST && watch->copies && due(watch, watch->launches);
+    return wanted && watch->launches >= 1 && (watch->in_flight || (watch->wanted && !watch->copy));
+}
+
 /* Make the launch by a copy, or announce it. With the watch's context. Outside a period only the
  * order of launches is seen to. */
 static bool begin(struct watch *watch, const struct launch_beginning *launch, uint64_t stream_id,
@@ -164,6 +171,15 @@ static bool begin(struct watch *watch, const struct launch_beginning *launch, ui
     CUstream stream = launch->stream;
     bool copied = false;
     pthread_mutex_lock(&watch->lock);
+    if (launch->admitted && watch->period != period_number()) {
+        watch->period = period_number();
+        watch->recorded = 0;
+    }
+    if (launch->admitted && awaits_copy(watch)) {
+        pthread_mutex_unlock(&watch->lock);
+        copier_await(watch);
+        pthread_mutex_lock(&watch->lock);
+    }
     watch->launches += launch->passed.count;
     if (launch->passed.any)
         watch->last_stream = UNKNOWN_STREAM;

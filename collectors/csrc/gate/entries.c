@@ -111,8 +111,15 @@ static struct entry *take_spare(void *real, const char *name) {
     atomic_store(&entry->hooks, hooks_of(entry->name));
     atomic_store(&entry->told, named && atomic_load(&named->told));
     atomic_store(&entry->deferred, named && atomic_load(&named->deferred));
+    atomic_store(&entry->filter, named ? atomic_load(&named->filter) : NULL);
     atomic_store(&entry->real, real);
     return entry;
+}
+
+/* The stubs of spares ask no filter: call_enter asks it. */
+static bool asks_filter(struct entry *entry) {
+    bool is_spare = entry >= spares && entry < spares + SPARE_COUNT;
+    return !is_spare && atomic_load(&entry->filter);
 }
 
 void *stub_of(void *real, const char *name) {
@@ -146,7 +153,7 @@ void entry_let_pass(struct entry *entry) {
         return;
     lock();
     bool plain = !atomic_load(&entry->deferred);
-    if (plain && atomic_load(&phase) == PHASE_OPEN && (!atomic_load(&entry->told) || atomic_load(&entry->filter))) {
+    if (plain && atomic_load(&phase) == PHASE_OPEN && (!atomic_load(&entry->told) || asks_filter(entry))) {
         entry->own_at = own_mark_at();
         atomic_store(&entry->fast, atomic_load(&entry->real));
     }
@@ -163,7 +170,7 @@ static void stop(struct entry *entry) {
 
 static void set_told(struct entry *entry, bool on) {
     atomic_store(&entry->told, on);
-    if (on && !atomic_load(&entry->filter))
+    if (on && !asks_filter(entry))
         stop(entry);
 }
 
@@ -188,13 +195,19 @@ static void set_deferred(struct entry *entry, bool on) {
 
 void entries_defer(uint32_t id, bool on) { set_all(id, set_deferred, on); }
 
-/* Stubs of names alone: those of spares do not ask a filter, call_enter does. */
-void entries_filter(uint32_t id, gate_filter passes) {
-    struct entry *entry = &__start_gate_entries[id - 1];
-    lock();
+static void set_filter(struct entry *entry, gate_filter passes) {
     atomic_store(&entry->filter, passes);
     if (!passes && atomic_load(&entry->told))
         stop(entry);
+}
+
+void entries_filter(uint32_t id, gate_filter passes) {
+    struct entry *end = spares + atomic_load(&spares_taken);
+    lock();
+    set_filter(&__start_gate_entries[id - 1], passes);
+    for (struct entry *entry = spares; entry < end; entry++)
+        if (entry->id == id)
+            set_filter(entry, passes);
     atomic_flag_clear(&letting);
 }
 

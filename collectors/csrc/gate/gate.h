@@ -51,9 +51,9 @@ struct gate_call {
     bool *made;              /* set before the call: the listener has made it, and it succeeded */
 };
 typedef void (*gate_listener)(const struct gate_call *call);
-/* Whether a call, given its first two words, is made without being told of. Asked within every such
- * call: it must be quick, and call nothing. Asked again after a no. */
-typedef bool (*gate_filter)(uintptr_t first, uintptr_t second);
+/* Whether a call, given its first two words and its number, is made without being told of. Asked within
+ * every such call: it must be quick, and call nothing. Asked again after a no. */
+typedef bool (*gate_filter)(uintptr_t first, uintptr_t second, uint32_t id);
 
 /* Another profiler begins: a library calls a function of CUPTI's, and waits until this returns. */
 typedef void (*gate_arrival)(const char *function, const char *caller);
@@ -76,7 +76,7 @@ struct gate_api {
     void (*tell)(uint32_t id, bool on);
     /* The driver's function of a name, for calls within a listener: without stub; NULL: none. */
     void *(*bare)(const char *name);
-    /* Of calls with at most two arguments that are told of, those that a filter lets pass are not;
+    /* Of calls with at most four arguments that are told of, those that a filter lets pass are not;
      * NULL: all are told of. */
     void (*filter)(uint32_t id, gate_filter passes);
     /* Whether another thread is inside a call whose name begins so. Where that thread's filter has

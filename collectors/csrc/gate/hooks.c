@@ -100,7 +100,9 @@ static void poll(const struct call *call, const char *query,
     atomic_fetch_add(&tallies.polled, 1);
     while (atomic_load(&phase) != PHASE_OPEN) {
         int (*request)(uintptr_t) = (int (*)(uintptr_t))call_enter(&asked);
+        int mode = quiet_exchange_mode(RELAXED_CAPTURE); /* another thread may capture, and a query break that */
         bool over = done(call, request);
+        quiet_exchange_mode(mode);
         call_leave(&asked);
         if (over)
             return;

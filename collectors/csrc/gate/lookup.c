@@ -76,8 +76,15 @@ static void forked(void) {
     entries_start();
 }
 
+/* What glibc's pthread_atfork calls. Other C libraries lack it: programs of theirs, which may be children
+ * of one with CUDA, have none themselves, and go on as without this library. */
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
+extern void *__dso_handle HIDDEN;
+
 __attribute__((constructor)) static void start(void) {
+    if (!__register_atfork)
+        return;
     marks_start();
     entries_start();
-    pthread_atfork(NULL, NULL, forked);
+    __register_atfork(NULL, NULL, forked, __dso_handle);
 }

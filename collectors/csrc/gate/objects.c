@@ -119,9 +119,15 @@ void *object_symbol(const struct object *object, const char *name) {
     return symbol_of(object->base, object->dynamic, name);
 }
 
+/* Of glibc's loader; a program with another C library has none, and no CUDA. */
+extern struct r_debug _r_debug __attribute__((weak));
+
 /* From the loader's own list: libc stands in it from the start, and nothing is called. A sanitizer
  * that starts has not made its dl_iterate_phdr ready. */
 void *libc_function(const char *name) {
+    struct object musl;
+    if (!&_r_debug)
+        return object_find("ld-musl-", 0, &musl) ? object_symbol(&musl, name) : NULL;
     for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
         const char *file = file_name(map->l_name ? map->l_name : "");
         if (!has_prefix(file, "libc.so.6") && !has_prefix(file, "libdl.so.2"))

@@ -15,6 +15,7 @@
 #define ENTRY_BYTES 64
 #define ENTRY_FAST 32
 #define ENTRY_OWN_AT 40
+#define ENTRY_ID 48
 #define ENTRY_FILTER 56
 #define MARK_INSIDE 1
 #define MARK_CALLS 8
@@ -62,6 +63,7 @@ struct call {
 _Static_assert(sizeof(struct entry) == ENTRY_BYTES, "ENTRY_BYTES");
 _Static_assert(offsetof(struct entry, fast) == ENTRY_FAST, "ENTRY_FAST");
 _Static_assert(offsetof(struct entry, own_at) == ENTRY_OWN_AT, "ENTRY_OWN_AT");
+_Static_assert(offsetof(struct entry, id) == ENTRY_ID, "ENTRY_ID");
 _Static_assert(offsetof(struct entry, filter) == ENTRY_FILTER, "ENTRY_FILTER");
 _Static_assert(sizeof(struct call) <= CALL_BYTES && CALL_BYTES % 16 == 0, "CALL_BYTES");
 _Static_assert(offsetof(struct call, vectors) == CALL_VECTORS, "CALL_VECTORS");
@@ -97,7 +99,7 @@ struct hooks {
             ".popsection\n");
 #define STUB(name) STUB_OF(name, "gate_fast")
 #define WIDE(name) STUB_OF(name, "gate_fast_wide") /* it may have arguments on the stack */
-#define FILTERED(name) STUB_OF(name, "gate_fast_filtered") /* it has two arguments, and many calls */
+#define FILTERED(name) STUB_OF(name, "gate_fast_filtered") /* it has four arguments at most, and many calls */
 
 /* ---- stubs.c ------------------------------------------------------------------------------ */
 
@@ -175,6 +177,9 @@ const char *quiet_obstacle(bool surely);
 extern HIDDEN const char quiet_in_flight[]; /* the obstacle that may end soon */
 void quiet_begin(void);
 bool quiet_current_is_over(void); /* the calling thread's context */
+#define RELAXED_CAPTURE 2 /* CU_STREAM_CAPTURE_MODE_RELAXED: what the thread does breaks no capture */
+/* Set the calling thread's mode of captures, within the driver by the mark; returns the one before. */
+int quiet_exchange_mode(int mode);
 void quiet_forked(void);
 /* Hooks. */
 void quiet_context_created(struct call *call);

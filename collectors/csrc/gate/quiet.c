@@ -16,7 +16,6 @@
 #define NOT_READY 600
 #define LEGACY_STREAM 1
 #define DISABLE_TIMING 2
-#define RELAXED_CAPTURE 2
 
 typedef uintptr_t word;
 
@@ -170,14 +169,19 @@ void quiet_stream_created(struct call *call) {
     pthread_mutex_unlock(&lock);
 }
 
+int quiet_exchange_mode(int mode) {
+    ask("cuThreadExchangeStreamCaptureMode", (word)&mode, 0, 0);
+    return mode;
+}
+
 /* Put an event at the end of what a stream still has to do. Another stream may be capturing. */
 static void leave_over(const struct stream *stream) {
     word event = 0, popped;
-    int status = 0, mode = RELAXED_CAPTURE;
+    int status = 0;
     if (ask("cuStreamIsCapturing", stream->handle, (word)&status, 0) != 0 || status != 0 ||
         ask("cuCtxPushCurrent_v2", stream->context, 0, 0) != 0)
         return;
-    ask("cuThreadExchangeStreamCaptureMode", (word)&mode, 0, 0);
+    int mode = quiet_exchange_mode(RELAXED_CAPTURE);
     if (ask("cuStreamQuery", stream->handle, 0, 0) == NOT_READY) {
         if (leftover_count < EVENTS && ask("cuEventCreate", (word)&event, DISABLE_TIMING, 0) == 0 &&
             ask("cuEventRecord", event, stream->handle, 0) == 0) {
@@ -187,7 +191,7 @@ static void leave_over(const struct stream *stream) {
             lost = true;
         }
     }
-    ask("cuThreadExchangeStreamCaptureMode", (word)&mode, 0, 0);
+    quiet_exchange_mode(mode);
     ask("cuCtxPopCurrent_v2", (word)&popped, 0, 0);
 }
 

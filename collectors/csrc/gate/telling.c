@@ -34,7 +34,7 @@ static int made_already(void) { return 0; }
 
 static bool passes(const struct call *call) {
     gate_filter filter = atomic_load_explicit(&call->entry->filter, memory_order_relaxed);
-    return filter && filter(call->words[0], call->words[1]);
+    return filter && filter(call->words[0], call->words[1], call->entry->id);
 }
 
 static void tell(struct call *call, uintptr_t *result) {

@@ -13,9 +13,15 @@
 void walk_reset(void);
 void walk_graph(CUgraph graph, uint32_t exec_id);
 void walk_device(CUcontext context);
+void walk_function(CUfunction function); /* it is launched: write its name and resources, once */
 /* Fill in up to `count` edges and return how many there are; with 0 and NULL only that. */
 size_t graph_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data,
                    size_t count);
+
+/* ---- devices.c: which device a context, or an address, belongs to ---------------------------- */
+
+/* Of device memory; `missing`: it is none that the driver knows. */
+int device_of_address(uint64_t address, int missing);
 
 /* ---- bodies.c: the body graphs of conditional nodes ----------------------------------- */
 

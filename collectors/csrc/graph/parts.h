@@ -20,7 +20,6 @@ void graph_memory_watch(int device, CUdeviceptr address);
 
 int device_current(void);
 int device_of_context(CUcontext context, int missing);
-int device_of_address(uint64_t address, int missing);
 void devices_forget(void);
 
 #endif

@@ -86,10 +86,13 @@ static bool functions_grow(void) {
 
 static void function_write(CUfunction function, CUkernel kernel) {
     const char *name = NULL;
-    if (!cuda.FuncGetName || cuda.FuncGetName(&name, function) != 0 || !name)
+    struct function_record record = {(uint64_t)(uintptr_t)function, -1, -1, -1, -1};
+    if (!cuda.FuncGetName || cuda.FuncGetName(&name, function) != 0 || !name) {
         if (!cuda.KernelGetName || !kernel || cuda.KernelGetName(&name, kernel) != 0 || !name)
             name = "?";
-    struct function_record record = {(uint64_t)(uintptr_t)function, -1, -1, -1, -1};
+        else if (kernel == (CUkernel)function && cuda.KernelGetFunction)
+            cuda.KernelGetFunction(&function, kernel);
+    }
     cuda.FuncGetAttribute(&record.registers, FUNC_NUM_REGS, function);
     cuda.FuncGetAttribute(&record.static_shared_bytes, FUNC_SHARED_SIZE_BYTES, function);
     cuda.FuncGetAttribute(&record.local_bytes, FUNC_LOCAL_SIZE_BYTES, function);
@@ -144,6 +147,9 @@ static struct function_info *function_look_up(CUfunction function, CUkernel kern
         free(info);
     return kept;
 }
+
+/* A launch may name a kernel in its place: of that the resources are the function's. */
+void walk_function(CUfunction function) { function_look_up(function, (CUkernel)function); }
 
 /* -- arguments -------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include "launch/launch.h"
 #include "life/life.h"
 #include "spool/spool.h"
+#include "told/told.h"
 #include "window/window.h"
 
 #include <string.h>
@@ -86,6 +87,8 @@ GVIZ_HOT_CODE static struct entered exec_enter(CUgraphExec handle, bool admitted
     if (exec && exec->period != period_number()) {
         exec->period = period_number();
         exec->launches = exec->recorded = 0;
+        exec->watch = exec->watch ? exec->watch : exec->resting;
+        exec->resting = 0;
     } else if (exec) {
         exec->launches += passed;
     }
@@ -246,6 +249,8 @@ GVIZ_HOT_CODE void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     }
     if (slot.free_before)
         memory_taken(slot.exec_id, MEMORY_FIRST_LAUNCH, slot.free_before);
+    if (told_in_place() && window_eager_left() && !(slot.flags & LAUNCH_NODE_LEVEL))
+        window_launched_plain(1 + slot.passed.count);
     if (!visits_on())
         window_launched(slot.wanted);
     else if (slot.flags & LAUNCH_NODE_LEVEL)

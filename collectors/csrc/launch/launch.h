@@ -40,6 +40,24 @@ struct launch_maker {
 };
 void launch_listen(const struct launch_maker *maker); /* NULL: nobody */
 
+/* ---- pairs.c: pairs of events --------------------------------------------------------------- */
+
+struct event_pair {
+    CUevent start, end;
+    CUcontext context;
+    uint64_t token, cost_ns; /* whoever has it keeps them */
+    struct event_pair *next;
+};
+
+struct event_pair *pair_take(CUcontext context); /* NULL: none can be made */
+void pair_return(struct event_pair *pair);
+/* Free those of a list, of one context or of all (NULL): their events have gone, or are left to it. */
+void pairs_drop(struct event_pair **list, CUcontext context);
+void pairs_forget(CUcontext context); /* it is about to be destroyed */
+void pairs_stop(void); /* destroy those that nobody has */
+/* The time between two events that have happened, also a negative one; false: the driver does not say. */
+bool event_distance(CUevent from, CUevent to, int64_t *ns);
+
 /* ---- timing.c: whole-launch GPU time, by events ------------------------------------------- */
 
 bool timing_wanted(uint64_t time_ns);

@@ -8,63 +8,16 @@
 #include "launch/launch.h"
 #include "spool/spool.h"
 
-#include <stdlib.h>
-
 #define MAX_PENDING 4096
 
-struct pair {
-    CUevent start, end;
-    CUcontext context;
-    uint64_t token, cost_ns;
-    struct pair *next;
-};
-
 GVIZ_LOCK(lock);
-static struct pair *pool, *pending_first, *pending_last;
+static struct event_pair *pending_first, *pending_last;
 static int pending_count;
 static uint64_t allowed_from_ns GVIZ_HOT, thinned_count GVIZ_HOT;
 static uint64_t next_token = 1, cost_count, lost_count;
 static uint64_t cost_least_ns = UINT64_MAX;
 static double cost_typical_ns;
 static uint64_t first_launch_ns GVIZ_HOT, cost_total_ns;
-
-static struct pair *pair_create(CUcontext context) {
-    struct pair *pair = calloc(1, sizeof *pair);
-    if (!pair)
-        return NULL;
-    /* Creating an event is forbidden to a thread whose other stream is being captured. */
-    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
-    CUresult result = cuda.EventCreate(&pair->start, 0);
-    if (result == 0 && (result = cuda.EventCreate(&pair->end, 0)) != 0)
-        cuda.EventDestroy(pair->start);
-    exchange_capture_mode(mode);
-    if (result != 0) {
-        free(pair);
-        return NULL;
-    }
-    pair->context = context;
-    return pair;
-}
-
-static struct pair *pair_take(CUcontext context) {
-    pthread_mutex_lock(&lock);
-    struct pair **at = &pool;
-    while (*at && (*at)->context != context)
-        at = &(*at)->next;
-    struct pair *pair = *at;
-    if (pair)
-        *at = pair->next;
-    bool full = pending_count >= MAX_PENDING;
-    pthread_mutex_unlock(&lock);
-    return pair || full ? pair : pair_create(context);
-}
-
-static void pair_return(struct pair *pair) {
-    pthread_mutex_lock(&lock);
-    pair->next = pool;
-    pool = pair;
-    pthread_mutex_unlock(&lock);
-}
 
 /* Whether a launch now may be timed without its events costing more than their share. */
 GVIZ_HOT_CODE bool timing_wanted(uint64_t time_ns) {
@@ -79,7 +32,10 @@ GVIZ_HOT_CODE bool timing_wanted(uint64_t time_ns) {
 
 /* Return a pair whose start event is recorded, or NULL: this launch is not timed. */
 void *timing_begin(CUcontext context, CUstream stream, uint64_t *token) {
-    struct pair *pair = pair_take(context);
+    pthread_mutex_lock(&lock);
+    bool full = pending_count >= MAX_PENDING;
+    pthread_mutex_unlock(&lock);
+    struct event_pair *pair = full ? NULL : pair_take(context);
     if (!pair)
         return NULL;
     uint64_t begin = now_ns(); /* making the events is paid once, and not counted */
@@ -94,7 +50,7 @@ void *timing_begin(CUcontext context, CUstream stream, uint64_t *token) {
 }
 
 void timing_end(void *opaque, CUstream stream, bool launched) {
-    struct pair *pair = opaque;
+    struct event_pair *pair = opaque;
     uint64_t begin = now_ns();
     if (!launched || cuda.EventRecord(pair->end, stream) != 0) {
         pair_return(pair);
@@ -125,19 +81,19 @@ void timing_end(void *opaque, CUstream stream, bool launched) {
     pthread_mutex_unlock(&lock);
 }
 
-static void pair_read(struct pair *pair) {
-    float milliseconds = 0;
-    if (cuda.EventElapsedTime(&milliseconds, pair->start, pair->end) == 0) {
-        struct launch_time_record record = {pair->token, (uint64_t)((double)milliseconds * 1e6 + 0.5)};
+static void pair_read(struct event_pair *pair) {
+    int64_t taken_ns;
+    if (event_distance(pair->start, pair->end, &taken_ns)) {
+        struct launch_time_record record = {pair->token, (uint64_t)taken_ns};
         spool_append_one(RECORD_LAUNCH_TIME, &record, sizeof record);
     }
 }
 
 /* Take the oldest pending pair. The driver is called without the lock held: a callback of the
  * program may wait for the lock while it holds one of the driver's. */
-static struct pair *pending_take(void) {
+static struct event_pair *pending_take(void) {
     pthread_mutex_lock(&lock);
-    struct pair *pair = pending_first;
+    struct event_pair *pair = pending_first;
     if (pair) {
         pending_first = pair->next;
         if (!pending_first)
@@ -148,7 +104,7 @@ static struct pair *pending_take(void) {
     return pair;
 }
 
-static void pending_put_back(struct pair *pair) {
+static void pending_put_back(struct event_pair *pair) {
     pthread_mutex_lock(&lock);
     pair->next = pending_first;
     pending_first = pair;
@@ -161,7 +117,7 @@ static void pending_put_back(struct pair *pair) {
 /* Read the pairs whose launches have finished; called on the flush thread. A launch on a slow
  * stream holds back those after it until the next poll. */
 void timing_poll(void) {
-    struct pair *pair;
+    struct event_pair *pair;
     while ((pair = pending_take())) {
         CUcontext popped;
         bool ready = false;
@@ -186,26 +142,13 @@ int timing_pending(void) {
     return count;
 }
 
-static void drop(struct pair **list, CUcontext context) {
-    while (*list) {
-        struct pair *pair = *list;
-        if (context && pair->context != context) {
-            list = &pair->next;
-            continue;
-        }
-        *list = pair->next;
-        free(pair); /* its events go with their context */
-    }
-}
-
 /* The context is about to be destroyed, and its events with it. */
 void timing_forget(CUcontext context) {
     pthread_mutex_lock(&lock);
-    drop(&pool, context);
-    drop(&pending_first, context);
+    pairs_drop(&pending_first, context);
     pending_last = NULL;
     pending_count = 0;
-    for (struct pair *pair = pending_first; pair; pair = pair->next) {
+    for (struct event_pair *pair = pending_first; pair; pair = pair->next) {
         pending_last = pair;
         pending_count++;
     }
@@ -238,9 +181,7 @@ void timing_stop(bool at_end) {
     lost_count += (uint64_t)pending_count;
     if (at_end)
         write_counters();
-    struct pair *unused = pool;
-    pool = NULL;
-    drop(&pending_first, NULL);
+    pairs_drop(&pending_first, NULL);
     pending_last = NULL;
     pending_count = 0;
     if (at_end) {
@@ -250,15 +191,4 @@ void timing_stop(bool at_end) {
         cost_least_ns = UINT64_MAX;
     }
     pthread_mutex_unlock(&lock);
-    CUcontext popped;
-    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED); /* a capture elsewhere goes on */
-    for (struct pair *pair = unused; pair; pair = pair->next) {
-        if (cuda.CtxPushCurrent(pair->context) != 0)
-            continue;
-        cuda.EventDestroy(pair->start);
-        cuda.EventDestroy(pair->end);
-        cuda.CtxPopCurrent(&popped);
-    }
-    exchange_capture_mode(mode);
-    drop(&unused, NULL);
 }

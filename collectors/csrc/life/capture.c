@@ -38,7 +38,7 @@ GVIZ_LOCK(lock);
 static struct capture captures[MAX_CAPTURES];
 static int capture_count, untracked; /* untracked: begun when the table was full */
 static uint32_t last_sequence;
-static bool runtime_named[CALL_ID_LIMIT];
+static atomic_bool runtime_named[CALL_ID_LIMIT];
 
 enum { WATCH_OFF, WATCH_TURNING, WATCH_ON };
 static _Atomic int watch_state;
@@ -172,9 +172,8 @@ static uint32_t current_runtime_call(void) {
 }
 
 static void name_runtime_call(uint32_t id) {
-    if (id >= CALL_ID_LIMIT || runtime_named[id])
+    if (id >= CALL_ID_LIMIT || !is_first_use(&runtime_named[id]))
         return;
-    runtime_named[id] = true;
     const char *name = NULL;
     if (cupti.cuptiGetCallbackName(DOMAIN_RUNTIME_API, id, &name) != 0 || !name)
         return;

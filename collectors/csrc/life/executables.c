@@ -92,15 +92,27 @@ bool executable_is_wanted(CUgraphExec handle) {
 void executable_watch(CUgraphExec handle, int watch) {
     pthread_mutex_lock(&lock);
     struct executable *known = find(handle);
-    if (known)
+    if (known) {
         known->watch = watch;
+        known->resting = 0;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void executable_rest(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    if (known && known->watch) {
+        known->resting = known->watch;
+        known->watch = 0;
+    }
     pthread_mutex_unlock(&lock);
 }
 
 int executable_watch_of(CUgraphExec handle) {
     pthread_mutex_lock(&lock);
     struct executable *known = find(handle);
-    int watch = known ? known->watch : 0;
+    int watch = !known ? 0 : known->watch ? known->watch : known->resting;
     pthread_mutex_unlock(&lock);
     return watch;
 }

@@ -294,9 +294,13 @@ static void node_updated(const CUpti_CallbackData *data, uint32_t cbid, int resu
         update.graph_id = (uint32_t)(id >> 32);
         update.node_id = (uint32_t)id;
     }
-    if (is_called(data, "SetEnabled"))
+    bool switches = is_called(data, "SetEnabled");
+    if (switches)
         memcpy(&update.value, (const char *)data->params + 16, sizeof update.value);
     updates_add(&update, start_ns, end_ns);
+    struct updated_node named = {exec_id, update.graph_id, update.node_id};
+    if (result == 0 && id != NO_NODE && !switches && !executable_watch_of((CUgraphExec)params[0]))
+        updates_passing_grant((CUgraphExec)params[0], node, cbid, named);
 }
 
 static void returned(const CUpti_CallbackData *data, uint32_t cbid) {

@@ -35,13 +35,15 @@ struct executable {
     bool launched; /* before, in whatever period */
     bool unwanted; /* its graph's name does not match the requested pattern */
     int watch;     /* of the copies that may be launched in its place, 0: none */
+    int resting;   /* such a watch, until the next period */
 };
 
 void executables_reset(void);
 void executable_created(CUgraphExec exec, uint32_t exec_id);
 uint32_t executable_id(CUgraphExec exec);
 void executable_watch(CUgraphExec exec, int watch);
-int executable_watch_of(CUgraphExec exec);
+void executable_rest(CUgraphExec exec); /* its watch is told of no launch in this period any more */
+int executable_watch_of(CUgraphExec exec); /* 0: no copy stands for it, now or later */
 bool executable_is_wanted(CUgraphExec exec); /* its nodes are to be timed */
 /* Its entry, made if need be; NULL without memory. The table is locked until the release. */
 struct executable *executable_hold(CUgraphExec exec);

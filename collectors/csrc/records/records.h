@@ -25,6 +25,7 @@
 #define ORIGIN_UNWANTED 1
 #define OWN_IDS 1073741824
 #define OWN_CORRELATIONS 0x80000000u
+#define OUTSIDE_GRAPHS -1
 
 enum record_type {
     RECORD_META = 1, /* JSON from Python: name, command, versions */
@@ -58,6 +59,7 @@ enum record_type {
     RECORD_INSTANTIATE_FAILED = 34, /* The driver's report on an instantiation that failed */
     RECORD_DEVICE_MEMORY = 35, /* Free device memory before and after a step of an executable's life, in bytes */
     RECORD_RUNTIME_CALL_NAME = 36, /* The name of a runtime call, by its number */
+    RECORD_UPDATES_PASSED = 37, /* Updates of a node that nobody was told of: their number, for equal ones that were told */
     RECORD_CONDITIONAL = 40, /* A conditional node */
     RECORD_PARAMETER = 41, /* A parameter of a node */
     RECORD_GRAPH_MEMORY = 42, /* Memory of alloc nodes on a device, in bytes */
@@ -66,6 +68,7 @@ enum record_type {
     RECORD_COLLECTOR = 52, /* What measures from here on, newline, why */
     RECORD_REFUSED = 53, /* Nodes of a graph are not timed */
     RECORD_CALIBRATION = 54, /* Time between two events around a node of a type beyond the node's own, on private chains */
+    RECORD_OPERATIONS = 55, /* Work outside graphs with its times by events */
     RECORD_PERIOD = 60, /* Recording begins or ends, and why */
     RECORD_ALTERNATION = 61, /* JSON from Python: a graph and its work eagerly, timed alternately */
     RECORD_LAUNCHES_PASSED = 62, /* Launches of an executable of which only the number is known */
@@ -87,6 +90,7 @@ enum period_reason {
     PERIOD_END = 9,
     PERIOD_FOLLOWED = 10,
     PERIOD_RANGE = 11,
+    PERIOD_REQUEST = 12,
 };
 
 /* Cause of the opening of a window */
@@ -168,6 +172,25 @@ struct node_time {
     uint64_t between_ns; /* from there to the event after it */
 };
 _Static_assert(sizeof(struct node_time) == 24, "its size");
+
+/* A call outside graphs, and when its work ran by two events, in an OPERATIONS record */
+struct operation {
+    uint32_t correlation;
+    int32_t type; /* CUgraphNodeType of the same work */
+    uint32_t stream_id; /* 0xffffffff: not known */
+    int32_t device_id;
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_mem_bytes;
+    uint32_t copy_kind; /* CUpti_ActivityMemcpyKind, 0: not known */
+    uint32_t after_call; /* 1: start_ns is the latter */
+    uint32_t padding;
+    uint64_t function; /* key of a FUNCTION record; 0: it is no kernel */
+    int64_t bytes; /* -1: not known, or it moves none */
+    uint64_t start_ns; /* host time of the event before the call, or when the call had handed the work over */
+    uint64_t end_ns; /* of the event after the call */
+};
+_Static_assert(sizeof(struct operation) == 88, "its size");
 
 /* A GPU */
 struct device_record {
@@ -432,6 +455,17 @@ struct updates_record {
 };
 _Static_assert(sizeof(struct updates_record) == 56, "its size");
 
+/* Updates of a node that nobody was told of: their number, for equal ones that were told */
+struct updates_passed_record {
+    uint32_t exec_id;
+    uint32_t graph_id; /* of the node */
+    uint32_t node_id;
+    uint32_t call;
+    uint64_t updates;
+    uint64_t to_ns; /* none of them is later */
+};
+_Static_assert(sizeof(struct updates_passed_record) == 32, "its size");
+
 /* The driver's report on a whole-graph update that failed */
 struct update_failed_record {
     uint32_t exec_id;
@@ -538,7 +572,7 @@ _Static_assert(sizeof(struct node_times_record) == 40, "its size");
 /* Time between two events around a node of a type beyond the node's own, on private chains */
 struct calibration_record {
     int32_t device_id;
-    int32_t type;
+    int32_t type; /* CUgraphNodeType; OUTSIDE_GRAPHS: of kernels that are launched on a stream */
     int64_t bias_ns; /* ``raw_ns - chain_ns`` */
     int64_t early_bias_ns; /* of nodes that ran while the launch call had not returned */
     int64_t spread_ns; /* median deviation from ``raw_ns`` */
@@ -548,6 +582,14 @@ struct calibration_record {
     uint32_t early_samples;
 };
 _Static_assert(sizeof(struct calibration_record) == 56, "its size");
+
+/* Work outside graphs with its times by events */
+struct operations_record {
+    uint32_t operations;
+    uint32_t reserved;
+    /* then: work: struct operation; decoded, an array of dtype OPERATION */
+};
+_Static_assert(sizeof(struct operations_record) == 8, "its size");
 
 /* Nodes of a graph are not timed */
 struct refused_record {

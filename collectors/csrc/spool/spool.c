@@ -24,7 +24,7 @@ static char directory[3000];
 static struct segment_header *segment GVIZ_HOT;
 static uint64_t capacity GVIZ_HOT;
 static uint32_t next_index;
-static uint64_t total_bytes GVIZ_HOT;
+static _Atomic uint64_t total_bytes GVIZ_HOT; /* written with the lock held */
 static char why_closed[LAST_WORDS_BYTES / 2]; /* with the lock held; "": nothing went wrong */
 
 /* Reserved, not sparse: on a full disk a sparse mapping would kill the program (SIGBUS). Signals
@@ -91,7 +91,7 @@ int spool_open(const char *where) {
     pthread_mutex_lock(&lock);
     strcpy(directory, where);
     next_index = 0;
-    total_bytes = 0;
+    atomic_store_explicit(&total_bytes, 0, memory_order_relaxed);
     why_closed[0] = 0;
     int result = open_segment(SEGMENT_BYTES);
     pthread_mutex_unlock(&lock);
@@ -120,7 +120,7 @@ bool spool_is_open(void) {
 }
 
 const char *spool_directory(void) { return directory; }
-uint64_t spool_bytes(void) { return total_bytes; }
+uint64_t spool_bytes(void) { return atomic_load_explicit(&total_bytes, memory_order_relaxed); }
 
 /* With the lock held, and room for the record. */
 GVIZ_HOT_CODE static void write_record(uint32_t type, uint64_t size, const struct slice *slices, int count) {
@@ -135,7 +135,8 @@ GVIZ_HOT_CODE static void write_record(uint32_t type, uint64_t size, const struc
         to += slices[i].size;
     }
     atomic_store_explicit(&segment->committed, at + whole, memory_order_release);
-    total_bytes += whole;
+    uint64_t bytes = atomic_load_explicit(&total_bytes, memory_order_relaxed);
+    atomic_store_explicit(&total_bytes, bytes + whole, memory_order_relaxed);
 }
 
 /* With the lock held. When there is no next segment, say so at the end of this one, which is

@@ -21,18 +21,36 @@ GVIZ_HOT_CODE struct thread_state *this_thread(void) {
     return &state;
 }
 
-/* Field 22 of stat, man 5 proc. With the process id it names a process for good. */
-uint64_t process_start_ticks(void) {
+void make_steady_condition(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* A number of a process's stat, man 5 proc; 0: not known. */
+static uint64_t stat_field(const char *process, int wanted) {
     char text[2048];
-    FILE *file = fopen("/proc/self/stat", "re");
+    snprintf(text, sizeof text, "/proc/%s/stat", process);
+    FILE *file = fopen(text, "re");
     size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
     if (file)
         fclose(file);
     text[n] = 0;
     const char *at = strrchr(text, ')'); /* the name before it may hold anything */
-    for (int field = 2; at && field < 22; field++)
+    for (int field = 2; at && field < wanted; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* With the process id it names a process for good. */
+uint64_t process_start_ticks(void) { return stat_field("self", 22); }
+
+pid_t process_parent(pid_t process) {
+    char name[16];
+    snprintf(name, sizeof name, "%d", (int)process);
+    return (pid_t)stat_field(name, 4);
 }
 
 /* The same variables as in collectors/metadata.py. */

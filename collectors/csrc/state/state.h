@@ -76,8 +76,12 @@ struct thread_state {
 };
 
 struct thread_state *this_thread(void);
+/* A condition whose waits are by CLOCK_MONOTONIC: the clock of the wall may jump. */
+void make_steady_condition(pthread_cond_t *condition);
 /* Start of this process in clock ticks since boot; 0: not known. */
 uint64_t process_start_ticks(void);
+/* The process that started another; 0: not known. */
+pid_t process_parent(pid_t process);
 /* The rank in a distributed job, or NULL. */
 const char *process_rank(void);
 

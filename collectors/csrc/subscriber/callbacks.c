@@ -20,17 +20,22 @@ static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
     if (data->site == 0) {
         thread->call_stream = call_stream(cbid, data->params, &thread->call_has_stream);
         thread->created_node = false;
-        window_operation(data->context, thread->call_stream, thread->call_has_stream);
+        if (outside_on())
+            outside_begins(data, cbid);
+        else
+            window_operation(data->context, thread->call_stream, thread->call_has_stream);
         if (data->correlation_data)
             *data->correlation_data = now_ns();
         return;
     }
     uint64_t end_ns = now_ns();
-    thread->call_has_stream = false;
-    if (thread->created_node || !data->correlation_data || !activity_is_open())
-        return; /* captured, or outside a window: no operation of its own */
-    if (*data->correlation_data == 0)
+    if (!data->correlation_data || *data->correlation_data == 0)
         return; /* gviz attached while the call was under way */
+    uint64_t start_ns = *data->correlation_data;
+    bool recorded = outside_on() ? outside_ends(data, cbid, start_ns, end_ns) : activity_is_open();
+    thread->call_has_stream = false;
+    if (thread->created_node || !recorded)
+        return; /* captured, or outside a window: no operation of its own */
     struct call_record record = {
         .call = cbid, .correlation = data->correlation_id,
         .start_ns = *data->correlation_data, .end_ns = end_ns,

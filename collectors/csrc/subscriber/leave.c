@@ -35,6 +35,7 @@ static bool drain(double seconds) {
 void leave(const char *profiler, double seconds) {
     struct thread_state *thread = this_thread();
     thread->inside++;
+    bool held = pause_hold();
     pause_leave(profiler);
     if (!drain(seconds))
         note("warning", "CUPTI was left to %s while the GPU was busy or a capture under way: the "
@@ -43,7 +44,9 @@ void leave(const char *profiler, double seconds) {
     activity_give_back();
     subscription_stop();
     timing_stop(false);
+    pairs_stop();
     contexts_forget();
     atomic_store(&run_state, STATE_LEFT);
+    pause_release(held);
     thread->inside--;
 }

@@ -27,13 +27,15 @@ static size_t tables_of_caller(const struct gate_hole *holes, size_t count, size
     return tables;
 }
 
-/* What the program calls past the gate, so that nobody may close it on that ground. CUDA's libraries
- * request seven tables each: these are a note a library. */
+/* What the program calls past the gate, so that nobody may close it on that ground: tables count where
+ * it is to be closed. CUDA's libraries request seven each: these are a note a library. */
 static void write_holes(const struct gate_api *gate) {
     struct gate_hole holes[MOST_HOLES];
     size_t count = gate->read_holes(holes, MOST_HOLES);
     size_t shown = count < MOST_HOLES ? count : MOST_HOLES;
     for (size_t i = 0; i < shown; i++) {
+        if (is_table(&holes[i]) && !options.cupti_windows)
+            continue;
         size_t tables = is_table(&holes[i]) ? tables_of_caller(holes, shown, i) : 1;
         if (tables > 1)
             note("limit", "the gate does not see behind %zu export tables of the driver, which %s requested",

@@ -48,9 +48,10 @@ enum shape { WORDS, LAUNCH, LAUNCH_COOPERATIVE };
 
 static struct {
     uint8_t effect, shape;
-    bool passes; /* it may be made without being told of */
+    uint8_t passes; /* who says whether it is made without being told of, of filters[] */
     atomic_uchar wanted;
 } told[CALL_ID_LIMIT];
+static const gate_filter filters[] = {NULL, launch_passes, update_passes};
 static const struct gate_api *gate;
 static _Atomic(CUpti_CallbackFunc) subscriber GVIZ_HOT;
 static CUresult (*current_context)(CUcontext *context) GVIZ_HOT; /* the driver's own */
@@ -275,9 +276,16 @@ static uint8_t shape_of(const char *name) {
     return strncmp(name, "cuLaunchCooperativeKernel", 25) == 0 ? LAUNCH_COOPERATIVE : WORDS;
 }
 
+/* Which of filters[]. Whether a node is on or off is told of always. */
+static uint8_t filter_of(const char *name) {
+    if (strncmp(name, "cuGraphLaunch", 13) == 0)
+        return 1;
+    return strncmp(name, "cuGraphExec", 11) == 0 && strstr(name, "NodeSet") ? 2 : 0;
+}
+
 static void set_told(uint32_t id, bool on) {
     if (told[id].passes)
-        gate->filter(id, on ? launch_passes : NULL);
+        gate->filter(id, on ? filters[told[id].passes] : NULL);
     gate->tell(id, on);
 }
 
@@ -287,7 +295,7 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
         const char *name = gate->name_of(id);
         told[id].effect = NONE;
         told[id].shape = name ? shape_of(name) : WORDS;
-        told[id].passes = name && strncmp(name, "cuGraphLaunch", 13) == 0;
+        told[id].passes = name ? filter_of(name) : 0;
         atomic_store(&told[id].wanted, 0);
         for (size_t i = 0; name && i < sizeof effects / sizeof *effects; i++)
             if (strncmp(name, effects[i].name, strlen(effects[i].name)) == 0) {

@@ -18,7 +18,7 @@
 static const int kinds[] = {ACTIVITY_CONCURRENT_KERNEL, ACTIVITY_MEMCPY, ACTIVITY_MEMCPY2,
                             ACTIVITY_MEMSET, ACTIVITY_GRAPH_HOST_NODE};
 #define VERSION_OF_HOST_NODES 130100 /* CUPTI_API_VERSION of CUDA 13.1 */
-static int kind_count GVIZ_HOT;
+static atomic_int kind_count GVIZ_HOT;
 
 static _Atomic bool is_open GVIZ_HOT;
 GVIZ_LOCK(name_lock);
@@ -124,12 +124,16 @@ static void buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer
 
 GVIZ_HOT_CODE bool activity_is_open(void) { return atomic_load_explicit(&is_open, memory_order_relaxed); }
 
-GVIZ_HOT_CODE bool activity_can_open(void) { return kind_count > 0; }
+GVIZ_HOT_CODE bool activity_can_open(void) {
+    return atomic_load_explicit(&kind_count, memory_order_relaxed) > 0;
+}
 
-void activity_end(void) { kind_count = 0; }
+/* On any thread, beside launches: those that begin by now may have been wanted still. */
+void activity_end(void) { atomic_store_explicit(&kind_count, 0, memory_order_relaxed); }
 
 int activity_open(enum window_reason reason) {
-    for (int i = 0; i < kind_count; i++) {
+    int count = atomic_load(&kind_count);
+    for (int i = 0; i < count; i++) {
         CUptiResult result = cupti.cuptiActivityEnable(kinds[i]);
         if (result != 0) {
             while (i-- > 0)
@@ -144,7 +148,8 @@ int activity_open(enum window_reason reason) {
 }
 
 void activity_close(void) {
-    for (int i = 0; i < kind_count; i++)
+    int count = atomic_load(&kind_count);
+    for (int i = 0; i < count; i++)
         cupti.cuptiActivityDisable(kinds[i]);
     atomic_store(&is_open, false);
     struct window_record record = {now_ns(), 0, 0};
@@ -155,9 +160,8 @@ int activity_start(bool again) {
     atomic_store(&is_open, false);
     uint32_t version = 0;
     cupti.cuptiGetVersion(&version);
-    kind_count = (int)(sizeof kinds / sizeof *kinds) - (version < VERSION_OF_HOST_NODES);
-    if (!version)
-        kind_count = 0;
+    int all = (int)(sizeof kinds / sizeof *kinds) - (version < VERSION_OF_HOST_NODES);
+    atomic_store(&kind_count, version ? all : 0);
     if (!again) {
         atomic_store(&record_count, 0);
         atomic_store(&dropped_count, 0);

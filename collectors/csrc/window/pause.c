@@ -1,5 +1,5 @@
-/* When the user wants a recording: from the start, after a delay, on a call or a signal, and for
- * how long.
+/* When the user wants a recording: from the start, after a delay, on a call, a signal or a request,
+ * and for how long.
  *
  * A period is an interval in which gviz records. Outside periods no window is open and launches
  * are not watched, so that they cost what they cost without gviz; the callbacks of topology stay,
@@ -21,6 +21,8 @@
  * does what is left to do. */
 #define LOCK_SECONDS 2
 #define LEAST_WAIT_NS 1000000
+/* Of other processes; what more there is waits for the next time. */
+#define REQUESTS_AT_ONCE 16
 
 /* Also written outside periods (`on` 0): attached and waiting, CUPTI left, CUPTI taken again. */
 GVIZ_LOCK(lock);
@@ -33,6 +35,7 @@ static bool launches_watched, closing_watched;
 static bool interrupted; /* CUPTI was left during a period */
 static int signal_taken; /* 0: none */
 static bool signal_kept; /* to the end of the process */
+static bool was_paused; /* until gviz.start() came before CUDA */
 
 GVIZ_HOT_CODE uint32_t period_number(void) { return atomic_load_explicit(&number, memory_order_relaxed); }
 
@@ -103,9 +106,27 @@ void pause_after_last(void) { end(PERIOD_LAUNCHES, ""); }
 
 /* -- the flush thread's part --------------------------------------------------------------------- */
 
+static void see_to_requests(void) {
+    struct request request;
+    for (int i = 0; i < REQUESTS_AT_ONCE && request_take(&request); i++) {
+        bool was_on = !paused();
+        if (request.kind == REQUEST_START) {
+            begin(PERIOD_REQUEST);
+            request_answer(&request, was_on ? "recording" : "started");
+        } else if (request.kind == REQUEST_STOP) {
+            end(PERIOD_REQUEST, "");
+            request_answer(&request, was_on ? "stopped" : "paused");
+        }
+    }
+}
+
 void pause_tick(void) {
     if (!recording() || pthread_mutex_trylock(&lock) != 0)
         return;
+    if (!recording()) { /* left while another thread held the lock */
+        pthread_mutex_unlock(&lock);
+        return;
+    }
     uint64_t time = monotonic_ns(), starts = atomic_load(&starts_at_ns);
     if (atomic_exchange(&signals, 0) & 1) {
         if (paused())
@@ -115,6 +136,7 @@ void pause_tick(void) {
     } else if (starts && time >= starts) {
         begin(PERIOD_DELAY);
     }
+    see_to_requests();
     uint64_t ends = atomic_load(&ends_at_ns);
     if (ends && time >= ends)
         end(PERIOD_DURATION, "");
@@ -203,6 +225,9 @@ void pause_attached(enum period_reason reason) {
         atomic_store(&ends_at_ns, 0);
         atomic_store(&starts_at_ns,
                      options.delay_ns && !options.paused ? monotonic_ns() + options.delay_ns : 0);
+        if (options.paused || was_paused)
+            requests_open();
+        was_paused = false;
         if (!options.delay_ns && !options.paused)
             begin(PERIOD_ATTACHED);
         else
@@ -223,6 +248,7 @@ void pause_leave(const char *profiler) {
 
 void pause_finish(void) {
     end(PERIOD_END, "");
+    requests_close();
     release_signal();
 }
 
@@ -230,6 +256,7 @@ void pause_finish(void) {
 void pause_forked(void) {
     pthread_mutex_init(&lock, NULL);
     atomic_store(&period_on, false);
+    requests_forked();
     if (signal_taken && signal_is_ours(signal_taken))
         signal(signal_taken, SIG_DFL);
     signal_taken = 0;
@@ -244,13 +271,22 @@ static bool lock_in_time(void) {
     return pthread_mutex_timedlock(&lock, &until) == 0;
 }
 
+/* Have no period begin and nothing be put into effect until pause_release. Returns whether that is
+ * so: a thread may be long in it, and then is not waited for. */
+bool pause_hold(void) { return lock_in_time(); }
+
+void pause_release(bool held) {
+    if (held)
+        pthread_mutex_unlock(&lock);
+}
+
 static int change(bool start, enum period_reason reason) {
     int state = atomic_load(&run_state);
     if (state != STATE_RECORDING) {
         if (state == STATE_LEFT)
             interrupted = start; /* for the time after the other profiler */
-        else if (start)
-            options.paused = 0, options.delay_ns = 0; /* when the driver is initialised */
+        else if (start) /* when the driver is initialised */
+            was_paused |= options.paused, options.paused = 0, options.delay_ns = 0;
         else
             options.paused = 1;
         return state;
@@ -277,6 +313,7 @@ GVIZ_EXPORT int gviz_resume(void) { return change(true, PERIOD_CALL); }
 GVIZ_EXPORT int gviz_pause(void) { return change(false, PERIOD_CALL); }
 
 void pause_range(bool begins) { change(begins, PERIOD_RANGE); }
+void pause_requested(void) { change(true, PERIOD_REQUEST); }
 
 /* Whether a period is going on. */
 GVIZ_EXPORT int gviz_is_on(void) { return recording() && !paused(); }

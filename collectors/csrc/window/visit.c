@@ -69,7 +69,8 @@ static _Atomic uint64_t asked_ns; /* since when a call waits for it to go, 0: no
 static uint64_t windows, held_ns, longest_ns, begun_ns;
 static _Atomic uint64_t all_held_ns;
 static _Atomic uint32_t tries; /* of opening a window */
-static pthread_cond_t awaited = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t awaited;
+static pthread_once_t awaited_once = PTHREAD_ONCE_INIT;
 static __thread struct {
     uint64_t until_ns;
     uint32_t tries;
@@ -333,10 +334,12 @@ static void visit(void) {
     go(came);
 }
 
+static void make_condition(void) { make_steady_condition(&awaited); }
+
 /* Until a launch awaits a window, or a while is over. */
 static void wait_for_work(void) {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     uint64_t at = (uint64_t)until.tv_nsec + PAUSE_NS;
     until.tv_sec += (time_t)(at / 1000000000ull);
     until.tv_nsec = (long)(at % 1000000000ull);
@@ -456,6 +459,7 @@ void visits_abandon(void) {
 }
 
 bool visits_start(const char *path, bool copies) {
+    pthread_once(&awaited_once, make_condition);
     copies_follow = copies;
     gate = dlsym(RTLD_DEFAULT, "gviz_gate");
     stand_ins = cupti;

@@ -21,6 +21,7 @@
  * that alternates launches and eager calls would pay that at every switch: each opening for eager
  * work counts as this many operations. */
 #define EAGER_OPENING_OPERATIONS 100
+#define PLAIN_LAUNCH_OPERATIONS 50
 /* While there is eager budget, the window stays open over this many launches in a row that are
  * not wanted: more eager work is likely to come between them. */
 #define LAUNCHES_UNTIL_CLOSING 4
@@ -230,6 +231,8 @@ void window_pause(void) {
 
 void window_close(void) { close_when_quiet(); }
 
+bool window_eager_left(void) { return atomic_load_explicit(&eager_left, memory_order_relaxed); }
+
 /* A launch, copy or memset outside graphs is about to be made. */
 void window_operation(CUcontext context, CUstream stream, bool has_stream) {
     if (has_stream && captures_known() && stream_is_capturing(stream))
@@ -246,6 +249,22 @@ void window_operation(CUcontext context, CUstream stream, bool has_stream) {
     unwanted_launches = 0;
     touch(context, has_stream ? stream : NULL);
     pthread_mutex_unlock(&lock);
+}
+
+/* Where events time work outside graphs, each launch that is left plain takes from the budget, too: a
+ * server is past its warm-up, and every call between its launches would go on taking longer. */
+void window_launched_plain(uint32_t launches) {
+    bool spent = false;
+    pthread_mutex_lock(&lock);
+    if (eager_left) {
+        uint64_t charged = eager_charged + (uint64_t)launches * PLAIN_LAUNCH_OPERATIONS;
+        spent = charged >= options.eager_operations;
+        eager_charged = spent ? options.eager_operations : (uint32_t)charged;
+        eager_left = !spent;
+    }
+    pthread_mutex_unlock(&lock);
+    if (spent)
+        calls_watch_operations(false);
 }
 
 /* It was made. */

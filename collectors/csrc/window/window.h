@@ -19,11 +19,14 @@ void pause_after_last(void);
 void pause_tick(void);
 /* A range of the program begins that is to be recorded, or ends. */
 void pause_range(bool begins);
+void pause_requested(void); /* gviz start came before CUDA */
 uint64_t pause_due_ns(uint64_t most);
 void pause_take_signal(bool keep);
 /* `reason`: ATTACHED; or RETURNED, FOLLOWED in a recording that is under way. */
 void pause_attached(enum period_reason reason);
 void pause_leave(const char *profiler);
+bool pause_hold(void);
+void pause_release(bool held);
 void pause_finish(void);
 void pause_forked(void);
 
@@ -61,6 +64,8 @@ void window_close(void); /* if what was launched in it has finished, or soon doe
 void window_launch(bool wanted, CUcontext context, CUstream stream);
 void window_launched(bool wanted);
 void window_close_soon(void);
+bool window_eager_left(void); /* budget for work outside graphs */
+void window_launched_plain(uint32_t launches); /* of graphs, without CUPTI */
 void window_operation(CUcontext context, CUstream stream, bool has_stream);
 void window_operation_done(uint64_t start_ns);
 void window_stream_destroyed(CUcontext context, CUstream stream);

@@ -22,6 +22,7 @@ from gviz.analysis.launch.node_memory import MOST_NODES as MOST_NODES
 from gviz.analysis.launch.node_memory import NodeMemory as NodeMemory
 from gviz.analysis.launch.node_memory import read_node_memory as read_node_memory
 from gviz.analysis.launch.observed import observed_path as observed_path
+from gviz.analysis.launch.placed import place_spans as place_spans
 from gviz.analysis.launch.time_parts import PartSpans as PartSpans
 from gviz.analysis.launch.time_parts import TimeParts as TimeParts
 from gviz.analysis.launch.time_parts import as_columns as as_columns

@@ -183,7 +183,7 @@ class Dominance:
 
 def dominance(subject: GraphSubject) -> Dominance | NotComputed:
     """Return what dominates a graph's median launch."""
-    if subject.why_no_times and not subject.is_timed_by_copy:
+    if subject.why_no_times:
         return NotComputed(subject.why_no_times)
     spans, graph = subject.spans, subject.graph
     duration = np.asarray(spans.end_ns - spans.start_ns, np.float64)

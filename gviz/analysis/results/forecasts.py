@@ -22,6 +22,7 @@ from gviz.analysis.results.eager_iterations import (
 )
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.sound_times import span_ns
+from gviz.model import launch_times, timed_by_copy
 from gviz.stats import CuptiState, Evidence, IntArray, NotComputed, figure
 
 
@@ -68,8 +69,8 @@ class EagerForecast:
     )
     measured_graph_ns: float | None = figure(
         "measured",
-        "first node's start to last node's end of the graph, median launch with node times; null: "
-        "none was captured",
+        "first node's start to last node's end of the graph, median launch with node times, or "
+        "between events where copies took these; null: none was captured",
     )
     error_fraction: float | None = figure(
         "derived", "graph_ns over measured_graph_ns, less 1: below 0 the forecast is too low"
@@ -203,7 +204,12 @@ def _forecast_one(
 
 
 def _measured_ns(run: RunSubject, graph_id: int) -> float | None:
-    """Return the median length of a graph's launches with node times; None: there are none."""
+    """Return the median length of a graph's launches with node times; None: there are none.
+
+    Where copies ran in their place, that of plain launches.
+    """
+    if timed_by_copy(run.recording, graph_id):
+        return launch_times(run.recording, graph_id).median_ns
     launches = run.recording.fetch_launches_with_spans(graph_id)
     lengths = [span_ns(x.gpu_start_ns, x.gpu_end_ns) for x in launches]
     known = [ns for ns in lengths if ns is not None]

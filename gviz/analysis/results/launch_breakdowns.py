@@ -36,10 +36,10 @@ class LaunchBreakdown:
 
 def launch_breakdown(subject: GraphSubject) -> LaunchBreakdown | NotComputed:
     """Return the breakdown of a graph's median launch."""
-    if subject.why_no_times and not subject.is_timed_by_copy:
+    if subject.why_no_times:
         return NotComputed(subject.why_no_times)
     levels = node_levels(subject)
-    has_gaps = not subject.is_timed_by_copy
+    has_gaps = subject.why_no_order is None
     spans = subject.spans if has_gaps else _end_to_end(subject.spans)
     # Single layers are many and narrow: the strip has them together.
     coarse = [level for level in levels[:-1] if level.name != "layer"][: _STRIP_ROWS - 1]

@@ -158,6 +158,9 @@ def parallelism(subject: GraphSubject) -> Parallelism | NotComputed:
     if subject.why_contradicted:
         missing = NotComputed(subject.why_contradicted)
         return Parallelism(levels, overlap(subject), missing, missing, missing, evidence)
+    if subject.why_no_order:
+        missing = NotComputed(subject.why_no_order)
+        return Parallelism(levels, missing, missing, _barriers(subject), missing, evidence)
     wide = NotComputed(
         "too many nodes run side by side to say of all pairs whether they depend on each other"
     )

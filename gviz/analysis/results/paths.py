@@ -87,7 +87,9 @@ class CriticalPathResult:
         "the same hardware queue that ended last",
     )
     slack: SlackTable = figure("derived", "every execution's slack")
-    faster: tuple[FasterNode, ...] = figure("estimated", "the longest names of the observed path")
+    faster: tuple[FasterNode, ...] = figure(
+        "estimated", "the longest names of the observed path; of the structural one without it"
+    )
     why_not_observed: str | None = figure("stated", "why there is no observed path; else null")
     evidence: Evidence = figure("stated", "what it rests on")
 
@@ -97,11 +99,11 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
     why_not = subject.why_no_edges or subject.why_contradicted
     if why_not:
         return NotComputed(why_not)
-    if subject.why_no_times and not subject.is_timed_by_copy:
+    if subject.why_no_times:
         return NotComputed(subject.why_no_times)
     held, unrolled = subject.held, subject.unrolled
     structural = structural_path_of(subject.held)
-    observed = subject.why_no_times is None
+    observed = subject.why_no_order is None
     timed = np.flatnonzero(held.timed)
     timed = timed[order_of_rows((held.start_ns[timed],))]
     slack = subject.model_path.slack_ns[timed] if observed else np.full(len(timed), np.nan)
@@ -121,8 +123,8 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
             structural_slack_ns=structural.slack_ns[timed],
             observed_slack_ns=slack,
         ),
-        faster=tuple(_faster(subject)) if observed else (),
-        why_not_observed=subject.why_no_times,
+        faster=tuple(_faster(subject)),
+        why_not_observed=subject.why_no_order,
         evidence=subject.once(span_evidence),
     )
 

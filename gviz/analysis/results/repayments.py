@@ -95,7 +95,7 @@ class BreakEven:
 
     setup: SetupCost = figure("derived", "what making it costs")
     elapsed: PayBack = figure(
-        "derived", "by the time from the call to the last node's end, as in stream_comparison"
+        "derived", "by total_ns of both sides of stream_comparison, or what alternate has of it"
     )
     host: PayBack | NotComputed = figure(
         "derived", "by the host's time in calls, what they wait for a full queue left out"

@@ -36,19 +36,26 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class GainSide:
-    """Times of one side over its launches or iterations, all with node times on."""
+    """Times of one side over its launches or iterations, with node times on where they have any."""
 
     total_ns: Spread = figure(
         "derived",
-        "from the call, or the end of the launch that it waited for, to the last node's end",
+        "from the call, or the end of the launch that it waited for, to the last node's end; where "
+        "is_of_plain_launches, as gpu_ns",
     )
-    gpu_ns: Spread = figure("derived", "from the first node's start to the last node's end")
+    gpu_ns: Spread = figure(
+        "derived",
+        "from the first node's start to the last node's end; of plain launches between the events "
+        "around them",
+    )
     host_ns: Spread | None = figure(
         "measured",
         "from the entry of the first call to the return of the last; launch calls that waited for "
         "a full queue are left out, null: all did, or it is not known",
     )
-    idle_fraction: Spread = figure("derived", "share of gpu_ns in which nothing ran, 0 to 1")
+    idle_fraction: Spread | None = figure(
+        "derived", "share of gpu_ns in which nothing ran, 0 to 1; null of plain launches"
+    )
     left_out_count: int = figure(
         "stated", "launches or iterations that are not looked at: the first, and incomplete ones"
     )
@@ -102,28 +109,37 @@ class OneSided:
 
 @dataclass(frozen=True, slots=True)
 class StreamResult:
-    """The same work as a graph and by stream calls, both with node times on.
+    """The same work as a graph and by stream calls.
 
-    The five parts of the gain add up to saved. Node times lengthen the calls of both sides:
-    alternate has what the graph saves without, where gviz.compare_stream measured it; else saved is
-    an upper bound, and plain_graph_ns says what a launch takes without node times.
+    With node times on for both sides the five parts of the gain add up to saved. Node times
+    lengthen the calls of both sides: alternate has what the graph saves without, where
+    gviz.compare_stream measured it; else saved is an upper bound, and plain_graph_ns says what a
+    launch takes without node times. Where event copies timed the nodes, the graph's side is that of
+    plain launches, and saved, an upper bound too, has no parts.
     """
 
+    is_of_plain_launches: bool = figure(
+        "stated", "whether the graph's side is that of launches without node times"
+    )
     graph: GainSide = figure("derived", "graph launches")
     stream: GainSide = figure("derived", "the same work by stream calls")
     coverage_fraction: float = figure(
         "derived", "share of the graph's timed nodes that the stream side has, 0 to 1"
     )
     saved: Gain = figure("derived", "what the graph saves of total_ns")
-    host: Gain = figure(
+    host: Gain | NotComputed = figure(
         "derived",
         "of that: time in which the GPU waited for calls to return, before the first node and "
         "between nodes",
     )
-    gaps: Gain = figure("derived", "of that: other time in which nothing ran between nodes")
-    overlap: Gain = figure("derived", "of that: more nodes that ran side by side")
-    node_time: Gain = figure("derived", "of that: nodes of both sides that took less time")
-    one_sided: Gain = figure("derived", "of that: time of what only one side has")
+    gaps: Gain | NotComputed = figure(
+        "derived", "of that: other time in which nothing ran between nodes"
+    )
+    overlap: Gain | NotComputed = figure("derived", "of that: more nodes that ran side by side")
+    node_time: Gain | NotComputed = figure(
+        "derived", "of that: nodes of both sides that took less time"
+    )
+    one_sided: Gain | NotComputed = figure("derived", "of that: time of what only one side has")
     host_saved: Gain | NotComputed = figure(
         "derived", "what the graph saves of host_ns: calls, not waiting"
     )
@@ -138,10 +154,11 @@ class StreamResult:
     full_queue_launches: int | None = figure(
         "derived", "launches in flight from which on calls waited; null: none waited"
     )
-    idle_without_host_fraction: float = figure(
+    idle_without_host_fraction: float | None = figure(
         "derived",
         "what would be idle on the stream side if the GPU never waited for a call: between "
-        "stream.idle_fraction and graph.idle_fraction, as in NVIDIA's 64% to 45% to 33%",
+        "stream.idle_fraction and graph.idle_fraction, as in NVIDIA's 64% to 45% to 33%; null "
+        "where the graph's side is that of plain launches",
     )
     only_graph: tuple[OneSided, ...] = figure(
         "derived", f"what only the graph has, the {_NAMED} longest"
@@ -225,6 +242,8 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
     stream = _StreamSide(subject, stream_rows)
     if not stream.chosen:
         return NotComputed("no eager iteration has operations with times, and those of its calls")
+    if subject.why_no_order:
+        return _against_plain(subject, stream, len(stream_rows), subject.why_no_order)
     graph = _GraphSide(subject, stream.common)
     if not graph.measured:
         return NotComputed("no graph launch with node times has the time of its call")
@@ -233,6 +252,7 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
     calls = graph.calls()
     plain = _plain_calls(subject)
     return StreamResult(
+        is_of_plain_launches=False,
         graph=_side(b, calls.alone_ns, len(subject.timed_launches) - len(graph.measured), sides[0]),
         stream=_side(a, a["host_ns"], len(stream_rows) - len(stream.chosen), sides[1]),
         coverage_fraction=stream.coverage,
@@ -255,6 +275,63 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
         host_plain_ns=None if plain is None else plain.median_ns,
         host_plain_count=0 if plain is None else len(plain.alone_ns),
         plain_state=None if plain is None else plain.state,
+        alternate=_alternate(subject),
+        evidence=worst_of(sides),
+    )
+
+
+def _against_plain(
+    subject: GraphSubject, stream: _StreamSide, iterations: int, why_no_parts: str
+) -> StreamResult | NotComputed:
+    """Return how plain launches compare with eager iterations, whose events lengthen these."""
+    lengths = subject.plain_lengths_ns
+    plain = _plain_calls(subject)
+    if not len(lengths) or plain is None:
+        return NotComputed("no launch without node times was timed")
+    a = as_columns(stream.measured)
+    evidence = Evidence("measured", len(lengths), state=plain.state)
+    calls = plain.alone_ns
+    no_parts = NotComputed(why_no_parts)
+    graph_ns, eager_ns = spread(lengths), spread(a["gpu_ns"])
+    sides = evidence, stream.evidence()
+    return StreamResult(
+        is_of_plain_launches=True,
+        graph=GainSide(
+            total_ns=graph_ns,
+            gpu_ns=graph_ns,
+            host_ns=spread(calls) if len(calls) else None,
+            idle_fraction=None,
+            left_out_count=0,
+            evidence=sides[0],
+        ),
+        stream=GainSide(
+            total_ns=eager_ns,
+            gpu_ns=eager_ns,
+            host_ns=spread(a["host_ns"]),
+            idle_fraction=None,
+            left_out_count=iterations - len(stream.chosen),
+            evidence=sides[1],
+        ),
+        coverage_fraction=stream.coverage,
+        saved=_gain(a["gpu_ns"], lengths),
+        host=no_parts,
+        gaps=no_parts,
+        overlap=no_parts,
+        node_time=no_parts,
+        one_sided=no_parts,
+        host_saved=_gain(a["host_ns"], calls.astype(np.float64))
+        if len(calls)
+        else NotComputed(plain.method),
+        waited_count=len(plain.waited_ns),
+        waited_ns=float(np.median(plain.waited_ns)) if len(plain.waited_ns) else None,
+        full_queue_launches=plain.in_flight,
+        idle_without_host_fraction=None,
+        only_graph=(),
+        only_stream=stream.only(),
+        plain_graph_ns=graph_ns,
+        host_plain_ns=plain.median_ns,
+        host_plain_count=len(calls),
+        plain_state=plain.state,
         alternate=_alternate(subject),
         evidence=worst_of(sides),
     )
@@ -311,9 +388,7 @@ def _idle_without_host(found: TimeParts) -> float:
 
 
 def _plain(subject: GraphSubject) -> Spread | None:
-    found = subject.recording.fetch_launch_durations(
-        subject.row.graph_id, "graph", "event", undisturbed=True
-    )
+    found = subject.plain_lengths_ns
     return spread(found) if len(found) else None
 
 

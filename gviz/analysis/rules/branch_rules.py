@@ -28,6 +28,7 @@ _USE_NODE_PRIORITY = 8
     source="order, queues and launch shapes in this recording",
     assumes="they run side by side, none slower than it did alone",
     bound="at most",
+    needs_order=True,
 )
 def branches_took_turns(subject: GraphSubject) -> Iterator[Found]:
     """Yield groups of nodes that waited for independent ones."""
@@ -81,6 +82,7 @@ def branches_wait_for_each_other(subject: GraphSubject) -> Iterator[Found]:
     source="node times and gaps in this recording",
     assumes="in series every node has the usual gap before it",
     bound="at least",
+    needs_order=True,
 )
 def fork_too_small(subject: GraphSubject) -> Iterator[Found]:
     """Yield branches that are not worth their fork."""
@@ -107,6 +109,7 @@ def fork_too_small(subject: GraphSubject) -> Iterator[Found]:
     "of the launch stream",
     assumes="nodes of higher priority then wait for none of lower",
     bound="at most",
+    needs_order=True,
 )
 def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
     """Yield nodes that their priority would have started first."""
@@ -221,6 +224,7 @@ def _is_unexplained(subject: GraphSubject, first: int, second: int, before: list
     assumes="nodes that are given no common allocation are independent, and run side by side "
     "where launch shapes leave room",
     bound="at most",
+    needs_order=True,
 )
 def single_stream_capture(subject: GraphSubject) -> Iterator[Found]:
     """Yield a captured chain whose nodes could run side by side."""

@@ -24,6 +24,7 @@ _ON_DEVICE = frozenset({CopyKind.DTOD, CopyKind.PTOP})
     source="NVIDIA technical blog, 'Constant Time Launch for Straight-Line CUDA Graphs' (2024): "
     "chains of kernels launch fastest; the gaps are this recording's own",
     assumes="a kernel that fills takes as long as the memset, with the usual gaps around it",
+    needs_order=True,
 )
 def memset_between_kernels(subject: GraphSubject) -> Iterator[Found]:
     """Yield memsets between kernels whose gaps are longer than usual."""
@@ -37,6 +38,7 @@ def memset_between_kernels(subject: GraphSubject) -> Iterator[Found]:
     source="NVIDIA technical blog, 'Constant Time Launch for Straight-Line CUDA Graphs' (2024): "
     "chains of kernels launch fastest; the gaps are this recording's own",
     assumes="a kernel that copies takes as long as the copy, with the usual gaps around it",
+    needs_order=True,
 )
 def memcpy_between_kernels(subject: GraphSubject) -> Iterator[Found]:
     """Yield copies on the device between kernels whose gaps are longer than usual."""
@@ -83,6 +85,7 @@ def _between_kernels(subject: GraphSubject, kind: NodeType, word: str) -> Iterat
     "this recording's own",
     assumes="what waits for it then waits with the usual gap for what the host node waited for",
     bound="at most",
+    needs_order=True,
 )
 def host_node_on_path(subject: GraphSubject) -> Iterator[Found]:
     """Yield host nodes that the critical path passes through."""
@@ -96,6 +99,7 @@ def host_node_on_path(subject: GraphSubject) -> Iterator[Found]:
     source="cuda.h (CUDA 13.0), cuGraphAddMemAllocNode; the gap is this recording's own",
     assumes="without it the gap is the usual one",
     bound="at most",
+    needs_order=True,
 )
 def allocation_on_path(subject: GraphSubject) -> Iterator[Found]:
     """Yield allocation and free nodes that the critical path passes through."""

@@ -102,6 +102,8 @@ class Rule:
         What a predicted gain rests on.
     find, find_in_run
         Yields what it found in a graph, or in a run; one of them is there.
+    needs_order
+        It looks at gaps, or at what waited for what: durations alone are not enough.
     """
 
     id: str
@@ -113,6 +115,7 @@ class Rule:
     assumes: str
     find: Callable[[GraphSubject], Iterator[Found]] | None = None
     find_in_run: Callable[[RunSubject], Iterator[Found]] | None = None
+    needs_order: bool = False
 
 
 #: All rules by id, in the order of documentation.
@@ -132,11 +135,13 @@ def rule(
     assumes: str,
     bound: Bound = "about",
     per: Per = "launch",
+    needs_order: bool = False,
 ) -> Callable[[_Find], _Find]:
     """Register a function as a rule about a graph; parameters are those of :class:`Rule`."""
 
     def register(find: _Find) -> _Find:
-        _add(Rule(rule_id, title, fix, source, bound, per, assumes, find=find))
+        text = (title, fix, source, bound, per, assumes)
+        _add(Rule(rule_id, *text, find=find, needs_order=needs_order))
         return find
 
     return register

@@ -1,4 +1,4 @@
-"""The commands, one module each, with ``add_parser`` and ``run``."""
+"""The commands, one module each, with ``add_parser`` and ``run``, by what they serve."""
 
 from gviz.face import attach
 

@@ -16,8 +16,13 @@ from gviz.comparison.ranks.rank_graph import RankGraph, read_rank_graphs
 from gviz.comparison.ranks.result import GraphSkew, RankRef, RankTime, Skew
 from gviz.comparison.ranks.skew import median, range_of, spread_of
 from gviz.errors import RecordingError
+from gviz.model import timed_by_copy
 from gviz.recording import Recording, rows
 from gviz.stats import FALSE_DISCOVERIES, Evidence, to_document, worst_of
+from gviz.system import NO_PROGRESS, Progress
+
+#: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
+SKEW_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,20 @@ class RankComparison:
     shared_count: int
 
 
-def read_skew(recording: Recording) -> Skew:
+_OF_COPIES = (
+    "event copies timed the nodes: a launch is as long as its copy, and which rank comes later is "
+    "not known; 'gviz run --collector cupti' records both"
+)
+#: Share of the work that finds the graphs that ranks share.
+_READ = 0.3
+
+
+def read_skew(recording: Recording, progress: Progress = NO_PROGRESS) -> Skew:
     """Return how far the ranks of a recording are apart; see :func:`compare_ranks`."""
-    return compare_ranks(recording).skew
+    return compare_ranks(recording, progress).skew
 
 
-def compare_ranks(recording: Recording) -> RankComparison:
+def compare_ranks(recording: Recording, progress: Progress = NO_PROGRESS) -> RankComparison:
     """Return how far the ranks of a recording are apart, with the launches it was read from.
 
     Raises
@@ -61,14 +74,20 @@ def compare_ranks(recording: Recording) -> RankComparison:
     clock = judge_clock(ranks)
     shared = read_rank_graphs(recording, ranks)
     graphs = tuple(graph for graph in shared if len(graph.ordinal))
-    found = [_graph_skew(recording, graph, ranks) for graph in graphs]
+    each = progress.part(_READ, 1.0).each(graphs, lambda graph: graph.name)
+    found = [_graph_skew(recording, graph, ranks) for graph, _ in each]
+    by_copy = [any(timed_by_copy(recording, side.graph_id) for side in g.sides) for g in graphs]
     skew = Skew(
+        skew_version=SKEW_VERSION,
         ranks=tuple(
             RankRef(r.run_id, r.rank, r.name, r.host, _gpus(recording, r.run_id)) for r in ranks
         ),
         clock=clock,
-        remarks=tuple(_remarks(ranks)),
-        graphs=tuple(g if clock.is_one else _without_starts(g) for g in found),
+        remarks=(*_remarks(ranks), *([_OF_COPIES] if any(by_copy) else [])),
+        graphs=tuple(
+            _without_starts(graph) if is_by_copy or not clock.is_one else graph
+            for graph, is_by_copy in zip(found, by_copy, strict=True)
+        ),
     )
     return RankComparison(skew, graphs, len(shared))
 
@@ -161,7 +180,7 @@ def _evidence(recording: Recording, graph: RankGraph, graph_id: int) -> Evidence
 
 
 def _without_starts(graph: GraphSkew) -> GraphSkew:
-    """Return a graph without what needs one clock."""
+    """Return a graph without what needs one clock, and launches as the program made them."""
     return replace(
         graph,
         start_spread_ns=None,

@@ -151,6 +151,7 @@ class GraphSkew:
 class Skew:
     """Ranks of a job beside each other."""
 
+    skew_version: int = figure("stated", "version of these keys")
     ranks: tuple[RankRef, ...] = figure("stated", "the runs with launches, by rank")
     clock: Clock = figure("derived", "whether their times can be compared")
     remarks: tuple[str, ...] = figure("derived", "what speaks against their being one job")

@@ -10,6 +10,7 @@ from pathlib import Path
 import gviz
 from gviz.dag import describe_cycle, find_cycle
 from gviz.errors import DotError, UsageError
+from gviz.formats.dot.lexer import ShareRead, to_nobody
 from gviz.formats.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.formats.dot.nodes import node_columns, shown_name
 from gviz.formats.dot.parse import read_dot
@@ -32,7 +33,12 @@ ChangeNodes = Callable[[DotGraph, Rows], None]
 
 
 def import_dot(
-    path: Path, output: Path, *, overwrite: bool = False, name: str | None = None
+    path: Path,
+    output: Path,
+    *,
+    overwrite: bool = False,
+    name: str | None = None,
+    progress: ShareRead | None = None,
 ) -> Path:
     """Write a recording of what a DOT dump says, and return its place.
 
@@ -49,6 +55,8 @@ def import_dot(
         Replace an existing file at ``output``.
     name
         Name of the run; by default the dump's file name without its suffix.
+    progress
+        Called with the share of the text that was read.
 
     Raises
     ------
@@ -61,7 +69,7 @@ def import_dot(
     """
     if output.exists() and path.exists() and output.samefile(path):
         raise UsageError(f"the recording would replace the dump {path}; choose another --output")
-    text, graphs = read_graphs(path)
+    text, graphs = read_graphs(path, progress or to_nobody)
     parents = find_parents(graphs)
     with RecordingWriter(output, overwrite=overwrite) as writer:
         builder = RunBuilder(writer, IdCounter())
@@ -79,7 +87,7 @@ def import_dot(
     return output
 
 
-def read_graphs(path: Path) -> tuple[str, tuple[DotGraph, ...]]:
+def read_graphs(path: Path, progress: ShareRead = to_nobody) -> tuple[str, tuple[DotGraph, ...]]:
     """Read a dump; return its text and its graph levels, none of which has a cycle.
 
     Raises
@@ -87,7 +95,7 @@ def read_graphs(path: Path) -> tuple[str, tuple[DotGraph, ...]]:
     DotError
         If the dump cannot be read, or has a cycle.
     """
-    text, graphs = read_dot(path)
+    text, graphs = read_dot(path, progress)
     for graph in graphs:
         _check_acyclic(path, graph)
     return text, graphs

@@ -12,7 +12,7 @@ The DOT language, graphviz.org/doc/info/lang.html.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gviz.errors import DotError
@@ -43,8 +43,16 @@ _UNFINISHED = re.compile(
 )
 _ATTRIBUTE = re.compile(rf"({_ID})\s*+(?:=\s*+({_ID}))?+|[\s,;]++", re.DOTALL)
 _SHOWN_LENGTH = 40
+#: Characters between two reports of progress.
+_REPORTED_EVERY = 1 << 18
 
 Attributes = dict[str, str]
+#: Is given the share of a text that was read, from 0 to 1.
+ShareRead = Callable[[float], None]
+
+
+def to_nobody(share: float) -> None:
+    """Take no notice of progress."""
 
 
 class Statement(NamedTuple):
@@ -70,7 +78,7 @@ class Statement(NamedTuple):
     offset: int
 
 
-def lex_statements(text: str) -> Iterator[Statement]:
+def lex_statements(text: str, progress: ShareRead = to_nobody) -> Iterator[Statement]:
     """Yield the statements of DOT text; braces are checked to pair up.
 
     Raises
@@ -78,7 +86,7 @@ def lex_statements(text: str) -> Iterator[Statement]:
     DotError
         With the line, if the text is cut short or is not DOT.
     """
-    depth, position = 0, 0
+    depth, position, reported = 0, 0, 0
     match_at = _STATEMENT.match
     while position < len(text):
         found = match_at(text, position)
@@ -100,6 +108,9 @@ def lex_statements(text: str) -> Iterator[Statement]:
                 raise _not_dot(text, position)
             yield statement
         position = found.end()
+        if position - reported > _REPORTED_EVERY:
+            reported = position
+            progress(position / len(text))
     if depth:
         raise _cut_short(text)
 

@@ -17,7 +17,14 @@ from typing import NamedTuple
 
 from gviz.cuda import NodeType, node_type_name
 from gviz.errors import DotError
-from gviz.formats.dot.lexer import Statement, lex_statements, line_of, parse_attributes
+from gviz.formats.dot.lexer import (
+    ShareRead,
+    Statement,
+    lex_statements,
+    line_of,
+    parse_attributes,
+    to_nobody,
+)
 from gviz.formats.dot.model import (
     DotEdge,
     DotGraph,
@@ -129,7 +136,7 @@ def is_own(text: str) -> bool:
     return _START.match(text) is not None
 
 
-def parse_own(text: str) -> tuple[DotGraph, ...]:
+def parse_own(text: str, progress: ShareRead = to_nobody) -> tuple[DotGraph, ...]:
     """Parse DOT text that gviz wrote into its graph levels.
 
     Raises
@@ -138,7 +145,7 @@ def parse_own(text: str) -> tuple[DotGraph, ...]:
         With the line and the next step: the text is cut short or was changed.
     """
     reader = _Reader(text)
-    for statement in lex_statements(text):
+    for statement in lex_statements(text, progress):
         reader.take(statement)
     return tuple(level.to_graph() for level in reader.levels.values())
 

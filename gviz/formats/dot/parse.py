@@ -16,7 +16,14 @@ from pathlib import Path
 from gviz.cuda import NodeType
 from gviz.errors import DotError, no_file
 from gviz.formats.dot.label import Field, parse_label, topo_id
-from gviz.formats.dot.lexer import Statement, lex_statements, line_of, parse_attributes
+from gviz.formats.dot.lexer import (
+    ShareRead,
+    Statement,
+    lex_statements,
+    line_of,
+    parse_attributes,
+    to_nobody,
+)
 from gviz.formats.dot.model import (
     UNKNOWN_TYPE,
     Dim3,
@@ -56,7 +63,7 @@ _OPEN_STYLE = re.compile(r'style="(\w*)\nshape="')
 Fields = dict[str, str]
 
 
-def read_dot(path: Path) -> tuple[str, tuple[DotGraph, ...]]:
+def read_dot(path: Path, progress: ShareRead = to_nobody) -> tuple[str, tuple[DotGraph, ...]]:
     """Read a dump; return its text and its graph levels in the order of the text.
 
     Raises
@@ -72,7 +79,7 @@ def read_dot(path: Path) -> tuple[str, tuple[DotGraph, ...]]:
         raise DotError(f"cannot read {path}: {error.strerror}; check its permissions") from error
     try:
         text = data.decode("utf-8-sig")
-        return text, parse_dot(text)
+        return text, parse_dot(text, progress)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DotError(f"{path}, line {line}: this is not text; {_NEXT_STEP}") from error
@@ -80,7 +87,7 @@ def read_dot(path: Path) -> tuple[str, tuple[DotGraph, ...]]:
         raise DotError(f"{path}, {error}") from error
 
 
-def parse_dot(text: str) -> tuple[DotGraph, ...]:
+def parse_dot(text: str, progress: ShareRead = to_nobody) -> tuple[DotGraph, ...]:
     """Parse a dump into its graph levels: top-level graphs, child graphs and bodies.
 
     Nodes of unknown kinds are kept with the kind's printed name; rows of a label that are
@@ -98,10 +105,10 @@ def parse_dot(text: str) -> tuple[DotGraph, ...]:
         line = line_of(text, text.index("\0"))
         raise DotError(f"line {line}: this is not text; {_NEXT_STEP}")
     if is_own(text):
-        return parse_own(text)
+        return parse_own(text, progress)
     text = _OPEN_STYLE.sub(r'style="\1"\nshape="', text)
     reader = _Reader(text)
-    for statement in lex_statements(text):
+    for statement in lex_statements(text, progress):
         reader.take(statement)
     return reader.finish()
 

@@ -25,12 +25,14 @@ from gviz.formats.perfetto.tracks import Tracks
 from gviz.formats.perfetto.writer import TraceWriter
 from gviz.model import OF_RUN, is_failed, keeper
 from gviz.recording import rows
+from gviz.system import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
 
-#: A callback that is given what is being done.
-Progress = Callable[[str], None]
+#: Shares of a run's events that stand before those of operations, and of launches.
+_HOST = 0.1
+_LAUNCHES = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def write_trace(
     ordinals: frozenset[int] | None = None,
     *,
     overwrite: bool = False,
-    progress: Progress = lambda text: None,
+    progress: Progress = NO_PROGRESS,
 ) -> WrittenTrace:
     """Write a recording as Chrome trace events with Kineto's names, for ui.perfetto.dev.
 
@@ -69,7 +71,7 @@ def write_trace(
     overwrite
         Replace an existing file.
     progress
-        Called with what is being done.
+        Told what is being done, and the share that is.
 
     Raises
     ------
@@ -85,10 +87,10 @@ def write_trace(
     tracks, arrows = Tracks(), count(1)
     launches = 0
     with TraceWriter(output, _head(recording, base), overwrite=overwrite) as writer:
-        for run in recording.fetch_runs():
+        for run, stretch in progress.each(recording.fetch_runs(), lambda run: run.name):
             file = File(recording, run, tracks, base, arrows, keeper(OF_RUN))
             part = _Part(file, graph_ids, ordinals)
-            for event in part.write(progress):
+            for event in part.write(stretch):
                 writer.write((event,))
             launches += part.launch_count
             writer.write(tracks.take_named())
@@ -122,15 +124,18 @@ class _Part:
         sides = [(graph, GraphSide(self._file, graph)) for graph in self._graphs]
         chosen = [side.launches(self._ordinals) for _, side in sides]
         keep = self._interval([launch for found in chosen for launch in found])
-        progress("host")
+        progress.at(0.0, f"{self._file.run.name}: host")
         calls: list[dict[int, CallPlace]] = [{}, {}]
         yield from self._write_host(keep, calls)
-        progress("operations outside graphs")
+        progress.at(_HOST, f"{self._file.run.name}: operations outside graphs")
         yield from write_operations(self._file, calls[1], keep)
+        done, total = 0, sum(len(found) for found in chosen)
         for (graph, side), found in zip(sides, chosen, strict=True):
             yield from side.write_iterations(keep)
             for number, launch in enumerate(found, start=1):
-                progress(f"{graph.name}: launch {number:,} of {len(found):,}")
+                text = f"{graph.name}: launch {number:,} of {len(found):,}"
+                progress.at(_LAUNCHES + (1 - _LAUNCHES) * done / total, text)
+                done += 1
                 yield from side.write(launch, calls[0].get(launch.launch_id))
                 self.launch_count += 1
 

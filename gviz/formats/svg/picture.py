@@ -26,6 +26,7 @@ from gviz.model import (
     read_timed_tree,
     read_tree_edges,
 )
+from gviz.system import NO_PROGRESS, Progress
 from gviz.text import duration
 
 if TYPE_CHECKING:
@@ -39,11 +40,19 @@ _TIMELINE = 1_200.0
 _TICKS = 8
 #: Colours that a legend shows.
 _LEGEND_STEPS = 9
+#: The share of drawing a launch in which it is read.
+_READ = 0.3
+_REPORTED_EVERY = 4096
 #: Columns of nodes that are drawn.
 _NODE = ("node_id", "type", "name")
 
 
-def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "light") -> str:
+def draw_graphs(
+    recording: Recording,
+    graph_ids: Sequence[int],
+    theme: Theme = "light",
+    progress: Progress = NO_PROGRESS,
+) -> str:
     """Return graphs, each followed by the bodies in it, as an SVG picture.
 
     Nodes are coloured by their median duration, as on the graph page.
@@ -56,6 +65,8 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
         Graphs, in the order in which they are drawn below each other.
     theme
         The colours.
+    progress
+        Told the share that is drawn.
 
     Raises
     ------
@@ -65,7 +76,7 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
     pen = Pen(INKS[theme])
     top, width = _MARGIN, 0.0
     names = []
-    for graph_id in graph_ids:
+    for graph_id, _ in progress.each(graph_ids, lambda graph_id: f"graph {graph_id}"):
         tree = read_timed_tree(recording, graph_id, columns=_NODE)
         edges, name = read_tree_edges(recording, tree), graph_title(recording, tree.graph)
         names.append(name)
@@ -80,7 +91,11 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
 
 
 def draw_launch(
-    recording: Recording, graph_id: int, ordinal: int | None = None, theme: Theme = "light"
+    recording: Recording,
+    graph_id: int,
+    ordinal: int | None = None,
+    theme: Theme = "light",
+    progress: Progress = NO_PROGRESS,
 ) -> str:
     """Return one launch of a graph as an SVG picture: its nodes in lanes along time.
 
@@ -92,12 +107,15 @@ def draw_launch(
         The launch, by its number; None: of those with node times one of median length.
     theme
         The colours.
+    progress
+        Told the share that is drawn.
 
     Raises
     ------
     RecordingError
         If it has no such launch with node times.
     """
+    progress.at(0.0, f"graph {graph_id}")
     tree = read_timed_tree(recording, graph_id, columns=_NODE)
     graph, launch = tree.graph, _choose(recording, tree.graph, ordinal)
     spans = read_launch_spans(recording, tree, launch.launch_id)
@@ -113,7 +131,10 @@ def draw_launch(
     height = _LANE * (int(lane.max(initial=0)) + 1)
     node_names = tree.nodes.listed("name")
     columns = (spans.node, spans.start_ns, spans.duration_ns, spans.iteration, lane)
-    for node, start, took, iteration, at in zip(*(c.tolist() for c in columns), strict=True):
+    spans_drawn = zip(*(c.tolist() for c in columns), strict=True)
+    for number, (node, start, took, iteration, at) in enumerate(spans_drawn):
+        if number % _REPORTED_EVERY == 0:
+            progress.at(_READ + (1 - _READ) * number / len(lane), title)
         name = node_names[node]
         box = (_MARGIN + start * scale, top + at * _LANE, max(took * scale, 0.2), _LANE - 4)
         words = f"{name}, {duration(took)} from {duration(start)} on"

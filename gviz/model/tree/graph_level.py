@@ -165,9 +165,10 @@ class TimedLevel(GraphLevel):
             return None, None
         edges = np.stack((self.edge_from, self.edge_to), axis=1)
         programmatic = self.edge_type == EdgeType.PROGRAMMATIC
-        found = contradicted_medians(self.start_ns, self.median_ns, edges, programmatic)
-        if found.is_large.any():
-            return None, found.describe()
+        if not self.tree.times.is_by_copy:
+            found = contradicted_medians(self.start_ns, self.median_ns, edges, programmatic)
+            if found.is_large.any():
+                return None, found.describe()
         path = structural_path(
             count, self.edge_from, self.edge_to, self.edge_type, weight, self.row
         )

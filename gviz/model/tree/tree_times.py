@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gviz.model.launch_time import timed_by_copy
 from gviz.recording import join_columns, rows
 from gviz.stats import BoolArray, FloatArray, IntArray
 
@@ -28,12 +29,15 @@ class TreeTimes:
         Over all recorded launches and iterations; of a node with bodies, of all that is nested in
         it.
     share
-        0..1: ``total_ns`` over the GPU time of these launches. Overlapping nodes count in full.
+        0..1: ``total_ns`` over the GPU time of these launches; of copies, over that of all nodes.
+        Overlapping nodes count in full.
     start_ns
         Median start of an execution, after the launch's first node; NaN too where there are more
         executions than launches.
     launch_count
         Launches with node times.
+    is_by_copy
+        Instrumented copies took them: starts and lengths of launches are the copies' own.
     """
 
     median_ns: FloatArray
@@ -42,6 +46,7 @@ class TreeTimes:
     total_ns: FloatArray
     share: FloatArray
     launch_count: int
+    is_by_copy: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +125,21 @@ def read_tree_times(
     found = statistics_of(recording, graph_ids, len(parent), index, names)
     median, p95, total, start, count = (found.numbers(name) for name in names)
     launches = recording.count_launches(outermost.graph_id)[1]
+    is_by_copy = timed_by_copy(recording, outermost.graph_id)
+    if is_by_copy:
+        whole_ns = float(np.nansum(total))
+    else:
+        durations = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu")
+        whole_ns = durations.total_ns
     _add_nested(total, parent)
-    gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
     return TreeTimes(
         median_ns=median,
         p95_ns=p95,
         start_ns=np.where(count <= launches, start, np.nan),
         total_ns=total,
-        share=total / (gpu_ns or np.nan),
+        share=total / (whole_ns or np.nan),
         launch_count=launches,
+        is_by_copy=is_by_copy,
     )
 
 

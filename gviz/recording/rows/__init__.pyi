@@ -9,6 +9,7 @@ from gviz.recording.rows.long_run import LaunchCost as LaunchCost
 from gviz.recording.rows.nesting import Allocation as Allocation
 from gviz.recording.rows.nesting import GraphMemory as GraphMemory
 from gviz.recording.rows.nesting import NodeParameter as NodeParameter
+from gviz.recording.rows.recorded import BY_COPY as BY_COPY
 from gviz.recording.rows.recorded import ApiCall as ApiCall
 from gviz.recording.rows.recorded import Argument as Argument
 from gviz.recording.rows.recorded import Device as Device
@@ -32,14 +33,14 @@ from gviz.recording.rows.recorded import StackFrame as StackFrame
 from gviz.recording.rows.recorded import StreamOperation as StreamOperation
 from gviz.recording.rows.recorded import Topology as Topology
 from gviz.recording.rows.recorded import Window as Window
-from gviz.recording.rows.schema import APPLICATION_ID as APPLICATION_ID
-from gviz.recording.rows.schema import OLDEST_ALIKE as OLDEST_ALIKE
-from gviz.recording.rows.schema import SCHEMA_VERSION as SCHEMA_VERSION
+from gviz.recording.rows.schema import all_tables as all_tables
 from gviz.recording.rows.schema import create_sql as create_sql
 from gviz.recording.rows.tables import Column as Column
 from gviz.recording.rows.tables import Table as Table
-from gviz.recording.rows.tables import all_tables as all_tables
 from gviz.recording.rows.tables import table_of as table_of
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import value_range as value_range
+from gviz.recording.rows.versions import APPLICATION_ID as APPLICATION_ID
+from gviz.recording.rows.versions import OLDEST_ALIKE as OLDEST_ALIKE
+from gviz.recording.rows.versions import SCHEMA_VERSION as SCHEMA_VERSION
 from gviz.recording.rows.views import VIEWS as VIEWS

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Their tables come first in the file.
-import gviz.recording.rows.life
-import gviz.recording.rows.long_run
-import gviz.recording.rows.nesting  # noqa: F401
 from gviz.recording.rows.tables import column, table
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import gviz.recording.rows.recorded  # noqa: F401  # its tables come first in the file
 from gviz.recording.rows.tables import column, table
 
 
@@ -82,8 +81,11 @@ class GraphUpdate:
     call: str = column("driver function")
     count: int = column("calls")
     first_ns: int = column("first of them entered")
-    last_ns: int = column("last of them entered")
-    total_ns: int = column("host time of all of them")
+    last_ns: int = column("last of them entered; where some passed, none is later")
+    total_ns: int = column(
+        "host time of all of them; those that passed (measurement updates_counted) have the mean "
+        "of the timed ones"
+    )
     result: int = column("CUresult of each; 0 is success")
     detail: int | None = column("CUgraphExecUpdateResult of a failed one", default=None)
     detail_name: str | None = column("CUDA's name of it", default=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import gviz.recording.rows.recorded  # noqa: F401  # its tables come first in the file
 from gviz.recording.rows.tables import column, table
 
 

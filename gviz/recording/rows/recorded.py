@@ -100,12 +100,12 @@ class Period:
     end_ns: int | None = column("when it ended; NULL: the process ended in it", default=None)
     start_reason: str = column(
         "attached, delay, call (start() was called), signal, range (the program's own, see "
-        "--capture-range), returned (CUPTI was free again), followed (another collector went on "
-        "after CUPTI was left)"
+        "--capture-range), request (gviz start), returned (CUPTI was free again), followed "
+        "(another collector went on after CUPTI was left)"
     )
     end_reason: str | None = column(
         "end (of the recording), duration, launches (as many as requested), call (stop() was "
-        "called), signal, range, left (another profiler took CUPTI)",
+        "called), signal, range, request (gviz stop), left (another profiler took CUPTI)",
         default=None,
     )
     left_to: str | None = column("the profiler that CUPTI was left to", default=None)
@@ -314,6 +314,10 @@ class GraphExec:
     )
 
 
+#: node_method of launches in whose place an instrumented copy ran.
+BY_COPY = "events"
+
+
 @table("launch", primary_key=("launch_id",), indexes=(("graph_id", "side", "ordinal"),))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
@@ -352,6 +356,11 @@ class Launch:
         "GPU start and end are then derived, to about 10 µs). NULL: none were, or schema 1 (cupti)",
         default=None,
     )
+
+    @property
+    def is_by_copy(self) -> bool:
+        """Return whether an instrumented copy ran in its place: gaps and order are the copy's."""
+        return self.node_method == BY_COPY
 
 
 @table("span", primary_key=("launch_id", "graph_id", "node_id", "iteration"), without_rowid=True)

@@ -1,24 +1,19 @@
-"""The schema of a recording: SQLite file, application id and version."""
+"""The schema of a recording: all tables and views of its SQLite file."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from gviz.recording.rows import launch_costs, life, long_run, nesting, recorded
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.tables import Table, tables_in
 from gviz.recording.rows.views import VIEWS
 
-#: PRAGMA application_id: the letters "gviz" in ASCII, big endian.
-APPLICATION_ID = 0x6776697A
-#: PRAGMA user_version. Raise it with every change of a table and add an upgrade.
-SCHEMA_VERSION = 6
-#: The oldest schema whose rows are today's, but for tables and columns that have defaults.
-OLDEST_ALIKE = 4
-#: File suffix.
-SUFFIX = ".gviz"
 
-# Importing the rows registers the tables.
-assert recorded.Run is not None and life.GraphUpdate is not None  # noqa: PT018
-assert nesting.Allocation is not None and long_run.LaunchBin is not None  # noqa: PT018
-assert launch_costs.CostFigure is not None
+@cache
+def all_tables() -> tuple[Table, ...]:
+    """Return every table, in the order of definition."""
+    modules = (recorded, life, long_run, nesting, launch_costs)
+    return tuple(table for module in modules for table in tables_in(module.__name__))
 
 
 def create_sql() -> str:

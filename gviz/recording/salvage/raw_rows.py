@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from gviz.recording.connection import open_immutable
+from gviz.recording.connection import open_to_read
 from gviz.recording.rows import Table, all_tables, create_sql
 from gviz.recording.salvage.pages import Pages, Value, text_or_bytes
 from gviz.recording.salvage.soundness import default_sql
+from gviz.system import NO_PROGRESS, Progress
 
 #: Rows written at once.
 _AT_ONCE = 10_000
@@ -22,7 +23,9 @@ _AT_ONCE = 10_000
 _FAILURES = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 
 
-def write_raw_rows(path: Path, output: Path, *, is_older: bool = False) -> Counter[str]:
+def write_raw_rows(
+    path: Path, output: Path, *, is_older: bool = False, progress: Progress = NO_PROGRESS
+) -> Counter[str]:
     """Write the tables of a recording, as far as they can be read, without types or keys.
 
     Parameters
@@ -33,30 +36,44 @@ def write_raw_rows(path: Path, output: Path, *, is_older: bool = False) -> Count
         Where an SQLite file with tables of the same names is made.
     is_older
         Whether it has an older schema: tables that it lacks are empty, columns have defaults.
+    progress
+        Told the share of pages that had to be read one by one, which take nearly all of the time.
 
     Returns
     -------
     Counter
         How many pages, tables and columns could not be read, by these nouns.
+
+    Raises
+    ------
+    RecordingError
+        If the recording cannot be opened.
     """
     unreadable: Counter[str] = Counter()
+    source = open_to_read(path, path)
+    # Text that is no UTF-8 is read as bytes.
+    source.text_factory = text_or_bytes
     database = sqlite3.connect(output, isolation_level=None)
-    with contextlib.closing(database), _mapped(path) as data:
+    with contextlib.closing(source), contextlib.closing(database), _mapped(path) as data:
         database.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
         pages = Pages(data)
         for table in all_tables():
             columns = ", ".join(c.name for c in table.columns)
             database.execute(f"CREATE TABLE {table.name} ({columns})")
-            if is_older and _columns_of(path, table) == []:
+            if is_older and _columns_of(source, table) == []:
                 continue
             database.execute("BEGIN")
             try:
-                _insert(database, table, _rows_by_sqlite(path, table, unreadable, is_older))
+                found = _rows_by_sqlite(source, table, unreadable, is_older)
+                for _ in _insert(database, table, found):
+                    progress.at(pages.read_fraction(), table.name)
             except _FAILURES:
                 database.execute("COMMIT")
                 database.execute(f"DELETE FROM {table.name}")
                 database.execute("BEGIN")
-                _insert(database, table, _rows_by_pages(path, pages, table, unreadable, is_older))
+                found = _rows_by_pages(source, pages, table, unreadable, is_older)
+                for _ in _insert(database, table, found):
+                    progress.at(pages.read_fraction(), table.name)
             database.execute("COMMIT")
         unreadable["page"] = len(pages.unreadable)
     return +unreadable
@@ -68,41 +85,41 @@ def _mapped(path: Path) -> Iterator[mmap.mmap]:
         yield data
 
 
-def _insert(database: sqlite3.Connection, table: Table, rows: Iterable[tuple[Value, ...]]) -> None:
+def _insert(
+    database: sqlite3.Connection, table: Table, rows: Iterable[tuple[Value, ...]]
+) -> Iterator[None]:
+    """Insert rows, and yield after each part of them."""
     marks = ", ".join("?" * len(table.columns))
     iterator = iter(rows)
     while part := list(islice(iterator, _AT_ONCE)):
         database.executemany(f"INSERT INTO {table.name} VALUES ({marks})", part)
-
-
-def _open_raw(path: Path) -> sqlite3.Connection:
-    """Return a file opened by SQLite; text that is no UTF-8 is read as bytes."""
-    database = open_immutable(path)
-    database.text_factory = text_or_bytes
-    return database
+        yield
 
 
 def _rows_by_sqlite(
-    path: Path, table: Table, unreadable: Counter[str], is_older: bool
+    source: sqlite3.Connection, table: Table, unreadable: Counter[str], is_older: bool
 ) -> Iterator[tuple[Value, ...]]:
     """Yield the rows of a table; columns that it lacks are NULL. sqlite3.Error: it is damaged."""
-    with contextlib.closing(_open_raw(path)) as database:
-        found = _columns(database, table)
-        missing = [c for c in table.columns if c.name not in found]
-        if len(missing) == len(table.columns):
-            raise sqlite3.DatabaseError(f"no table {table.name}")
-        unreadable["column"] += 0 if is_older else len(missing)
-        absent = {c.name: (default_sql(table, c) if is_older else None) or "NULL" for c in missing}
-        chosen = ", ".join(absent.get(c.name, c.name) for c in table.columns)
-        yield from database.execute(f"SELECT {chosen} FROM {table.name} NOT INDEXED")
+    found = _columns(source, table)
+    missing = [c for c in table.columns if c.name not in found]
+    if len(missing) == len(table.columns):
+        raise sqlite3.DatabaseError(f"no table {table.name}")
+    unreadable["column"] += 0 if is_older else len(missing)
+    absent = {c.name: (default_sql(table, c) if is_older else None) or "NULL" for c in missing}
+    chosen = ", ".join(absent.get(c.name, c.name) for c in table.columns)
+    yield from source.execute(f"SELECT {chosen} FROM {table.name} NOT INDEXED")
 
 
 def _rows_by_pages(
-    path: Path, pages: Pages, table: Table, unreadable: Counter[str], is_older: bool
+    source: sqlite3.Connection,
+    pages: Pages,
+    table: Table,
+    unreadable: Counter[str],
+    is_older: bool,
 ) -> Iterator[tuple[Value, ...]]:
-    root = _root_page(path, table)
+    root = _root_page(source, table)
     # Of an older schema the file alone knows the order of columns.
-    names = _columns_of(path, table) if is_older else [c.name for c in table.columns]
+    names = _columns_of(source, table) if is_older else [c.name for c in table.columns]
     if root is None or not names:
         unreadable["table"] += 1
         return
@@ -119,32 +136,30 @@ def _rows_by_pages(
         yield tuple(values[c.name] for c in table.columns)
 
 
-def _columns_of(path: Path, table: Table) -> list[str] | None:
+def _columns_of(source: sqlite3.Connection, table: Table) -> list[str] | None:
     """Return a table's columns in a file; none: it has no such table; None: it cannot be told."""
     try:
-        with contextlib.closing(_open_raw(path)) as database:
-            return _columns(database, table)
+        return _columns(source, table)
     except _FAILURES:
         return None
 
 
-def _columns(database: sqlite3.Connection, table: Table) -> list[str]:
-    found = database.execute(
+def _columns(source: sqlite3.Connection, table: Table) -> list[str]:
+    found = source.execute(
         "SELECT c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
         "WHERE m.type = 'table' AND m.name = ? ORDER BY c.cid", (table.name,)
     ).fetchall()  # fmt: skip
     return [str(name) for (name,) in found]
 
 
-def _root_page(path: Path, table: Table) -> int | None:
+def _root_page(source: sqlite3.Connection, table: Table) -> int | None:
     """Return a table's first page: as the file says, else as gviz lays new files out.
 
     None: the file has no such table.
     """
     sql = "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?"
     try:
-        with contextlib.closing(_open_raw(path)) as database:
-            found = database.execute(sql, (table.name,)).fetchone()
+        found = source.execute(sql, (table.name,)).fetchone()
     except _FAILURES:
         with contextlib.closing(sqlite3.connect(":memory:")) as database:
             database.executescript(create_sql())

@@ -34,7 +34,10 @@ from gviz.recording.salvage.soundness import (
     unrooted,
 )
 from gviz.recording.writer import SOURCE, RecordingWriter
+from gviz.system import NO_PROGRESS, Progress
 
+#: The share of the time in which a damaged file is read.
+_READ = 0.85
 #: The noun of values that are missing of rows that are there.
 _VALUE = "value"
 #: Tables in whose rows a number that refers to nothing makes the row another one, not a lesser one.
@@ -42,7 +45,11 @@ _NEEDED = frozenset({("graph", "parent_graph_id")})
 
 
 def recover_recording(
-    path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    progress: Progress = NO_PROGRESS,
 ) -> str:
     """Write what can be read of a damaged recording to one of this schema; return what was lost.
 
@@ -57,6 +64,8 @@ def recover_recording(
         Where the new one goes.
     overwrite
         Replace an existing file at ``output``.
+    progress
+        Told what is read and written.
 
     Returns
     -------
@@ -75,7 +84,9 @@ def recover_recording(
     with tempfile.TemporaryDirectory(prefix="gviz-") as folder:
         raw = Path(folder) / "raw"
         try:
-            unreadable = write_raw_rows(source, raw, is_older=is_older)
+            unreadable = write_raw_rows(
+                source, raw, is_older=is_older, progress=progress.part(0.0, _READ)
+            )
         except (OSError, sqlite3.Error) as error:
             raise RecordingError(
                 f"cannot make room for what can be read of {source}: {error}; "
@@ -83,7 +94,7 @@ def recover_recording(
             ) from error
         with RecordingWriter(target, overwrite=overwrite) as writer:
             with writer.reading(raw) as database:
-                _copy_all(database, source, unreadable)
+                _copy_all(database, source, unreadable, progress.part(_READ, 1.0))
             if not unreadable and (is_older or is_sound_file(source)):
                 return ""
             sentence = unreadable_sentence("the file", unreadable)
@@ -91,10 +102,12 @@ def recover_recording(
     return sentence
 
 
-def _copy_all(database: sqlite3.Connection, source: Path, unreadable: Counter[str]) -> None:
+def _copy_all(
+    database: sqlite3.Connection, source: Path, unreadable: Counter[str], progress: Progress
+) -> None:
     """Copy the sound rows of every table, those that others refer to first."""
     database.create_function("is_int_column", 1, _is_int_column, deterministic=True)
-    for table in _in_order():
+    for table, _ in progress.each(_in_order(), lambda table: table.name):
         _copy(database, table, unreadable)
         if table is table_of(rows.Run):
             _replace_lost_runs(database, source, unreadable)

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import sqlite3
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -58,13 +59,18 @@ def default_sql(table: Table, column: Column) -> str | None:
 
 def references(table: Table) -> Iterator[tuple[Column, Table]]:
     """Yield the columns whose numbers are rows of a table that must be there, with that table."""
-    by_name = {each.name: each for each in all_tables()}
+    by_name = _by_name()
     for column in table.columns:
         target = by_name.get(column.key) if column.key is not None else None
         if target is None or target.name in _MAY_BE_MISSING:
             continue
         if not (table is target and table.primary_key == (column.name,)):
             yield column, target
+
+
+@cache
+def _by_name() -> Mapping[str, Table]:
+    return {each.name: each for each in all_tables()}
 
 
 def is_sound_file(path: Path) -> bool:

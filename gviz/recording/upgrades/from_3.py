@@ -171,7 +171,7 @@ def _launches_of(old: OldTables, graph_id: int) -> Iterator[dict[str, int | str 
     ):
         stored = [decode(blob) for blob in blobs]
         if {len(values) for values in stored} != {count}:
-            raise DamagedError(f"a block of {count:,} launches holds others")
+            raise DamagedError(f"a block of {count!r:.20} launches holds others")
         parts.append(np.stack((np.full(count, exec_id, np.int64), *stored)))
     table = np.concatenate(parts, axis=1)
     table = table[:, np.argsort(table[1], kind="stable")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+from gviz.recording.integrity import DamagedError
 from gviz.recording.rows import all_tables
 from gviz.recording.writer import SOURCE
 
@@ -26,7 +27,9 @@ class OldTables:
         self._places: dict[str, str] = {}
         self._made: list[tuple[str, str]] = []
         self._counts: dict[str, int] = {}
-        for (name,) in database.execute(f"SELECT name FROM {SOURCE}.sqlite_master"):
+        # A view, whose statement could run for ever, is no table, nor is a virtual one.
+        plain = f"SELECT name FROM {SOURCE}.sqlite_master WHERE type = 'table' AND rootpage > 0"
+        for (name,) in database.execute(plain):
             self._places[name] = f"{SOURCE}.{name}"
 
     def has(self, table: str) -> bool:
@@ -34,7 +37,15 @@ class OldTables:
         return table in self._places
 
     def place(self, table: str) -> str:
-        """Return the name in SQL of a table as the steps so far have left it."""
+        """Return the name in SQL of a table as the steps so far have left it.
+
+        Raises
+        ------
+        DamagedError
+            If there is no such table.
+        """
+        if table not in self._places:
+            raise DamagedError(f"its table {table} is missing")
         return self._places[table]
 
     def columns(self, table: str) -> set[str]:

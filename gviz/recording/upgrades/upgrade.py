@@ -20,6 +20,7 @@ from gviz.recording.rows import OLDEST_ALIKE, SCHEMA_VERSION, Column, Table, all
 from gviz.recording.upgrades import from_3
 from gviz.recording.upgrades.old_tables import OldTables
 from gviz.recording.writer import RecordingWriter, attach_source
+from gviz.system import NO_PROGRESS, Progress
 
 
 class UpgradeStep(NamedTuple):
@@ -35,7 +36,15 @@ STEPS: Mapping[int, UpgradeStep] = {3: UpgradeStep(from_3.upgrade, from_3.added_
 _MARGIN_FRACTION, _MARGIN_BYTES = 0.1, 1 << 20
 
 
-def upgrade_recording(path: str | os.PathLike[str], output: str | os.PathLike[str]) -> int:
+#: Share of the work that copies; the rest checks the copy.
+_COPIED = 0.7
+
+
+def upgrade_recording(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    progress: Progress = NO_PROGRESS,
+) -> int:
     """Write ``path``'s content in the current schema to ``output``; return the old version.
 
     Tables that the old schema lacks are empty, and new columns have their rows' defaults:
@@ -49,6 +58,8 @@ def upgrade_recording(path: str | os.PathLike[str], output: str | os.PathLike[st
     output
         Where the upgraded one goes, in one step; an existing file is replaced. May be
         ``path`` itself, or a link to it: then the file keeps its permissions.
+    progress
+        Told which table is copied, and the share that is done.
 
     Raises
     ------
@@ -68,7 +79,8 @@ def upgrade_recording(path: str | os.PathLike[str], output: str | os.PathLike[st
         check_room(target, _needed_bytes(source, steps))
     with RecordingWriter(target, overwrite=True) as writer:
         with _damage_named(source):
-            counts = _copy_all(writer, source, steps)
+            counts = _copy_all(writer, source, steps, progress.part(0.0, _COPIED))
+        progress.at(_COPIED, f"{target.name}, and checking it")
         writer.check_with(lambda part: _check(source, part, counts))
     return version
 
@@ -82,7 +94,8 @@ def _damage_named(source: Path) -> Iterator[None]:
         raise  # the output cannot be written: the writer says it
     except DamagedError as error:
         raise RecordingError(f"{source} is damaged: {error.what}; {_remedy(source)}") from error
-    except (sqlite3.DatabaseError, OverflowError, TypeError) as error:
+    # ValueError: a number that is text, or SQLite's message, which may quote what is no text.
+    except (sqlite3.DatabaseError, OverflowError, TypeError, ValueError) as error:
         raise RecordingError(f"{source} is damaged: {error}; {_remedy(source)}") from error
 
 
@@ -116,7 +129,9 @@ def _needed_bytes(source: Path, steps: list[UpgradeStep]) -> int:
 # -- rows --------------------------------------------------------------------------------
 
 
-def _copy_all(writer: RecordingWriter, source: Path, steps: list[UpgradeStep]) -> dict[str, int]:
+def _copy_all(
+    writer: RecordingWriter, source: Path, steps: list[UpgradeStep], progress: Progress
+) -> dict[str, int]:
     """Copy every table; return how many rows each must have."""
     with writer.reading(source) as database:
         old = OldTables(database)
@@ -124,7 +139,7 @@ def _copy_all(writer: RecordingWriter, source: Path, steps: list[UpgradeStep]) -
             raise DamagedError("it has no runs")
         for step in steps:
             step.upgrade(old)
-        for table in all_tables():
+        for table, _ in progress.each(list(all_tables()), lambda table: table.name):
             if old.has(table.name):
                 _copy(old, table)
         counts = dict(old.counts())

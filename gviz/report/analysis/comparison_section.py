@@ -48,9 +48,8 @@ def comparison(found: StreamResult) -> list[Block]:
     blocks.append(_conditions(found))
     if not isinstance(found.alternate, NotComputed):
         blocks.append(_alternate(found.alternate))
-    blocks += [_gain(found), _idle(found)]
-    lone = _one_sided(found)
-    return blocks if lone is None else [*blocks, lone]
+    more = (_gain(found), _idle(found), _one_sided(found))
+    return [*blocks, *(x for x in more if x is not None)]
 
 
 def interval(found: Quantity) -> str:
@@ -65,20 +64,30 @@ def _sides(found: StreamResult) -> TableBlock:
         numbers("95% interval", detail=True),
     ]  # fmt: skip
     total = [side.total_ns for side in (found.graph, found.stream)]
-    first_to_last = "First node's start to last node's end, mean"
-    return table(
-        "The work as a graph and eagerly",
-        columns,
-        [
+    spread: list[list[Content]] = [
+        ["Standard deviation", ns(total[0].sd), "", ns(total[1].sd), ""],
+        ["99th percentile", ns(total[0].p99), "", ns(total[1].p99), ""],
+    ]
+    counts: list[Content] = [
+        "Launches, eager iterations", number(total[0].count), "", number(total[1].count), ""
+    ]  # fmt: skip
+    rows: list[list[Content]]
+    if found.is_of_plain_launches:
+        rows = [
+            _means("On the GPU, mean", found, lambda s: _mean_ns(s.gpu_ns)),
+            *spread, _host(found), counts,
+        ]  # fmt: skip
+    else:
+        first_to_last = "First node's start to last node's end, mean"
+        rows = [
             _means("Call to last node's end, mean", found, lambda s: _mean_ns(s.total_ns)),
-            ["Standard deviation", ns(total[0].sd), "", ns(total[1].sd), ""],
-            ["99th percentile", ns(total[0].p99), "", ns(total[1].p99), ""],
+            *spread,
             _means(first_to_last, found, lambda s: _mean_ns(s.gpu_ns)),
             _host(found),
             _means("Idle share while it runs, mean", found, _idle_share),
-            ["Launches, eager iterations", number(total[0].count), "", number(total[1].count), ""],
-        ],
-    )
+            counts,
+        ]
+    return table("The work as a graph and eagerly", columns, rows)
 
 
 def _alternate(found: AlternateGain) -> TableBlock:
@@ -128,7 +137,8 @@ def _mean_ns(found: Spread, how: How = "derived") -> Quantity:
 
 
 def _idle_share(side: GainSide) -> Quantity:
-    return share(side.idle_fraction.mean, interval=side.idle_fraction.interval)
+    found = side.idle_fraction
+    return share(None) if found is None else share(found.mean, interval=found.interval)
 
 
 def _means(name: str, found: StreamResult, value: Callable[[GainSide], Quantity]) -> list[Content]:
@@ -137,8 +147,13 @@ def _means(name: str, found: StreamResult, value: Callable[[GainSide], Quantity]
 
 
 def _conditions(found: StreamResult) -> Sentence:
-    parts: list[Content] = ["Node times were on for both sides and lengthen calls."]
-    if found.plain_graph_ns is not None:
+    parts: list[Content] = [
+        "Launches are plain ones, between the events around them; eager iterations are from the "
+        "first operation to the last, with events around each call, which lengthen them."
+        if found.is_of_plain_launches
+        else "Node times were on for both sides and lengthen calls."
+    ]
+    if found.plain_graph_ns is not None and not found.is_of_plain_launches:
         parts.append(
             (
                 "A launch without them takes ",
@@ -177,7 +192,7 @@ def _calls(found: StreamResult) -> list[Content]:
                 " each (median): host times are of the others.",
             )
         )
-    if found.host_plain_ns is not None:
+    if found.host_plain_ns is not None and not found.is_of_plain_launches:
         plain = ns(found.host_plain_ns, "measured", n=found.host_plain_count)
         calls = counted(found.host_plain_count, "call")
         state = _state(found.plain_state)
@@ -187,14 +202,18 @@ def _calls(found: StreamResult) -> list[Content]:
     return parts
 
 
-def _gain(found: StreamResult) -> Section:
+def _gain(found: StreamResult) -> Section | None:
+    """Return the parts of the gain; None: it has none."""
+    gain_parts = _gain_parts(found)
+    if not gain_parts:
+        return None
     heading = "What the gain is made of"
     columns = [
         column("Part of the gain"), numbers("Saved", "Mean of a launch; below 0 it costs"),
         numbers("95% interval", "Of the difference of the means, by bootstrap", detail=True),
     ]  # fmt: skip
     named = [
-        *_gain_parts(found),
+        *gain_parts,
         ("All together", found.saved),
     ]
     if not isinstance(found.host_saved, NotComputed):
@@ -205,26 +224,26 @@ def _gain(found: StreamResult) -> Section:
         if gain in (found.saved, found.host_saved):
             saved = bounded(saved, found.evidence)
         rows.append([name, saved, interval(saved)])
-    return section(
-        "gain", heading, Drawing("gain", _steps(found)), table(heading, columns, rows, in_line=True)
-    )
+    steps = Drawing("gain", _steps(found, gain_parts))
+    return section("gain", heading, steps, table(heading, columns, rows, in_line=True))
 
 
 def _gain_parts(found: StreamResult) -> list[tuple[str, Gain]]:
-    return [
+    named = [
         ("Waiting for calls", found.host),
         ("Other gaps closed", found.gaps),
         ("Overlap gained", found.overlap),
         ("Node times", found.node_time),
         ("Nodes of one side only", found.one_sided),
     ]
+    return [(name, part) for name, part in named if not isinstance(part, NotComputed)]
 
 
-def _steps(found: StreamResult) -> tuple[Bar, ...]:
+def _steps(found: StreamResult, gain_parts: list[tuple[str, Gain]]) -> tuple[Bar, ...]:
     """Return the way from eager to the graph: what the graph saves goes down."""
     parts = [
         Bar(name, ns(0.0 - gain.mean_ns), "gain" if gain.mean_ns >= 0 else "loss")
-        for name, gain in _gain_parts(found)
+        for name, gain in gain_parts
     ]
     eager, graph = found.stream.total_ns.mean, found.graph.total_ns.mean
     return (
@@ -234,7 +253,9 @@ def _steps(found: StreamResult) -> tuple[Bar, ...]:
     )
 
 
-def _idle(found: StreamResult) -> Section:
+def _idle(found: StreamResult) -> Section | None:
+    if found.idle_without_host_fraction is None:
+        return None
     eager, graph = (bounded(_idle_share(x), x.evidence) for x in (found.stream, found.graph))
     without_host = share(found.idle_without_host_fraction)
     words = say(

@@ -35,7 +35,7 @@ def break_even(found: BreakEven) -> list[Block]:
         numbers("Paid back after"), numbers("At the ends of the interval"),
     ]  # fmt: skip
     rows = [
-        _pay_back("Elapsed time, call to last node's end", found.elapsed, found),
+        _pay_back("Elapsed time", found.elapsed, found),
         ["Host time in calls", MISSING, MISSING, "not known", MISSING]
         if isinstance(found.host, NotComputed)
         else _pay_back("Host time in calls", found.host, found),

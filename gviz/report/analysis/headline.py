@@ -14,6 +14,7 @@ from gviz.report.document import (
     bounded,
     caveat_text,
     contradictions_text,
+    count_text,
     line,
     ns,
     plain,
@@ -104,9 +105,16 @@ def _undivided(graph: GraphAnalysis, found: NotComputed) -> Line:
 
 def _length(graph: GraphAnalysis, found: LaunchBreakdown) -> Line:
     noise = "" if graph.noise_ns is None else f", ±{duration(graph.noise_ns)}"
-    of_copy = "" if found.has_gaps else ", sum of node times of an instrumented copy"
-    basis = f"{basis_text(found.evidence)}{noise}{of_copy}{_caveats(found.evidence)}"
-    return line(resting_on(ns(found.strip.launch_ns), found.evidence), f" ({basis}): ")
+    caveats = _caveats(found.evidence)
+    if found.has_gaps:
+        basis = f"{basis_text(found.evidence)}{noise}{caveats}"
+        return line(resting_on(ns(found.strip.launch_ns), found.evidence), f" ({basis}): ")
+    nodes = f"nodes by event copies ({count_text(found.evidence)}{caveats}): "
+    launch = graph.launch
+    if isinstance(launch, NotComputed):
+        return line(nodes)
+    length = resting_on(ns(launch.median_ns, launch.evidence.how), launch.evidence)
+    return line(length, f" ({basis_text(launch.evidence)}{noise}); {nodes}")
 
 
 def _caveats(evidence: Evidence) -> str:

@@ -71,6 +71,10 @@ def gain_basis(found: StreamResult) -> str:
         count = counted(gain.evidence.n, "launch", "launches")
         state = state_text(gain.evidence)
         return f"{count} and eager iterations timed alternately in one process, {state}"
+    if found.is_of_plain_launches:
+        launches = counted(found.graph.total_ns.count, "launch", "launches")
+        state = state_text(found.graph.evidence)
+        return f"{_iterations(found.stream)} with events around each call, {launches} {state}"
     return f"{_iterations(found.stream)}, both sides {state_text(gain.evidence)}"
 
 
@@ -124,12 +128,13 @@ def _launch(found: LaunchLength | NotComputed) -> Content:
 
 
 def _largest(found: Dominance | NotComputed) -> Content:
-    """Return the name with the most node time; empty where nothing is recorded of it."""
-    if isinstance(found, NotComputed) or not found.by_name.name:
+    """Return the family with the most node time; empty where nothing is recorded of it."""
+    if isinstance(found, NotComputed) or not found.by_family.name:
         return ""
-    names = found.by_name
-    count = counted(names.executions[0], "node")
-    return (AlikeLink("name", names.name[0]), f" ({count}, ", share(names.fraction[0]), ")")
+    families = found.by_family
+    count = counted(families.executions[0], "node")
+    link = AlikeLink("family", families.name[0])
+    return (link, f" ({count}, ", share(families.fraction[0]), ")")
 
 
 def best_finding(graph: GraphAnalysis) -> Sentence:

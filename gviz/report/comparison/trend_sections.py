@@ -13,6 +13,7 @@ from gviz.report.document import (
     Content,
     Document,
     Drawing,
+    Quantity,
     RunLink,
     Section,
     Sentence,
@@ -27,6 +28,7 @@ from gviz.report.document import (
     section,
     table,
 )
+from gviz.stats import How
 from gviz.text import MISSING, counted
 
 #: Graphs that are shown unless more are requested.
@@ -91,15 +93,20 @@ def _first_to_last(series: TrendSeries) -> Sentence:
     if not timed:
         return say("No launch of it was timed in any run.")
     first, last = timed[0], timed[-1]
-    took = ns(last.launch_ns, "measured", n=last.launch_count)
+    took = _launch(last)
     if first is last or first.launch_ns is None or last.launch_ns is None:
         return say(f"Its launch was timed in run {last.run + 1} alone: ", took, f"{_basis(last)}.")
     return say(
         "Its launch takes ", took, f" in run {last.run + 1}, the last{_basis(last)}, and ",
-        ns(first.launch_ns, "measured", n=first.launch_count),
+        _launch(first),
         f" in run {first.run + 1}, the first{_basis(first)}: ",
         shift_of(last.launch_ns - first.launch_ns, first.launch_ns), ".",
     )  # fmt: skip
+
+
+def _launch(point: TrendPoint) -> Quantity:
+    how: How = "measured" if point.evidence is None else point.evidence.how
+    return ns(point.launch_ns, how, n=point.launch_count)
 
 
 def _basis(point: TrendPoint) -> str:
@@ -148,7 +155,7 @@ def _series(at: int, series: TrendSeries, runs: Sequence[TrendRun], *, named: bo
             _recording(point, runs),
             _commit(runs[point.run]),
             number(point.node_count),
-            ns(point.launch_ns, "measured", n=point.launch_count),
+            _launch(point),
             ns(point.host_ns, "measured", n=point.host_count or None),
             _change(point),
             _words(point, last),
@@ -156,7 +163,7 @@ def _series(at: int, series: TrendSeries, runs: Sequence[TrendRun], *, named: bo
         for point, last in _steps(series)
     ]
     bars = tuple(
-        Bar(f"{point.run + 1}: {_short(runs[point.run])}", ns(point.launch_ns, "measured"))
+        Bar(f"{point.run + 1}: {_short(runs[point.run])}", _launch(point))
         for point in series.points
         if point.launch_ns is not None
     )

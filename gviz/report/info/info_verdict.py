@@ -42,16 +42,17 @@ def against_eager(graph_id: int, launches: tuple[LaunchSummary, ...]) -> Sentenc
     """Return how long a graph's launch takes, and how that compares with eager.
 
     Launches as they run with the least disturbance; held against eager iterations, whose node times
-    were recorded, is what was recorded likewise, unless both were timed alternately without.
+    were recorded, is what was recorded likewise, unless both were timed alternately without. Where
+    copies took the node times no launch was: plain ones stand against at most so much.
     """
     sides = {side.side: side for side in launches}
     graph, eager = sides.get("graph"), sides.get("stream")
     if graph is None or graph.length.evidence is None:
         return say(f"No launch of graph {graph_id} was timed.")
     took = (f"A launch of graph {graph_id} takes ", *length_of(graph.length))
-    if graph.gpu_median_ns is None:
+    if not graph.with_node_times:
         return say(took, "; no launch has node times.")
-    if graph.length.is_between_events:
+    if graph.length.is_between_events and graph.gpu_median_ns is not None:
         first = ns(graph.gpu_median_ns, n=graph.with_node_times)
         recorded = "" if graph.length.evidence.state is CuptiState.RECORDED else "recorded, "
         took = (*took, f"; {recorded}", first, " from its first node to its last")
@@ -60,8 +61,9 @@ def against_eager(graph_id: int, launches: tuple[LaunchSummary, ...]) -> Sentenc
     if eager.alternation is not None:
         return say(took, "; ", *_alternately(eager.alternation))
     ratio = None
-    if graph.gpu_median_ns and eager.length.median_ns is not None:
-        ratio = eager.length.median_ns / graph.gpu_median_ns
+    recorded_ns = graph.gpu_median_ns or graph.length.median_ns
+    if recorded_ns and eager.length.median_ns is not None:
+        ratio = eager.length.median_ns / recorded_ns
     cold = "a cold eager iteration " if eager.length.evidence.is_cold else "an eager iteration "
     longer = bounded(times(ratio), eager.length.evidence)
     return say(took, f", {cold}", length_of(eager.length), ", ", longer, " as long.")

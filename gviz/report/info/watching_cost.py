@@ -21,6 +21,11 @@ def watching_cost(measured: Mapping[str, float]) -> Iterator[Sentence]:
     yield from _copies(measured)
     if passed := int(measured.get("launches_counted", 0)):
         yield say(f"{counted(passed, 'launch', 'launches')} passed: counted, and nothing more.")
+    if passed := int(measured.get("updates_counted", 0)):
+        yield say(
+            f"{counted(passed, 'update')} of nodes passed: counted, each as long as the mean of "
+            "those that were timed."
+        )
     yield from _gate(measured)
 
 
@@ -49,4 +54,6 @@ def _gate(measured: Mapping[str, float]) -> Iterator[Sentence]:
             ".",
         )
     if holes := int(measured.get("gate_holes", 0)):
-        yield say(f"The gate does not see behind {counted(holes, 'thing')}: the notes name them.")
+        named = "; the notes name them" if tries else ""
+        what = counted(holes, "function or export table", "functions and export tables")
+        yield say(f"The gate does not see behind {what} of the driver{named}.")

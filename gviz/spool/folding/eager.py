@@ -9,21 +9,16 @@ import numpy.typing as npt
 
 from gviz.cuda import NodeType, short_name
 from gviz.runs import Activities, KernelFunctions, OutsideOperations, operation_name
+from gviz.spool.records import join
 from gviz.spool.streams import Contents
 from gviz.stats import UNKNOWN, IntArray
 
 
-def fold_operations(
-    contents: Contents, activities: Activities, kernels: KernelFunctions
-) -> OutsideOperations:
-    """Return the work outside graphs, in order of GPU start.
-
-    Parameters
-    ----------
-    activities
-        Valid records outside graphs (dtype ACTIVITY), ordered by start.
-    """
-    names, functions = _kernels(activities, contents.strings, kernels)
+def fold_operations(contents: Contents, kernels: KernelFunctions) -> OutsideOperations:
+    """Return the work outside graphs, in order of GPU start: by CUPTI's records, and by events."""
+    timed = contents.operation_stream.activities(contents.functions, contents.calibrations)
+    activities = join([contents.activity_stream.operations(), timed])
+    names, functions = _kernels(activities, _kernel_names(contents), kernels)
     _name_others(activities, names)
     calls = contents.calls.to_array()
     call = _last_places(calls["correlation"], activities["correlation_id"])
@@ -50,6 +45,11 @@ def fold_operations(
         host_end_ns=of_call("end_ns"),
         thread_id=of_call("thread_id"),
     )
+
+
+def _kernel_names(contents: Contents) -> dict[int, str]:
+    """Return the names of kernels by what records have in their place."""
+    return {key: function.name for key, function in contents.functions.items()} | contents.strings
 
 
 def _kernels(

@@ -17,7 +17,7 @@ import numpy as np
 
 from gviz.cuda import node_type_name
 from gviz.spool.folding.launch_cost import PlainTimes
-from gviz.spool.records import CalibrationRecord
+from gviz.spool.records import OUTSIDE_GRAPHS, CalibrationRecord
 from gviz.stats import BoolArray, IntArray
 
 #: Of a graph's nodes, so many stand one behind the other in a copy for its extra to be that of
@@ -151,7 +151,9 @@ def bias_measurements(
     """Return the biases as measurements of the run: (value, unit, method) by name."""
     found: dict[str, tuple[float | None, str, str]] = {}
     for c in calibrations:
-        kind = f"{node_type_name(c.type).lower()}_device_{c.device_id}_ns"
+        is_outside = c.type == OUTSIDE_GRAPHS
+        what = "outside_graphs" if is_outside else node_type_name(c.type).lower()
+        kind = f"{what}_device_{c.device_id}_ns"
         found[f"event_bias_{kind}"] = (
             float(c.bias_ns),
             "ns",
@@ -159,6 +161,8 @@ def bias_measurements(
             f"{c.chain_ns} ns that a node and the way to the next take in the same chain without "
             f"events; median deviation {c.spread_ns} ns",
         )
+        if is_outside:
+            continue
         found[f"event_early_bias_{kind}"] = (
             float(c.early_bias_ns),
             "ns",

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import TIMED_IN_BODY, NodeType, node_type_name
+from gviz.recording import rows
 from gviz.runs import Rows, Spans
 from gviz.spool.folding.event_bias import ExtraBias, Reading, extra_biases
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
@@ -240,7 +241,7 @@ def _fill_times(
         else (origin, int((start + duration).max()) - origin)
     )
     launch["node_level"] = 1
-    launch["node_method"] = "events"
+    launch["node_method"] = rows.BY_COPY
     launch["gpu_start_ns"] = begin + first
     launch["gpu_end_ns"] = begin + first + length
     launch["event_duration_ns"] = record.extent_ns
@@ -291,4 +292,7 @@ def refusal_notes(contents: Contents, graphs: Graphs) -> list[tuple[str, str]]:
             was_timed = any(member.row.cuda_graph_id in timed for member in family)
             since = " from some launch on" if was_timed else ""
             found.append(("limit", f"{level.row.name}: its nodes are not timed{since}: {why}"))
+    if found:
+        found.append(("limit", "nodes that event copies cannot time have times under CUPTI: "
+                      "gviz run --collector cupti"))  # fmt: skip
     return found

@@ -91,6 +91,7 @@ def remarks(contents: Contents) -> Iterator[Remark]:
             "rule: without CUPTI, of an executable that is launched more often than every 5 ms one "
             "in that time is recorded after its first 100; the others are counted",
         )  # fmt: skip
+    yield from _updates_counted(contents)
     streamed = int(activities.nodes.counts.sum())
     if streamed:
         yield Remark("spans_without_row", float(streamed), "records", rule)
@@ -101,9 +102,17 @@ def remarks(contents: Contents) -> Iterator[Remark]:
             f"{contents.limits.row_launches:,} are counted by "
             "executable and time of the call in bins this long",
         )  # fmt: skip
-    if activities.operations_left_out:
+    timed = contents.operation_stream
+    if len(timed):
         yield Remark(
-            "stream_operations_left_out", float(activities.operations_left_out), "records",
+            "eager_times_at_most", float(timed.at_most), "number",
+            f"measured: of {len(timed):,} calls outside graphs timed by events, those whose work "
+            "began when the call had returned: their times are at most so long, by up to 4 µs",
+        )  # fmt: skip
+    left_out = activities.operations_left_out + contents.operation_stream.left_out
+    if left_out:
+        yield Remark(
+            "stream_operations_left_out", float(left_out), "records",
             f"rule: the first {contents.limits.operations:,} records outside graphs are kept",
         )  # fmt: skip
     if contents.nvtx_ranges_left_out:
@@ -134,3 +143,21 @@ def counted_by_graph(streamed: DurationSketch, graphs: Graphs) -> dict[int, Dura
         found[graph_id] = DurationSketch()
         found[graph_id].merge(streamed, names)
     return found
+
+
+def _updates_counted(contents: Contents) -> Iterator[Remark]:
+    passed = contents.life.updates_passed
+    count = sum(one.updates for one in passed.values())
+    timed = sum(
+        update.calls
+        for update in contents.life.updates
+        if update.result == 0
+        and (update.exec_id, update.node_id, update.call, update.graph_id) in passed
+    )
+    if count:
+        yield Remark(
+            "updates_counted", float(count), "updates",
+            "rule: without CUPTI, of each node of an executable that has no copies the first 16 "
+            "updates are timed, then one in 0.5 s; the others are counted, in graph_update each as "
+            f"long as the mean of the timed ones: {timed:,} of {timed + count:,}",
+        )  # fmt: skip

@@ -43,9 +43,12 @@ from gviz.spool.records import (
     word_of,
 )
 from gviz.spool.streams import Contents
+from gviz.system import NO_PROGRESS, Progress
 
 #: Counters that stand in the run's row, not among its measurements.
 _OF_THE_RUN = ("attached_ns", "ended_ns", "driver_version", "cupti_version")
+#: Of folding, by what takes long of many nodes and launches.
+_STEPS = (1,) * 9
 
 
 def read_contents(spool: Path) -> Contents:
@@ -70,10 +73,12 @@ def fold(
     overwrite: bool = False,
     exit_code: int | None = None,
     is_growing: bool = False,
+    progress: Progress = NO_PROGRESS,
 ) -> Path:
     """Write the recording of a spool's contents; return its path.
 
-    ``is_growing``: its process still runs, and this is not all.
+    ``is_growing``: its process still runs, and this is not all. ``progress`` is told the share that
+    is done.
 
     Raises
     ------
@@ -82,7 +87,7 @@ def fold(
     """
     contents.finish()
     with RecordingWriter(output, overwrite=overwrite) as writer:
-        _Fold(contents, spool, RunBuilder(writer, IdCounter()), exit_code, is_growing).run()
+        _Fold(contents, spool, RunBuilder(writer, IdCounter()), exit_code, is_growing).run(progress)
     return output
 
 
@@ -117,36 +122,37 @@ class _Fold:
             if name not in _OF_THE_RUN:
                 self.measurements[name] = (value, unit, method)
 
-    def run(self) -> None:
+    def run(self, progress: Progress) -> None:
         """Write every table."""
+        steps = progress.steps(_STEPS, f"the records of {self.spool.name}")
         self._measure_records()
         activities = self.contents.activity_stream
         stream = self.contents.launch_stream
         folder = GraphFolder(self.contents, self.builder, self.spool)
-        graphs = folder.fold()
+        graphs = steps.run(folder.fold)
         take_copy_kinds(graphs, activities.samples)
         if len(self.contents.devices) > 1:
             take_recorded_devices(graphs, activities.samples)
         self.contradicted = give_up_contradicted(graphs, self.contents, self.kernels)
-        launches = fold_launches(self.contents, activities.take_spans(), folder)
+        launches = steps.run(fold_launches, self.contents, activities.take_spans(), folder)
         fit_to_events(self.contents, graphs)
-        timed = add_event_times(self.contents, graphs, launches)
+        timed = steps.run(add_event_times, self.contents, graphs, launches)
         launches = timed.launches
-        operations = fold_operations(self.contents, activities.operations(), self.kernels)
+        operations = steps.run(fold_operations, self.contents, self.kernels)
         self._name_graphs(graphs, folder.origins)
-        life = fold_life(self.contents, folder)
+        life = steps.run(fold_life, self.contents, folder)
         self.measurements |= bias_measurements(self.contents.calibrations, timed.extra)
         self._measure(graphs, launches, folder.origins)
         self._write_run()
-        self._write_graphs(graphs)
-        self.builder.add_launches(launches.launches)
+        steps.run(self._write_graphs, graphs)
+        steps.run(self.builder.add_launches, launches.launches)
         for piece in plain_launches(stream, graphs, launches.plain_ordinals):
             self.builder.add_launches(piece)
         self.builder.add_operations(operations, _works(graphs))
         self.builder.add_columns(rows.LaunchBin, launch_bins(stream, graphs))
         self.builder.add(*launch_costs(launches, stream, graphs))
         self._write_alternations()
-        self._write_spans(launches, graphs)
+        steps.run(self._write_spans, launches, graphs)
         self._write_host()
         self.builder.add(*life.rows())
         self.builder.add_columns(rows.ApiCall, life.calls)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gviz.cuda import (
@@ -24,6 +24,7 @@ from gviz.spool.records import (
     GraphWalk,
     NodeRecord,
     UpdateFailedRecord,
+    UpdatesPassed,
     UpdatesRecord,
 )
 from gviz.spool.streams import Contents
@@ -60,7 +61,7 @@ class _Updates:
 
     def rows(self) -> list[GraphUpdate]:
         """Return the rows, not yet numbered."""
-        summed = _sum(self._contents.life.updates)
+        summed = _with_passed(_sum(self._contents.life.updates), self._contents.life.updates_passed)
         failed = self._failed()
         for key, rows in failed.items():
             summed[key] = _without(summed.get(key), rows)
@@ -181,6 +182,24 @@ def _sum(records: Iterable[UpdatesRecord]) -> dict[_Key, UpdatesRecord | None]:
                 total_ns=known.total_ns + record.total_ns,
             )
         )
+    return found
+
+
+def _with_passed(
+    summed: dict[_Key, UpdatesRecord | None],
+    passed: Mapping[tuple[int, int, int, int], UpdatesPassed],
+) -> dict[_Key, UpdatesRecord | None]:
+    """Add the updates that nobody was told of, each as long as the mean of equal ones."""
+    found = dict(summed)
+    for (exec_id, node_id, call, graph_id), more in passed.items():
+        key = (exec_id, node_id, call, 0, 0, graph_id)
+        if (timed := found.get(key)) is not None and timed.calls:
+            calls = timed.calls + more.updates
+            found[key] = timed._replace(
+                calls=calls,
+                last_ns=max(timed.last_ns, more.to_ns),
+                total_ns=round(timed.total_ns * calls / timed.calls),
+            )
     return found
 
 

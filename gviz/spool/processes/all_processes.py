@@ -18,39 +18,19 @@ from pathlib import Path
 from gviz.errors import SpoolError
 from gviz.recording import merge_recordings
 from gviz.spool.folding import discard, fold
+from gviz.spool.processes.owner import OwnerEnd, SpoolOwner
 from gviz.spool.records import SpoolReader, table
 from gviz.spool.records import format as f
 from gviz.spool.streams import Contents
+from gviz.system import NO_PROGRESS, Progress
 
 _POLL_SECONDS = 0.05
 #: Says that a job's recording is written, and that what is left here was still running then.
 _RECORDED = "recorded"
-
-
-@dataclass(frozen=True, slots=True)
-class SpoolOwner:
-    """The process that appends to a spool.
-
-    Attributes
-    ----------
-    process_id
-        Operating system's process id.
-    start_ticks
-        Its start in clock ticks since boot, for ids are used again; 0: not known.
-    """
-
-    process_id: int
-    start_ticks: int = 0
-
-    def is_running(self) -> bool:
-        """Return whether it still runs: a zombie has ended, and waits only for its parent."""
-        try:
-            status = Path(f"/proc/{self.process_id}/stat").read_text(errors="replace")
-        except OSError:
-            return False
-        state, *fields = status.rpartition(")")[2].split()  # from field 3 on (man 5 proc)
-        another = self.start_ticks and int(fields[18]) != self.start_ticks
-        return state not in ("Z", "X") and not another
+#: Share of the work on several processes that folds them one by one; the rest merges them.
+_FOLDED = 0.8
+#: Records between two words about how far reading has come.
+_REPORTED_EVERY = 20_000
 
 
 @dataclass(slots=True)
@@ -63,15 +43,18 @@ class ProcessSpool:
     #: Why it could not be read to its end.
     failure: SpoolError | None = None
     _reader: SpoolReader | None = None
+    _end: OwnerEnd | None = None
 
-    def read(self) -> None:
+    def read(self, progress: Progress = NO_PROGRESS) -> None:
         """Take in what was appended since the last call."""
         if self.failure is not None or self.contents.ended:
             return
         try:
             self._reader = self._reader or SpoolReader(self.directory)
-            for record in self._reader.records():
+            for number, record in enumerate(self._reader.records(), start=1):
                 self.contents.add(record)
+                if number % _REPORTED_EVERY == 0:
+                    progress.at(self._reader.share_read(), self.directory.name)
         except SpoolError as error:
             self.failure = error
 
@@ -87,6 +70,16 @@ class ProcessSpool:
             return SpoolOwner(int(named) if named.isdecimal() else 0)
         process_id = int(self.contents.metadata.get("process_id") or written)
         return SpoolOwner(process_id, header.process_start if process_id == written else 0)
+
+    def await_end(self) -> None:
+        """Have :attr:`exit_code` known once the process has ended; before that, and only once."""
+        if self._end is None and self.contents.metadata:
+            self._end = OwnerEnd(self.owner)
+
+    @property
+    def exit_code(self) -> int | None:
+        """Exit code of the process (above 128: by the signal of the rest), where that is known."""
+        return self._end.exit_code() if self._end is not None else None
 
     @property
     def bytes_read(self) -> int:
@@ -106,7 +99,8 @@ class ProcessSpool:
     def is_of_use(self) -> bool:
         """Return whether it has more than a launcher's start, which used no GPU itself."""
         used = self.contents.devices or self.contents.walks or self.contents.launch_stream.bounds
-        return bool(used or self.contents.notes) or self.failure is not None
+        noted = any(kind != "limit" for kind, _ in self.contents.notes)
+        return bool(used or noted) or self.failure is not None
 
     def remove(self) -> None:
         """Remove it, but no other process's."""
@@ -153,14 +147,20 @@ class JobSpools:
 
         return sorted(self._known.values(), key=order)
 
-    def read(self) -> None:
+    def read(self, progress: Progress = NO_PROGRESS) -> None:
         """Look for new spools, and read all of them on."""
         folders = (entry for entry in self.directory.iterdir() if entry.is_dir())
         for folder in (self.directory, *folders):
             if folder not in self._known and (folder / f"{0:06d}{f.SEGMENT_SUFFIX}").exists():
                 self._known[folder] = ProcessSpool(folder, folder == self.directory)
+        known = list(self._known.values())
+        for process, part in progress.each(known, lambda one: one.directory.name):
+            process.read(part)
+
+    def await_ends(self) -> None:
+        """Have the recording say how each process ended that still runs now."""
         for process in self._known.values():
-            process.read()
+            process.await_end()
 
     def settle(self, seconds: float) -> None:
         """Wait a while for processes that are about to end, as ranks do after their launcher."""
@@ -186,7 +186,13 @@ class JobSpools:
     # -- the recording ---------------------------------------------------------------------
 
     def write(
-        self, output: Path, *, overwrite: bool = False, main: int = 0, exit_code: int | None = None
+        self,
+        output: Path,
+        *,
+        overwrite: bool = False,
+        main: int = 0,
+        exit_code: int | None = None,
+        progress: Progress = NO_PROGRESS,
     ) -> bool:
         """Fold every process that has ended into one recording; remove what was folded.
 
@@ -198,6 +204,8 @@ class JobSpools:
             Replace an existing file.
         main, exit_code
             Process id of the program and how it ended, where that is known.
+        progress
+            Told the share that is done.
 
         Returns
         -------
@@ -222,12 +230,20 @@ class JobSpools:
             return False
         name_runs(folded, several=len(folded) > 1)
         self._note_missing(folded[0].contents, growing, [p for p in ended if p.failure], output)
-        codes = [exit_code if p is self._last_of(main) else None for p in folded]
+        program = self._last_of(main)
+        codes = [exit_code if p is program else self._exit_code(p) for p in folded]
         if len(folded) == 1:
             only = folded[0]
-            fold(only.contents, only.directory, output, overwrite=overwrite, exit_code=codes[0])
+            fold(
+                only.contents,
+                only.directory,
+                output,
+                overwrite=overwrite,
+                exit_code=codes[0],
+                progress=progress,
+            )
         else:
-            self._merge(folded, codes, (), output, overwrite=overwrite)
+            self._merge(folded, codes, (), output, overwrite=overwrite, progress=progress)
         self._remove(readable)
         return True
 
@@ -299,6 +315,9 @@ class JobSpools:
         mine = [p for p in self.processes if p.owner.process_id == process_id]
         return max(mine, key=_started, default=None)
 
+    def _exit_code(self, process: ProcessSpool) -> int | None:
+        return None if self._is_replaced(process) else process.exit_code
+
     def _note_missing(
         self,
         contents: Contents,
@@ -327,12 +346,29 @@ class JobSpools:
         output: Path,
         *,
         overwrite: bool,
+        progress: Progress = NO_PROGRESS,
     ) -> None:
         parts = [self.directory / f"run-{i}.gviz" for i in range(len(processes))]
         try:
-            for process, code, part in zip(processes, codes, parts, strict=True):
-                fold(process.contents, process.directory, part, overwrite=True, exit_code=code)
-            merge_recordings([*before, *parts], output, overwrite=overwrite)
+            each = progress.part(0.0, _FOLDED).each(
+                list(zip(processes, codes, parts, strict=True)),
+                lambda one: f"process {one[0].owner.process_id}",
+            )
+            for (process, code, part), stretch in each:
+                fold(
+                    process.contents,
+                    process.directory,
+                    part,
+                    overwrite=True,
+                    exit_code=code,
+                    progress=stretch,
+                )
+            merge_recordings(
+                [*before, *parts],
+                output,
+                overwrite=overwrite,
+                progress=progress.part(_FOLDED, 1.0),
+            )
         finally:
             for part in parts:
                 part.unlink(missing_ok=True)
@@ -344,6 +380,7 @@ class JobSpools:
         if os.environ.get("GVIZ_KEEP_SPOOL"):
             return
         (self.directory / _RECORDED).unlink(missing_ok=True)
+        self._forget_requests()
         try:
             self.directory.rmdir()
         except OSError:  # a process still runs, or has just begun
@@ -352,7 +389,12 @@ class JobSpools:
     def discard(self) -> None:
         """Remove the directory of a job in which no process used CUDA."""
         with contextlib.suppress(OSError):  # somebody put something there
+            self._forget_requests()
             self.directory.rmdir()
+
+    def _forget_requests(self) -> None:
+        for request in self.directory.glob(f"{f.START_REQUEST_PREFIX}*"):
+            request.unlink(missing_ok=True)
 
 
 def _started(process: ProcessSpool) -> int:

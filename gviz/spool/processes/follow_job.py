@@ -19,7 +19,7 @@ from pathlib import Path
 from gviz.errors import GvizError
 from gviz.recording import written_sentence
 from gviz.spool.processes.all_processes import JobSpools
-from gviz.system import inform, say
+from gviz.system import ProgressLine, inform, say
 
 #: How long processes that outlive the program may take to end: ranks, after their launcher.
 _SETTLE_SECONDS = 2.0
@@ -61,6 +61,7 @@ def follow_job(spool: Path, output: Path, *, overwrite: bool) -> int:
                     return 1
             # Checked before reading: what a process that is gone now wrote is there to be read.
             job.read()
+            job.await_ends()
         job.settle(_SETTLE_SECONDS)
         _write(job, end, output, overwrite=overwrite)
     except Exception as error:
@@ -84,7 +85,15 @@ def _read_end() -> ProgramEnd | None:
 
 def _write(job: JobSpools, end: ProgramEnd, output: Path, *, overwrite: bool) -> None:
     left = len(job.growing())
-    if job.write(output, overwrite=overwrite, main=end.process_id, exit_code=end.exit_code):
+    with ProgressLine() as line:  # the program has ended: nobody else writes there
+        written = job.write(
+            output,
+            overwrite=overwrite,
+            main=end.process_id,
+            exit_code=end.exit_code,
+            progress=line.progress,
+        )
+    if written:
         inform(written_sentence(output))
     else:
         job.discard()

@@ -8,6 +8,10 @@ from gviz.errors import SpoolError
 from gviz.spool.processes.all_processes import JobSpools
 from gviz.spool.processes.attended import is_attended
 from gviz.spool.records import SPOOL_SUFFIX, spool_of
+from gviz.system import NO_PROGRESS, Progress
+
+#: Share of folding that reads the records; the rest makes the recording of them.
+_READ = 0.5
 
 
 class StillRunningError(SpoolError):
@@ -18,13 +22,15 @@ class StillRunningError(SpoolError):
         self.spool = spool
 
 
-def fold_left_over(path: str | Path) -> Path:
+def fold_left_over(path: str | Path, progress: Progress = NO_PROGRESS) -> Path:
     """Fold the spools that a killed program left behind, and remove them.
 
     Parameters
     ----------
     path
         The spool directory, or the recording that it would have become.
+    progress
+        Told the share that is done.
 
     Returns
     -------
@@ -46,7 +52,7 @@ def fold_left_over(path: str | Path) -> Path:
         raise SpoolError(f"{spool} is not a spool: its name does not end in {SPOOL_SUFFIX}")
     output = spool.with_name(spool.name.removesuffix(SPOOL_SUFFIX))
     job = JobSpools(spool)
-    job.read()
+    job.read(progress.part(0.0, _READ))
     if job.is_recorded and output.exists():
         job.add_to(output)
         return output
@@ -62,7 +68,7 @@ def fold_left_over(path: str | Path) -> Path:
         raise StillRunningError(spool, why)
     if not found:
         raise SpoolError(f"{spool} holds no records of gviz; remove it")
-    job.write(output)
+    job.write(output, progress=progress.part(_READ, 1.0))
     return output
 
 

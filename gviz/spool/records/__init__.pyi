@@ -18,6 +18,7 @@ from gviz.spool.records.failure_records import CaptureErrorRecord as CaptureErro
 from gviz.spool.records.failure_records import CaptureFailedRecord as CaptureFailedRecord
 from gviz.spool.records.failure_records import InstantiateFailedRecord as InstantiateFailedRecord
 from gviz.spool.records.failure_records import UpdateFailedRecord as UpdateFailedRecord
+from gviz.spool.records.failure_records import UpdatesPassedRecord as UpdatesPassedRecord
 from gviz.spool.records.failure_records import UpdatesRecord as UpdatesRecord
 from gviz.spool.records.format import CAPTURE_LEGACY_STREAM as CAPTURE_LEGACY_STREAM
 from gviz.spool.records.format import CAPTURE_STREAM_DESTROYED as CAPTURE_STREAM_DESTROYED
@@ -25,6 +26,7 @@ from gviz.spool.records.format import LAUNCH_NODE_LEVEL as LAUNCH_NODE_LEVEL
 from gviz.spool.records.format import NO_NODE as NO_NODE
 from gviz.spool.records.format import NO_STREAM as NO_STREAM
 from gviz.spool.records.format import ORIGIN_CAPTURE as ORIGIN_CAPTURE
+from gviz.spool.records.format import OUTSIDE_GRAPHS as OUTSIDE_GRAPHS
 from gviz.spool.records.format import OWN_IDS as OWN_IDS
 from gviz.spool.records.format import SPOOL_SUFFIX as SPOOL_SUFFIX
 from gviz.spool.records.format import UNKNOWN_NODE as UNKNOWN_NODE
@@ -41,6 +43,7 @@ from gviz.spool.records.graph_records import OriginRecord as OriginRecord
 from gviz.spool.records.graph_walk import GraphWalk as GraphWalk
 from gviz.spool.records.life import LIFE_TAKERS as LIFE_TAKERS
 from gviz.spool.records.life import LifeContents as LifeContents
+from gviz.spool.records.life import UpdatesPassed as UpdatesPassed
 from gviz.spool.records.memory_records import GraphMemoryRecord as GraphMemoryRecord
 from gviz.spool.records.nesting import NESTING_TAKERS as NESTING_TAKERS
 from gviz.spool.records.packed import PackedRecords as PackedRecords

@@ -19,6 +19,7 @@ class PeriodReason(IntEnum):
     END = 9
     FOLLOWED = 10  # another collector goes on after CUPTI was left
     RANGE = 11  # the program's own, that was to be recorded
+    REQUEST = 12  # of another process: gviz start, gviz stop
 
 
 class WindowReason(IntEnum):

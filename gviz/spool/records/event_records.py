@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from gviz.spool.records.structure import I32, I64, U32, U64, Tail, Text
+from gviz.spool.records.structure import I32, I64, U32, U64, Tail, Text, U32x3
 
 
 class NodeTime(NamedTuple):
@@ -47,11 +47,65 @@ class NodeTimesRecord(NamedTuple):
     times: Annotated[Any, Tail()] = b""
 
 
+class Operation(NamedTuple):
+    """A call outside graphs, and when its work ran by two events, in an OPERATIONS record.
+
+    Attributes
+    ----------
+    type
+        CUgraphNodeType of the same work
+    stream_id
+        0xffffffff: not known
+    copy_kind
+        CUpti_ActivityMemcpyKind, 0: not known
+    bytes
+        -1: not known, or it moves none
+    function
+        key of a FUNCTION record; 0: it is no kernel
+    start_ns
+        host time of the event before the call, or when the call had handed the work over
+    end_ns
+        of the event after the call
+    after_call
+        1: start_ns is the latter
+    """
+
+    correlation: U32
+    type: I32
+    stream_id: U32
+    device_id: I32
+    grid: U32x3
+    block: U32x3
+    shared_mem_bytes: U32
+    copy_kind: U32
+    after_call: U32
+    function: U64
+    bytes: I64
+    start_ns: U64
+    end_ns: U64
+
+
+class OperationsRecord(NamedTuple):
+    """Work outside graphs with its times by events.
+
+    Attributes
+    ----------
+    work
+        struct operation; decoded, an array of dtype OPERATION
+    """
+
+    operations: U32
+    reserved: U32
+    work: Annotated[Any, Tail()] = b""
+
+
 class CalibrationRecord(NamedTuple):
     """Time between two events around a node of a type beyond the node's own, on private chains.
 
     Attributes
     ----------
+    type
+        CUgraphNodeType; OUTSIDE_GRAPHS: of kernels that are launched on a stream
     bias_ns
         ``raw_ns - chain_ns``
     early_bias_ns

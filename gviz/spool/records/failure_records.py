@@ -86,6 +86,25 @@ class UpdatesRecord(NamedTuple):
     total_ns: U64
 
 
+class UpdatesPassedRecord(NamedTuple):
+    """Updates of a node that nobody was told of: their number, for equal ones that were told.
+
+    Attributes
+    ----------
+    graph_id
+        of the node
+    to_ns
+        none of them is later
+    """
+
+    exec_id: U32
+    graph_id: U32
+    node_id: U32
+    call: U32
+    updates: U64
+    to_ns: U64
+
+
 class UpdateFailedRecord(NamedTuple):
     """The driver's report on a whole-graph update that failed.
 

@@ -16,6 +16,10 @@ VERSION = 1
 SEGMENT_SUFFIX = ".segment"
 #: Directory of a recording's spool: the recording's path with this appended.
 SPOOL_SUFFIX = "-spool"
+#: Socket beside the segments of a process that takes requests (collectors/csrc/window/request.c).
+CONTROL_SOCKET = "control.socket"
+#: File in a job's directory, with a process id: a request to begin that came before CUDA was used.
+START_REQUEST_PREFIX = "start-"
 NO_STREAM = 0xFFFFFFFF
 #: Text of the NVTX range by which the hooks find out whether NVTX reaches us; not recorded.
 PROBE_TEXT = "gviz probe"
@@ -64,6 +68,7 @@ class RecordType(IntEnum):
     INSTANTIATE_FAILED = 34
     DEVICE_MEMORY = 35
     RUNTIME_CALL_NAME = 36
+    UPDATES_PASSED = 37
     CONDITIONAL = 40
     PARAMETER = 41
     GRAPH_MEMORY = 42
@@ -72,6 +77,7 @@ class RecordType(IntEnum):
     COLLECTOR = 52
     REFUSED = 53
     CALIBRATION = 54
+    OPERATIONS = 55
     PERIOD = 60
     ALTERNATION = 61
     LAUNCHES_PASSED = 62
@@ -101,3 +107,5 @@ LAUNCH_COPY = 16
 OWN_IDS = 1 << 30
 #: Correlation ids from this on likewise.
 OWN_CORRELATIONS = 1 << 31
+#: In place of a node's type: of kernels that are launched on a stream.
+OUTSIDE_GRAPHS = -1

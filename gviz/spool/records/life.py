@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gviz.spool.records import table
 from gviz.spool.records.failure_records import (
@@ -19,12 +20,21 @@ from gviz.spool.records.memory_records import DeviceMemoryRecord
 from gviz.spool.records.payload import check_sizes, check_time
 
 
+class UpdatesPassed(NamedTuple):
+    """A number of updates, none of them later than ``to_ns``."""
+
+    updates: int
+    to_ns: int
+
+
 @dataclass(slots=True)
 class LifeContents:
     """These records, in order of arrival.
 
     Attributes
     ----------
+    updates_passed
+        Those that nobody was told of, by executable, node, call, and graph of the node.
     failed_walks
         Levels of graphs that were read because something about them failed.
     captures_failed, updates_failed, instantiates_failed
@@ -34,6 +44,7 @@ class LifeContents:
     capture_errors: list[CaptureErrorRecord] = field(default_factory=list)
     captures_failed: list[tuple[CaptureFailedRecord, list[GraphWalk]]] = field(default_factory=list)
     updates: list[UpdatesRecord] = field(default_factory=list)
+    updates_passed: dict[tuple[int, int, int, int], UpdatesPassed] = field(default_factory=dict)
     updates_failed: list[tuple[UpdateFailedRecord, list[GraphWalk]]] = field(default_factory=list)
     instantiates_failed: list[tuple[InstantiateFailedRecord, list[GraphWalk]]] = field(
         default_factory=list
@@ -85,6 +96,16 @@ def _updates(life: LifeContents, p: bytes) -> None:
     life.updates.append(record)
 
 
+def _updates_passed(life: LifeContents, p: bytes) -> None:
+    record = table.UPDATES_PASSED.unpack(p)
+    key = (record.exec_id, record.node_id, record.call, record.graph_id)
+    check_time(record.to_ns)
+    known = life.updates_passed.get(key, UpdatesPassed(0, 0))
+    life.updates_passed[key] = UpdatesPassed(
+        known.updates + record.updates, max(known.to_ns, record.to_ns)
+    )
+
+
 def _update_failed(life: LifeContents, p: bytes) -> None:
     record = table.UPDATE_FAILED.unpack(p)
     check_time(record.start_ns, record.end_ns)
@@ -112,6 +133,7 @@ LIFE_TAKERS: dict[int, Callable[[LifeContents, bytes], None]] = {
     RecordType.CAPTURE_ERROR: _capture_error,
     RecordType.CAPTURE_FAILED: _capture_failed,
     RecordType.UPDATES: _updates,
+    RecordType.UPDATES_PASSED: _updates_passed,
     RecordType.UPDATE_FAILED: _update_failed,
     RecordType.INSTANTIATE_FAILED: _instantiate_failed,
     RecordType.DEVICE_MEMORY: _device_memory,

@@ -45,6 +45,11 @@ class SpoolReader:
         if not self.directory.is_dir():
             raise SpoolError(f"there is no spool {self.directory}")
 
+    def share_read(self) -> float:
+        """Return the share of what is there that was read, from 0 to 1."""
+        sizes = [path.stat().st_size for path in self.directory.glob(f"*{f.SEGMENT_SUFFIX}")]
+        return min(1.0, self.bytes_read / max(1, sum(sizes)))
+
     def records(self) -> Iterator[Record]:
         """Yield the records appended since the last call, in order."""
         while True:

@@ -30,6 +30,8 @@ from gviz.spool.records.event_records import (
     CalibrationRecord,
     NodeTime,
     NodeTimesRecord,
+    Operation,
+    OperationsRecord,
     RefusedRecord,
 )
 from gviz.spool.records.failure_records import (
@@ -37,6 +39,7 @@ from gviz.spool.records.failure_records import (
     CaptureFailedRecord,
     InstantiateFailedRecord,
     UpdateFailedRecord,
+    UpdatesPassedRecord,
     UpdatesRecord,
 )
 from gviz.spool.records.format import RecordType
@@ -75,6 +78,7 @@ RECORD_HEADER = Layout(RecordHeader)
 ARGUMENT = Layout(ArgumentRecord)
 EDGE = Layout(EdgeRecord)
 NODE_TIME = Layout(NodeTime)
+OPERATION = Layout(Operation)
 
 DEVICE = Layout(DeviceRecord)
 PERIOD = Layout(PeriodRecord)
@@ -104,6 +108,7 @@ NVTX_RANGE = Layout(NvtxRangeRecord)
 CAPTURE_ERROR = Layout(CaptureErrorRecord)
 CAPTURE_FAILED = Layout(CaptureFailedRecord)
 UPDATES = Layout(UpdatesRecord)
+UPDATES_PASSED = Layout(UpdatesPassedRecord)
 UPDATE_FAILED = Layout(UpdateFailedRecord)
 INSTANTIATE_FAILED = Layout(InstantiateFailedRecord)
 DEVICE_MEMORY = Layout(DeviceMemoryRecord)
@@ -111,10 +116,18 @@ GRAPH_MEMORY = Layout(GraphMemoryRecord)
 FREED = Layout(FreedRecord)
 NODE_TIMES = Layout(NodeTimesRecord)
 CALIBRATION = Layout(CalibrationRecord)
+OPERATIONS = Layout(OperationsRecord)
 REFUSED = Layout(RefusedRecord)
 
 #: The structures that are no record of their own: parts of the file, and of other records.
-PARTS: tuple[Layout[Any], ...] = (SEGMENT_HEADER, RECORD_HEADER, ARGUMENT, EDGE, NODE_TIME)
+PARTS: tuple[Layout[Any], ...] = (
+    SEGMENT_HEADER,
+    RECORD_HEADER,
+    ARGUMENT,
+    EDGE,
+    NODE_TIME,
+    OPERATION,
+)
 #: Numbers in records that stand for a word.
 ENUMS: tuple[type[IntEnum], ...] = (
     PeriodReason, WindowReason, MemoryStep, StackReason, NameKind,
@@ -144,6 +157,7 @@ LAYOUTS: dict[RecordType, Layout[Any]] = {
     RecordType.CAPTURE_ERROR: CAPTURE_ERROR,
     RecordType.CAPTURE_FAILED: CAPTURE_FAILED,
     RecordType.UPDATES: UPDATES,
+    RecordType.UPDATES_PASSED: UPDATES_PASSED,
     RecordType.UPDATE_FAILED: UPDATE_FAILED,
     RecordType.INSTANTIATE_FAILED: INSTANTIATE_FAILED,
     RecordType.DEVICE_MEMORY: DEVICE_MEMORY,
@@ -154,6 +168,7 @@ LAYOUTS: dict[RecordType, Layout[Any]] = {
     RecordType.FREED: FREED,
     RecordType.NODE_TIMES: NODE_TIMES,
     RecordType.CALIBRATION: CALIBRATION,
+    RecordType.OPERATIONS: OPERATIONS,
     RecordType.REFUSED: REFUSED,
     RecordType.PERIOD: PERIOD,
     RecordType.GRAPH_ORIGIN: GRAPH_ORIGIN,

@@ -48,6 +48,7 @@ from gviz.spool.records import format as f
 from gviz.spool.streams.activity_stream import ActivityStream, GraphTimes
 from gviz.spool.streams.fences import Fences, fences_of
 from gviz.spool.streams.launch_stream import LaunchStream
+from gviz.spool.streams.operation_stream import OperationStream
 from gviz.spool.streams.retention import Retention
 from gviz.spool.streams.visits import Visits
 
@@ -104,6 +105,7 @@ class Contents:
     nvtx_ranges_left_out: int = 0
     launch_stream: LaunchStream = field(init=False)
     activity_stream: ActivityStream = field(init=False)
+    operation_stream: OperationStream = field(init=False)
     #: CUDA's ids of the executables whose nodes were not to be timed.
     unwanted_execs: set[int] = field(default_factory=set)
     #: The latest walk of each graph, by CUDA graph id.
@@ -114,6 +116,7 @@ class Contents:
     def __post_init__(self) -> None:
         self.launch_stream = LaunchStream(self.limits, self._timed_nodes)
         self.activity_stream = ActivityStream(self.launch_stream, self._times_of)
+        self.operation_stream = OperationStream(self.limits.operations)
 
     def stack_of(self, number: int) -> int:
         """Return the number of the stack, or the reason, that a record's number stands for."""

@@ -1,8 +1,9 @@
 """A process that forks one that works for each line it reads, so that modules are imported once.
 
 A line is JSON: what to do, the file, and the fault to meet on the way. The answer is the code that
-the child ended with: 0 done, REFUSED in a sentence or by an error of the system, or another: then
-what it wrote to standard error says why.
+the child ended with: 0 done (or what ``gviz run`` returned), REFUSED in a sentence or by an error
+of the system, or another: then what it wrote to standard error says why. One that does not end is
+aborted, and leaves the stacks of its threads there.
 Run: python -P -m contract.faults.forked SHIM_FOLDER, with the shim preloaded.
 """
 
@@ -12,64 +13,169 @@ import ctypes
 import faulthandler
 import json
 import os
+import select
+import shutil
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from admitted import LOCAL, admitted_client
 from contract.faults.steering import Fault, Shim
+from places import ROOT
 
+from gviz.app.files.library import Library
 from gviz.app.server.access.security import AccessRules
-from gviz.app.server.application import create_app
+from gviz.app.server.application import build_app, create_app
+from gviz.cli import main as gviz
+from gviz.collectors import writer
 from gviz.errors import GvizError
 from gviz.recording.reader import Recording
 from gviz.report.summary import summarize
+from gviz.spool.processes.follow import follow
 from gviz.spool.processes.left_over import fold_left_over
+from gviz.spool.records.format import SPOOL_SUFFIX
 
 REFUSED = 1
 _PAYLOADS = ("dag", "timeline")
+_BUNDLED = ROOT / "assets" / "recordings" / "cupy_pipeline.gviz"
+#: A writer that does nothing for so long is ended (30 s where it is not tested).
+_PATIENCE_S = 0.5
+#: What is not held up itself is answered within.
+_ANSWER_S = 30
+#: A work that takes longer never ends: others of the same process wait for it.
+_DEADLINE_S = 90
 
 
-def write(spool: Path, arm: Callable[[], None], disarm: Callable[[], None]) -> None:
+@dataclass(frozen=True, slots=True)
+class Arming:
+    """The fault of a work, from a moment on."""
+
+    shim: Shim
+    fault: Fault | None
+
+    def arm(self, *, elsewhere: bool = False) -> None:
+        """Have the call fail: this thread's, or with ``elsewhere`` one of other sessions'.
+
+        So it is never one of the process that forks and waits for all of them.
+        """
+        task = -os.getsid(0) if elsewhere else threading.get_native_id()
+        self.shim.steer(self.fault, task=task)
+
+    def disarm(self) -> None:
+        """Have none fail from here on; without a fault the calls of all of the work count."""
+        if self.fault is not None:
+            self.shim.disarm()
+
+
+def write(spool: Path, arming: Arming) -> None:
     """Fold a spool into a recording, as the writer does at a program's end."""
-    arm()
+    arming.arm()
     fold_left_over(spool)
 
 
-def read(recording: Path, arm: Callable[[], None], disarm: Callable[[], None]) -> None:
+def replace(spool: Path, arming: Arming) -> None:
+    """Put the recording in the place of another, as the writer does with ``--overwrite``."""
+    arming.arm()
+    follow(
+        spool,
+        _recording_of(spool),
+        overwrite=True,
+        watched=os.getppid(),
+        end_requested=lambda: True,
+    )
+
+
+def attend(spool: Path, arming: Arming) -> None:
+    """Have a writer process make the recording, and wait for it as ``gviz.profile`` does."""
+    environment = writer._environment
+    writer._environment = lambda: {**environment(), **arming.shim.environment()}
+    writer._STILL_SECONDS = _PATIENCE_S
+    arming.arm(elsewhere=True)
+    writer.WriterProcess(spool, _recording_of(spool), overwrite=False).wait()
+
+
+def _recording_of(spool: Path) -> Path:
+    return spool.with_name(spool.name.removesuffix(SPOOL_SUFFIX))
+
+
+def run(program: Path, arming: Arming) -> int:
+    """Run a program under ``gviz run`` in its folder; return what that returns."""
+    os.chdir(program.parent)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+    arming.arm()
+    code = gviz(["run", "-o", "out.gviz", str(program)])
+    arming.disarm()
+    return code
+
+
+def read(recording: Path, arming: Arming) -> None:
     """Read a recording, as ``gviz info`` does."""
-    arm()
+    arming.arm()
     with Recording(recording) as opened:
         summarize(opened)
 
 
-def view(recording: Path, arm: Callable[[], None], disarm: Callable[[], None]) -> None:
+def view(recording: Path, arming: Arming) -> None:
     """Answer requests; whatever fails meanwhile, the server answers the next ones."""
     access = AccessRules()
     client = admitted_client(create_app([recording], access).server, access)
-    addresses = [f"/payload/{kind}/{recording.stem}/1" for kind in _PAYLOADS]
-    arm()
-    for address in addresses:
+    arming.arm()
+    for address in _addresses(recording):
         client.get(address, headers=LOCAL)
-    disarm()
-    for address in addresses:
+    arming.disarm()
+    for address in _addresses(recording):
         answer = client.get(address, headers=LOCAL)
         assert answer.status_code == 200, answer.text
 
 
-WORKS = {"write": write, "read": read, "view": view}
+def _addresses(recording: Path) -> list[str]:
+    return [f"/payload/{kind}/{recording.stem}/1" for kind in _PAYLOADS]
+
+
+def view_beside(recording: Path, arming: Arming) -> None:
+    """Answer requests for one recording while a call of those for another is held up."""
+    used, other = (recording.with_name(f"{name}.gviz") for name in ("used", "other"))
+    for copy in (used, other):
+        shutil.copy(recording, copy)
+    access = AccessRules()
+    client = admitted_client(create_app([recording, used, other], access).server, access)
+
+    def request(path: Path) -> None:
+        for address in _addresses(path):
+            answer = client.get(address, headers=LOCAL)
+            assert answer.status_code == 200, answer.text
+
+    request(used)  # what is imported when it is first used
+
+    def request_armed() -> None:
+        arming.arm()
+        request(recording)
+
+    held_up = threading.Thread(target=request_armed, daemon=True)
+    held_up.start()
+    while held_up.is_alive() and not arming.shim.has_failed():
+        held_up.join(0.01)
+    arming.disarm()
+    signal.alarm(_ANSWER_S)
+    request(other)
+
+
+WORKS: dict[str, Callable[[Path, Arming], int | None]] = {
+    "write": write, "replace": replace, "attend": attend, "run": run, "read": read, "view": view,
+    "view beside": view_beside,
+}  # fmt: skip
 
 
 def _child(shim: Shim, work: str, path: Path, fault: Fault | None) -> int:
     try:
-        WORKS[work](
-            path,
-            lambda: shim.steer(fault, process=os.getpid()),
-            # Without a fault the calls of all of the work count.
-            lambda: None if fault is None else shim.disarm(),
-        )
+        return WORKS[work](path, Arming(shim, fault)) or 0
     except (GvizError, MemoryError, OSError):
         return REFUSED
     except BaseException as error:
@@ -79,7 +185,6 @@ def _child(shim: Shim, work: str, path: Path, fault: Fault | None) -> int:
         return REFUSED + 1
     finally:
         sys.stderr.flush()
-    return 0
 
 
 def _is_of_libraries(error: BaseException) -> bool:
@@ -92,19 +197,32 @@ def _is_of_libraries(error: BaseException) -> bool:
     return isinstance(error, SystemError) and (in_numpy or "numpy" in str(error))
 
 
+def _await_end(child: int) -> int:
+    """Return the code that a child ends with, at the latest after a deadline."""
+    end = os.pidfd_open(child)
+    # faulthandler shows the stacks at the first.
+    for patience_s, last in ((_DEADLINE_S, signal.SIGABRT), (5, signal.SIGKILL)):
+        if select.select([end], [], [], patience_s)[0]:
+            break
+        os.kill(child, last)
+    os.close(end)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def main() -> None:
     """Fork and work until the input ends."""
     shim = Shim(Path(sys.argv[1]))
     faulthandler.enable()
     ctypes.CDLL(None).show_crashes()
     assert np.zeros(1).sum() == 0  # what numpy imports when it is first used
+    with closing(Library([_BUNDLED])) as library:
+        build_app(library, AccessRules())  # and what Dash does
     while line := sys.stdin.readline():
         work, path, fault = json.loads(line)
         child = os.fork()
         if child == 0:
             os._exit(_child(shim, work, Path(path), None if fault is None else Fault(*fault)))
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        print(_await_end(child), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/* Fails, or counts, calls of the C library, for tests/contract/test_faults.py: preloaded, it is steered by a file that
+/* Fails, holds up, or counts, calls of the C library, for tests/contract/test_faults.py: preloaded, it is steered by a file that
  * its processes share. Only calls that come from the libraries of one name count (the caller's address tells). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,20 +9,25 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-enum call { OPEN, WRITE, MMAP, TRUNCATE, RENAME, FSYNC, FORK, MALLOC, THREAD, MKDIR, CALLS };
+enum call { OPEN, READ, WRITE, MMAP, TRUNCATE, RENAME, FSYNC, FORK, MALLOC, THREAD, MKDIR, CALLS };
+/* In place of an error: the call never returns; it takes a while; or the first in threads that
+ * the process made, the second in its own. */
+enum delay { HANG = -1, SLOW = -2, HANG_BESIDE = -3 };
 
 struct control {
     int call, error; /* which fails, and how */
     long at;         /* its n-th call from one; 0: none */
-    long process;    /* the process in which it does; 0: any */
+    long task;       /* the thread in which it does; 0: any; below: any but those of a session */
     char caller[32]; /* in the name of the library that calls; empty: any */
     atomic_long seen[CALLS], failed;
 };
@@ -59,10 +64,26 @@ void show_crashes(void) {
     sigaction(SIGSEGV, &action, &as_before);
 }
 
+static bool is_meant(void) {
+    long task = control->task;
+    return !task || (task > 0 ? syscall(SYS_gettid) == task : syscall(SYS_getsid, 0) != -task);
+}
+
+static int hold_up(enum delay how) {
+    bool own = syscall(SYS_gettid) == syscall(SYS_getpid);
+    if (how == HANG || (how == HANG_BESIDE && !own))
+        for (;;)
+            pause();
+    struct timespec left = {0, 300000000};
+    while (nanosleep(&left, &left) != 0)
+        continue;
+    return 0;
+}
+
 /* Returns the error that a call ends with; 0: it does its work. */
 static int fault(enum call call, void *from) {
     Dl_info info;
-    if (!control || (control->process && control->process != syscall(SYS_getpid)))
+    if (!control || !is_meant())
         return 0;
     if (control->caller[0] && !(dladdr(from, &info) && strstr(info.dli_fname, control->caller)))
         return 0;
@@ -70,7 +91,7 @@ static int fault(enum call call, void *from) {
     if ((int)call != control->call || number != control->at)
         return 0;
     atomic_fetch_add(&control->failed, 1);
-    return control->error;
+    return control->error < 0 ? hold_up((enum delay)control->error) : control->error;
 }
 
 #define FROM __builtin_return_address(0)
@@ -103,6 +124,10 @@ OPENS(open64)
     }
 WRAP(FILE *, fopen, OPEN, NULL, (const char *path, const char *mode), path, mode)
 WRAP(FILE *, fopen64, OPEN, NULL, (const char *path, const char *mode), path, mode)
+WRAP(ssize_t, read, READ, -1, (int file, void *data, size_t size), file, data, size)
+WRAP(ssize_t, pread, READ, -1, (int file, void *data, size_t size, off_t at), file, data, size, at)
+WRAP(ssize_t, pread64, READ, -1, (int file, void *data, size_t size, off64_t at), file, data, size,
+     at)
 WRAP(ssize_t, write, WRITE, -1, (int file, const void *data, size_t size), file, data, size)
 WRAP(ssize_t, pwrite, WRITE, -1, (int file, const void *data, size_t size, off_t at), file, data,
      size, at)
@@ -121,6 +146,12 @@ WRAP(int, fsync, FSYNC, -1, (int file), file)
 WRAP(int, fdatasync, FSYNC, -1, (int file), file)
 WRAP(int, mkdir, MKDIR, -1, (const char *path, mode_t mode), path, mode)
 WRAP(pid_t, fork, FORK, -1, (void), )
+
+/* Returns twice, so it cannot be called for another; fork does what it promises. */
+pid_t vfork(void) {
+    FAIL_WITH(FORK, -1);
+    return NEXT(fork)();
+}
 
 int posix_fallocate(int file, off_t at, off_t size) {
     int error = fault(TRUNCATE, FROM);

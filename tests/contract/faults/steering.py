@@ -16,6 +16,7 @@ from fake.build import compiler
 #: Calls in the order of shim.c, with the errors that each ends with.
 CALLS = {
     "open": (errno.EMFILE, errno.ENOSPC),
+    "read": (errno.EIO,),
     "write": (errno.ENOSPC, errno.EIO),
     "mmap": (errno.ENOMEM,),
     "truncate": (errno.ENOSPC, errno.EIO),
@@ -26,7 +27,12 @@ CALLS = {
     "pthread_create": (errno.EAGAIN,),
     "mkdir": (errno.ENOSPC,),
 }
+#: In place of an error, as in shim.c: the call never returns; it takes a while; or the first in
+#: threads that the process made, the second in its own.
+HANG, SLOW, HANG_BESIDE = -1, -2, -3
+_DELAYS = {HANG: "never returns", SLOW: "takes a while", HANG_BESIDE: "is held up"}
 _CONTROL = struct.Struct("@iiqq32s" + "q" * (len(CALLS) + 1))
+_AT, _AT_OFFSET = struct.Struct("@q"), struct.calcsize("@ii")
 _SOURCE = Path(__file__).parent / "shim.c"
 
 
@@ -39,7 +45,8 @@ class Fault:
     error: int
 
     def __str__(self) -> str:
-        return f"{self.call} {self.at} ends with {errno.errorcode[self.error]}"
+        how = _DELAYS.get(self.error) or f"ends with {errno.errorcode[self.error]}"
+        return f"{self.call} {self.at} {how}"
 
 
 class Shim:
@@ -54,6 +61,7 @@ class Shim:
     def __init__(self, folder: Path) -> None:
         self.library = folder / "shim.so"
         self._file = folder / "control"
+        self._memory: mmap.mmap | None = None
 
     @classmethod
     def build(cls, folder: Path) -> Shim:
@@ -69,46 +77,68 @@ class Shim:
         """Return the variables of a process that has it."""
         return {"LD_PRELOAD": str(self.library), "FAULT_CONTROL": str(self._file)}
 
-    def steer(self, fault: Fault | None, *, caller: str = "", process: int = 0) -> None:
-        """Have one call fail; None: count only. Calls of ``caller``'s libraries count."""
+    def steer(self, fault: Fault | None, *, caller: str = "", task: int = 0) -> None:
+        """Have one call fail; None: count only.
+
+        Parameters
+        ----------
+        fault
+            What fails.
+        caller
+            Calls of libraries with this in their names count alone; "": those of all.
+        task
+            Those of this thread count alone; 0: those of all; below 0: all but a session's.
+        """
         call, at, error = (0, 0, 0) if fault is None else (fault.call, fault.at, fault.error)
         number = list(CALLS).index(call) if isinstance(call, str) else 0
         counts = [0] * (len(CALLS) + 1)
-        with self._file.open("r+b") as file:
-            file.write(_CONTROL.pack(number, error, at, process, caller.encode(), *counts))
+        control = _CONTROL.pack(number, error, at, task, caller.encode(), *counts)
+        self._control()[: _CONTROL.size] = control
 
     def disarm(self) -> None:
         """Have no call fail any more; what was counted stays."""
-        try:
-            self._write_disarmed()
-        except (MemoryError, RuntimeError, OSError):  # the call that was to fail was one of these
-            self._write_disarmed()
-
-    def _write_disarmed(self) -> None:
-        values = list(_CONTROL.unpack(self._file.read_bytes()[: _CONTROL.size]))
-        values[2] = 0
-        with self._file.open("r+b") as file:
-            file.write(_CONTROL.pack(*values))
+        _AT.pack_into(self._control(), _AT_OFFSET, 0)
 
     def counts(self) -> dict[str, int]:
         """Return how often each call was made since."""
-        values = _CONTROL.unpack(self._file.read_bytes()[: _CONTROL.size])
+        values = _CONTROL.unpack_from(self._control())
         return dict(zip(CALLS, values[5:], strict=False))
 
     def has_failed(self) -> bool:
         """Return whether the call was made that was to fail."""
-        return bool(_CONTROL.unpack(self._file.read_bytes()[: _CONTROL.size])[-1])
+        return bool(_CONTROL.unpack_from(self._control())[-1])
+
+    def _control(self) -> mmap.mmap:
+        """Return the file as memory: looking at it makes no call that could fail."""
+        if self._memory is None:
+            with self._file.open("r+b") as file:
+                self._memory = mmap.mmap(file.fileno(), _CONTROL.size)
+        return self._memory
 
 
-def faults(counts: dict[str, int], most: int, random: Random) -> Iterator[Fault]:
-    """Yield the faults of calls that were counted: each call with each of its errors.
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Number of the calls of a name that fail.
 
-    Of calls that are made more than ``most`` times a sample of so many, each with one error.
+    Attributes
+    ----------
+    all_up_to
+        Of a name with no more calls, each fails with each of its errors.
+    of_more
+        Of one with more, about so many: one in k, from a random one on, with one error each.
     """
-    for call, errors in CALLS.items():
-        places = range(1, counts[call] + 1)
-        if len(places) <= most:
-            yield from (Fault(call, at, error) for at in places for error in errors)
-            continue
-        for at in sorted(random.sample(places, most)):
-            yield Fault(call, at, random.choice(errors))
+
+    all_up_to: int
+    of_more: int
+
+    def faults(self, counts: dict[str, int], random: Random, delay: int = 0) -> Iterator[Fault]:
+        """Yield the faults of calls that were counted; ``delay``: all are held up so."""
+        for call, errors in CALLS.items():
+            chosen = (delay,) if delay else errors
+            places = range(1, counts[call] + 1)
+            if len(places) <= self.all_up_to:
+                yield from (Fault(call, at, error) for at in places for error in chosen)
+                continue
+            step = -(-len(places) // self.of_more)
+            for at in places[random.randrange(step) :: step]:
+                yield Fault(call, at, random.choice(chosen))

@@ -303,13 +303,15 @@ static void nobody_is_inside(void *number) {
 }
 
 /* Close over and over beside launching threads, short ones and forks: nobody may be inside. */
+/* STORM: closings, 200 where it is not set. */
 static int storm(void) {
+    const char *given = getenv("STORM");
     pthread_t threads[3], brief;
-    int closed = 0;
+    int closed = 0, closings = given ? atoi(given) : 200;
     start();
     for (int i = 0; i < 3; i++)
         CHECK(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
-    for (int i = 0; i < 5000 && closed < 200; i++) {
+    for (int i = 0; i < 25 * closings && closed < closings; i++) {
         CHECK(pthread_create(&brief, NULL, launch_once, NULL) == 0);
         enum gate_answer answer = gate->run_closed(nobody_is_inside, &closed);
         CHECK(answer == GATE_RAN || answer == GATE_BUSY || answer == GATE_BACKING_OFF);
@@ -489,6 +491,36 @@ static int overrun(void) {
     return 0;
 }
 
+/* Read by constructing.c. */
+__attribute__((visibility("default"))) _Atomic int constructor_begun;
+
+static void *load(void *name) {
+    CHECK(dlopen(name, RTLD_NOW));
+    return NULL;
+}
+
+static void load_another(void *unused) {
+    (void)unused;
+    load("libbound.so");
+}
+
+/* The loader's lock is held by a constructor that is held itself: that ends the closure. */
+static int constructors(void) {
+    pthread_t thread;
+    start();
+    CHECK(launch() && pthread_create(&thread, NULL, load, "libconstructing.so") == 0);
+    for (int i = 0; i < 5000 && !atomic_load(&constructor_begun); i++)
+        sleep_ms(1);
+    enum gate_answer answer = GATE_BUSY;
+    for (int i = 0; i < 200 && (answer == GATE_BUSY || answer == GATE_BACKING_OFF); i++) {
+        answer = gate->run_closed(load_another, NULL);
+        sleep_ms(1);
+    }
+    CHECK(answer == GATE_OVERRAN && counts().overrun == 1);
+    CHECK(pthread_join(thread, NULL) == 0 && closes());
+    return 0;
+}
+
 static void *exit_soon(void *unused) {
     sleep_ms(20);
     exit(3);
@@ -518,12 +550,18 @@ static int exits(void) {
 #define TELLERS 4
 #define TOLD_CALLS 20000
 static _Atomic uint64_t told_of, passed;
+static int (*set_params)(void *, void *, void *, void *);
+static uint32_t filtered; /* the function's number */
 
-/* Those on streams of odd numbers pass. */
-static bool lets_pass(uintptr_t graph, uintptr_t stream) {
-    CHECK(graph == 1 && gate->is_inside());
-    passed += stream & 1;
-    return stream & 1;
+/* Those on streams, or of nodes, of odd numbers pass. */
+static bool lets_pass(uintptr_t graph, uintptr_t second, uint32_t id) {
+    CHECK(graph == 1 && id == filtered && gate->is_inside());
+    passed += second & 1;
+#if defined(__x86_64__) /* whatever registers a function may change */
+    __asm__ volatile("mov $-1, %%rcx\n mov %%rcx, %%rdx\n mov %%rcx, %%rsi\n mov %%rcx, %%rdi\n"
+                     "mov %%rcx, %%r8\n mov %%rcx, %%r11" ::: "rcx", "rdx", "rsi", "rdi", "r8", "r11");
+#endif
+    return second & 1;
 }
 
 static void on_told(const struct gate_call *call) {
@@ -537,12 +575,19 @@ static void *launch_told(void *stream) {
     return NULL;
 }
 
-/* Launch on all streams, the gate closing meanwhile; are the calls told of, and do they pass, so often? */
-static int is_told(uint64_t tells, uint64_t passes) {
+static void *update_told(void *node) {
+    for (int i = 0; i < TOLD_CALLS; i++)
+        CHECK(set_params((void *)1, node, (char *)node + 2, (char *)node + 3) == 0);
+    return NULL;
+}
+
+/* Launch on all streams or update all nodes, the gate closing meanwhile; are the calls told of, and do
+ * they pass, so often? */
+static int is_told(void *(*work)(void *), uint64_t tells, uint64_t passes) {
     pthread_t threads[TELLERS];
     told_of = passed = 0;
     for (uintptr_t i = 0; i < TELLERS; i++)
-        CHECK(pthread_create(&threads[i], NULL, launch_told, (void *)i) == 0);
+        CHECK(pthread_create(&threads[i], NULL, work, (void *)i) == 0);
     for (int i = 0; i < 20; i++) {
         closes();
         sleep_ms(1);
@@ -552,23 +597,34 @@ static int is_told(uint64_t tells, uint64_t passes) {
     return told_of == tells * TOLD_CALLS && passed == passes * TOLD_CALLS;
 }
 
+static void are_filtered(const char *name, void *(*work)(void *)) {
+    for (filtered = 1; strcmp(gate->name_of(filtered), name) != 0;)
+        filtered++;
+    CHECK(is_told(work, 0, 0));
+    gate->listen(on_told);
+    gate->tell(filtered, true);
+    CHECK(is_told(work, TELLERS, 0));
+    gate->filter(filtered, lets_pass);
+    CHECK(is_told(work, TELLERS / 2, TELLERS / 2) && !gate->others_in(name));
+    gate->filter(filtered, NULL);
+    CHECK(is_told(work, TELLERS, 0));
+    gate->tell(filtered, false);
+    CHECK(is_told(work, 0, 0));
+}
+
 static int filters(void) {
-    uint32_t id = 1;
     start();
     launch_graph = symbol("cuGraphLaunch");
-    CHECK(is_stub((void *)launch_graph));
-    while (strcmp(gate->name_of(id), "cuGraphLaunch") != 0)
-        id++;
-    CHECK(is_told(0, 0));
-    gate->listen(on_told);
-    gate->tell(id, true);
-    CHECK(is_told(TELLERS, 0));
-    gate->filter(id, lets_pass);
-    CHECK(is_told(TELLERS / 2, TELLERS / 2) && !gate->others_in("cuGraphLaunch"));
-    gate->filter(id, NULL);
-    CHECK(is_told(TELLERS, 0));
-    gate->tell(id, false);
-    CHECK(is_told(0, 0));
+    set_params = symbol("cuGraphExecMemcpyNodeSetParams");
+    CHECK(is_stub((void *)launch_graph) && is_stub((void *)set_params));
+    are_filtered("cuGraphLaunch", launch_told);
+    are_filtered("cuGraphExecMemcpyNodeSetParams", update_told);
+    int (*find)(const char *, void **, int, uint64_t, int *) = symbol("cuGetProcAddress_v2");
+    void *named = (void *)set_params, *found = NULL;
+    CHECK(find("cuGraphExecMemcpyNodeSetParams", &found, 13000, 2, NULL) == 0 && found != named);
+    CHECK(is_stub(found));
+    set_params = found;
+    are_filtered("cuGraphExecMemcpyNodeSetParams", update_told);
     return 0;
 }
 
@@ -637,7 +693,7 @@ int main(int count, char **values) {
         {"plain", plain}, {"convention", convention}, {"lookups", lookups}, {"deepbind", deepbind}, {"jumps", jumps},
         {"short threads", short_threads}, {"threads that end inside", threads_that_end_inside},
         {"storm", storm}, {"forks", forks}, {"waits", waits}, {"polls", polls},
-        {"full queues", full_queues}, {"overrun", overrun}, {"exits", exits}, {"filters", filters},
+        {"full queues", full_queues}, {"overrun", overrun}, {"constructors", constructors}, {"exits", exits}, {"filters", filters},
         {"cost", cost},
     };
     if (count == 3)

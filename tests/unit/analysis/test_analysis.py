@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import BY_COPIES
 from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
@@ -95,7 +96,7 @@ def test_launch_that_waited_for_the_one_before_has_no_time_from_call_to_first(
 
 
 def test_ledger_parts_add_up_in_every_bundled_launch() -> None:
-    for path in BUNDLED:
+    for path in (path for path in BUNDLED if path.stem != BY_COPIES):
         with Recording(path) as recording:
             graphs = [g for run in analyze(recording).runs for g in run.graphs]
         for graph in graphs:
@@ -158,6 +159,10 @@ def test_reasons_are_given_where_nothing_can_be_reported(tmp_path: Path) -> None
     untimed = only_graph(chain(launches=0).write(tmp_path / "b.gviz"))
     assert isinstance(untimed.ledger, NotComputed)
     assert "windows" in untimed.ledger.not_computed
+    refused = [Planned("k", columns={"not_timed_reason": "its edge is programmatic"})] * 2
+    unfit = only_graph(Plan(refused, [(0, 1)], launches=0).write(tmp_path / "d.gviz"))
+    assert isinstance(unfit.ledger, NotComputed)
+    assert unfit.ledger.not_computed == "no node of it has a time: its edge is programmatic"
     late = chain(graph={"topology_id": None, "origin": "late"})
     edgeless = only_graph(late.write(tmp_path / "c.gviz"))
     assert isinstance(edgeless.critical_path, NotComputed)
@@ -168,10 +173,36 @@ def test_times_by_an_instrumented_copy_give_the_structural_path_only(tmp_path: P
     path = chain(launch={"node_method": "events"}).write(tmp_path / "x.gviz")
     graph = only_graph(path)
     assert isinstance(graph.ledger, NotComputed)
-    assert "copy" in graph.ledger.not_computed
+    assert "event copies time each node" in graph.ledger.not_computed
     assert isinstance(graph.critical_path, CriticalPathResult)
     assert graph.critical_path.structural_ns == 15_000
     assert (graph.critical_path.observed_ns, graph.critical_path.observed) == (None, ())
+    assert graph.critical_path.faster[0].gain_ns == 5_000
+    (order,) = graph.findings.not_checked
+    assert order.startswith("rules about gaps and order: event copies")
+
+
+def test_nodes_that_a_copy_does_not_time_are_counted(tmp_path: Path) -> None:
+    why = {"not_timed_reason": "its edge is programmatic"}
+    nodes = [Planned("a", 0, 1_000), Planned("b", columns=why), Planned("c", columns=why)]
+    plan = Plan(nodes, chain_edges(3), launch={"node_method": "events"})
+    (caveat,) = only_graph(plan.write(tmp_path / "x.gviz")).doubts
+    assert caveat.startswith("2 of 3 nodes have no time: its edge is programmatic; --collector")
+    assert only_graph(Plan(nodes, chain_edges(3)).write(tmp_path / "y.gviz")).doubts == ()
+
+
+def test_nodes_of_a_copy_start_when_their_dependencies_allow(tmp_path: Path) -> None:
+    # The copy's own starts are far apart; 1 and 2 run beside each other, 3 after the longer.
+    nodes = [Planned(f"k{i}", 100_000 * i, ns) for i, ns in enumerate((1_000, 4_000, 2_000, 500))]
+    edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    subject = subject_of(
+        Plan(nodes, edges, launch={"node_method": "events"}).write(tmp_path / "x.gviz")
+    )
+    spans = subject.spans
+    assert spans.node.tolist() == [0, 2, 1, 3]
+    assert spans.start_ns.tolist() == [0, 1_000, 1_000, 5_000]
+    assert spans.length_ns == subject.model.whole_ns == 5_500
+    assert [subject.ref_of_vertex(v).name for v in subject.path.tolist()] == ["k0", "k1", "k3"]
 
 
 def test_single_node_graph_is_all_node_time(tmp_path: Path) -> None:

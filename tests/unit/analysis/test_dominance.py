@@ -20,6 +20,7 @@ BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 REPEATS = {
     "cupy_pipeline": [4],
     "decode_step": [16],
+    "decode_step_copies": [16],
     "decode_step_h200": [16],
     "decode_step_h200_fused": [16],
     "nested_torch": [],

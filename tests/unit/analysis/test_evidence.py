@@ -11,6 +11,7 @@ import pytest
 from contradicted_recordings import exchange_times, start_early
 from golden_recordings import golden_recordings
 from kineto_traces import trace_of, write_trace
+from places import BY_COPIES
 from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from renumbered_dumps import renumbered_dump
 
@@ -181,9 +182,10 @@ def test_nothing_bundled_is_contradicted(path: Path) -> None:
     with Recording(path) as recording:
         for run in analyze(recording).runs:
             for graph in run.graphs:
-                assert isinstance(graph.ledger, LedgerResult)
-                assert graph.ledger.evidence.contradiction_count == 0
-                assert graph.ledger.evidence.state is CuptiState.RECORDED
+                assert isinstance(graph.ledger, LedgerResult) == (path.stem != BY_COPIES)
+                if isinstance(graph.ledger, LedgerResult):
+                    assert graph.ledger.evidence.contradiction_count == 0
+                    assert graph.ledger.evidence.state is CuptiState.RECORDED
                 assert not any("contradict" in doubt for doubt in graph.doubts)
 
 

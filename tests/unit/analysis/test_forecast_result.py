@@ -16,6 +16,7 @@ from gviz.analysis.launch_costs.recorded import bundled_costs
 from gviz.analysis.results.forecasts import RunForecast, run_forecast
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
+from gviz.model import launch_times
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
@@ -178,6 +179,19 @@ def test_captured_iterations_show_the_error_of_their_forecast(tmp_path: Path) ->
     assert one.stream_ns == 5 * 9_000 + 5_000
     assert one.measured_graph_ns == 6 * 5_000 + 5 * 400
     assert one.error_fraction == pytest.approx((30_000 + 5 * one.gap_ns) / 32_000 - 1)
+
+
+def test_forecast_is_held_against_plain_launches_where_copies_timed_the_nodes(
+    tmp_path: Path,
+) -> None:
+    nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(6)))
+    plan = Plan(nodes, chain_edges(6), eager_iterations=3, launch={"node_method": "events"})
+    path = plan.write(tmp_path / "x.gviz")
+    found = forecast(path)
+    assert isinstance(found, RunForecast)
+    with Recording(path) as recording:
+        plain_ns = launch_times(recording, 1).median_ns
+    assert found.passes[0].measured_graph_ns == plain_ns != 6 * 5_000 + 5 * 400
 
 
 def test_waiting_of_ranks_is_left_out_of_their_forecasts() -> None:

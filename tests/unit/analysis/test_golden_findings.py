@@ -14,7 +14,7 @@ from gviz.analysis.rules.rule import Finding
 from gviz.analysis.subject import GraphSubject
 from gviz.recording.identity import read_version
 from gviz.recording.reader import Recording
-from gviz.recording.rows.schema import SCHEMA_VERSION
+from gviz.recording.rows.versions import SCHEMA_VERSION
 from gviz.recording.upgrades import upgrade_recording
 
 _FOLDER = TESTS / "golden" / "findings"

@@ -24,6 +24,7 @@ BUNDLED = Path(next(iter(bundled.__path__)))
 PROGRAMS = {
     "cupy_pipeline": ("filter", 4, 7),
     "decode_step": ("layer", 16, 0),
+    "decode_step_copies": ("layer", 16, 0),
     "decode_step_h200": ("layer", 16, 0),
     "decode_step_h200_fused": ("layer", 16, 0),
     "ranks_h200": ("layer", 8, 0),

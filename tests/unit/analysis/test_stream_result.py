@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from places import BY_COPIES
 from planned_recordings import STARTED_NS, Plan, Planned, chain_edges, in_a_row, subject_of
 
 from gviz.analysis.results.graph_shares import GraphShare, graph_share
 from gviz.analysis.results.repayments import BreakEven, break_even
-from gviz.analysis.results.stream_gain import StreamResult, stream_result
+from gviz.analysis.results.stream_gain import Gain, GainSide, StreamResult, stream_result
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
 from gviz.cli.command_line import main
@@ -19,11 +20,11 @@ from gviz.recording.writer import RecordingWriter
 from gviz.stats.figure_fields import NotComputed
 
 FOLDER = Path(next(iter(bundled.__path__)))
-#: Those that ran their work by stream calls as well; the imported trace and the graphs
-#: that live more than one life hold launches only.
+#: Those that ran their work by stream calls as well, with starts on both sides; the imported trace
+#: and the graphs that live more than one life hold launches only.
 BUNDLED = sorted(
     set(FOLDER.glob("*.gviz"))
-    - {FOLDER / f"{name}.gviz" for name in ("nested_torch", "graph_lives")}
+    - {FOLDER / f"{name}.gviz" for name in ("nested_torch", "graph_lives", BY_COPIES)}
 )
 
 
@@ -44,6 +45,16 @@ def paid_back(path: Path) -> BreakEven:
     return found
 
 
+def mean(part: Gain | NotComputed) -> float:
+    assert isinstance(part, Gain)
+    return part.mean_ns
+
+
+def idle(side: GainSide) -> float:
+    assert side.idle_fraction is not None
+    return side.idle_fraction.mean
+
+
 def test_planned_sides_are_as_they_were_planned(tmp_path: Path) -> None:
     found = compared(plan().write(tmp_path / "x.gviz"))
     # Stream: call 6, 2 to the start, 5 of node; each next call returns 6 later, so that a node
@@ -53,11 +64,11 @@ def test_planned_sides_are_as_they_were_planned(tmp_path: Path) -> None:
     assert found.stream.host_ns.mean == 18_000
     # Graph: call 5, 1 to the first node, 15.8 of nodes and gaps.
     assert found.graph.total_ns.mean == 6_000 + 15_800
-    assert found.graph.idle_fraction.mean == pytest.approx(800 / 15_800)
+    assert idle(found.graph) == pytest.approx(800 / 15_800)
     assert found.saved.mean_ns == 25_000 - 21_800
-    assert found.host.mean_ns == 8_000 - 6_000
-    assert found.gaps.mean_ns == 2_000 - 800
-    assert (found.overlap.mean_ns, found.node_time.mean_ns, found.one_sided.mean_ns) == (0, 0, 0)
+    assert mean(found.host) == 8_000 - 6_000
+    assert mean(found.gaps) == 2_000 - 800
+    assert (mean(found.overlap), mean(found.node_time), mean(found.one_sided)) == (0, 0, 0)
     assert found.coverage_fraction == 1
     assert (found.graph.left_out_count, found.stream.left_out_count) == (1, 1)
     assert (found.only_graph, found.only_stream) == ((), ())
@@ -67,10 +78,10 @@ def test_planned_sides_are_as_they_were_planned(tmp_path: Path) -> None:
 def test_slow_calls_are_what_the_graph_saves(tmp_path: Path) -> None:
     found = compared(plan(stream_call_ns=20_000).write(tmp_path / "x.gviz"))
     # Between nodes 15 idle: until the call returned 13 of them, then 2 on the way to the GPU.
-    assert found.host.mean_ns == (22_000 + 2 * 13_000) - 6_000
-    assert found.gaps.mean_ns == 2 * 2_000 - 800
+    assert mean(found.host) == (22_000 + 2 * 13_000) - 6_000
+    assert mean(found.gaps) == 2 * 2_000 - 800
     assert found.idle_without_host_fraction == pytest.approx(4_000 / 19_000)
-    assert found.host_saved.mean_ns == 60_000 - 5_000
+    assert mean(found.host_saved) == 60_000 - 5_000
 
 
 def test_single_iteration_is_looked_at_and_has_no_interval(tmp_path: Path) -> None:
@@ -88,7 +99,7 @@ def test_nodes_and_operations_of_one_side_are_named(tmp_path: Path) -> None:
     assert [(x.name, x.mean_ns) for x in found.only_graph] == [("k2", 5_000)]
     assert [x.node.node_id for x in found.only_graph if x.node] == [2]
     assert [(x.name, x.mean_ns, x.node) for x in found.only_stream] == [("foreign", 500, None)]
-    assert found.one_sided.mean_ns == 500 - 5_000
+    assert mean(found.one_sided) == 500 - 5_000
 
 
 def test_graph_without_a_stream_side_says_how_to_get_one(tmp_path: Path) -> None:
@@ -103,16 +114,32 @@ def test_graph_without_a_stream_side_says_how_to_get_one(tmp_path: Path) -> None
 def test_parts_of_the_bundled_gains_add_up(path: Path) -> None:
     found = compared(path)
     parts = (found.host, found.gaps, found.overlap, found.node_time, found.one_sided)
-    assert sum(p.mean_ns for p in parts) == pytest.approx(found.saved.mean_ns, abs=1)
+    assert sum(map(mean, parts)) == pytest.approx(found.saved.mean_ns, abs=1)
     assert found.saved.interval.low is not None
     assert found.saved.interval.high is not None
     assert found.saved.interval.low <= found.saved.mean_ns <= found.saved.interval.high
-    assert 0 < found.graph.idle_fraction.mean < 1
-    assert found.idle_without_host_fraction < found.stream.idle_fraction.mean + 1e-9
+    assert 0 < idle(found.graph) < 1
+    assert found.idle_without_host_fraction is not None
+    assert found.idle_without_host_fraction < idle(found.stream) + 1e-9
     # The GPU of one rank among several waits for the others in a collective, and is not idle then.
     if path.stem != "ranks_h200":
-        assert found.graph.idle_fraction.mean < found.idle_without_host_fraction + 0.05
-        assert found.idle_without_host_fraction < found.stream.idle_fraction.mean
+        assert idle(found.graph) < found.idle_without_host_fraction + 0.05
+        assert found.idle_without_host_fraction < idle(found.stream)
+
+
+def test_behind_event_copies_plain_launches_are_held_against_eager(tmp_path: Path) -> None:
+    found = compared(plan(launch={"node_method": "events"}).write(tmp_path / "x.gviz"))
+    # Eager: three nodes of 5, each 6 after the one before; a plain launch: 22.8 between its events.
+    assert found.is_of_plain_launches
+    assert (found.stream.total_ns.mean, found.graph.total_ns.mean) == (17_000, 22_800)
+    assert found.saved.mean_ns == 17_000 - 22_800
+    assert mean(found.host_saved) == 18_000 - 5_000
+    assert (found.graph.idle_fraction, found.idle_without_host_fraction) == (None, None)
+    parts = (found.host, found.gaps, found.overlap, found.node_time, found.one_sided)
+    assert all(isinstance(part, NotComputed) for part in parts)
+    assert found.evidence.is_at_most
+    back = paid_back(tmp_path / "x.gviz")
+    assert not isinstance(back.host, NotComputed)
 
 
 def test_bundled_trace_of_launches_only_has_no_gain() -> None:

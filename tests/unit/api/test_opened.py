@@ -19,7 +19,7 @@ import gviz
 from gviz.api.frame import Frame, from_rows
 from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import GvizError, RecordingError
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.schema import all_tables
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -59,7 +59,11 @@ def test_analysis_prints_as_the_command_does(
 ) -> None:
     found = graph.analyze()
     printed = gviz_here("analyze", path, "--graph", "1").stdout
-    assert str(found) + "\n" == printed.partition("\n\n")[2]
+    assert found.full_text() + "\n" == printed.partition("\n\n")[2]
+    page, _, rest = str(found).rpartition("\n\n")
+    assert found.full_text().startswith(page + "\n\nWhat bounds it\n")
+    assert rest.startswith("full_text() also has: What bounds it, What dominates, ")
+    assert str(found).count("\n") < 80
     assert repr(found) == f"<analysis of graph 1: {graph.name}; print() gives its text>"
     page = found._repr_html_()
     assert page.startswith("<div>")

@@ -19,7 +19,8 @@ from gviz.api.opened import Opened
 from gviz.api.table_files import write_tables
 from gviz.recording import database
 from gviz.recording.reader import Recording
-from gviz.recording.rows.tables import Column, Table, all_tables
+from gviz.recording.rows.schema import all_tables
+from gviz.recording.rows.tables import Column, Table
 from gviz.recording.rows.value_ranges import value_range
 
 BUNDLED = ROOT / "assets" / "recordings"

@@ -114,7 +114,7 @@ def test_bad_configuration_is_an_error_that_says_what_is_right(
     if text is not None:
         path.write_text(text)
     done = gviz_here("analyze", "--config", path, small_recording)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("gviz: ")
     assert stated in done.stderr
     assert "Traceback" not in done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.cli.commands.doctor import find_library, load_error, read_admin_only, render
+from gviz.cli.commands.machine.doctor import find_library, load_error, read_admin_only, render
 from gviz.cuda.doctor import CheckOutcome, Diagnosis, Status
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -140,7 +140,7 @@ def test_names_that_graphs_share_are_refused(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--graph", "while"], 1, "no graph is called 'while'; 'gviz info' lists them"),
+        (["--graph", "while"], 1, "no graph is called 'while'; did you mean while loop?"),
         (["--launch", "9"], 1, "there is no launch #9 with node times; there are #0"),
         (["--launch", "first"], 2, "--launch first: give a launch's number, 'median' or 'all'"),
         (["-o", "/nowhere/x.html"], 1, "there is no directory /nowhere; create it"),
@@ -174,7 +174,7 @@ def test_recording_without_graphs_is_refused(
 ) -> None:
     path = write_graphs(tmp_path / "r.gviz", [])
     assert main(["export", str(path), "--format", kind]) == 1
-    assert "has no graph to export; 'gviz info' says why" in capsys.readouterr().err
+    assert "has no graph; 'gviz info' says why" in capsys.readouterr().err
 
 
 def test_what_is_no_recording_is_refused(
@@ -213,7 +213,7 @@ def test_perfetto_goes_beside_the_recording(loop: Path, capsys: pytest.CaptureFi
         (["--launch", "median"], 2, "--launch median: give a launch's number or 'all'"),
         (["--launch", "9"], 1, "no launch #9 of these graphs has node times"),
         (["-o", "x.perfetto-trace"], 2, "name a file that ends with .json or .json.gz"),
-        (["--graph", "while"], 1, "no graph is called 'while'; 'gviz info' lists them"),
+        (["--graph", "while"], 1, "no graph is called 'while'; did you mean while loop?"),
         (["-o", "/nowhere/x.json"], 1, "there is no directory /nowhere; create it"),
     ],
 )

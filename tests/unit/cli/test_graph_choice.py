@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gviz.cli.command_line import main
-from gviz.cli.graph_choice import find_graph, is_graph
-from gviz.errors import RecordingError
+from gviz.cli.graph_choice import find_graph, is_graph, only_graph
+from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording, RecordingWriter, rows
 
 NAMES = ["decode", "prefill", "decode", "3", "prefill [long]", "a:b"]
@@ -48,7 +48,8 @@ def test_a_graph_has_a_number_a_name_and_patterns(path: Path, wanted: str, found
         ("decode", "graphs 1, 3 are called 'decode'; give one of the numbers"),
         ("p*", "graphs 2, 5 are called 'p*'; give one of the numbers"),
         ("7", "r.gviz has no graph 7; 'gviz info' lists them"),
-        ("Prefill", "no graph is called 'Prefill'; 'gviz info' lists them"),
+        ("Prefill", "no graph is called 'Prefill'; did you mean prefill?"),
+        ("x", "no graph is called 'x'; 'gviz info' lists them"),
     ],
 )
 def test_none_and_several_are_refused(path: Path, wanted: str, stated: str) -> None:
@@ -104,3 +105,13 @@ def test_diff_takes_names_with_colons(path: Path, capsys: pytest.CaptureFixture[
     for pair in ("a:b", "a:b:6", "a:b:a:b"):
         assert main(["diff", str(path), str(path), "--graph", pair]) == 0
         assert "graph 6 → graph 6: a:b" in capsys.readouterr().out
+
+
+def test_the_only_graph_must_be_the_only_one(path: Path, tmp_path: Path) -> None:
+    with Recording(path) as recording, pytest.raises(UsageError, match="give --graph: there are"):
+        only_graph(recording)
+    empty = tmp_path / "empty.gviz"
+    with RecordingWriter(empty) as writer:
+        writer.insert(rows.Run(run_id=1, name="r", state="completed", source="import"))
+    with Recording(empty) as recording, pytest.raises(RecordingError, match="has no graph; 'gviz"):
+        only_graph(recording)

@@ -27,7 +27,7 @@ def test_info_prints_text_on_stdout_only(gviz_here: Gviz, small_recording: Path)
 
 def test_info_json_is_the_documented_structure(gviz_here: Gviz, small_recording: Path) -> None:
     value = json.loads(gviz_here("info", "--json", "--slowest", "2", small_recording).stdout)
-    assert list(value) == ["path", "size_bytes", "schema_version", "runs"]
+    assert list(value) == ["info_version", "path", "size_bytes", "schema_version", "runs"]
     (run,) = value["runs"]
     (graph,) = run["graphs"]
     assert graph["node_kinds"]["KERNEL"] == 42

@@ -67,7 +67,9 @@ def test_usage_error_exits_2_and_prints_nothing_on_stdout(gviz: Gviz, arguments:
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
 def test_every_command_has_a_module_and_help(gviz: Gviz, name: str) -> None:
-    assert importlib.util.find_spec(cli.COMMANDS[name].module) is not None
+    assert (
+        importlib.util.find_spec(f"{cli.COMMANDS_PACKAGE}.{cli.COMMANDS[name].module}") is not None
+    )
     done = gviz(name, "--help")
     assert done.returncode == 0
     assert done.stdout.startswith(f"usage: gviz {name}")
@@ -106,6 +108,29 @@ def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     _use_command(monkeypatch, run)
     with pytest.raises(LookupError, match="a bug"):
         cli.main(["info"])
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (MemoryError(), "gviz: there is not enough memory\n"),
+        (OSError(24, "Too many open files"), "[Errno 24] Too many open files\n"),
+    ],
+)
+def test_refusals_of_the_system_are_sentences(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+    sentence: str,
+) -> None:
+    def fail(arguments: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr(cli, "_dispatch", fail)
+    assert cli.main([]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("gviz: ")
+    assert said.endswith(sentence)
 
 
 def test_interrupt_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +206,7 @@ def test_wrong_file_is_answered_with_the_nearest_name(
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The paths that ``gviz view`` would serve."""
-    from gviz.cli.commands import view
+    from gviz.cli.commands.look import view
 
     found: list[Path] = []
     monkeypatch.setattr(view, "serve_files", lambda paths, args: found.extend(paths) or 0)

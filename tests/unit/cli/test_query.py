@@ -97,6 +97,7 @@ def test_nothing_but_reading_is_possible(
     [
         ("SELECT media_us FROM v_node", "no such column: media_us (did you mean median_us?)"),
         ("SELECT 1 FROM v_nodes", "no such table: v_nodes (did you mean v_node?)"),
+        ("SELECT 1 FROM nods", "no such table: nods (did you mean node?)"),  # nodes is a column
         ("SELECT grid_x FROM v_node", "no such column: grid_x;"),
         ("SELECT 1; SELECT 2", "one statement at a time"),
         ("SELEC 1", "syntax error"),

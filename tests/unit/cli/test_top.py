@@ -5,10 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+import pytest
 from live_spool import NODES, LiveProgram
+
+from gviz.recording import Recording, rows
+from gviz.report import live_document, render_text, summarize
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -29,7 +34,9 @@ def test_launches_are_counted_as_they_come_until_the_program_ends(tmp_path: Path
     program.instantiate()
     program.launch(5)
     command = [sys.executable, "-P", "-m", "gviz", "top", "--every", "0.1"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as top:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as top:
         assert top.stdout is not None
         row = _row(top.stdout, 5)
         assert str(NODES) in row
@@ -37,7 +44,8 @@ def test_launches_are_counted_as_they_come_until_the_program_ends(tmp_path: Path
         program.launch(10)
         row = _row(top.stdout, 15)
         program.end()
-        assert top.stdout.read().endswith(
+        assert top.stderr is not None
+        assert top.stderr.read().endswith(
             "gviz: live.gviz is recorded no more; 'gviz info' says what is in it\n"
         )
     assert top.returncode == 0
@@ -52,6 +60,33 @@ def test_once_prints_one_screen(gviz: Gviz, tmp_path: Path) -> None:
     assert done.stdout.startswith("live.gviz, recorded now; rates over the last ")
     assert "\x1b" not in done.stdout
     assert done.stdout.count("A second") == 1
+
+
+@pytest.mark.parametrize(
+    ("end", "sentence"),
+    [
+        (None, "Recording is paused: launches are not counted; 'gviz start 7' begins."),
+        ("request", "Recording is paused: launches are not counted; 'gviz start 7' begins."),
+        ("duration", "Recording is paused: launches are not counted."),
+        ("", ""),  # a period goes on
+    ],
+)
+def test_paused_program_is_said_to_be(
+    small_recording: Path, end: str | None, sentence: str
+) -> None:
+    with Recording(small_recording) as recording:
+        found = summarize(recording)
+    (run,) = found.runs
+    ended = rows.Period(
+        run_id=1, period_id=0, start_ns=1, end_ns=2 if end else None, start_reason="request",
+        end_reason=end or None,
+    )  # fmt: skip
+    graphs = () if end is None else run.graphs
+    row = replace(run.run, state="recording", process_id=7)
+    run = replace(run, run=row, graphs=graphs, periods=() if end is None else (ended,))
+    text = render_text(live_document(replace(found, runs=(run,)), {}, "x"), 100)
+    assert sentence in text
+    assert bool(sentence) == ("paused" in text)
 
 
 def test_nothing_that_is_recorded_is_a_sentence(

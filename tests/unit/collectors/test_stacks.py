@@ -15,6 +15,7 @@ import pytest
 from gviz.collectors import native
 from gviz.collectors.hooks import stacks
 from gviz.collectors.hooks.stacks import MAX_DEPTH, StackTaker
+from gviz.collectors.watching import watch_torch
 from gviz.spool.records.enums import STACK_REASONS, StackReason
 from gviz.spool.records.format import RecordType
 
@@ -51,6 +52,17 @@ def test_equal_stacks_have_one_id_and_are_written_once(written: Written) -> None
     ids = [taker.take() for _ in range(5)]
     assert ids == [1] * 5
     assert written.count == 1
+
+
+def test_patches_of_frameworks_are_not_in_the_stack(written: Written) -> None:
+    # As a patched function of a framework calls the one that it stands for.
+    patch = compile("def call(function):\n    return function()\n", watch_torch.__file__, "exec")
+    names: dict[str, Callable[[Callable[[], int]], int]] = {}
+    exec(patch, names)
+    number = names["call"](StackTaker().take)
+    assert [frame[2] for frame in written.stacks[number]][:1] == [
+        "test_patches_of_frameworks_are_not_in_the_stack"
+    ]
 
 
 def test_another_line_is_another_stack(written: Written) -> None:

@@ -33,13 +33,14 @@ from gviz.comparison.comparison import (
 )
 from gviz.comparison.graph_pairs import GraphPair, GraphTraits, pair_graphs, read_graph_traits
 from gviz.comparison.launch_totals import (
+    compared_lengths,
     critical_paths,
     first_to_last,
     host_times,
     launch_lengths,
 )
 from gviz.errors import RecordingError
-from gviz.model.launch_time import launch_times
+from gviz.model.launch_time import comparable_times, launch_times
 from gviz.recording.reader import Recording
 
 BUNDLED = ROOT / "assets" / "recordings"
@@ -326,3 +327,36 @@ def test_graphs_of_recordings(write: Write, tmp_path: Path) -> None:
     with Recording(write_loop_recording(tmp_path / "loop.gviz")) as loop:
         # Bodies are no graphs of their own.
         assert [g.graph_id for g in read_graph_traits(loop, 1)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("second", "ways"),
+    [("token_step_2", [False, False]), ("decode_step_h200", [False, True])],
+)
+def test_launches_are_compared_in_one_way_that_each_side_has_enough_of(
+    second: str, ways: list[bool]
+) -> None:
+    paths = BUNDLED / "token_step_1.gviz", BUNDLED / f"{second}.gviz"
+    with Recording(paths[0]) as before, Recording(paths[1]) as after:
+        alone = [launch_times(recording, 1) for recording in (before, after)]
+        together = comparable_times([(before, 1), (after, 1)])
+        lengths = compared_lengths((before, 1), (after, 1))
+    # One launch of token_step_1 was between events.
+    assert [times.is_between_events for times in alone] == ways
+    assert [times.is_between_events for times in together] == [False, False]
+    assert [len(side.launches) for side in lengths] == [times.count for times in together]
+    one = np.zeros(1, np.int64)
+    assert not compare_durations(*lengths, one, one).untested
+
+
+def test_launches_that_nothing_disturbed_are_compared_where_there_are_enough() -> None:
+    paths = BUNDLED / "decode_step_h200.gviz", BUNDLED / "decode_step_h200_fused.gviz"
+    with Recording(paths[0]) as before, Recording(paths[1]) as after:
+        found = comparable_times([(before, 1), (after, 1)])
+    assert [times.is_between_events for times in found] == [True, True]
+
+
+def test_few_launches_are_compared_with_few_as_they_are(write: Write) -> None:
+    with Recording(write(SHAPE, launches=2)) as recording:
+        (times,) = comparable_times([(recording, 1)])
+        assert times == launch_times(recording, 1)

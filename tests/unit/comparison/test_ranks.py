@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,6 +89,20 @@ def test_late_starts_are_reported_on_one_clock_only(tmp_path: Path) -> None:
     assert graph.ranks[1].late_ns is None
     assert graph.collectives[0].arrival_ns is None
     assert graph.ranks[1].launch_ns is not None
+
+
+def test_event_copies_do_not_tell_who_comes_later(tmp_path: Path) -> None:
+    late = replace(EVEN, late_ns=5_000_000)
+    merged = merge_recordings(write_ranks(tmp_path, (EVEN, late)), tmp_path / "all.gviz")
+    with sqlite3.connect(merged) as database:
+        database.execute("UPDATE launch SET node_method='events' WHERE node_level=1")
+    database.close()
+    with Recording(merged) as recording:
+        skew = read_skew(recording)
+    (graph,) = skew.graphs
+    assert skew.clock.is_one
+    assert (graph.start_spread_ns, graph.ranks[1].late_ns) == (None, None)
+    assert any("event copies timed the nodes" in remark for remark in skew.remarks)
 
 
 def test_file_of_one_run_has_no_skew(tmp_path: Path) -> None:

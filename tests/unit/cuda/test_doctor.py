@@ -55,6 +55,8 @@ def test_good_machine_works_and_requests_nothing() -> None:
     assert [f.advice for f in diagnosis.findings if f.advice] == []
 
 
+WITHOUT_GATE = replace(GOOD, gate_library=None)
+
 BROKEN = {
     "no driver": replace(GOOD, driver=DriverAnswers(library_error="libcuda.so.1: cannot open")),
     "no device": replace(GOOD, driver=DriverAnswers(init_result=100, driver_version="13.0")),
@@ -64,9 +66,9 @@ BROKEN = {
     "not built": replace(GOOD, native_library=None),
     "not built, no compiler": replace(GOOD, native_library=None, compiler=None),
     "native library broken": replace(GOOD, native_error="wrong ELF class"),
-    "no CUPTI": replace(GOOD, cupti=()),
-    "CUPTI broken": replace(GOOD, driver=replace(GPU, cupti_error="invalid ELF header")),
-    "CUPTI newer than driver": replace(GOOD, driver=replace(GPU, driver_version="12.4")),
+    "no CUPTI": replace(WITHOUT_GATE, cupti=()),
+    "CUPTI broken": replace(WITHOUT_GATE, driver=replace(GPU, cupti_error="not ELF")),
+    "CUPTI too new": replace(WITHOUT_GATE, driver=replace(GPU, driver_version="12.4")),
     "CUPTI taken": replace(GOOD, driver=replace(GPU, subscribe_result=39)),
     "CUPTI refuses": replace(GOOD, driver=replace(GPU, subscribe_result=15)),
 }
@@ -110,6 +112,16 @@ def test_profiling_works_without_the_gate(facts: Facts) -> None:
     assert diagnosis.works
     (warning,) = [f for f in diagnosis.findings if f.status is not Status.OK]
     assert (warning.name, warning.status, warning.advice) == ("gate", Status.WARNING, REINSTALL)
+
+
+def test_profiling_works_without_cupti_behind_the_gate() -> None:
+    without = replace(GOOD, cupti=())
+    diagnosis = diagnose(without)
+    assert diagnosis.works
+    (warning,) = [f for f in diagnosis.findings if f.name == "CUPTI"]
+    assert warning.status is Status.WARNING
+    assert "gviz run goes without" in warning.text
+    assert not diagnose(replace(without, gate_library=None)).works
 
 
 @pytest.mark.parametrize("admin_only", [True, False, None])

@@ -7,7 +7,7 @@ import pytest
 from recordings import Shape, fork_join_shape, transformer_shape, wide_shape
 
 from gviz.dag.lanes import ROWS_UNWRAPPED, cover_chains, place_lanes
-from gviz.dag.placement import NODE_WIDTH, NODE_WIDTH_LEAST
+from gviz.dag.placement import NODE_HEIGHT, NODE_WIDTH, NODE_WIDTH_LEAST
 from gviz.dag.ranks import count_crossing_edges, cut_rows, rank_rows
 from gviz.errors import CycleError
 
@@ -53,6 +53,14 @@ def test_place_lanes_short_graph_stays_in_one_column() -> None:
     place = place_lanes(count, np.arange(count - 1), np.arange(1, count))
     assert place.column.max() == 0
     assert len(set(place.x.tolist())) == 1
+
+
+@pytest.mark.parametrize(("count", "columns"), [(10, 2), (16, 3)])
+def test_place_lanes_chain_wraps_before_its_nodes_get_too_small(count: int, columns: int) -> None:
+    place = place_lanes(count, np.arange(count - 1), np.arange(1, count))
+    assert place.column.max() + 1 == columns
+    # In 480 x 200 px, a pane of a window of 1024 px, nodes have room for a line of text.
+    assert min(480 / place.width, 200 / place.height) * NODE_HEIGHT > 12
 
 
 def test_place_lanes_long_chain_wraps_towards_the_aspect() -> None:

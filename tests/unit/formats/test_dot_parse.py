@@ -23,6 +23,8 @@ from gviz.formats.dot.model import (
 from gviz.formats.dot.parse import parse_dot, read_dot
 
 GOLDEN = TESTS / "golden" / "dot"
+OWN_NODES = "".join(f'graph_1_node_{n} [gviz_type=5, gviz_name="n"];\n' for n in range(20))
+OWN = f"digraph graph_1 {{\ngviz_format=1;\n{OWN_NODES}}}\n"
 
 
 def golden_node(name: str, graph: int, node_id: int) -> DotNode:
@@ -370,3 +372,16 @@ def test_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + cluster(NODE).encode())
     _, graphs = read_dot(path)
     assert len(graphs[0].nodes) == 1
+
+
+@pytest.mark.parametrize("name", ["node_types_verbose", "own"])
+def test_share_of_a_long_dump_that_was_read_is_told(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gviz.formats.dot.lexer._REPORTED_EVERY", 100)
+    text = OWN if name == "own" else (GOLDEN / f"{name}.dot").read_text()
+    told: list[float] = []
+    parse_dot(text, told.append)
+    assert len(told) > 3
+    assert told == sorted(told)
+    assert 0 < told[0] < told[-1] <= 1

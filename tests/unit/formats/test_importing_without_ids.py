@@ -130,10 +130,10 @@ def test_renumberings_of_each_recording(
 ) -> None:
     subject = Subject.write(RECORDINGS / f"{name}.gviz", graph_id, tmp_path)
     # The training step takes 2 s a time, and none of its nodes is exchangeable. A chain has one
-    # order, whatever the seed.
+    # order, whatever the seed. Matching alone meets hundreds of orders in tests/property.
     seeds = {
         tuple(order_by_chance(subject.level.before, seed)): seed
-        for seed in reversed(range(4 if name == "training_step" else 20))
+        for seed in reversed(range(2 if name == "training_step" else 6))
     }
     for seed in seeds.values():
         subject.check_seed(most, seed)

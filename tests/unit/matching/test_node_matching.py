@@ -180,6 +180,7 @@ def symmetric_or_swappable(planted: Planted, asked: set[int]) -> set[int]:
     """
     graph = networkx.DiGraph(planted.graph.edges.tolist())
     token = planted.graph.token.tolist()
+    surroundings = surroundings_of(graph, token)
     found = set()
     before, after = ({}, {})
     for a, b, early in dependencies(planted.graph):
@@ -188,7 +189,7 @@ def symmetric_or_swappable(planted: Planted, asked: set[int]) -> set[int]:
     for a, b in itertools.combinations([i for i, t in enumerate(token) if t != UNTIMED], 2):
         if token[a] != token[b] or not {a, b} & asked - found:
             continue
-        if is_swappable(planted, before, after, a, b) or has_symmetry(graph, token, a, b):
+        if is_swappable(planted, before, after, a, b) or has_symmetry(graph, surroundings, a, b):
             found |= {a, b}
     return found
 
@@ -213,16 +214,33 @@ def is_swappable(
     )
 
 
-def has_symmetry(graph: networkx.DiGraph, token: list[int], a: int, b: int) -> bool:
+def surroundings_of(graph: networkx.DiGraph, token: list[int]) -> dict[int, int]:
+    """Return a number for each node with edges, equal where those around it look alike.
+
+    Every symmetry of the graph keeps it: most pairs need no search.
+    """
+    found = {node: token[node] for node in graph}
+    for _ in range(10):
+        seen = {
+            node: (
+                found[node],
+                *(tuple(sorted(found[x] for x in side[node])) for side in (graph.pred, graph.succ)),
+            )
+            for node in graph
+        }
+        numbers = {around: number for number, around in enumerate(dict.fromkeys(seen.values()))}
+        found = {node: numbers[around] for node, around in seen.items()}
+    return found
+
+
+def has_symmetry(graph: networkx.DiGraph, surroundings: dict[int, int], a: int, b: int) -> bool:
     """Return whether the graph can be mapped on itself with one node on another."""
-    if a not in graph or b not in graph:
-        return False
-    if (graph.in_degree(a), graph.out_degree(a)) != (graph.in_degree(b), graph.out_degree(b)):
+    if a not in graph or b not in graph or surroundings[a] != surroundings[b]:
         return False
     left, right = graph.copy(), graph.copy()
     for copy, held in ((left, a), (right, b)):
         for node in copy:
-            copy.nodes[node]["kind"] = (token[node], node == held)
+            copy.nodes[node]["kind"] = (surroundings[node], node == held)
     return bool(networkx.vf2pp_is_isomorphic(left, right, node_label="kind"))
 
 

@@ -14,7 +14,7 @@ from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.cli.commands.info import to_json
+from gviz.cli.commands.look.info import to_json
 from gviz.errors import RecordingError
 from gviz.model.life_summary import flag_names, mode_name
 from gviz.recording.reader import Recording

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from places import BY_COPIES, ROOT
 
 from gviz.model.stream_comparison import SideTimes, StreamComparison, busy_ns, read_sides
 from gviz.recording.reader import Recording
+
+RECORDINGS = ROOT / "assets" / "recordings"
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,13 @@ def test_sides_of_a_recording(small_recording: Path) -> None:
     for side in (sides.graph, sides.stream):
         assert side.idle_fraction is not None
         assert 0 <= side.idle_fraction < 1
+
+
+def test_copies_in_place_of_launches_have_no_length_of_the_graph() -> None:
+    sides = read_sides(RECORDINGS / f"{BY_COPIES}.gviz", "decode_step.py:106 main")
+    assert sides is not None
+    assert (sides.graph.recorded_ns, sides.graph.recorded_count) == (None, 0)
+    assert sides.stream.recorded_count > 0
 
 
 def test_recording_without_the_graph_has_no_sides(small_recording: Path, tmp_path: Path) -> None:

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from app_tree import walk
-from recordings import STARTED_NS, fork_join_shape, write_recording
+from app_tree import by_id, texts, walk
+from conftest import Gviz
+from recordings import STARTED_NS, fork_join_shape, transformer_shape, write_recording
+from saved_file import SavedFile
+from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses, Sides, parse_query
 from gviz.app.files.library import Library
+from gviz.app.html_file.file import write_html
 from gviz.app.pages.compare.choice import all_choices
+from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
+from gviz.app.views.wire import unpack
 from gviz.checks.check import check_recording
 from gviz.checks.limits import parse_limits
 from gviz.cli.graph_choice import find_graph
@@ -23,6 +29,7 @@ from gviz.formats.dot.export import to_dot
 from gviz.formats.perfetto.export import write_trace
 from gviz.model.titles import graph_title, graph_titles
 from gviz.recording import rows
+from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
 
@@ -167,3 +174,43 @@ def test_every_surface_that_names_a_graph_has_its_title(tmp_path: Path) -> None:
     query = parse_query("?a=two&b=two&graph=1:1")
     choices = all_choices(library, query, Sides("two", "two", 1, 1), Addresses("/"))
     assert f"1: {title}" in [o["label"] for c in walk(choices) for o in getattr(c, "data", ())]
+
+
+def test_every_part_of_the_pages_and_the_saved_file_have_it(
+    tmp_path: Path, gviz_here: Gviz
+) -> None:
+    path = tmp_path / "two.gviz"
+    small, large = (tmp_path / f"{name}.gviz" for name in ("small", "large"))
+    write_recording(small, transformer_shape(3), launches=2)
+    write_recording(large, transformer_shape(4), launches=2)
+    merge_recordings([small, large], path)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE graph SET run_id = 1, name = 'step'")
+        database.execute("UPDATE launch SET run_id = 1")
+    database.close()
+    with Recording(path) as recording:
+        found = graph_titles(recording, recording.fetch_graphs())
+        assert all(title.endswith("nodes, step") for title in found.values())
+        title = found[2]
+        headers = [
+            unpack(dag_payload(recording, 2))[0],
+            unpack(timeline_payload(recording, 2, None, None))[0],
+            unpack(level_memory_payload(recording, 2, None))[0],
+        ]
+    assert [header["graph_name"] for header in headers] == [title] * 3
+    library = Library([path])
+    addresses = Addresses("/")
+    other = render_page(library, addresses, "/graph", "?file=two&graph=1")[0]
+    run = texts(render_page(library, addresses, "/run", "?file=two&run=1")[0])
+    for shown in (
+        run,
+        texts(render_page(library, addresses, "/", "")[0]),
+        str(by_id(other, "graph-choice").data),
+        texts(render_page(library, addresses, "/report", "?file=two&graph=2")[0]),
+        gviz_here("info", path).stdout,
+    ):
+        assert title in shown
+    write_html(path, tmp_path / "two.html", [1, 2])
+    saved = SavedFile.read(tmp_path / "two.html")
+    assert [one["name"] for one in saved.json("file")["graphs"]] == list(found.values())
+    assert f"{title} · " in run

@@ -124,5 +124,7 @@ def test_numbers_are_grouped_by_node_in_their_order() -> None:
     assert found.lists([0, 1, 2, 4, 9, 10]) == [[], [20, 20], [], [10, 5], [7], []]
     assert found.lists([9, 4]) == [[7], [10, 5]]
     assert len(found) == 3
+    # No number of a node stands for none: a damaged file may have any.
+    assert Grouped(np.array([-1, 2]), np.array([5, 6])).lists([-1, 3]) == [[5], []]
     nothing = Grouped(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    assert (len(nothing), nothing.lists([4])) == (0, [[]])
+    assert (len(nothing), nothing.lists([4, -1])) == (0, [[], []])

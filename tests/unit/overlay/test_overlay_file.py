@@ -55,6 +55,14 @@ def test_what_is_no_text_or_not_there_is_refused(tmp_path: Path) -> None:
         read_overlay(path)
 
 
+@pytest.mark.parametrize("value", ["[" * 100_000, "9" * 5_000])
+def test_json_that_python_does_not_read_is_refused(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"node": ' + value)
+    with pytest.raises(GvizError, match="no JSON that can be read"):
+        read_overlay(path)
+
+
 def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
     paths = [tmp_path / folder / "a.csv" for folder in ("x", "y")]
     for path in paths:
@@ -66,6 +74,10 @@ def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
     assert [(x.name, x.file) for x in read_overlays(about)] == [("a.csv", "one"), ("a.csv", "two")]
     with pytest.raises(UsageError, match="two overlays are called a"):
         read_overlays([paths[0], about[1]])
+    graphs = [Path(f"one:{n}={path}") for n, path in zip((4, 6), paths, strict=True)]
+    assert [(x.file, x.graph_id) for x in read_overlays(graphs)] == [("one", 4), ("one", 6)]
+    with pytest.raises(UsageError, match="two overlays are called a"):
+        read_overlays([graphs[0], Path(f"one={paths[1]}")])
     # A file may have the sign in its name.
     odd = tmp_path / "x=1.csv"
     odd.write_text("node,x\n1,2\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,18 @@ def test_ratio_is_of_the_executable_with_most_launches_of_both_kinds(tmp_path: P
     )  # fmt: skip
     assert cost_ is not None
     assert (cost_.gpu_ratio, cost_.host_ratio) == (pytest.approx(1.1), pytest.approx(6.5))
-    expected = "measured with node level on: 1.10× of the plain launch, host call 6.50×"
+    expected = "with node times a launch takes 1.10× the time of a plain one, host call 6.50×"
+    assert cost_.to_text() == expected
+
+
+def test_copy_is_not_the_launch_with_events(tmp_path: Path) -> None:
+    copies = [replace(launch(i, 1, 1, 90), node_method="events") for i in range(1, 3)]
+    plain = launch(3, 1, 0, 30)
+    cost_ = found(
+        tmp_path, cost(1, 0, 9, 100.0, 30.0), cost(1, 1, 2, 210.0, 90.0), launches=[*copies, plain]
+    )
+    assert cost_ is not None
+    expected = "a copy with events takes 2.10× the time of a plain one, host call 3.00×"
     assert cost_.to_text() == expected
 
 
@@ -71,7 +83,7 @@ def test_missing_side_is_reported_with_its_reason(tmp_path: Path) -> None:
     assert cost_ is not None
     assert cost_.gpu_ratio is None
     assert cost_.to_text() == (
-        "what node level costs this graph was not measured: after its first launch the "
+        "what node times cost this graph was not measured: after its first launch the "
         "executable has none without node level"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from gviz.app.views.payload import level_memory_payload
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.schema import all_tables
 from gviz.recording.rows.value_ranges import MOST_BYTES, number_range, value_range
 from gviz.recording.salvage import DAMAGE, soundness
 from gviz.recording.writer import RecordingWriter
@@ -249,3 +250,15 @@ def test_only_numbers_have_ranges() -> None:
             assert is_number or value_range(column) is None, column.name
     packed = [c for t in all_tables() for c in t.columns if c.name == "bucket_count"]
     assert [c.sql_type for c in packed] == ["BLOB"]
+
+
+def test_launch_that_ends_before_it_begins_is_no_first_launch(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=3)
+    with Recording(path) as recording:
+        assert len(recording.fetch_first_launches(1)) == 1
+    with closing(sqlite3.connect(path)) as database, database:
+        # Each can be; what lies between them is no time that a recording holds.
+        database.execute("UPDATE launch SET host_end_ns = -host_start_ns WHERE ordinal = 0")
+    with Recording(path) as recording:
+        assert recording.fetch_first_launches(1) == {}
+        summarize(recording)

@@ -16,7 +16,7 @@ from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.schema import all_tables
 from gviz.recording.salvage import DAMAGE
 from gviz.recording.writer import RecordingWriter
 
@@ -265,6 +265,7 @@ def test_normal_run_sees_every_column(tmp_path: Path) -> None:
                 new = "x'00'" if column.sql_type == "BLOB" else "'77777'"
                 done = database.execute(f"UPDATE {table.name} SET {column.name}={new}")
             database.close()
+            if done.rowcount == 0:  # a table without rows: the file is as it was
+                continue
             with Recording(changed) as recording:
-                same = normal_run(recording, 1) == before
-            assert same == (done.rowcount == 0), f"{table.name}.{column.name}"
+                assert normal_run(recording, 1) != before, f"{table.name}.{column.name}"

@@ -14,7 +14,7 @@ from bare_recordings import write_nothing
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.recording.rows.schema import SCHEMA_VERSION
+from gviz.recording.rows.versions import SCHEMA_VERSION
 from gviz.recording.writer import RecordingWriter
 
 
@@ -285,6 +285,20 @@ def test_launch_durations_are_those_of_the_rows_that_have_them(
     assert found["event"] == [
         x.event_duration_ns for x in launches if x.event_duration_ns is not None
     ]
+
+
+def test_file_that_the_disk_does_not_give_is_refused_in_a_sentence(
+    small_recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Recording(small_recording):
+        pass  # it is sound: that is looked at no more
+
+    def fail(*given: object, **named: object) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(sqlite3, "connect", fail)
+    with pytest.raises(RecordingError, match="cannot be read now: disk I/O error"):
+        Recording(small_recording)
 
 
 def test_graph_without_launches_counts_none(small_recording: Path) -> None:

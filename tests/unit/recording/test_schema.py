@@ -7,8 +7,9 @@ import sqlite3
 
 import pytest
 
-from gviz.recording.rows.schema import APPLICATION_ID, SUFFIX, create_sql
-from gviz.recording.rows.tables import Table, all_tables
+from gviz.recording.rows.schema import all_tables, create_sql
+from gviz.recording.rows.tables import Table
+from gviz.recording.rows.versions import APPLICATION_ID, SUFFIX
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,11 @@ import statistics
 from pathlib import Path
 
 import pytest
+from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
-from gviz.cli.commands.info import to_json
+from gviz.cli.commands.look.info import to_json
+from gviz.model import launch_times
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
@@ -57,6 +59,22 @@ def test_launch_medians_are_medians_of_the_rows(small: RecordingSummary) -> None
         launch.gpu_end_ns - launch.gpu_start_ns for launch in launches if launch.node_level
     )
     assert stream_side.event_median_ns is None
+
+
+def test_copies_are_longer_than_launches_and_say_nothing_of_their_length(tmp_path: Path) -> None:
+    nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(3)))
+    plan = Plan(nodes, chain_edges(3), eager_iterations=3, launch={"node_method": "events"})
+    with Recording(plan.write(tmp_path / "x.gviz")) as recording:
+        summary = summarize(recording)
+        # Too few plain launches for a median: those of the copies are none, either.
+        assert launch_times(recording, 1).is_between_events
+    graph_side, stream_side = _graph(summary).launches
+    assert graph_side.gpu_median_ns is None
+    assert stream_side.gpu_median_ns == 17_000
+    text = render_text(info_document(summary), 10_000)
+    assert "A launch of graph 1 takes 22.8 µs" in text
+    assert "at most 17.0 µs (recorded, median of 2, 17.0 µs to 17.0 µs), at most 0.746×" in text
+    assert text.count("first to last node") == 1, "of the eager iterations"
 
 
 def test_shares_of_all_nodes_sum_to_one_and_fall(small: RecordingSummary) -> None:

@@ -43,7 +43,7 @@ def _fold_changed(spool: Path, folder: Path, dice: random.Random, flips: int) ->
     (folder / "x.gviz").unlink()
 
 
-@pytest.mark.parametrize(("flips", "times"), [(1, 100), (5, 20)])
+@pytest.mark.parametrize(("flips", "times"), [(1, 40), (5, 10)])
 def test_spool_with_flipped_bits_becomes_a_recording(
     reduced: Path, tmp_path: Path, flips: int, times: int
 ) -> None:

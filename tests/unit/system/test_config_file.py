@@ -40,8 +40,15 @@ def test_project_file_that_says_nothing_of_gviz_is_left_alone(folder: Path, text
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[tool.gviz.cheques]\n", "pyproject.toml: 'cheques' is not known"),
+        (
+            "[tool.other]\n[tool.gviz.cheques]\n",
+            "pyproject.toml, line 2: 'cheques' is not known; there are only ignore, check",
+        ),
         ("[tool.gviz\n", "pyproject.toml is no TOML"),
+        ("# tool.gviz\ntool = 1\n", "'tool' must be a table"),
+        ("tool.gviz = 1\n", "'gviz' must be a table"),
+        (f"[tool.gviz]\nx = {'9' * 5_000}\n", "pyproject.toml is no TOML"),
+        (f"[tool.gviz]\nx = {'[' * 5_000}\n", "pyproject.toml is no TOML"),
     ],
 )
 def test_mistakes_below_tool_gviz_are_named(folder: Path, text: str, why: str) -> None:

@@ -56,7 +56,7 @@ test("facts of a kernel and of a copy", () => {
 
 test("times say how often a node runs in a launch, and what it takes eagerly", () => {
   const [kernel, copy] = [0, 1].map((at) => words(timeFacts(recordOf(RECORDS, at))));
-  assert.deepEqual(kernel.slice(-3), ["Share of launch: 25.0%", "Eager: 2.50 µs", "Graph vs eager: −20.0%"]);
+  assert.deepEqual(kernel.slice(-3), ["Share of time: 25.0%", "Eager: 2.50 µs", "Graph vs eager: −20.0%"]);
   assert.ok(copy.includes("A launch: 200 ns in 2 iterations"));
   assert.ok(!kernel.some((text) => text.startsWith("A launch")));
 });

@@ -105,5 +105,7 @@ test("a filter is a part of the time of one side", () => {
   assert.deepEqual([parse(text).brush, parse(text).filter], [brush, undefined]);
   const eager = { ...brush, side: "stream" };
   assert.deepEqual(parse(textOf(FIXED, { ...STATE, brush: eager }, "nodes")).brush, eager);
+  const rank = { ...brush, side: "rank12" };
+  assert.deepEqual(parse(textOf(FIXED, { ...STATE, brush: rank }, "nodes")).brush, rank);
   for (const wrong of ["time:48-12", "time:5", "time:a:b-c", "time:1e3-2e3"]) assert.equal(parse(`filter=${wrong}`).brush, undefined);
 });

@@ -68,7 +68,9 @@ test("a filter and a search hold together", () => {
 });
 
 test("nodes nested in chosen ones are not counted again", () => {
-  assert.deepEqual(nodes.outermost([10, 11, 12, 13]), [10, 13]);
-  assert.deepEqual(nodes.outermost([11, 12]), [11]);
-  assert.deepEqual(nodes.outermost([12, 13]), [12, 13]);
+  const outermost = (/** @type {number[]} */ ids) => Array.from(nodes.outermost(ids), (place) => nodes.ids[place]);
+  assert.deepEqual(outermost([10, 11, 12, 13]), [10, 13]);
+  assert.deepEqual(outermost([11, 12]), [11]);
+  assert.deepEqual(outermost([12, 13]), [12, 13]);
+  assert.deepEqual(outermost([13, 12, 11, 10]), [13, 10]);
 });

@@ -24,6 +24,25 @@ test("spans of a node in a body belong to the nodes around it too", () => {
   Object.assign(payload, { nested_node: Uint32Array.of(8, 5), nested_parent: Uint32Array.of(5, 4) });
   const graph = new TimelineScene(payload).present("graph");
   assert.deepEqual([8, 5, 4].map((id) => graph.itemsOf(id)), [[1], [1], [1]]);
+  assert.deepEqual(Array.from(graph.byNode.keys()).sort(), [4, 5, 7, 8]);
+  assert.ok(!graph.byNode.has(6));
+});
+
+test("spans of a node that holds others are in order, its own among theirs", () => {
+  const payload = timelinePayload([side("graph", BARS)]);
+  Object.assign(payload, { nested_node: Uint32Array.of(8), nested_parent: Uint32Array.of(7) });
+  const graph = new TimelineScene(payload).present("graph");
+  assert.deepEqual(graph.itemsOf(7), [0, 1, 2]);
+  assert.deepEqual(graph.itemsOf(8), [1]);
+});
+
+test("eager work that is closed is not sorted by lanes, calls and nodes", () => {
+  const scene = new TimelineScene(timelinePayload([side("graph", BARS), side("stream", BARS)]));
+  scene.showEager(false);
+  const { eager } = scene;
+  assert.ok(eager && !eager.madeLanes && !eager.madeStep && !eager.madeCalls && !eager.madeByNode);
+  scene.showEager(true);
+  assert.deepEqual(scene.present("stream").lanes.map(({ items }) => Array.from(items)), [[0, 2], [1, 3]]);
 });
 
 test("the gap at a time", () => {
@@ -100,4 +119,12 @@ test("the head of eager work says no multiple: that is the verdict's", () => {
   const words = headFacts(scene, scene.present("stream")).join(" ");
   assert.match(words, /4\.00 µs/);
   assert.doesNotMatch(words, /×/);
+});
+
+test("the head of an event copy says that gaps are its own, and no idle time", () => {
+  const copy = { total_ns: 4_000, idle_ns: undefined, idle_fraction: undefined };
+  const scene = new TimelineScene(timelinePayload([side("graph", BARS, copy)]));
+  const words = headFacts(scene, scene.present("graph")).join(" ");
+  assert.match(words, /^event copy: gaps are its own /);
+  assert.doesNotMatch(words, /idle/);
 });

@@ -33,3 +33,11 @@ test("nodes of one block that follow each other are one stretch", () => {
   assert.equal(tracks.at(sides[0], 1, 50), undefined);
   assert.deepEqual(tracks.describe(0), [["forward"], ["Nodes", "2"]]);
 });
+
+test("numbers of layers fill stretches in which no name fits, whatever pixel they begin at", () => {
+  const pen = /** @type {any} */ ({ measureText: (/** @type {string} */ text) => ({ width: 58 * text.length }) });
+  const tracks = new Tracks(BLOCKS);
+  for (const w of [10, 13.4, 14.6]) assert.equal(tracks.textOf(pen, 2, w), "0");
+  assert.equal(tracks.textOf(pen, 2, 9), "");
+  assert.equal(tracks.textOf(pen, 2, 60), "layer 0");
+});

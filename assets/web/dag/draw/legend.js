@@ -2,7 +2,7 @@
 import * as canvas from "../../core/canvas.js";
 import * as colour from "../../core/colour.js";
 import * as dagData from "./data_edges.js";
-import { HEIGHT, MARGIN, SIZE, drawStrip } from "./strip.js";
+import { HEIGHT, MARGIN, SIZE, drawStrip, hasStrips } from "./strip.js";
 import * as dagUnion from "./union.js";
 /** @import { Pen, Size } from "../../core/canvas.js" */
 /** @import { Change, Changes } from "../overlay/change.js" */
@@ -22,7 +22,10 @@ const SWATCH = 26;
 /** What stands behind the label of a ramp takes so much room at most (px). */
 const ENDS = 280;
 
-/** @param {Strip} strip @param {Style} style @param {Ramp} overlay @param {number} room @param {boolean} isShort much stands beside it */
+/** A ramp of its usual length has room beside its words from here on (px). */
+const WIDE = 440;
+
+/** @param {Strip} strip @param {Style} style @param {Ramp} overlay @param {number} room @param {boolean} isShort much stands beside it, or it has little room */
 function values(strip, style, overlay, room, isShort) {
   const { scale } = overlay;
   strip.text(canvas.fitText(strip.ctx, overlay.label, SIZE, Math.max(MOST_NAME, room - ENDS), 600), 600, style.theme.ink);
@@ -31,10 +34,10 @@ function values(strip, style, overlay, room, isShort) {
     strip.text(overlay.reversed ? "none: critical path" : overlay.lowest);
     strip.ramp(overlay.table(style.theme).css, overlay.reversed, isShort ? SHORT_BAR : undefined);
     strip.text(overlay.text(scale.most));
-    if (scale.log) strip.text("· log");
+    if (scale.log && strip.x + strip.widthOf("· log") <= room) strip.text("· log");
   }
   if (!overlay.unknown || !overlay.missing) return;
-  if (isShort && strip.x + SWATCH + strip.widthOf(overlay.missing) > room) return;
+  if (strip.x + SWATCH + strip.widthOf(overlay.missing) > room) return;
   strip.x += 8;
   strip.swatch(style.pattern);
   strip.text(overlay.missing);
@@ -112,14 +115,14 @@ function wordsOf(overlay, text) {
  * @param {Changes} [compared] of two graphs in one picture
  */
 export function draw(ctx, style, size, compared) {
-  if (size.width < 440) return null;
+  if (!hasStrips(size)) return null;
   const { overlay } = style;
   const room = size.width - size.buttons - MARGIN;
   const most = MARGIN + (MOST_PART * size.width * size.height) / HEIGHT;
   return drawStrip(ctx, style, 0, (strip) => {
     const rest = compared ? dagUnion.widthOf(strip, compared) : 0;
     if (overlay.isChange) changes(strip, style, overlay, room - rest);
-    else if (overlay.isRamp) values(strip, style, overlay, room - rest, rest > 0);
+    else if (overlay.isRamp) values(strip, style, overlay, room - rest, rest > 0 || room < WIDE);
     else categories(strip, style, overlay, Math.min(most, room - rest));
     if (compared) dagUnion.legend(strip, style, compared);
     if (overlay.isChange) calm(strip, style, overlay, room);
@@ -132,7 +135,7 @@ export function draw(ctx, style, size, compared) {
  * @param {Pen} ctx @param {Style} style @param {Size} size
  */
 export function drawEdges(ctx, style, size) {
-  if (size.width < 440) return;
+  if (!hasStrips(size)) return;
   drawStrip(ctx, style, 1, (strip) => {
     strip.text("Ends have", 600, style.theme.ink);
     for (const look of dagData.STYLES.toReversed()) {

@@ -13,7 +13,7 @@ import * as dagUnion from "./union.js";
 /** @import { Style } from "./plane.js" */
 
 /** Below this height on screen (CSS pixels) a node is a block without text or corners. */
-export const BLOCK = 11;
+export const BLOCK = 8;
 /** From this height on a node has two lines. */
 const TWO_LINES = 31;
 /** Height of the strip of a repeat, in the plane; rows are far enough apart for it. */
@@ -313,7 +313,7 @@ export function drawTexts(ctx, scene, nodes, style) {
   const h = 2 * scene.halfH * t.k;
   if (h < BLOCK) return;
   const two = h >= TWO_LINES;
-  const px = two ? Math.min(17, Math.max(11, h * 0.3)) : Math.min(12, Math.max(8.5, h * 0.6));
+  const px = two ? Math.min(17, Math.max(11, h * 0.3)) : Math.min(12, Math.max(8, h * 0.6));
   ctx.textBaseline = "middle";
   for (const i of nodes) {
     const w = 2 * scene.halfWidthOf(i) * t.k;
@@ -341,8 +341,8 @@ export function drawTexts(ctx, scene, nodes, style) {
 }
 
 /**
- * The mark at the right of a card: the arrow of a change, or the kind in a word; of a node that
- * holds bodies, which its title says, that there is more.
+ * The mark at the right of a card: the arrow of a change, or the kind in a word where the name does
+ * not say it; of a node that holds bodies, which its title says, that there is more.
  * @param {DagScene} scene @param {number} i @param {Overlay} overlay @param {number} w
  */
 function tagOf(scene, i, overlay, w) {
@@ -350,7 +350,9 @@ function tagOf(scene, i, overlay, w) {
   const lone = dagUnion.loneOf(scene, overlay, i);
   if (lone) return dagUnion.tagOf(lone);
   if (w <= 96) return undefined;
-  return scene.bodies.parents.has(i) ? "▸" : TAGS[scene.kindOf(i)];
+  if (scene.bodies.parents.has(i)) return "▸";
+  const kind = scene.kindOf(i);
+  return scene.nameOf(i) === kind ? undefined : TAGS[kind];
 }
 
 /**

@@ -13,8 +13,8 @@ const ROW_PITCH = 68;
 const NAME = 19;
 const LINE = 15;
 const STRIP = 13;
-/** Where less room (px) is above the open block of a repeat that has no head it is not named. */
-const LEAST_GAP = 9;
+/** Where less room (px) is above the open block of a repeat that has no head it is not named: in it are the strip of the row above and its own pile. */
+const LEAST_GAP = 20;
 /** Between the frame and what is in it (px), and less where columns are near each other (in the plane). */
 const PAD = 8;
 const NEAR = 28;

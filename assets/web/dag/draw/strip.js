@@ -10,6 +10,10 @@ export const HEIGHT = 24;
 export const SIZE = 11;
 /** Between strips. */
 const GAP = 4;
+/** A narrower view has no strips: they would be cut (px). */
+const LEAST_WIDTH = 440;
+/** And a lower one, which the graph itself has all of (px). */
+const LEAST_HEIGHT = 150;
 /** The outline of what was added. */
 export const DASH = [4, 3];
 
@@ -110,6 +114,12 @@ export function drawStrip(ctx, style, n, fill) {
   fill(new Strip(ctx, style.theme, top));
   return box;
 }
+
+/** Whether a view is high enough for strips. @param {number} height */
+export const isHigh = (height) => height > LEAST_HEIGHT;
+
+/** Whether a view has strips. @param {{width: number, height: number}} size */
+export const hasStrips = ({ width, height }) => width >= LEAST_WIDTH && isHigh(height);
 
 /**
  * The room at the top: of the colours, of edges.

@@ -5,6 +5,7 @@
  *   half: Float32Array}} Bars  when items ran: those of item i are first[i] to first[i + 1]
  * @typedef {DagScene & {bars: Bars, grid: Rows}} TimeScene  of the layout along time
  */
+import { Pace } from "../../core/pace.js";
 import { lay } from "../overlay/laid.js";
 import * as overlays from "../overlay/overlay.js";
 import { Bodies, pick } from "./bodies.js";
@@ -126,9 +127,13 @@ export class DagScene {
     return made;
   }
 
-  /** Make what the first picture did without, before somebody zooms or clicks. */
-  finish() {
-    return [this.grid, this.index, this.edgeLeft, this.outStart, this.criticalEdges];
+  /** Make what the first picture did without, before somebody zooms or clicks: of many nodes each part takes its turn. */
+  async finish() {
+    const pace = new Pace();
+    for (const make of [() => this.grid, () => this.index, () => this.edgeLeft, () => this.outStart, () => this.criticalEdges]) {
+      make();
+      await pace.rest();
+    }
   }
 
   /** The item of each node; of what is inside a closed node, that node. */

@@ -7,8 +7,10 @@ import { COLUMN_GAP, LANE_GAP, NODE_WIDTH, ROW_PITCH, aspectOf } from "./sizes.j
 /** @typedef {[number, number]} Part  its first row, and that after its last */
 /** @typedef {{starts: number[], column: Int32Array, lane: Int32Array}} Columns  the first row of each; one a node: its column, its lane in that */
 
-/** Graphs of fewer rows stay in one column. */
-const ROWS_UNWRAPPED = 16;
+/** Graphs of at most so many rows stay in one column. */
+const ROWS_UNWRAPPED = 9;
+/** Columns are no lower than this many rows. */
+const ROWS_LEAST = 4;
 /** Numbers of columns that are tried. */
 const TRIED = 40;
 /** How far a cut may move from equal heights, as a share of a column, to tear fewer edges. */
@@ -38,7 +40,7 @@ function wrapRows(graph, { row, breaks = [] }) {
   for (let n = 0; n < row.length; n++) widths[row[n]] += 1;
   let best = parts.map(() => 1), least = Infinity;
   const aspect = aspectOf(breaks);
-  for (const columns of numbersTried(Math.max(1, Math.floor(rows / 6)))) {
+  for (const columns of numbersTried(Math.max(1, Math.floor(rows / ROWS_LEAST)))) {
     const counts = columnsOfParts(parts, columns), starts = evenStarts(parts, counts);
     let width = 0, highest = 0;
     starts.forEach((start, c) => {

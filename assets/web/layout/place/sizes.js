@@ -6,7 +6,7 @@ export const NODE_WIDTH_LEAST = 52;
 export const LANE_GAP = 28;
 export const COLUMN_GAP = 56;
 /** Width over height that a placement aims for. */
-export const ASPECT = 1.7;
+export const ASPECT = 2.3;
 /** And where sections stand side by side. */
 const SECTIONS_ASPECT = 3.5;
 

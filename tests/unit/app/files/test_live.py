@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,10 +17,11 @@ from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.files.live_recording import LiveRecording, _request
+from gviz.app.files.live_recording import LiveRecording
 from gviz.app.files.open_recording import ChangedError
 from gviz.app.server.state import file_state
 from gviz.errors import RecordingError
+from gviz.spool.processes import snapshot_process
 from gviz.spool.processes.all_processes import JobSpools
 
 _PATIENCE_S = 60.0
@@ -209,21 +209,11 @@ def test_closing_ends_the_process_and_removes_the_snapshots(
     assert not live._thread.is_alive()
 
 
-@pytest.mark.parametrize(
-    ("code", "patience_s", "failure"),
-    [
-        ("import time; time.sleep(60)", 0.2, "no snapshot of the spool came within 200 ms"),
-        ("pass", 60.0, "the spool cannot be read any more"),
-    ],
-    ids=["hangs", "ends"],
-)
-def test_process_that_makes_no_snapshot_is_ended(
-    code: str, patience_s: float, failure: str
+def test_reader_that_ends_is_said_to_where_the_recording_would_be(
+    live: LiveRecording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    monkeypatch.setattr(
+        snapshot_process, "own_command", lambda *_: [sys.executable, "-c", "input()"]
     )
-    with process:
-        answer = _request(process, patience_s)
-        assert answer == {"written": False, "is_over": True, "failure": failure}
-    assert process.returncode is not None
+    wait(live, lambda: not live.is_live, "its end")
+    assert live.waiting == f"what reads {live.spool} has ended: open it again"

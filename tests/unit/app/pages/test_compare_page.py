@@ -25,6 +25,7 @@ from recordings import (
 )
 from saved_file import part_text
 
+import gviz.assets
 from gviz.app.components.addresses import Addresses, Sides, parse_query
 from gviz.app.components.canvases import GraphPage
 from gviz.app.files.library import Library
@@ -162,8 +163,12 @@ def test_content_names_the_versions_that_are_compared(library: Library) -> None:
     assert found["fixed"] == {"a": BEFORE, "b": AFTER, "graph": "1:1"}
     assert next(iter(found["tables"])) == "names"
     # By the size of the change: what is gone counts with its whole time.
-    (first,) = [c for c in found["tables"]["names"]["columns"] if c.get("sort")]
+    columns = found["tables"]["names"]["columns"]
+    (first,) = [c for c in columns if c.get("sort")]
     assert (first["field"], first["by"], first["sort"]) == ("change_ns", "size_ns", "desc")
+    # What a pane of 490 px has room for: the change, before what it was made from.
+    shown = [c["field"] for c in columns if not c.get("hide")]
+    assert shown[:4] == ["label", "change_ns", "change", "verdict"]
     assert set(found["tables"]) == set(TABLES)
     sources = {name: source for name, source in found["sources"].items() if "/compared/" in source}
     assert set(sources) >= {"dag", "timeline", "table", "inspector"}
@@ -229,6 +234,21 @@ def test_pairs_that_correspond_are_offered_those_opened_next_first(
     layers = write_recording(tmp_path / "layers.gviz", transformer_shape(2))
     found = linked(Library([files[0], other, layers, files[1], again]), "")
     assert found == [f"/compare?a={BEFORE}&b={AFTER}", "/compare?a=other&b=again"]
+
+
+def test_pairs_of_one_gpu_come_first_and_say_what_they_are() -> None:
+    bundled = Path(gviz.assets.__file__).parent / "recordings"
+    names = ("decode_step", "decode_step_h200", "decode_step_h200_fused")
+    library = Library([bundled / f"{name}.gviz" for name in names])
+    assert linked(library, "") == [
+        f"/compare?a={names[1]}&b={names[2]}",
+        f"/compare?a={names[0]}&b={names[1]}",
+        f"/compare?a={names[0]}&b={names[2]}",
+    ]
+    stated = said(library, "")
+    assert "PyTorch decode step · H200 · decode_step.py:106 main (same name)" in stated
+    assert "PyTorch decode step · H100 80GB HBM3 → H200 · decode_step.py:106 main" in stated
+    assert stated.count("another GPU") == 2
 
 
 @pytest.mark.parametrize("graph", ["7", "1:7"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import lzma
+import shutil
+import sqlite3
 from pathlib import Path
 
 import plotly
@@ -278,6 +280,37 @@ def test_names_are_text_and_never_markup(detailed: Library) -> None:
     assert "dangerously" not in json.dumps(
         [shown, steps, title], cls=plotly.utils.PlotlyJSONEncoder
     )
+
+
+@pytest.mark.parametrize(
+    ("layers", "launches", "fold"), [(3, 2, "none"), (4, 2, "repeats"), (20, 0, "repeats")]
+)
+def test_repeats_are_folded_at_first_where_names_would_not_be_read(
+    tmp_path: Path, layers: int, launches: int, fold: str
+) -> None:
+    """Of 51, 66 and 306 nodes, these without times."""
+    path = write_recording(tmp_path / "step.gviz", transformer_shape(layers), launches=launches)
+    library = Library([path])
+    found = graph_payload(
+        library, "step", graph_view(library, "step", 1), parse_query(""), ADDRESSES
+    )
+    assert json.loads(found)["fold"] == fold
+
+
+@pytest.mark.parametrize(
+    ("collector", "advice"), [("events", "--collector cupti"), ("cupti", "--node-launches all")]
+)
+def test_page_without_node_times_advises_what_can_have_them(
+    tmp_path: Path, small_recording: Path, collector: str, advice: str
+) -> None:
+    path = Path(shutil.copy(small_recording, tmp_path / "untimed.gviz"))
+    with sqlite3.connect(path) as database:
+        database.execute("DELETE FROM launch WHERE node_level = 1")
+        database.execute("UPDATE run SET collector = ?", (collector,))
+    database.close()
+    shown = texts(page(Library([path]), "/graph", "?file=untimed&graph=1"))
+    assert "No node times: " in shown
+    assert advice in shown
 
 
 def test_large_page_is_built_once(tmp_path: Path) -> None:

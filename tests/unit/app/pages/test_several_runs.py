@@ -15,6 +15,7 @@ from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
+from gviz.app.server import address_page
 from gviz.app.views.graph_data import graph_view
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
@@ -50,6 +51,21 @@ def test_runs_page_has_a_card_a_run(library: Library) -> None:
     assert "3 runs in 1 recording" in texts(shown)
     for run_id in (1, 2, 3):
         assert f"/run?file=ranks&run={run_id}" in links(shown)
+
+
+def test_address_need_not_name_the_one_run_or_graph_of_its_file(small_recording: Path) -> None:
+    library = Library([small_recording])
+    for path, named in (("/run", "run=1"), ("/graph", "graph=1"), ("/report", "graph=1")):
+        left_out = address_page.render_page(library, ADDRESSES, path, "?file=small")
+        whole = address_page.render_page(library, ADDRESSES, path, f"?file=small&{named}")
+        assert left_out[2] == whole[2] != "gviz"
+
+
+@pytest.mark.parametrize(("path", "what"), [("/run", "3 runs"), ("/graph", "3 graphs")])
+def test_address_that_names_none_of_several_says_so(library: Library, path: str, what: str) -> None:
+    shown = texts(page(library, path, "?file=ranks"))
+    assert f"ranks has {what}, and the address names none" in shown
+    assert "/" in links(page(library, path, "?file=ranks"))
 
 
 def test_run_page_lists_its_own_graphs_and_notes(library: Library, merged: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from admitted import admitted_client
+from evil_recordings import write_evil_recording
 from flask.testing import FlaskClient
 
 from gviz.app.components.shell import early_page
@@ -169,6 +170,16 @@ def test_file_that_is_gone_is_left_to_dash(client: FlaskClient, small_recording:
         aside.rename(small_recording)
     assert answer.status_code == 200
     assert "gv-early" not in answer.text
+
+
+def test_documents_have_no_name_of_a_recording(tmp_path: Path) -> None:
+    access = AccessRules()
+    path = write_evil_recording(tmp_path / "evil.gviz")
+    client = admitted_client(create_app([path], access).server, access)
+    for address in ("/", "/run?file=evil&run=1", "/graph?file=evil&graph=1&node=1000"):
+        text = client.get(address, headers=LOCAL).text
+        assert "Loading" in text
+        assert [word for word in ("gvizEvil", "x" * 50, "Layout, Layout") if word in text] == []
 
 
 def test_address_of_a_page_is_no_html() -> None:

@@ -80,3 +80,29 @@ def test_body_that_is_no_json_is_400(server: tuple[Any, FlaskClient], content: b
         answer = client.post("/_dash-update-component", data=content, headers=headers)
         assert answer.status_code in (400, 415)
         assert answer.text.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("view", "given"),
+    [
+        ("trend", {}), ("trend", {"files": "a"}), ("ranks", {"file": 1}),
+        ("report", {"file": "a", "version": "0", "graph": "1"}), ("report", None),
+    ],
+)  # fmt: skip
+def test_page_that_holds_something_else_is_one_line(
+    server: tuple[Any, FlaskClient], caplog: pytest.LogCaptureFixture, view: str, given: object
+) -> None:
+    app, client = server
+    (output,) = (name for name in app.callback_map if f"{view}-body" in name)
+    callback = app.callback_map[output]
+    values = {f"{view}-wait": 0, f"{view}-view": given, "location": ""}
+    body: dict[str, Any] = {
+        kind: [{**part, "value": values[part["id"]]} for part in callback[kind]]
+        for kind in ("inputs", "state")
+    }
+    ends = [end.rpartition(".") for end in output.strip(".").split("...")]
+    body["outputs"] = [{"id": name, "property": prop} for name, _, prop in ends]
+    body |= {"output": output, "changedPropIds": [f"{view}-wait.n_intervals"]}
+    answer = client.post("/_dash-update-component", json=body, headers=LOCAL)
+    assert (answer.status_code, answer.text.count("\n")) == (400, 1)
+    assert [record.exc_info for record in caplog.records if record.exc_info] == []

@@ -32,6 +32,7 @@ from gviz.app.server.server import (
     serve,
 )
 from gviz.errors import UsageError
+from gviz.system import Progress
 
 
 @pytest.fixture
@@ -126,7 +127,11 @@ def test_listening_beyond_loopback_answers_for_this_machine_and_warns(
 
 
 def test_tunnel_line_appears_only_without_a_display(small_recording: Path) -> None:
-    server = RunningServer([small_recording], Options(port=0))
+    reported: list[tuple[float, str]] = []
+    progress = Progress(lambda share, text: reported.append((share, text)))
+    server = RunningServer([small_recording], Options(port=0), progress)
+    assert reported[0] == (0.0, "opening small.gviz")
+    assert [share for share, _ in reported] == sorted({share for share, _ in reported})
     try:
         remote = server.announcement({})
         local = server.announcement({"DISPLAY": ":0"})
@@ -255,13 +260,13 @@ def test_view_of_a_bad_file_is_one_sentence_and_exit_1(gviz: Any, tmp_path: Path
     )
 
 
-def test_view_with_a_bad_configuration_is_one_sentence_and_exit_1(
+def test_view_with_a_bad_configuration_is_one_sentence_and_exit_2(
     gviz: Any, small_recording: Path, tmp_path: Path
 ) -> None:
     config = tmp_path / "mine.toml"
     config.write_text('[[ignore]]\nrule = "below-one-wav"\n')
     ended = gviz("view", small_recording, "--no-browser", "--config", config)
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     assert "did you mean 'below-one-wave'?" in ended.stderr
     assert ended.stderr.count("\n") == 1
 

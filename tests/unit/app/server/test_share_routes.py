@@ -17,6 +17,7 @@ from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app
 from gviz.errors import RecordingError
 from gviz.overlay import OverlayFile
+from gviz.recording import Recording
 
 LOCAL = {"Host": "localhost"}
 BUNDLED = ROOT / "assets" / "recordings"
@@ -91,6 +92,33 @@ def test_tables_are_about_the_recording_that_they_name(
     assert len(found.json("side-1-A")["key"]) > len(found.json("side-1-B")["key"])
     with pytest.raises(RecordingError, match="is about token_step_2, which is not open"):
         client_of(small_recording, overlays=laid[1:])
+
+
+def test_table_about_one_graph_lies_on_it_and_its_bodies_alone(tmp_path: Path) -> None:
+    lives, nested = (BUNDLED / f"{name}.gviz" for name in ("graph_lives", "nested_torch"))
+    table = b"node,x\n1,2\n"
+    laid = [OverlayFile("four.csv", table, "graph_lives", 4)]
+    laid.append(OverlayFile("one.csv", table, "nested_torch", 1))
+    client = client_of(lives, nested, overlays=laid)
+
+    def names(path: str) -> list[str]:
+        page = client.get(f"/payload/page/{path}", headers=LOCAL).json
+        assert page is not None
+        return [one["name"] for one in page["overlays"]]
+
+    assert names("graph_lives/4") == ["four.csv"]
+    assert names("graph_lives/1") == []
+    with Recording(nested) as recording:
+        bodies = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id == 1]
+    assert [names(f"nested_torch/{graph}") for graph in (1, *bodies)] == [["one.csv"]] * 3
+    output = tmp_path / "lives.html"
+    write_html(lives, output, [1, 4], overlays=laid[:1])
+    assert [one["graphs"] for one in SavedFile.read(output).json("overlays")] == [[4]]
+    write_html(nested, tmp_path / "nested.html", [1], overlays=laid[1:])
+    (one,) = SavedFile.read(tmp_path / "nested.html").json("overlays")
+    assert sorted(one["graphs"]) == sorted([1, *bodies])
+    with pytest.raises(RecordingError, match="about graph 99 of graph_lives, which has 1, "):
+        client_of(lives, overlays=[OverlayFile("x.csv", table, "graph_lives", 99)])
 
 
 def test_file_has_the_baseline_that_the_page_is_compared_with(tmp_path: Path) -> None:

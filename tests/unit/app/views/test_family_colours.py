@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from inspected import listed
+from recordings import fork_join_shape, write_recording
 
 from gviz.analysis import NamedFamilies
+from gviz.analysis.node_families import read_node_families
 from gviz.app.files.library import Library
 from gviz.app.views import graph_view, table_payload
 from gviz.app.views.breakdown import breakdown_payload
@@ -62,6 +66,17 @@ def test_a_family_has_one_colour_in_several_graphs_and_the_first_has_its_own() -
     first = graph(gemm=Kind.GEMM, add=Kind.ELEMENTWISE)
     second = graph(copy=Kind.COPY, other=Kind.GEMM, add=Kind.ELEMENTWISE, gemm=Kind.GEMM)
     assert [slots.tolist() for slots in shared_slots([first, second])] == [[0, 5], [6, 1, 5, 0]]
+
+
+def test_nodes_of_a_type_that_is_not_known_here_have_a_family(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=1)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE node SET type = 99 WHERE node_id % 2 = 0")
+    with Recording(path) as opened:
+        graph = read_timed_tree(opened, 1)
+        found = read_node_families(opened, graph, 1, build_anew)
+    kinds = {found.families[code].kind for code in found.code[graph.types == 99].tolist()}
+    assert kinds == {Kind.UNKNOWN}
 
 
 def test_nodes_have_one_colour_in_breakdown_graph_and_timeline(recording: Recording) -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planned_recordings import Plan, Planned, chain_edges
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.app.views.payload import timeline_payload
 from gviz.app.views.wire import unpack
+from gviz.model.launch_time import node_times
+from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
 
 SHAPE = fork_join_shape(stages=2, width=3, depth=2)
@@ -122,3 +125,21 @@ def test_idle_time_of_each_stacked_launch_is_that_of_the_launch_alone(small: Rec
     for row in header["graph"]["launches"]:
         alone, _ = unpack(timeline_payload(small, 1, launches[row["ordinal"]], None))
         assert row["idle_ns"] == alone["graph"]["idle_ns"] > 0
+
+
+@pytest.mark.parametrize("mode", ["median", "all", None])
+def test_gaps_of_an_instrumented_copy_are_not_idle_time(tmp_path: Path, mode: str | None) -> None:
+    # The second node starts before the first has ended: in the copy alone, as starts are its own.
+    nodes = [Planned("a", 30_000, 10_000), Planned("b", 0, 30_000)]
+    plan = Plan(nodes, chain_edges(2), launch={"node_method": "events"})
+    with Recording(plan.write(tmp_path / "x.gviz")) as recording:
+        header, a = unpack(timeline_payload(recording, 1, mode, None))
+        level = read_graph_level(recording, 1)
+        assert node_times(recording, 1, 1).median_ns == 40_000
+    facts = header["graph"]
+    assert "idle_ns" not in facts
+    assert not any("idle_ns" in launch for launch in facts.get("launches", ()))
+    assert len(a.get("graph_gap_start_ns", ())) == 0
+    assert level.why_contradicted is None
+    assert level.critical_path() is not None
+    assert level.share.tolist() == [0.25, 0.75]

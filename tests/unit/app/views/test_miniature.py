@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from app_recordings import write_imported_recording
+from places import BY_COPIES, ROOT
 from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
 
 from gviz.app.views.family_colours import read_family_colours
@@ -38,6 +39,13 @@ def miniature(path: Path, graph_id: int = 1) -> MiniatureShapes:
 def bars(found: MiniatureShapes) -> list[tuple[float, float, float]]:
     flat = [value for place in found.spans for value in place]
     return sorted(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+
+
+def test_picture_of_an_event_copy_gives_no_length_of_a_launch() -> None:
+    found = miniature(ROOT / "assets" / "recordings" / f"{BY_COPIES}.gviz")
+    title = draw_miniature(found)
+    assert "the median event copy: the gaps are of its events, 2 lanes" in title
+    assert " ms" not in title
 
 
 def test_picture_is_of_the_launch_nearest_to_the_median(small_recording: Path) -> None:

@@ -13,12 +13,13 @@ from recordings import transformer_shape, wide_shape, write_loop_recording, writ
 
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
-from gviz.recording.rows.schema import OLDEST_ALIKE
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.schema import all_tables
+from gviz.recording.rows.versions import OLDEST_ALIKE
 from gviz.recording.salvage import DAMAGE, recover_recording
 from gviz.recording.salvage.soundness import is_sound_file
 from gviz.recording.upgrades.upgrade import STEPS, upgrade_recording
 from gviz.report.summary import summarize
+from gviz.system import Progress
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "recordings"
 _PAGE = 4096
@@ -75,7 +76,11 @@ def test_lost_page_costs_only_what_stood_on_it(large: bytes, tmp_path: Path, pag
     whole.write_bytes(large)
     begin = 100 if page == 1 else (page - 1) * _PAGE
     path.write_bytes(large[:begin] + b"\xa5" * (page * _PAGE - begin) + large[page * _PAGE :])
-    lost = recover_recording(path, recovered)
+    told: list[float] = []
+    progress = Progress(lambda share, text: told.append(share))
+    lost = recover_recording(path, recovered, progress=progress)
+    assert told == sorted(told)
+    assert told[0] < 0.8 < told[-1]
     assert is_sound_file(recovered)
     before, after = _rows_of(whole), _rows_of(recovered)
     assert all(after[name] <= before[name] for name in before)
@@ -188,3 +193,23 @@ def test_command_says_what_was_lost_and_its_exit_code(
     assert again.returncode == 1
     assert "--overwrite" in again.stderr
     assert gviz_here("recover", path, "-o", path).returncode == 2
+
+
+def test_damaged_file_is_opened_once_however_many_tables_it_has(
+    loop: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "damaged.gviz"
+    path.write_bytes(loop)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM topology")
+    opened: list[str] = []
+    connect = sqlite3.connect
+
+    def counted(name: str, *arguments: object, **options: object) -> sqlite3.Connection:
+        opened.append(str(name))
+        return connect(name, *arguments, **options)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    recover_recording(path, tmp_path / "out.gviz")
+    # Once for its rows, and once to learn whether it was sound.
+    assert 1 <= sum(path.name in name for name in opened) <= 2

@@ -22,8 +22,9 @@ from gviz.errors import RecordingError
 from gviz.recording import writer
 from gviz.recording.identity import read_version
 from gviz.recording.reader import Recording
-from gviz.recording.rows.schema import SCHEMA_VERSION
-from gviz.recording.rows.tables import Table, all_tables
+from gviz.recording.rows.schema import all_tables
+from gviz.recording.rows.tables import Table
+from gviz.recording.rows.versions import SCHEMA_VERSION
 from gviz.recording.upgrades import upgrade
 from gviz.recording.upgrades.old_tables import OldTables
 from gviz.recording.upgrades.upgrade import default_of, upgrade_recording
@@ -52,6 +53,24 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / "old.gviz"
     path.write_bytes(frozen(request.param).read_bytes())
     return path
+
+
+def test_view_that_never_ends_is_no_table(tmp_path: Path) -> None:
+    path = tmp_path / "old.gviz"
+    path.write_bytes(frozen(5).read_bytes())
+    with sqlite3.connect(path) as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(edge)")]
+        named = ", ".join(f"x AS {column}" for column in columns)
+        database.execute("DROP TABLE edge")
+        database.execute(
+            "CREATE VIEW edge AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+            f"SELECT {named} FROM n"
+        )
+    database.close()
+    upgrade_recording(path, tmp_path / "new.gviz")
+    with sqlite3.connect(tmp_path / "new.gviz") as upgraded:
+        assert upgraded.execute("SELECT count(*) FROM edge").fetchone() == (0,)
+    upgraded.close()
 
 
 @pytest.fixture
@@ -232,6 +251,12 @@ def _sql(path: Path, statement: str) -> None:
     database.close()
 
 
+def _no_utf8(path: Path) -> None:
+    content = path.read_bytes()
+    assert b"CREATE TABLE launch" in content
+    path.write_bytes(content.replace(b"CREATE TABLE launch", b"CREATE\xe6TABLE launch"))
+
+
 BAD = {
     "missing": (Path.unlink, "there is no file"),
     "directory": (lambda path: (path.unlink(), path.mkdir()), "is a directory; name a file in it"),
@@ -240,6 +265,11 @@ BAD = {
     "scrambled": (_scramble, "damaged"),
     "newer": (_newer, "pip install --upgrade"),
     "without runs": (lambda path: _sql(path, "DROP TABLE run"), "damaged: it has no runs"),
+    "without launches": (
+        lambda path: _sql(path, "DROP TABLE launch"),
+        "damaged: its table launch is missing",
+    ),
+    "schema that is no text": (_no_utf8, "damaged: 'utf-8' codec can't decode"),
     "foreign": (lambda path: _sql(path, "PRAGMA application_id=7"), "another program"),
 }
 
@@ -258,6 +288,14 @@ def test_bad_file_is_one_sentence_and_stays_as_it_is(
     assert code == 1
     assert (one.read_bytes() if one.is_file() else None) == before
     assert [p.name for p in one.parent.iterdir() if p != one] == []
+
+
+def test_numbers_that_are_texts_are_damage(tmp_path: Path) -> None:
+    path = tmp_path / "old.gviz"
+    path.write_bytes(frozen(3).read_bytes())
+    _sql(path, "UPDATE launch_block SET count = 'x'")
+    with pytest.raises(RecordingError, match="damaged: a block of 'x' launches holds others"):
+        upgrade_recording(path, tmp_path / "new.gviz")
 
 
 def test_of_several_files_the_good_ones_are_upgraded(

@@ -40,7 +40,7 @@ def test_graph_is_held_against_eager_then_its_time_then_the_best_finding(
     assert time.startswith(
         "A launch takes 1.15 ms (CUPTI attached, median of 11, 1.11 ms to 1.33 ms) [measured]; "
         "1.08 ms from its first node to its last (recorded, median of 24, ±1.10 µs), of which "
-        "158 µs (14.7%) are gaps"
+        "158 µs (14.7%) are gaps; most node time: GEMM f16/f32 64x8 (128 nodes, 59.8%)"
     )
     assert finding == (
         "Best finding: at most 310 µs per launch (28.8%) [estimated]: 125 kernels have fewer "
@@ -101,7 +101,7 @@ def test_what_was_not_computed_says_why(decode: GraphAnalysis) -> None:
     bare = replace(decode, stream_comparison=none, ledger=none, findings=advice, launch=none)
     eager, time, finding = sentences(bare)
     assert eager == "Not compared with eager: nothing was recorded."
-    assert time.startswith("Most node time of a launch: GEMM f16 nnt 64x8 4x1 (")
+    assert time.startswith("Most node time of a launch: GEMM f16/f32 64x8 (")
     assert finding == NO_FINDING
     unknown = sentences(replace(bare, dominance=none))[1]
     assert unknown == "Where the time of a launch goes: not computed: nothing was recorded."

@@ -24,12 +24,13 @@ def test_copies_and_events_have_a_price() -> None:
     text = stated(
         launch_event_share=0.0004, copies_made=1.0, launches_by_copy=20.0, copies_ns=1.5e6,
         copies_call_ns=2.5e5,
-        launches_counted=817.0,
+        launches_counted=817.0, updates_counted=8170.0,
     )  # fmt: skip
     assert "Events around launches took 0.04% of the wall time on the host." in text
     assert "1 instrumented copy made 20 launches in the program's place" in text
     assert "1.50 ms on a thread of gviz's own, and 250 µs inside its calls" in text
     assert "817 launches passed: counted, and nothing more." in text
+    assert "8,170 updates of nodes passed: counted, each as long as the mean of those" in text
 
 
 @pytest.mark.parametrize(("holes", "named"), [(0.0, False), (2.0, True)])
@@ -42,4 +43,10 @@ def test_gate_says_how_often_it_closed_and_held(holes: float, named: bool) -> No
         "The gate was tried 4 times, closed 3 times, and held 2 calls, the longest for 4.20 ms"
         in text
     )
-    assert ("does not see behind 2 things" in text) == named
+    what = "does not see behind 2 functions and export tables of the driver; the notes name them."
+    assert (what in text) == named
+
+
+def test_gate_that_was_never_tried_has_no_notes_of_what_it_does_not_see() -> None:
+    text = stated(gate_closings=0.0, gate_closings_given_up=0.0, gate_holes=1.0)
+    assert text == "The gate does not see behind 1 function or export table of the driver."

@@ -177,6 +177,29 @@ def test_updates_written_in_pieces_are_added_up(folded: Fold) -> None:
     assert (second.node_id, second.count) == (1, 1)
 
 
+def updates_passed(node: int, count: int, to: int = 0) -> tuple[int, bytes]:
+    return RecordType.UPDATES_PASSED, table.UPDATES_PASSED.pack(2, 1, node, SET_PARAMS, count, to)
+
+
+def test_updates_that_passed_are_as_long_as_the_mean_of_the_timed_ones(folded: Fold) -> None:
+    recording = folded([
+        *graph_records(1, 2, [KERNEL, KERNEL, KERNEL]),
+        updates(0, 16, 1000), updates_passed(0, 700), updates(0, 4, 3000),
+        updates_passed(0, 280, 3400),
+        updates(0, 2, 3500, result=1), updates(1, 1, 1500),
+        updates_passed(2, 9),  # the record of those that were timed is lost
+    ])  # fmt: skip
+    good, other, refused = sorted(
+        recording.fetch_graph_updates(1), key=lambda u: (u.result, -u.count)
+    )
+    assert (good.node_id, good.count, good.total_ns) == (0, 1000, 10_000)
+    assert (good.first_ns, good.last_ns) == (1000, 3400)
+    assert (other.node_id, other.count, refused.count) == (1, 1, 2)
+    (measured,) = (m for m in recording.fetch_measurements(1) if m.name == "updates_counted")
+    assert measured.value == 989
+    assert measured.method.endswith("the timed ones: 20 of 1,009")
+
+
 def test_node_of_another_graph_is_not_named(folded: Fold) -> None:
     (row,) = folded([
         *graph_records(1, 2, [KERNEL]), updates(0, 1, 100, result=1, graph=77),

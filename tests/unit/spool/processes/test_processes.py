@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,12 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ended_processes import started, tells_ends
 from spool_writing import SpoolWriter, graph_records, name_records
 
 from gviz.errors import SpoolError
 from gviz.recording.reader import Recording
-from gviz.spool.processes.all_processes import JobSpools, SpoolOwner
+from gviz.spool.processes.all_processes import JobSpools
 from gviz.spool.processes.left_over import add_left_over, fold_left_over
+from gviz.spool.processes.owner import OwnerEnd, SpoolOwner
 from gviz.spool.records.format import RecordType
 
 #: Above what Linux gives out (PID_MAX_LIMIT, 2^22): no process of this machine.
@@ -107,6 +110,28 @@ class TestOwner:
 
     def test_ended_process_is_not_running(self) -> None:
         assert not SpoolOwner(ended_process()).is_running()
+
+    @pytest.mark.parametrize(
+        ("code", "expected"),
+        [("os._exit(7)", 7), ("pass", 0), ("os.kill(os.getpid(), 9)", 128 + signal.SIGKILL)],
+    )
+    def test_end_of_another_process_is_known(self, code: str, expected: int) -> None:
+        child = started(code)
+        owner = SpoolOwner(child.pid, start_ticks(child.pid))
+        end = OwnerEnd(owner)
+        assert end.exit_code() is None  # it runs
+        child.stdin.close()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert end.exit_code() == expected  # nobody has waited for it
+        child.wait()
+        assert end.exit_code() == (expected if tells_ends() else None)
+        assert OwnerEnd(owner).exit_code() is None  # seen too late
+
+    def test_end_of_a_number_used_again_is_not_taken(self) -> None:
+        child = started("os._exit(7)")
+        end = OwnerEnd(SpoolOwner(child.pid, start_ticks(child.pid) - 1))
+        child.communicate()
+        assert end.exit_code() is None
 
     def test_spool_of_a_number_used_again_is_folded(
         self, job: Path, output: Path, running: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from live_spool import NODES, LiveProgram
 from gviz.cli.recording_path import find_recording, find_source
 from gviz.errors import SpoolError
 from gviz.recording.reader import Recording
+from gviz.spool.processes import snapshot_process
 from gviz.spool.processes.all_processes import JobSpools
 from gviz.spool.processes.attended import attend, is_attended
 from gviz.spool.processes.left_over import StillRunningError
@@ -259,3 +261,34 @@ def test_ended_program_that_is_being_folded_is_not_folded_twice(program: LivePro
         assert find_source(program.recording) == program.spool
     assert find_source(program.recording) == program.recording
     assert not program.spool.exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "patience_s", "failure"),
+    [
+        ("import time; time.sleep(60)", 0.2, "came within 200 ms: look whether its disk answers"),
+        ("input()", 60.0, "has ended: open it again"),
+    ],
+    ids=["hangs", "ends"],
+)
+def test_process_that_makes_no_snapshot_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, patience_s: float, failure: str
+) -> None:
+    monkeypatch.setattr(snapshot_process, "own_command", lambda *_: [sys.executable, "-c", code])
+    with (
+        snapshot_process.SnapshotProcess(tmp_path / "x.gviz-spool", tmp_path / "x") as process,
+        pytest.raises(SpoolError, match=failure),
+    ):
+        process.request(patience_s)
+    assert process._process.returncode is not None
+
+
+def test_process_that_hangs_is_not_awaited_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import time; time.sleep(60)"
+    monkeypatch.setattr(snapshot_process, "own_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr(snapshot_process, "_END_S", 0.2)
+    with snapshot_process.SnapshotProcess(tmp_path / "x.gviz-spool", tmp_path / "x") as process:
+        pass
+    assert process._process.wait(10) == -signal.SIGKILL

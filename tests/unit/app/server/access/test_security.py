@@ -158,6 +158,19 @@ def test_cookie_of_the_same_name_of_another_service_changes_nothing(client: Flas
         assert stranger.get("/", headers=LOCAL | {"Cookie": both}).status_code == 200
 
 
+def test_cookie_that_is_no_utf8_of_another_service_changes_nothing(
+    client: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    cookie = client.get_cookie("gviz_session")
+    assert cookie is not None
+    headers = LOCAL | {"Cookie": f"theirs=\xf6; gviz_session={cookie.value}"}
+    stranger = client.application.test_client(use_cookies=False)
+    assert stranger.get("/", headers=headers).status_code == 200
+    # Dash reads all cookies of who asks a callback, before it looks for it.
+    stranger.post("/_dash-update-component", json={"output": "no.such"}, headers=headers)
+    assert "Callback function not found" in caplog.text
+
+
 def test_redirect_stays_on_this_host(stranger: FlaskClient, access: AccessRules) -> None:
     answer = stranger.get(
         "/",

@@ -1,0 +1,42 @@
+/** The room of the sentence over the breakdown: so many lines at first, and all of them where a reader wants more. */
+import { element } from "../core/parts.js";
+
+/** On the breakdown while the sentence has the room that it needs. */
+const WHOLE = "gv-breakdown-said";
+
+export class Headline {
+  /** @param {HTMLElement} box of the breakdown @param {HTMLElement} sentence */
+  constructor(box, sentence) {
+    this.box = box;
+    this.sentence = sentence;
+    this.room = element("div", { class: "gv-headline-room" }, sentence);
+    this.more = element("button", { type: "button", class: "gv-headline-more", title: "The whole sentence, caveats included" });
+    this.more.addEventListener("click", () => this.say(!this.isWhole));
+    this.say(false);
+    this.observer = new ResizeObserver(() => this.fit());
+    this.observer.observe(this.room);
+  }
+
+  get isWhole() {
+    return this.box.classList.contains(WHOLE);
+  }
+
+  /** Say all of it, or as much as there is room for at first. @param {boolean} isWhole */
+  say(isWhole) {
+    this.box.classList.toggle(WHOLE, isWhole);
+    this.more.textContent = isWhole ? "less" : "more";
+    this.more.setAttribute("aria-expanded", String(isWhole));
+    this.fit();
+  }
+
+  /** Offer more where something of it is hidden, and less where all of it is said. */
+  fit() {
+    const { scrollHeight } = this.sentence;
+    this.more.hidden = !this.isWhole && scrollHeight <= this.room.clientHeight + 1;
+  }
+
+  close() {
+    this.observer.disconnect();
+    this.box.classList.remove(WHOLE);
+  }
+}

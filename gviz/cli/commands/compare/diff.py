@@ -1,0 +1,83 @@
+"""``gviz diff``: what became of the graphs of one recording in another, as text or JSON."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, is_graph
+from gviz.cli.output import print_json, print_text, terminal_width
+from gviz.cli.progress import shown_progress
+from gviz.cli.recording_path import file_path, find_recording
+from gviz.comparison import RequestedPair, compare_recordings, diff_to_json
+from gviz.errors import UsageError
+from gviz.recording import Recording
+from gviz.report import diff_documents, document_to_json, render_texts
+
+if TYPE_CHECKING:
+    from gviz.cli.command_line import Subparsers
+
+#: Graphs of a run that the text has in full unless more are requested.
+MOST_GRAPHS = 3
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz diff``."""
+    parser = subparsers.add_parser(
+        "diff",
+        help="say what changed from one recording to another",
+        description="Compare the graphs of two recordings: nodes added, removed and changed, "
+        "edges, lanes and times, with where the time changed and whether that is more than noise.",
+    )
+    parser.add_argument("before", type=file_path, help="a .gviz file, or a left-over spool")
+    parser.add_argument(
+        "after", type=file_path, help="another, made later or with something changed"
+    )
+    parser.add_argument("more", type=file_path, nargs="*", help=argparse.SUPPRESS)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--graph",
+        metavar=f"{GRAPH}[:{GRAPH}]",
+        help="only this graph of the first recording, and the graph of the second to compare it "
+        f"with (default: the one that is found); each {GRAPH_MEANS}",
+    )
+    which.add_argument(
+        "--all",
+        action="store_true",
+        help=f"all graphs in full (default: of each run the {MOST_GRAPHS} whose launches changed "
+        "most; with --json all)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON; docs/comparing.md has the keys"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the comparison of two recordings; return 0."""
+    if arguments.more:
+        raise UsageError("gviz diff compares two recordings; 'gviz trend FILE...' takes any number")
+    paths = find_recording(arguments.before), find_recording(arguments.after)
+    with (
+        shown_progress("comparing") as progress,
+        Recording(paths[0]) as before,
+        Recording(paths[1]) as after,
+    ):
+        wanted = arguments.graph
+        requested = None if wanted is None else _find_pair(before, after, wanted)
+        found = compare_recordings(before, after, requested, progress)
+    if arguments.json:
+        report = [document_to_json(document) for document in diff_documents(found, None)]
+        print_json({**diff_to_json(found), "report": report})
+    else:
+        most = None if arguments.all or arguments.graph else MOST_GRAPHS
+        print_text(render_texts(diff_documents(found, most), terminal_width()))
+    return 0
+
+
+def _find_pair(before: Recording, after: Recording, wanted: str) -> RequestedPair:
+    """Return the graphs of ``A:B``, or of ``A`` alone; names may hold colons themselves."""
+    if ":" not in wanted or is_graph(before, wanted):
+        return RequestedPair(find_graph(before, wanted), None)
+    ends = [at for at, character in enumerate(wanted) if character == ":"]
+    end = next((at for at in ends if is_graph(before, wanted[:at])), ends[0])
+    return RequestedPair(find_graph(before, wanted[:end]), find_graph(after, wanted[end + 1 :]))

@@ -1,0 +1,257 @@
+"""One recording as rows of a data set's tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gviz.fleet.structures import Structure, key_of, read_fingerprint, read_structure
+from gviz.fleet.tables import (
+    COLLECTIVES,
+    LAUNCHES,
+    LAYER_TIMES,
+    NODE_TIMES,
+    RANKS,
+    RUN_GRAPHS,
+    FleetTable,
+)
+from gviz.model import GraphTree, is_failed, read_launch_spans, read_statistics, read_tree
+from gviz.recording import LaunchArrays, Measure, rows, weigh
+
+if TYPE_CHECKING:
+    from gviz.recording import Recording
+
+#: Launches whose collectives are kept, of each graph of a run: clocks and waits need no more.
+MOST_LAUNCHES = 32
+#: Groups into which the launches of a graph are put: "since when" is known as finely.
+MOST_BINS = 32
+_MEASURES: tuple[Measure, ...] = ("event", "gpu", "host")
+_STATISTICS = ("count", "median_ns", "p5_ns", "p95_ns", "max_ns")
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows of tables that grow: a list of pieces by table, each a dictionary of columns.
+
+    Attributes
+    ----------
+    structures
+        Those that were read, by fingerprint.
+    """
+
+    pieces: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    structures: dict[str, Structure] = field(default_factory=dict)
+
+    def add(self, table: FleetTable, columns: Mapping[str, Any]) -> None:
+        """Add rows to a table; a column of one value has it in each of them."""
+        lengths = [len(v) for v in columns.values() if isinstance(v, np.ndarray | list)]
+        count = lengths[0] if lengths else 1
+        whole = {
+            name: columns[name]
+            if isinstance(columns[name], np.ndarray | list)
+            else [columns[name]] * count
+            if columns[name] is None or isinstance(columns[name], str)
+            else np.full(count, columns[name])
+            for name in table.columns
+        }
+        self.pieces.setdefault(table.name, []).append(whole)
+
+
+def map_run(
+    recording: Recording,
+    run: rows.Run,
+    first: Mapping[str, Any],
+    known: frozenset[str],
+    found: Rows,
+) -> None:
+    """Add the rows of a run.
+
+    Parameters
+    ----------
+    first
+        Columns of table ranks that the recording does not have.
+    known
+        Fingerprints of structures whose findings are known.
+    found
+        Where the rows are added.
+    """
+    keys = {"recording_id": first["recording_id"], "run_id": run.run_id}
+    found.add(RANKS, {**keys, **first, **_about(recording, run)})
+    launched: list[tuple[int, rows.Graph]] = []
+    for graph in recording.fetch_graphs(run.run_id):
+        if graph.parent_graph_id is None and not is_failed(graph):
+            count, _ = recording.count_launches(graph.graph_id)
+            launches = recording.fetch_launch_arrays(graph.graph_id) if count else None
+            if launches is not None:
+                begun = launches.host_start_ns
+                begun = begun[begun >= 0]
+                launched.append((int(begun[0]) if len(begun) else 0, graph))
+    places = {g.graph_id: at for at, (_, g) in enumerate(sorted(launched, key=_when))}
+    nth: Counter[str] = Counter()
+    for _, graph in launched:
+        tree = read_tree(recording, graph.graph_id, columns=("node_id", "type", "name"))
+        fingerprint = read_fingerprint(recording, tree)
+        if fingerprint not in found.structures:
+            found.structures[fingerprint] = read_structure(
+                recording, graph, fingerprint, with_findings=fingerprint not in known
+            )
+        here = {**keys, "graph_key": key_of(fingerprint), "nth": nth[fingerprint]}
+        nth[fingerprint] += 1
+        _map_graph(_Mapped(recording, tree, found.structures[fingerprint], here), places, found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapped:
+    """A graph of a run that is mapped, and the columns by which its rows are known."""
+
+    recording: Recording
+    tree: GraphTree
+    structure: Structure
+    keys: Mapping[str, Any]
+
+
+def _when(launched: tuple[int, rows.Graph]) -> tuple[int, int]:
+    return launched[0], launched[1].graph_id
+
+
+def _about(recording: Recording, run: rows.Run) -> dict[str, Any]:
+    devices = recording.fetch_devices(run.run_id)
+    libraries = recording.fetch_libraries(run.run_id)
+    same = (
+        "name", "rank", "host", "process_id", "driver_version", "cupti_version", "gviz_version",
+        "command", "git_revision", "collector", "started_ns", "ended_ns",
+    )  # fmt: skip
+    return {
+        **{name: [getattr(run, name)] for name in same},
+        "gpus": ", ".join(f"{d.device_id}: {d.name}" for d in devices),
+        "gpu_bus_ids": ", ".join(d.pci_bus_id or "" for d in devices),
+        "libraries": ", ".join(f"{x.name} {x.version}" for x in libraries),
+    }
+
+
+def _map_graph(mapped: _Mapped, places: Mapping[int, int], found: Rows) -> None:
+    recording, graph = mapped.recording, mapped.tree.graph
+    count, timed = recording.count_launches(graph.graph_id)
+    found.add(
+        RUN_GRAPHS,
+        {
+            **mapped.keys,
+            "graph_id": graph.graph_id,
+            "name": graph.name,
+            "place": places[graph.graph_id],
+            "launch_count": count,
+            "timed_count": timed,
+        },
+    )
+    _add_launches(mapped, found)
+    if timed:
+        _add_times(mapped, timed, found)
+        _add_collectives(mapped, found)
+
+
+# -- times of nodes and layers -----------------------------------------------------------
+
+
+def _add_times(mapped: _Mapped, timed: int, found: Rows) -> None:
+    statistics = read_statistics(mapped.recording, mapped.tree, _STATISTICS)
+    columns = {name: statistics.numbers(name) for name in _STATISTICS}
+    node = np.flatnonzero(np.nan_to_num(columns["count"]) > 0)
+    if not len(node):
+        return
+    known = {name: values[node] for name, values in columns.items()}
+    found.add(NODE_TIMES, {**mapped.keys, "node": node, **known})
+    work = ~mapped.structure.is_collective[node]
+    layer = mapped.structure.layer[node[work]]
+    total = (known["median_ns"] * known["count"] / timed)[work]
+    layers, place = np.unique(layer, return_inverse=True)
+    found.add(
+        LAYER_TIMES,
+        {
+            **mapped.keys,
+            "layer": layers,
+            "node_count": np.bincount(place, minlength=len(layers)),
+            "total_ns": np.bincount(place, total, minlength=len(layers)),
+        },
+    )
+
+
+# -- launches ----------------------------------------------------------------------------
+
+
+def _add_launches(mapped: _Mapped, found: Rows) -> None:
+    graph_id = mapped.tree.graph.graph_id
+    launches = mapped.recording.fetch_launch_arrays(graph_id)
+    for measure in _MEASURES:
+        for level in (0, 1):
+            _add_bins(mapped, launches, measure, level, found)
+        bins = mapped.recording.fetch_launch_bins(graph_id, measure)
+        medians = [weigh(np.zeros(0, np.int64), [one]).median_ns() for one in bins]
+        same = ("node_level", "start_ns", "count", "min_ns", "max_ns")
+        if bins:
+            found.add(
+                LAUNCHES,
+                {
+                    **mapped.keys,
+                    "measure": measure,
+                    **{name: [getattr(one, name) for one in bins] for name in same},
+                    "median_ns": medians,
+                },
+            )
+
+
+def _add_bins(
+    mapped: _Mapped, launches: LaunchArrays, measure: Measure, level: int, found: Rows
+) -> None:
+    values = getattr(launches, f"{measure}_duration_ns")
+    # The first launch of a graph uploads it.
+    chosen = (values >= 0) & (launches.node_level == level) & (launches.ordinal > 0)
+    chosen &= launches.host_start_ns >= 0
+    if not chosen.any():
+        return
+    groups = np.array_split(np.flatnonzero(chosen), min(MOST_BINS, int(chosen.sum())))
+    found.add(
+        LAUNCHES,
+        {
+            **mapped.keys,
+            "measure": measure,
+            "node_level": level,
+            "start_ns": launches.host_start_ns[[group[0] for group in groups]],
+            "count": np.array([len(group) for group in groups]),
+            "min_ns": np.array([float(values[group].min()) for group in groups]),
+            "median_ns": np.array([float(np.median(values[group])) for group in groups]),
+            "max_ns": np.array([float(values[group].max()) for group in groups]),
+        },
+    )
+
+
+# -- collectives -------------------------------------------------------------------------
+
+
+def _add_collectives(mapped: _Mapped, found: Rows) -> None:
+    if not mapped.structure.is_collective.any():
+        return
+    recording, tree = mapped.recording, mapped.tree
+    timed = [
+        launch
+        for launch in recording.fetch_launches_with_spans(tree.graph.graph_id)
+        if launch.node_level and launch.gpu_start_ns is not None
+    ]
+    for launch in timed[:MOST_LAUNCHES]:
+        spans = read_launch_spans(recording, tree, launch.launch_id)
+        spans = spans.take(mapped.structure.is_collective[spans.node])
+        if len(spans):
+            found.add(
+                COLLECTIVES,
+                {
+                    **mapped.keys,
+                    "node": spans.node,
+                    "ordinal": launch.ordinal,
+                    "iteration": spans.iteration,
+                    "start_ns": spans.start_ns + (launch.gpu_start_ns or 0),
+                    "duration_ns": spans.duration_ns,
+                },
+            )

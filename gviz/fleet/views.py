@@ -1,0 +1,163 @@
+"""Views of a data set that are named after the question they answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FleetView:
+    """A view.
+
+    Attributes
+    ----------
+    name
+        As queries have it.
+    meaning
+        What a row is.
+    columns
+        In order.
+    sql
+        A SELECT on tables and views before it.
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[str, ...]
+    sql: str
+
+
+_SLOWEST_RANKS = FleetView(
+    "slowest_ranks",
+    "the work of a rank in a graph, collectives left out, beside what it takes on the middle one "
+    "of all ranks; the slowest first",
+    (
+        "rank", "host", "gpus", "graph", "own_ns", "excess_ns", "excess_fraction", "deviations",
+        "worst_layer", "worst_layer_ns", "recording_id", "run_id", "graph_key", "nth",
+    ),
+    """
+    WITH usual AS (
+        SELECT graph_key, nth, layer, median(total_ns) AS usual_ns
+        FROM layer_times GROUP BY graph_key, nth, layer
+    ), apart AS (
+        SELECT recording_id, run_id, graph_key, nth, sum(total_ns) AS own_ns,
+            sum(total_ns - usual_ns) AS excess_ns,
+            arg_max(layer, total_ns - usual_ns) AS layer,
+            max(total_ns - usual_ns) AS worst_layer_ns
+        FROM layer_times JOIN usual USING (graph_key, nth, layer)
+        GROUP BY recording_id, run_id, graph_key, nth
+    ), middle AS (
+        SELECT graph_key, nth, median(excess_ns) AS middle_ns, 1.4826 * mad(excess_ns) AS scale_ns
+        FROM apart GROUP BY graph_key, nth
+    ), layers AS (
+        SELECT DISTINCT graph_key, layer, layer_name FROM nodes
+    )
+    SELECT rank, host, gpus, graphs.name AS graph, own_ns, excess_ns,
+        excess_ns / nullif(own_ns - excess_ns, 0) AS excess_fraction,
+        (excess_ns - middle_ns) / nullif(scale_ns, 0) AS deviations,
+        layer_name AS worst_layer, worst_layer_ns, recording_id, run_id, graph_key, nth
+    FROM apart JOIN middle USING (graph_key, nth) JOIN ranks USING (recording_id, run_id)
+        JOIN graphs USING (graph_key) LEFT JOIN layers USING (graph_key, layer)
+    ORDER BY excess_fraction DESC
+    """,
+)  # fmt: skip
+
+_WAITS_FOR = FleetView(
+    "waits_for",
+    "a rank that others wait for in a collective: it takes least of all, because it comes last; "
+    "that which costs the others most first",
+    (
+        "rank", "host", "graph", "collective", "layer", "last_count", "execution_count",
+        "last_fraction", "mean_wait_ns", "longest_wait_ns", "longest_waiting_rank",
+        "recording_id", "run_id", "graph_key", "nth", "node",
+    ),
+    """
+    WITH least AS (
+        SELECT graph_key, nth, node, ordinal, iteration, min(duration_ns) AS least_ns,
+            arg_min(recording_id, duration_ns) AS recording_id,
+            arg_min(run_id, duration_ns) AS run_id,
+            avg(duration_ns) AS mean_ns, max(duration_ns) AS most_ns,
+            arg_max(recording_id, duration_ns) AS waiting_recording_id,
+            arg_max(run_id, duration_ns) AS waiting_run_id
+        FROM collectives GROUP BY graph_key, nth, node, ordinal, iteration
+        HAVING count(*) > 1
+    ), counted AS (
+        SELECT graph_key, nth, node, count(*) AS execution_count
+        FROM least GROUP BY graph_key, nth, node
+    ), last AS (
+        SELECT graph_key, nth, node, recording_id, run_id, count(*) AS last_count,
+            avg(mean_ns - least_ns) AS mean_wait_ns, max(most_ns - least_ns) AS longest_wait_ns,
+            arg_max(waiting_recording_id, most_ns - least_ns) AS waiting_recording_id,
+            arg_max(waiting_run_id, most_ns - least_ns) AS waiting_run_id
+        FROM least GROUP BY graph_key, nth, node, recording_id, run_id
+    )
+    SELECT r.rank, r.host, graphs.name AS graph, nodes.name AS collective,
+        nodes.layer_name AS layer, last_count, execution_count,
+        last_count / execution_count AS last_fraction, mean_wait_ns, longest_wait_ns,
+        w.rank AS longest_waiting_rank, last.recording_id, last.run_id, graph_key, nth, node
+    FROM last JOIN counted USING (graph_key, nth, node) JOIN graphs USING (graph_key)
+        JOIN nodes USING (graph_key, node)
+        JOIN ranks r ON r.recording_id = last.recording_id AND r.run_id = last.run_id
+        JOIN ranks w ON w.recording_id = waiting_recording_id AND w.run_id = waiting_run_id
+    ORDER BY last_count * mean_wait_ns DESC
+    """,
+)  # fmt: skip
+
+_DIVERGENT_GRAPHS = FleetView(
+    "divergent_graphs",
+    "a rank that launches other graphs than most ranks do, or the same in another order; graphs by "
+    "name and the beginning of their fingerprint",
+    ("rank", "host", "differs", "missing", "added", "recording_id", "run_id"),
+    """
+    WITH launched AS (
+        SELECT recording_id, run_id,
+            string_agg(graph_key::VARCHAR, ' ' ORDER BY place) AS in_order,
+            string_agg(graph_key::VARCHAR, ' ' ORDER BY graph_key) AS sorted,
+            list(graph_key) AS keys
+        FROM run_graphs GROUP BY recording_id, run_id
+    ), usual AS (
+        SELECT sorted, any_value(keys) AS keys FROM launched
+        GROUP BY sorted ORDER BY count(*) DESC, sorted LIMIT 1
+    ), usual_order AS (
+        SELECT in_order FROM launched WHERE sorted = (SELECT sorted FROM usual)
+        GROUP BY in_order ORDER BY count(*) DESC, in_order LIMIT 1
+    ), named AS (
+        SELECT map_from_entries(list((graph_key, name || ' ' || left(fingerprint, 8)))) AS names
+        FROM graphs
+    )
+    SELECT rank, host, CASE WHEN l.sorted = u.sorted THEN 'order' ELSE 'graphs' END AS differs,
+        [names[x] FOR x IN u.keys IF NOT list_contains(l.keys, x)] AS missing,
+        [names[x] FOR x IN l.keys IF NOT list_contains(u.keys, x)] AS added,
+        recording_id, run_id
+    FROM launched l CROSS JOIN usual u CROSS JOIN named JOIN ranks USING (recording_id, run_id)
+    WHERE l.in_order <> (SELECT in_order FROM usual_order)
+    ORDER BY rank, host
+    """,
+)
+
+_NODE_SPREAD = FleetView(
+    "node_spread",
+    "a node over the ranks: its medians on the fastest, on average, and on the slowest; that "
+    "which is slowest by most first",
+    (
+        "graph", "node", "name", "family", "layer", "rank_count", "low_ns", "mean_ns", "high_ns",
+        "high_fraction", "slowest_rank", "slowest_host", "graph_key", "nth",
+    ),
+    """
+    WITH spread AS (
+        SELECT graph_key, nth, node, count(*) AS rank_count, min(median_ns) AS low_ns,
+            avg(median_ns) AS mean_ns, max(median_ns) AS high_ns,
+            arg_max(recording_id, median_ns) AS recording_id, arg_max(run_id, median_ns) AS run_id
+        FROM node_times GROUP BY graph_key, nth, node
+    )
+    SELECT graphs.name AS graph, node, nodes.name, family, layer_name AS layer, rank_count, low_ns,
+        mean_ns, high_ns, high_ns / mean_ns - 1 AS high_fraction, rank AS slowest_rank,
+        host AS slowest_host, graph_key, nth
+    FROM spread JOIN nodes USING (graph_key, node) JOIN graphs USING (graph_key)
+        JOIN ranks USING (recording_id, run_id)
+    WHERE NOT is_collective
+    ORDER BY high_ns - mean_ns DESC
+    """,
+)  # fmt: skip
+
+VIEWS = (_SLOWEST_RANKS, _WAITS_FOR, _DIVERGENT_GRAPHS, _NODE_SPREAD)

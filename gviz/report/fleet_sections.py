@@ -1,0 +1,213 @@
+"""The report of a fleet as a document: verdict, slow ranks, waits, other graphs, clocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from gviz.fleet import AwaitedRank, DivergentRank, FleetRank, FleetReport, HostClock, SlowRank
+from gviz.report.document import (
+    Content,
+    Document,
+    Section,
+    Sentence,
+    TableBlock,
+    Verdict,
+    capitalized,
+    column,
+    joined,
+    ns,
+    number,
+    numbers,
+    say,
+    section,
+    share,
+    table,
+)
+from gviz.stats import fields_of
+from gviz.text import MISSING, counted
+
+#: Ranks that a table lists unless all are requested.
+MOST_RANKS = 20
+
+
+def fleet_document(report: FleetReport, most: int | None = MOST_RANKS) -> Document:
+    """Return the document of a fleet.
+
+    Parameters
+    ----------
+    most
+        Ranks and machines that a table lists; None: all.
+    """
+    title = f"{counted(report.rank_count, 'rank')} on {counted(report.host_count, 'machine')}"
+    verdict = Verdict(
+        title,
+        (_slow_sentence(report), _awaited_sentence(report), _divergent_sentence(report)),
+        tuple(_caveats(report)),
+    )
+    return Document("", (verdict,), tuple(_sections(report, most)))
+
+
+def _slow_sentence(report: FleetReport) -> Sentence:
+    if not report.slow:
+        return say(
+            f"None of {counted(report.compared_count, 'compared rank')} is slower than the others "
+            "beyond what they vary by."
+        )
+    worst = report.slow[0]
+    slow = counted(len({one.rank for one in report.slow}), "rank")
+    others = f"{slow} of {report.compared_count:,} slower than the others: first "
+    return say(
+        others, _name(worst.rank), ", whose own work in a launch takes ",
+        share(worst.excess_fraction), " longer (", ns(worst.excess_ns), ")",
+        f", most of it in {worst.layer}." if worst.layer else ".",
+    )  # fmt: skip
+
+
+def _awaited_sentence(report: FleetReport) -> Sentence:
+    if not report.awaited:
+        return say("In no collective one rank comes last most of the time.")
+    worst = report.awaited[0]
+    return say(
+        "In collectives the others wait for ", _name(worst.rank), ", which comes last in ",
+        share(worst.last_fraction, "estimated"), " of the executions of one: ",
+        ns(worst.wait_ns, "estimated"), " a launch.",
+    )  # fmt: skip
+
+
+def _divergent_sentence(report: FleetReport) -> Sentence:
+    if not report.divergent:
+        return say("All ranks launch the same graphs in the same order.")
+    names = [_name(one.rank) for one in report.divergent[:3]]
+    more = len(report.divergent) - len(names)
+    rest = f" and {more:,} more" if more else ""
+    verb = "launches" if len(report.divergent) == 1 else "launch"
+    other = "other graphs than most, or in another order"
+    return say(capitalized(", ".join(names)), f"{rest} {verb} {other}.")
+
+
+def _caveats(report: FleetReport) -> Iterator[str]:
+    if report.compared_count < report.rank_count:
+        missing = report.rank_count - report.compared_count
+        yield f"{counted(missing, 'rank')} without node times: not compared"
+    if report.failure_count:
+        yield f"{counted(report.failure_count, 'recording')} left out when it was built"
+    if report.slow and not report.awaited:
+        yield "collectives of the slow ranks are not recorded, or nobody waits in them"
+
+
+def _sections(report: FleetReport, most: int | None) -> Iterator[Section]:
+    if report.slow:
+        yield section("slow", "Slow ranks", _slow_table(report.slow, most), _hosts(report))
+    if report.awaited:
+        yield section("awaited", "Waits for ranks", _awaited_table(report.awaited, most))
+    if report.divergent:
+        yield section("divergent", "Other graphs", _divergent_table(report.divergent, most))
+    if report.clocks:
+        yield section("clocks", "Clocks of machines", _clock_table(report.clocks, most),
+                      _clock_note(report.clocks))  # fmt: skip
+
+
+def _hosts(report: FleetReport) -> Sentence | None:
+    """Return a sentence where slow ranks share a machine."""
+    found = Counter(one.rank.host for one in report.slow if one.rank.host is not None)
+    together = [(host, count) for host, count in found.most_common(3) if count > 1]
+    if not together:
+        return None
+    return say(joined(f"{count} of them are on {host}" for host, count in together), ".")
+
+
+def _slow_table(found: Sequence[SlowRank], most: int | None) -> TableBlock:
+    meaning = {name: capitalized(doc) for name, _, doc in fields_of(SlowRank)}
+    columns = [
+        column("Rank"), column("Host"), column("GPU"), column("Graph"),
+        numbers("Own work", meaning["own_ns"]), numbers("More", meaning["excess_ns"]),
+        numbers("Share", meaning["excess_fraction"]), column("Where", meaning["layer"]),
+        column("Slowest node", meaning["nodes"]),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [
+            _short(one.rank), one.rank.host or MISSING, one.rank.gpus or MISSING, one.graph,
+            ns(one.own_ns), ns(one.excess_ns), share(one.excess_fraction), _where(one),
+            one.nodes[0].name if one.nodes else MISSING,
+        ]
+        for one in found[:most]
+    ]  # fmt: skip
+    return table("Ranks that are slower", columns, rows, left_out=len(found) - len(rows))
+
+
+def _where(one: SlowRank) -> str:
+    if one.is_even:
+        return "everywhere alike: look at the GPU's clock"
+    return one.layer or MISSING
+
+
+def _awaited_table(found: Sequence[AwaitedRank], most: int | None) -> TableBlock:
+    meaning = {name: capitalized(doc) for name, _, doc in fields_of(AwaitedRank)}
+    columns = [
+        column("Rank"), column("Host"), column("Graph"),
+        numbers("Last in", meaning["last_fraction"]), numbers("Wait", meaning["wait_ns"]),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [
+            _short(one.rank), one.rank.host or MISSING, one.graph,
+            share(one.last_fraction, "estimated"), ns(one.wait_ns, "estimated"),
+        ]
+        for one in found[:most]
+    ]  # fmt: skip
+    return table("Ranks that others wait for", columns, rows, left_out=len(found) - len(rows))
+
+
+def _divergent_table(found: Sequence[DivergentRank], most: int | None) -> TableBlock:
+    meaning = {name: capitalized(doc) for name, _, doc in fields_of(DivergentRank)}
+    columns = [
+        column("Rank"), column("Host"), column("Differs in"),
+        column("Lacks", meaning["missing"]), column("Has", meaning["added"]),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [
+            _short(one.rank), one.rank.host or MISSING, one.differs,
+            ", ".join(one.missing) or MISSING, ", ".join(one.added) or MISSING,
+        ]
+        for one in found[:most]
+    ]  # fmt: skip
+    label = "Ranks that launch something else"
+    return table(label, columns, rows, left_out=len(found) - len(rows))
+
+
+def _clock_table(found: Sequence[HostClock], most: int | None) -> TableBlock:
+    meaning = {name: capitalized(doc) for name, _, doc in fields_of(HostClock)}
+    columns = [
+        column("Host"), numbers("Ahead", meaning["offset_ns"]),
+        numbers("Drift, ppm", meaning["drift_ppm"]), numbers("Error", meaning["residual_ns"]),
+    ]  # fmt: skip
+    apart = sorted(found, key=lambda one: -abs(one.offset_ns or 0.0))
+    rows: list[list[Content]] = [
+        [
+            one.host, ns(one.offset_ns, "estimated"), number(one.drift_ppm, "estimated"),
+            ns(one.residual_ns, "estimated"),
+        ]
+        for one in apart[:most]
+    ]  # fmt: skip
+    label = "Clocks beside that of the first machine"
+    return table(label, columns, rows, left_out=len(found) - len(rows))
+
+
+def _clock_note(found: Sequence[HostClock]) -> Sentence:
+    errors = [one.residual_ns for one in found if one.residual_ns is not None]
+    worst = max(errors, default=None)
+    if worst is None:
+        return say("Too few collectives were timed on two machines to put their clocks together.")
+    return say(
+        "Found where ranks leave collectives together; times of two machines can be compared to ",
+        ns(worst, "estimated"), ".",
+    )  # fmt: skip
+
+
+def _name(rank: FleetRank) -> str:
+    host = f" on {rank.host}" if rank.host else ""
+    return f"rank {_short(rank)}{host}"
+
+
+def _short(rank: FleetRank) -> str:
+    return f"run {rank.recording_id}.{rank.run_id}" if rank.rank is None else f"{rank.rank}"

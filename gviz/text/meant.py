@@ -1,0 +1,18 @@
+"""The word that was probably meant, for errors about a word that is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(wrong: str, known: Iterable[str]) -> str | None:
+    """Return the likeliest of the known words, or None where none is near."""
+    found = get_close_matches(wrong, list(known), n=1)
+    return found[0] if found else None
+
+
+def likely_meant(wrong: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence that names the likeliest of the known words, or nothing."""
+    near = nearest(wrong, known)
+    return f"; did you mean {near}?" if near else ""

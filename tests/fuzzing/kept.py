@@ -1,0 +1,104 @@
+"""Kept inputs: those that guided fuzzing found to reach other code, packed a file a target.
+
+Run: python -P -m fuzzing.kept TARGET CORPUS, with tests/ on PYTHONPATH, packs a corpus that
+``bench/fuzz.py --guided`` has left. Of it the smallest inputs are kept that run lines of gviz which
+the honest ones and smaller ones do not.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tarfile
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from fuzzing.campaign import read_path, write_corpus
+from fuzzing.inputs import Inputs
+
+_FOLDER = Path(__file__).parent / "kept"
+#: Of a target; those that are larger than this are left out, for the repository's sake.
+_MOST, _MOST_BYTES = 40, 60_000
+#: Looked at of a corpus, from the smallest.
+_LOOKED_AT = 400
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_PARTS = tuple(f"{_ROOT / part}/" for part in ("gviz", "app"))
+
+Lines = set[tuple[str, int]]
+
+
+def is_kept(target: str) -> bool:
+    """Return whether inputs of a target are kept."""
+    return _packed(target).exists()
+
+
+def kept_inputs(target: str, folder: Path) -> Sequence[Path]:
+    """Write the kept inputs of a target into folders of their own below one, and return them."""
+    inputs = Inputs(target, folder, write_corpus(target, folder / "honest"))
+    with tarfile.open(_packed(target)) as tar:
+        members = sorted(tar.getmembers(), key=lambda member: member.name)
+        contents = [tar.extractfile(member) for member in members]
+        return [
+            inputs.write(content.read(), folder / f"{at}")
+            for at, content in enumerate(contents)
+            if content is not None
+        ]
+
+
+def _packed(target: str) -> Path:
+    return _FOLDER / f"{target.replace(' ', '-')}.tar.xz"
+
+
+def pack(target: str, corpus: Path) -> int:
+    """Pack the smallest inputs that run other lines than the others; return how many."""
+    found = sorted((p for p in corpus.iterdir() if p.is_file()), key=lambda p: p.stat().st_size)
+    chosen: list[bytes] = []
+    with tempfile.TemporaryDirectory() as name, lines_run() as ran:
+        folder = Path(name)
+        honest = write_corpus(target, folder / "honest")
+        inputs = Inputs(target, folder, honest)
+        for data in inputs.honest(honest):
+            read_path(target, inputs.write(data, folder / "read"))
+        for path in found[:_LOOKED_AT]:
+            data, before = path.read_bytes(), len(ran)
+            if len(data) > _MOST_BYTES or len(chosen) == _MOST:
+                break
+            read_path(target, inputs.write(data, folder / "read"))
+            if len(ran) > before:
+                chosen.append(data)
+    _FOLDER.mkdir(exist_ok=True)
+    with tarfile.open(_packed(target), "w:xz") as tar:
+        for at, data in enumerate(chosen):
+            member = tarfile.TarInfo(f"{at:03d}")
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return len(chosen)
+
+
+@contextmanager
+def lines_run() -> Iterator[Lines]:
+    """Yield the lines of gviz that run from now on, in threads too: servers keep theirs."""
+    ran: Lines = set()
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(_PARTS):
+            return None
+        ran.add((frame.f_code.co_filename, frame.f_lineno))
+        return trace
+
+    sys.settrace(trace)
+    threading.settrace(trace)
+    try:
+        yield ran
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    print(sys.argv[1], pack(sys.argv[1], Path(sys.argv[2])))

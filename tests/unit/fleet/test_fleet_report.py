@@ -1,0 +1,96 @@
+"""The report of a fleet that was made of a real recording, against what was planted in it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fleet_recordings import EVERY_LAYER, RANKS_PER_HOST, Truth, host_of, write_fleet
+from fleets import mapper_here, needs_fleet
+
+from gviz.fleet import FleetReport, build_fleet, find_sources, read_report
+from gviz.report import fleet_document, render_text
+
+pytestmark = [needs_fleet, pytest.mark.thorough]
+
+Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
+
+TRUTH = Truth(
+    ranks=2 * RANKS_PER_HOST,
+    seed=7,
+    slow={3: (5, 1.8), 12: (EVERY_LAYER, 1.1)},
+    divergent=frozenset({9}),
+    clocks={host_of(0): (1_000_000, 5.0), host_of(8): (-350_000, -12.0)},
+)
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recordings")
+    list(write_fleet(folder, TRUTH))
+    target = tmp_path_factory.mktemp("fleet") / "job"
+    build_fleet(find_sources([str(folder)]), str(target), mapper_here)
+    return target
+
+
+@pytest.fixture(scope="module")
+def report(fleet: Path) -> FleetReport:
+    return read_report(str(fleet))
+
+
+def test_slow_ranks_are_found_with_their_layer(report: FleetReport) -> None:
+    found = {one.rank.rank: one for one in report.slow}
+    assert set(found) == set(TRUTH.slow)
+    assert found[3].layer == "layer 5"
+    assert found[3].layer_fraction > 0.8
+    assert found[3].nodes[0].layer == "layer 5"
+    assert found[3].nodes[0].median_ns == pytest.approx(1.8 * found[3].nodes[0].usual_ns, rel=0.05)
+    assert not found[3].is_even
+    assert found[12].is_even
+    assert found[12].excess_fraction == pytest.approx(0.1, abs=0.02)
+
+
+def test_the_others_wait_for_them(report: FleetReport) -> None:
+    assert {one.rank.rank for one in report.awaited} == set(TRUTH.slow)
+
+
+def test_the_rank_with_another_graph_is_named(report: FleetReport) -> None:
+    (found,) = report.divergent
+    assert (found.rank.rank, found.rank.host, found.differs) == (9, host_of(9), "graphs")
+
+
+def test_clocks_are_those_planted_within_the_stated_error(report: FleetReport) -> None:
+    first, second = report.clocks
+    assert (first.offset_ns, first.drift_ppm) == (0, 0)
+    assert second.offset_ns is not None
+    assert second.residual_ns is not None
+    assert abs(second.offset_ns - -1_350_000) < second.residual_ns < 1_000
+    assert second.drift_ppm == pytest.approx(-17.0, abs=0.1)
+
+
+def test_the_verdict_comes_first(report: FleetReport) -> None:
+    lines = render_text(fleet_document(report), 200).splitlines()
+    assert lines[0] == "16 ranks on 2 machines"
+    assert "2 ranks of 16 slower than the others: first rank 3 on node0000" in lines[1]
+    assert "In collectives the others wait for rank" in lines[2]
+    assert "Rank 9 on node0001 launches other graphs than most" in lines[3]
+
+
+def test_tables_say_how_many_they_leave_out(report: FleetReport) -> None:
+    text = render_text(fleet_document(report, 1), 200)
+    assert text.count("… 1 more") + text.count("1 more") >= 2
+
+
+def test_the_command_prints_text_and_json(fleet: Path, gviz_here: Gviz) -> None:
+    text = gviz_here("fleet", "report", fleet)
+    assert text.stdout.startswith("16 ranks on 2 machines\n")
+    found = json.loads(gviz_here("fleet", "report", fleet, "--json").stdout)
+    assert next(iter(found.items())) == ("report_version", 1)
+    assert [one["rank"]["rank"] for one in found["slow"]] == [3, 12]
+    assert found["slow"][0]["nodes"][0]["layer"] == "layer 5"
+    missing = gviz_here("fleet", "report", fleet / "nothing")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert "is no data set of a fleet" in missing.stderr
