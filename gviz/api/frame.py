@@ -65,7 +65,7 @@ class Frame:
 
     def to_polars(self) -> polars.DataFrame:
         """Return it as a polars DataFrame; GvizError without polars."""
-        polars, types = import_polars(), polars_types()
+        polars, types = _import_polars(), _polars_types()
         columns = [
             polars.Series(name, values, dtype=types[self.kinds[name]])
             for name, values in self.values.items()
@@ -73,7 +73,7 @@ class Frame:
         return polars.DataFrame(columns)
 
 
-def import_polars() -> Any:
+def _import_polars() -> Any:
     """Return the module polars; GvizError, which says how to get it, without."""
     try:
         import polars
@@ -82,9 +82,9 @@ def import_polars() -> Any:
     return polars
 
 
-def polars_types() -> Mapping[Kind, Any]:
+def _polars_types() -> Mapping[Kind, Any]:
     """Return polars' type of each kind of column."""
-    polars = import_polars()
+    polars = _import_polars()
     return {
         "INTEGER": polars.Int64, "REAL": polars.Float64,
         "TEXT": polars.String, "BLOB": polars.Binary,

@@ -1,4 +1,4 @@
-"""The tables of a recording as files that other programs read: CSV, or Parquet by polars."""
+"""The tables of a recording as files that other programs read: CSV, or Parquet."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
-from gviz.api.frame import Kind, import_polars, polars_types, table_kinds
+from gviz.api.frame import Kind, table_kinds
 from gviz.api.graph_frames import KINDS
 from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import RecordingError, cannot_write
+from gviz.fleet import require_parquet, write_rows
 from gviz.recording import all_tables
 from gviz.system import NO_PROGRESS, Progress, create_file, mode_for
 
 #: Formats, and the suffix of their files.
 TableFormat = Literal["csv", "parquet"]
+#: Arrow's names of types.
+_ARROW: Mapping[Kind, str] = {
+    "INTEGER": "int64", "REAL": "double", "TEXT": "string", "BLOB": "binary",
+}  # fmt: skip
 #: Rows in the order of the columns.
 Rows = Sequence[Sequence[Any]]
 
@@ -68,7 +73,7 @@ def write_tables(
     Raises
     ------
     GvizError
-        If polars is not installed (Parquet only).
+        If pyarrow is not installed (Parquet only).
     RecordingError
         If the recording cannot be read, or the files cannot be written.
 
@@ -77,7 +82,7 @@ def write_tables(
     CSV: RFC 4180.
     """
     if form == "parquet":
-        import_polars()
+        require_parquet()
     with Opened.at(path) as opened:
         sources = [*_tables(opened), *_views(opened)]
         targets = [folder / f"{source.name}.{form}" for source in sources]
@@ -185,11 +190,5 @@ def _field(value: object) -> str:
 
 
 def _write_parquet(source: _Source, path: Path) -> int:
-    polars = import_polars()
-    types = polars_types()
-    schema = {name: types[kind] for name, kind in source.kinds.items()}
-    frames = [polars.DataFrame(schema=schema)]
-    frames += [polars.DataFrame(page, schema=schema, orient="row") for page in source.pages if page]
-    whole = polars.concat(frames)
-    whole.write_parquet(path)
-    return len(whole)
+    types = {name: _ARROW[kind] for name, kind in source.kinds.items()}
+    return write_rows(path, types, source.pages)

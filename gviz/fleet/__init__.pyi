@@ -13,6 +13,8 @@ from gviz.fleet.fleet_report import SlowRank as SlowRank
 from gviz.fleet.fleet_report import read_report as read_report
 from gviz.fleet.fleet_report import report_to_json as report_to_json
 from gviz.fleet.heads import Failure as Failure
+from gviz.fleet.parquet import require_parquet as require_parquet
+from gviz.fleet.parquet import write_rows as write_rows
 from gviz.fleet.questions import ask as ask
 from gviz.fleet.questions import fleet_columns as fleet_columns
 from gviz.fleet.questions import open_manifest as open_manifest

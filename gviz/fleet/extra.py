@@ -17,12 +17,28 @@ def load(library: str) -> Any:
     Raises
     ------
     GvizError
+        If it is not installed; the message says how to install all that fleets need.
+    """
+    return _load(
+        library,
+        f", and fleets need it; 'pip install {' '.join(LIBRARIES)}' brings all that they need",
+    )
+
+
+def load_alone(library: str) -> Any:
+    """Return a module of a library that is of use without the others of the extra.
+
+    Raises
+    ------
+    GvizError
         If it is not installed; the message says how to install it.
     """
+    return _load(library, f"; 'pip install {library.partition('.')[0]}' brings it")
+
+
+def _load(library: str, advice: str) -> Any:
     try:
         return import_module(library)
     except ImportError as error:
-        raise GvizError(
-            f"{library.partition('.')[0]} is not installed here, and fleets need it; "
-            f"'pip install {' '.join(LIBRARIES)}' brings all that they need"
-        ) from error
+        name = library.partition(".")[0]
+        raise GvizError(f"{name} is not installed here{advice}") from error

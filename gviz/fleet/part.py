@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 
 from gviz.errors import GvizError
-from gviz.fleet.extra import load
 from gviz.fleet.heads import Failure, RecordingHead
 from gviz.fleet.mapped import Rows, map_run
+from gviz.fleet.parquet import pack_pieces
 from gviz.fleet.sources import local_file
 from gviz.fleet.structures import Structure
-from gviz.fleet.tables import EDGES, FINDINGS, GRAPHS, NODES, TABLES, FleetTable
+from gviz.fleet.tables import EDGES, FINDINGS, GRAPHS, NODES, TABLES
 from gviz.recording import Recording
-
-#: Zstandard's level: higher ones take longer and give a few percent.
-_LEVEL = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ def map_batch(batch: Batch) -> FleetPart:
     return FleetPart(
         recording_ids=tuple(mapped),
         failures=tuple(failures),
-        files={name: _packed(TABLES[name], pieces) for name, pieces in found.pieces.items()},
+        files={name: _pack(name, pieces) for name, pieces in found.pieces.items()},
         structures=tuple(_pack_structure(one) for one in structures),
     )
 
@@ -151,25 +148,9 @@ def _pack_structure(one: Structure) -> PackedStructure:
     rows.add(EDGES, {**key, "source": edges.source, "target": edges.target, "type": edges.type})
     same = ("rule", "reason", "fix", "node_count", "gain_ns", "gain_bound", "gain_per")
     rows.add(FINDINGS, {**key, **{name: [getattr(x, name) for x in one.findings] for name in same}})
-    files = {name: _packed(TABLES[name], pieces) for name, pieces in rows.pieces.items()}
+    files = {name: _pack(name, pieces) for name, pieces in rows.pieces.items()}
     return PackedStructure(one.fingerprint, one.name, files)
 
 
-def _packed(table: FleetTable, pieces: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return rows as a Parquet file."""
-    arrow, parquet = load("pyarrow"), load("pyarrow.parquet")
-    schema = table.arrow_schema()
-    arrays = [
-        arrow.chunked_array(
-            [arrow.array(piece[field.name], field.type, from_pandas=True) for piece in pieces],
-            field.type,
-        )
-        for field in schema
-    ]
-    sink = arrow.BufferOutputStream()
-    parquet.write_table(
-        arrow.Table.from_arrays(arrays, schema=schema).combine_chunks(), sink,
-        compression="zstd", compression_level=_LEVEL,
-    )  # fmt: skip
-    found: bytes = sink.getvalue().to_pybytes()
-    return found
+def _pack(table: str, pieces: Sequence[Mapping[str, Any]]) -> bytes:
+    return pack_pieces(TABLES[table].arrow_schema(), pieces)

@@ -142,15 +142,15 @@ def test_views_are_the_tables_of_each_graph(tmp_path: Path) -> None:
             assert view.select(frame.columns).equals(frame)
 
 
-def test_parquet_without_polars_says_what_to_install(tmp_path: Path) -> None:
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "r.gviz", fork_join_shape(), launches=1)
     program = (
-        "import sys; sys.modules['polars'] = None; from gviz.cli.command_line import main; "
+        "import sys; sys.modules['pyarrow'] = None; from gviz.cli.command_line import main; "
         f"sys.exit(main(['export', {str(path)!r}, '--format', 'parquet']))"
     )
     done = subprocess.run(
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert "polars is not installed here; 'pip install polars' brings it" in done.stderr
+    assert "pyarrow is not installed here; 'pip install pyarrow' brings it" in done.stderr
     assert not (tmp_path / "r-parquet").exists()
