@@ -1,0 +1,87 @@
+"""Names by which an edit finds the nodes of a graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from gviz.analysis import GraphSubject, find_model_layers
+from gviz.errors import UsageError
+from gviz.families import kernel_label
+from gviz.stats import BoolArray, IntArray, NotComputed
+from gviz.text import likely_meant
+
+_NUMBER = re.compile(r"#?(\d+)")
+
+
+class NodeNames:
+    """Nodes of a graph by what they are called.
+
+    A pattern is a node's number in the outermost graph (``12`` or ``#12``), or a shell pattern
+    (``*``, ``?``), whatever its case, of a node's name as the driver has it, its short name, the
+    name or kind of its family (``attention``), or its layer (``layer 17``).
+
+    Parameters
+    ----------
+    subject
+        The graph; its nodes have times.
+    """
+
+    def __init__(self, subject: GraphSubject) -> None:
+        self._subject = subject
+        self._found: dict[str, IntArray] = {}
+
+    def find(self, pattern: str) -> IntArray:
+        """Return the nodes of a pattern: int64, ascending.
+
+        Raises
+        ------
+        UsageError
+            If there are none; with the nearest name.
+        """
+        if pattern not in self._found:
+            number = _NUMBER.fullmatch(pattern)
+            chosen = self._numbered(int(number[1])) if number else self._named(pattern)
+            if not chosen.any():
+                raise UsageError(self._describe_nothing(pattern))
+            self._found[pattern] = np.flatnonzero(chosen)
+        return self._found[pattern]
+
+    def _numbered(self, number: int) -> BoolArray:
+        graph = self._subject.graph
+        found = np.zeros(len(graph), bool)
+        part = graph.levels[0].part
+        found[part] = graph.nodes.integers("node_id")[part] == number
+        return found
+
+    def _named(self, pattern: str) -> BoolArray:
+        wanted = pattern.casefold()
+        found = np.zeros(len(self._subject.graph), bool)
+        for names, code in self._labels():
+            hits = np.array([fnmatchcase(name.casefold(), wanted) for name in names], bool)
+            # Of code -1 there is no name.
+            found |= np.append(hits, False)[code]
+        return found
+
+    def _labels(self) -> Iterator[tuple[Sequence[str], IntArray]]:
+        """Yield names, and the place among them of each node's; -1: it has none."""
+        subject = self._subject
+        texts = subject.graph.nodes.texts("name")
+        code = texts.codes.astype(np.int64)
+        yield texts.values, code
+        yield [kernel_label(name) for name in texts.values], code
+        families = subject.named_families
+        yield families.labels, families.code
+        yield [kind.value for kind in families.kinds], families.code
+        layers = subject.once(find_model_layers)
+        if not isinstance(layers, NotComputed):
+            yield layers.names, layers.of_node
+
+    def _describe_nothing(self, pattern: str) -> str:
+        families = self._subject.named_families
+        near = likely_meant(pattern, [*families.labels, *(k.value for k in families.kinds)])
+        known = ", ".join(families.labels[:3])
+        return f"no node of the graph matches {pattern!r}{near or f'; families are: {known}'}"
