@@ -19,8 +19,7 @@ from random import Random
 
 import pytest
 from contract.backend import Backend
-from contract.faults.forked import REFUSED
-from contract.faults.forking import Forked
+from contract.faults.forking import REFUSED, Forked
 from contract.faults.steering import HANG, HANG_BESIDE, Extent, Fault, Shim
 from contract.faults.watched_program import WatchedProgram
 from fake.build import compiler

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -39,6 +40,22 @@ import pytest
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     tiers.mark_tiers(items)
+"""
+HIDING = """
+import sys
+from importlib.machinery import PathFinder
+
+finders = sys.meta_path[:]
+
+class Hiding:
+    find_distributions = PathFinder.find_distributions
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"dash", "flask", "waitress"}:
+            return None
+        return next(filter(None, (f.find_spec(name, path, target) for f in finders)), None)
+
+sys.meta_path[:] = [Hiding()]
 """
 TESTS = """
 import pytest
@@ -101,6 +118,23 @@ def test_tiers_that_contradict_each_other_are_refused(suite: pytest.Pytester) ->
 def test_every_folder_of_tests_has_a_tier() -> None:
     folders = {path.relative_to(ROOT / "tests").parts[0] for path in _modules()}
     assert folders == set(FOLDERS)
+
+
+def test_tests_on_a_gpu_are_collected_without_the_viewers_libraries(tmp_path: Path) -> None:
+    # `make gpu-test GVIZ_NO_INSTALL=1` takes what a machine with a GPU has, which is no dash.
+    (tmp_path / "hiding.py").write_text(HIDING)
+    collect = ["-p", "hiding", "--collect-only", "-q", "-m", "gpu", "tests/gpu", "tests/contract"]
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", *collect],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "tests/contract/" in done.stdout
 
 
 def _modules() -> list[Path]:

@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 from admitted import LOCAL, admitted_client
+from contract.faults.forking import REFUSED
 from contract.faults.steering import Fault, Shim
 from places import ROOT
 
@@ -41,7 +42,6 @@ from gviz.spool.processes.follow import follow
 from gviz.spool.processes.left_over import fold_left_over
 from gviz.spool.records.format import SPOOL_SUFFIX
 
-REFUSED = 1
 _PAYLOADS = ("dag", "timeline")
 _BUNDLED = ROOT / "assets" / "recordings" / "cupy_pipeline.gviz"
 #: A writer that does nothing for so long is ended (30 s where it is not tested).

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from contract.faults.steering import Fault, Shim
 
+#: What a work ends with that refused in a sentence, or by an error of the system.
+REFUSED = 1
 _TESTS = Path(__file__).resolve().parent.parent.parent
 
 
