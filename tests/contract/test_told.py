@@ -538,6 +538,41 @@ def test_host_function_that_waits_for_a_launch_is_never_held_up(
     assert measured["gate_closings_overrun"] == measured["cupti_window_holes"] == 0
 
 
+#: A window of which a function of CUPTI never returns.
+HANGING = """
+import ctypes
+cupti = ctypes.CDLL(os.environ["GVIZ_CUPTI"])
+graph, end = chain(), time.monotonic() + 20
+while not cupti.fake_hangs() and time.monotonic() < end:
+    launch(graph, 1)
+assert cupti.fake_hangs()
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "then"),
+    [
+        ("FLUSH", ""),
+        # An executable is made once CUPTI has left.
+        ("FINALIZE", "launch(chain(), 100)\n"),
+        # As another profiler does.
+        ("FLUSH", "cupti.cuptiSubscribe(ctypes.byref(ctypes.c_void_p()), None, None)\n"),
+    ],
+    ids=["end", "call", "profiler"],
+)
+def test_nobody_waits_for_a_function_of_cupti_that_never_returns(
+    fake: Backend, tmp_path: Path, function: str, then: str
+) -> None:
+    text, hangs = f"{PREAMBLE}{HANGING}{then}", {f"FAKE_CUPTI_{function}_HANGS": "1"}
+    path = record_windows(fake, tmp_path, text, "--node-launches", "6", **hangs)
+    with Recording(path) as recording:
+        notes = [note.text for note in recording.fetch_notes(RUN)]
+        graphs = [graph.graph_id for graph in recording.fetch_graphs()]
+        counts = [x.launch_count or 0 for each in graphs for x in recording.fetch_graph_execs(each)]
+    assert "a function of CUPTI does not return: node times end with its last window" in notes
+    assert max(counts) >= 100 or "100" not in then
+
+
 def test_new_executables_stay_out_of_windows(fake: Backend, tmp_path: Path) -> None:
     # What is made, uploaded or first launched in a window fails after it (here as on a GPU).
     text = (

@@ -39,5 +39,7 @@ void take_activity(const struct activity *activity);
 
 /* Plug the fake CUPTI into the fake driver; later calls do nothing. */
 void attach(void);
+/* Never return, where this is set. */
+void hang(const char *setting);
 
 #endif

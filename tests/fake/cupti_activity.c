@@ -206,7 +206,9 @@ EXPORT CUptiResult cuptiActivityEnable(int kind) { return enable(kind, true); }
 
 EXPORT CUptiResult cuptiActivityDisable(int kind) { return enable(kind, false); }
 
+/* FAKE_CUPTI_FLUSH_HANGS: it never returns. */
 EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+    hang("FAKE_CUPTI_FLUSH_HANGS");
     pthread_mutex_lock(&lock);
     if (!worker_started) {
         pthread_mutex_unlock(&lock);

@@ -110,9 +110,22 @@ EXPORT CUptiResult cuptiSubscribe(struct subscriber **out, callback_function to,
     return CUPTI_SUCCESS;
 }
 
+static int hanging;
+
+void hang(const char *setting) {
+    while (fake_setting(setting)) {
+        __atomic_store_n(&hanging, 1, __ATOMIC_SEQ_CST);
+        pause();
+    }
+}
+
+/* For tests: whether a call does not return. */
+EXPORT int fake_hangs(void) { return __atomic_load_n(&hanging, __ATOMIC_SEQ_CST); }
+
 /* Once CUPTI is finalized the driver's calls go as if it had never been. Others inside the driver, and
- * work in flight, break the program. */
+ * work in flight, break the program. FAKE_CUPTI_FINALIZE_HANGS: it never returns. */
 EXPORT CUptiResult cuptiFinalize(void) {
+    hang("FAKE_CUPTI_FINALIZE_HANGS");
     pthread_mutex_lock(&lock);
     __atomic_store_n(&callback, NULL, __ATOMIC_SEQ_CST);
     subscribed = false;

@@ -26,6 +26,12 @@ static const char **names; /* open addressing, power of two */
 static size_t name_count, name_room;
 static _Atomic uint64_t record_count, dropped_count, buffer_count;
 
+/* A flush that takes longer does not return. */
+#define STUCK_NS 5000000000ull
+static _Atomic bool given_up; /* a function of CUPTI's has not returned, and is awaited no more */
+static _Atomic int flushing;  /* threads that flush */
+static _Atomic uint64_t flushing_since_ns; /* when the first of them began */
+
 /* -- kernel names: pointers that belong to CUPTI, each written out once ------------------ */
 
 static size_t name_slot(const char **table, size_t room, const char *name) {
@@ -160,18 +166,38 @@ int activity_start(bool again) {
     atomic_store(&is_open, false);
     uint32_t version = 0;
     cupti.cuptiGetVersion(&version);
+    if (version && activity_given_up())
+        return error_keep("a function of CUPTI has not returned in this process; start it anew");
     int all = (int)(sizeof kinds / sizeof *kinds) - (version < VERSION_OF_HOST_NODES);
     atomic_store(&kind_count, version ? all : 0);
     if (!again) {
         atomic_store(&record_count, 0);
         atomic_store(&dropped_count, 0);
         atomic_store(&buffer_count, 0);
+        atomic_store(&flushing, 0); /* those of the process that forked this one */
     }
     CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
     return result == 0 ? 0 : cupti_failed("cuptiActivityRegisterCallbacks", result);
 }
 
-void activity_flush(void) { cupti.cuptiActivityFlushAll(0); }
+/* -- functions that do not return ----------------------------------------------------------- */
+
+void activity_give_up(void) { atomic_store(&given_up, true); }
+
+bool activity_given_up(void) {
+    if (atomic_load(&flushing) && now_ns() - atomic_load(&flushing_since_ns) > STUCK_NS)
+        activity_give_up();
+    return atomic_load(&given_up);
+}
+
+void activity_flush(void) {
+    if (activity_given_up())
+        return;
+    if (atomic_fetch_add(&flushing, 1) == 0)
+        atomic_store(&flushing_since_ns, now_ns());
+    cupti.cuptiActivityFlushAll(0);
+    atomic_fetch_sub(&flushing, 1);
+}
 
 void activity_counters(void) {
     if (!activity_can_open() && !atomic_load(&record_count))

@@ -39,6 +39,10 @@
 #define LEAVING_NS (10000 * MILLISECOND_NS)
 #define LEAVING_LATE_NS (1000 * MILLISECOND_NS)
 #define LEAVING_AWAITED_NS (2000 * MILLISECOND_NS) /* while a call waits for it */
+/* A thread that answers no call for so long, or does not end, is in a function of CUPTI's that does not
+ * return. */
+#define STUCK_AWAITED_NS (LEAVING_AWAITED_NS + 1000 * MILLISECOND_NS)
+#define STUCK_NS (5000 * MILLISECOND_NS)
 /* What windows hold the program: so much at the start, and then one hundredth of the time. */
 #define FREE_HOLDS_NS (250 * MILLISECOND_NS)
 #define HOLDS_SHARE 100
@@ -101,13 +105,13 @@ static bool may_hold(void) {
 }
 
 static bool is_awaited(void) {
-    return visits_on() && !atomic_load(&present) && atomic_load(&tries) == awaits.tries &&
+    return visits_on() && !atomic_load(&present) && !activity_given_up() && atomic_load(&tries) == awaits.tries &&
            now_ns() < awaits.until_ns;
 }
 
 void visits_await(void) {
     atomic_store(&wanted, true);
-    if (!may_hold())
+    if (!may_hold() || activity_given_up())
         return;
     uint64_t begin_ns = now_ns();
     awaits.until_ns = begin_ns + AWAITED_NS;
@@ -120,7 +124,17 @@ void visits_await(void) {
         atomic_fetch_add(&all_held_ns, now_ns() - begin_ns);
 }
 
-static bool is_present(void) { return atomic_load(&present); }
+static uint64_t asked_for_ns(void) {
+    uint64_t since_ns = atomic_load(&asked_ns);
+    return since_ns ? now_ns() - since_ns : 0;
+}
+
+/* Whether CUPTI is there, and may leave. */
+static bool is_present(void) {
+    if (atomic_load(&present) && asked_for_ns() > STUCK_AWAITED_NS)
+        activity_give_up();
+    return atomic_load(&present) && !activity_given_up();
+}
 
 static bool is_in_the_way(void) { return !this_thread()->inside && is_present(); }
 
@@ -131,10 +145,7 @@ static void make_way(void) {
 }
 
 /* Whether a call has waited as long as one may. */
-static bool is_overdue(void) {
-    uint64_t since_ns = atomic_load(&asked_ns);
-    return is_present() && since_ns && now_ns() - since_ns > LEAVING_AWAITED_NS;
-}
+static bool is_overdue(void) { return atomic_load(&present) && asked_for_ns() > LEAVING_AWAITED_NS; }
 
 void visits_keep_out(void) { gate->step_aside(is_present, make_way); }
 
@@ -216,7 +227,7 @@ static void leave(void *unused) {
     (void)unused;
     uint64_t begin_ns = now_ns();
     stop_recording();
-    if (atomic_load(&holes) == 0) {
+    if (atomic_load(&holes) == 0 && !activity_given_up()) {
         real.cuptiUnsubscribe(subscriber);
         finalize();
         use(&stand_ins);
@@ -316,7 +327,8 @@ static void go(enum gate_answer came) {
         stop_recording();
         give_up_visits("the process was never quiet again, and CUPTI stays");
     } else if (attached) {
-        give_up_visits("a call was made past the gate, and CUPTI stays");
+        give_up_visits(activity_given_up() ? "CUPTI answered too late, and stays"
+                                           : "a call was made past the gate, and CUPTI stays");
     } else if (came == GATE_OVERRAN || left == GATE_OVERRAN) {
         give_up_visits("attaching or finalizing held the program for more than 250 ms");
     }
@@ -377,9 +389,24 @@ static void stop_visits(void) {
     pthread_mutex_unlock(&lock);
 }
 
+/* Returns whether the thread has ended. */
+static bool await_thread(void) {
+    uint64_t until_ns = now_ns() + STUCK_NS;
+    while (!atomic_load(&over) && !activity_given_up() && now_ns() < until_ns)
+        rest(POLL_NS);
+    if (!atomic_load(&over))
+        activity_give_up();
+    return atomic_load(&over);
+}
+
 static void finish(void) {
     stop_visits();
-    pthread_join(thread, NULL);
+    if (await_thread()) {
+        pthread_join(thread, NULL);
+    } else {
+        pthread_detach(thread);
+        note("limit", "a function of CUPTI does not return: node times end with its last window");
+    }
     if (windows == 0 && atomic_load(&wanted)) {
         struct gate_counts counts;
         gate->read_counts(&counts);
@@ -401,8 +428,7 @@ static void profiler_arrives(const char *function, const char *caller) {
     if (!visits_on())
         return;
     stop_visits();
-    while (!atomic_load(&over))
-        rest(POLL_NS);
+    await_thread();
     snprintf(why, sizeof why, "%s calls %s", caller, function);
     end_visits(why);
 }
@@ -465,7 +491,9 @@ bool visits_start(const char *path, bool copies) {
     stand_ins = cupti;
     if (gate)
         gate->mind_profilers(profiler_arrives);
-    const char *why = gate ? obstacle(path) : "the gate is not in this process";
+    const char *why = gate ? NULL : "the gate is not in this process";
+    if (!why)
+        why = activity_given_up() ? "a function of CUPTI has not returned" : obstacle(path);
     for (uint32_t id = 1; !why && id < CALL_ID_LIMIT; id++) {
         const char *name = NULL;
         is_launch[id] = real.cuptiGetCallbackName(DOMAIN_DRIVER_API, id, &name) == 0 && name &&

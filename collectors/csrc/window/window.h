@@ -40,6 +40,9 @@ void activity_give_back(void);
 bool activity_is_open(void);
 bool activity_can_open(void); /* there is a CUPTI that times nodes */
 void activity_end(void);      /* it opens no more */
+/* A function of CUPTI's does not return: who can, calls none any more. */
+void activity_give_up(void);
+bool activity_given_up(void);
 void activity_counters(void);
 
 /* ---- visit.c: CUPTI in windows, behind the gate -------------------------------------------- */

@@ -59,13 +59,16 @@ class Forked:
 
     def said(self) -> str:
         """Return what the last process wrote to standard error, its end where it is long."""
+        return self._said_whole()[-6000:]
+
+    def _said_whole(self) -> str:
         with self.errors.open("rb") as errors:
             errors.seek(self._said_before)
-            return errors.read().decode(errors="replace")[-6000:]
+            return errors.read().decode(errors="replace")
 
     def crashed_in(self) -> str:
         """Return the file name of the library whose code ended the last process by SIGSEGV."""
-        _, _, stack = self.said().rpartition("crashed in:\n")
+        _, _, stack = self._said_whole().rpartition("crashed in:\n")
         libraries = [Path(line.partition("(")[0]).name for line in stack.splitlines()]
         # Before it: the handler, and the C library's return from a signal.
         return next(name for name in libraries if not name.startswith(("shim.so", "libc.so")))
