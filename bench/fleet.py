@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from fleet_recordings import Truth, host_of, plant, simulate_own_work, write_fleet
 
 from gviz.fleet import FleetReport, ask, build_fleet, dask_mapper, find_sources, read_report
-from gviz.fleet.stragglers import find_slow
-from gviz.fleet.views import VIEWS
+from gviz.fleet.answers.stragglers import find_slow
+from gviz.fleet.answers.views import VIEWS
 
 _FALSE_ALARM_RANKS = 256
 

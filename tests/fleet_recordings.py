@@ -51,6 +51,12 @@ class Truth:
         Ranks that launch another graph.
     clocks
         Host to the offset of its clock (ns) and its drift (parts per million).
+    since
+        Slow rank to the launch, among those with node times, from which it is slow; else the first.
+    group
+        Ranks of a communicator, which follow each other; 0: all are in one.
+    slow_links
+        Communicator to how much longer (ns) its collectives take when nobody is awaited.
     """
 
     ranks: int
@@ -58,6 +64,13 @@ class Truth:
     slow: Mapping[int, tuple[int, float]] = field(default_factory=dict)
     divergent: frozenset[int] = frozenset()
     clocks: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    since: Mapping[int, int] = field(default_factory=dict)
+    group: int = 0
+    slow_links: Mapping[int, int] = field(default_factory=dict)
+
+    def communicator(self, rank: int) -> int:
+        """Return the communicator of a rank, numbered from 0."""
+        return rank // self.group if self.group else 0
 
 
 def host_of(rank: int) -> str:
@@ -107,11 +120,15 @@ class _Base:
 def write_fleet(folder: Path, truth: Truth) -> Iterator[Path]:
     """Write the ranks of a fleet, each when it is asked for; folder is there."""
     base = _prepare(folder / "base.sqlite")
-    longest = np.full((len(base.launch_id), len(base.collectives)), -np.inf)
+    shape = (len(base.launch_id), len(base.collectives))
+    longest: dict[int, FloatArray] = {}
     for rank in range(truth.ranks):
-        longest = np.maximum(longest, _arrivals(base, *_work(base, truth, rank)))
+        among = truth.communicator(rank)
+        arrivals = _arrivals(base, *_work(base, truth, rank))
+        longest[among] = np.maximum(longest.get(among, np.full(shape, -np.inf)), arrivals)
     for rank in range(truth.ranks):
-        yield _write_rank(folder / f"rank{rank:05}.gviz", base, truth, rank, longest)
+        path = folder / f"rank{rank:05}.gviz"
+        yield _write_rank(path, base, truth, rank, longest[truth.communicator(rank)])
     base.path.unlink()
 
 
@@ -172,7 +189,8 @@ def _work(base: _Base, truth: Truth, rank: int) -> tuple[FloatArray, FloatArray]
     found *= random.normal(1.0, GPU_SPREAD)
     if rank in truth.slow:
         layer, times = truth.slow[rank]
-        found[:, (base.layer == layer) | (layer == EVERY_LAYER)] *= times
+        chosen = np.flatnonzero((base.layer == layer) | (layer == EVERY_LAYER))
+        found[truth.since.get(rank, 0) :, chosen] *= times
     found[:, base.is_collective] = 0.0
     return found, random.exponential(2_000.0, len(found))
 
@@ -192,7 +210,8 @@ def _write_rank(path: Path, base: _Base, truth: Truth, rank: int, longest: Float
     work, late = _work(base, truth, rank)
     random = np.random.default_rng([truth.seed, rank, 1])
     waits = longest - _arrivals(base, work, late)
-    work[:, base.collectives] = waits + COLLECTIVE_NS + random.normal(0, LEAVE_NS, waits.shape)
+    alone = COLLECTIVE_NS + truth.slow_links.get(truth.communicator(rank), 0)
+    work[:, base.collectives] = waits + alone + random.normal(0, LEAVE_NS, waits.shape)
     duration = np.maximum(np.rint(work), 1).astype(np.int64)
     end = np.cumsum(duration + np.rint(base.gap).astype(np.int64), axis=1)
     offset, drift = truth.clocks.get(host_of(rank), (0, 0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,12 @@ from gviz.fleet.tables import (
     LAUNCHES,
     LAYER_TIMES,
     NODE_TIMES,
+    OWN_WORK,
     RANKS,
     RUN_GRAPHS,
     FleetTable,
 )
-from gviz.model import GraphTree, is_failed, read_launch_spans, read_statistics, read_tree
+from gviz.model import GraphTree, TreeSpans, is_failed, read_spans, read_statistics, read_tree
 from gviz.recording import LaunchArrays, Measure, rows, weigh
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Launches whose collectives are kept, of each graph of a run: clocks and waits need no more.
 MOST_LAUNCHES = 32
+#: Launches of which the own work is summed, evenly over those with node times.
+MOST_TIMED = 128
 #: Groups into which the launches of a graph are put: "since when" is known as finely.
 MOST_BINS = 32
 _MEASURES: tuple[Measure, ...] = ("event", "gpu", "host")
@@ -150,7 +153,7 @@ def _map_graph(mapped: _Mapped, places: Mapping[int, int], found: Rows) -> None:
     _add_launches(mapped, found)
     if timed:
         _add_times(mapped, timed, found)
-        _add_collectives(mapped, found)
+        _add_timed_launches(mapped, found)
 
 
 # -- times of nodes and layers -----------------------------------------------------------
@@ -228,30 +231,77 @@ def _add_bins(
     )
 
 
-# -- collectives -------------------------------------------------------------------------
+# -- launches with node times ------------------------------------------------------------
 
 
-def _add_collectives(mapped: _Mapped, found: Rows) -> None:
-    if not mapped.structure.is_collective.any():
-        return
+def _add_timed_launches(mapped: _Mapped, found: Rows) -> None:
+    """Add own work and collectives, of which the spans are read together."""
     recording, tree = mapped.recording, mapped.tree
     timed = [
         launch
         for launch in recording.fetch_launches_with_spans(tree.graph.graph_id)
-        if launch.node_level and launch.gpu_start_ns is not None
+        if launch.node_level
     ]
-    for launch in timed[:MOST_LAUNCHES]:
-        spans = read_launch_spans(recording, tree, launch.launch_id)
-        spans = spans.take(mapped.structure.is_collective[spans.node])
-        if len(spans):
-            found.add(
-                COLLECTIVES,
-                {
-                    **mapped.keys,
-                    "node": spans.node,
-                    "ordinal": launch.ordinal,
-                    "iteration": spans.iteration,
-                    "start_ns": spans.start_ns + (launch.gpu_start_ns or 0),
-                    "duration_ns": spans.duration_ns,
-                },
-            )
+    spread = {timed[at].launch_id: timed[at] for at in _spread(len(timed), MOST_TIMED)}
+    placed = [launch for launch in timed if launch.gpu_start_ns is not None][:MOST_LAUNCHES]
+    if not mapped.structure.is_collective.any():
+        placed = []
+    spans = read_spans(recording, tree, {*spread, *(one.launch_id for one in placed)})
+    is_collective = mapped.structure.is_collective[spans.node]
+    _add_own_work(mapped, spans.take(~is_collective), list(spread.values()), found)
+    _add_collectives(mapped, spans.take(is_collective), placed, found)
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """Return places of at most so many of some launches, evenly among them."""
+    places: list[int] = np.unique(np.linspace(0, count - 1, min(count, most)).astype(int)).tolist()
+    return places
+
+
+def _add_own_work(
+    mapped: _Mapped, spans: TreeSpans, timed: Sequence[rows.Launch], found: Rows
+) -> None:
+    ids, place = np.unique(spans.launch_id, return_inverse=True)
+    total = np.bincount(place, spans.duration_ns, minlength=len(ids))
+    work = dict(zip(ids.tolist(), total.tolist(), strict=True))
+    known = [launch for launch in timed if launch.launch_id in work]
+    if not known:
+        return
+    groups = np.array_split(np.arange(len(known)), min(MOST_BINS, len(known)))
+    firsts = [known[group[0]] for group in groups]
+    found.add(
+        OWN_WORK,
+        {
+            **mapped.keys,
+            "ordinal": [launch.ordinal for launch in firsts],
+            "start_ns": [launch.host_start_ns for launch in firsts],
+            "count": [len(group) for group in groups],
+            "median_ns": [
+                float(np.median([work[known[at].launch_id] for at in group])) for group in groups
+            ],
+        },
+    )
+
+
+def _add_collectives(
+    mapped: _Mapped, spans: TreeSpans, placed: Sequence[rows.Launch], found: Rows
+) -> None:
+    ids = np.array([launch.launch_id for launch in placed], np.int64)
+    spans = spans.take(np.isin(spans.launch_id, ids))
+    if not len(spans):
+        return
+    order = np.argsort(ids)
+    launch = order[np.searchsorted(ids[order], spans.launch_id)]
+    begun = np.array([one.gpu_start_ns or 0 for one in placed], np.int64)
+    ordinal = np.array([one.ordinal for one in placed], np.int64)
+    found.add(
+        COLLECTIVES,
+        {
+            **mapped.keys,
+            "node": spans.node,
+            "ordinal": ordinal[launch],
+            "iteration": spans.iteration,
+            "start_ns": spans.start_ns + begun[launch],
+            "duration_ns": spans.duration_ns,
+        },
+    )

@@ -183,6 +183,17 @@ LAYER_TIMES = FleetTable(
         total_ns=("float64", "derived: sum of their medians, each as often as it runs in a launch"),
     ),
 )
+OWN_WORK = FleetTable(
+    "own_work",
+    "what the nodes of a run take in launches that follow each other, collectives left out",
+    _RUN_GRAPH
+    | _columns(
+        ordinal=("int32", "the first of these launches, by its number on that rank"),
+        start_ns=("int64", "when it was called, on its machine's clock; null: not recorded"),
+        count=("int32", "launches with node times"),
+        median_ns=("float64", "derived: median of the sums of their nodes' durations"),
+    ),
+)
 LAUNCHES = FleetTable(
     "launches",
     "launches of a graph in a run that follow each other, timed in one way",
@@ -213,7 +224,7 @@ COLLECTIVES = FleetTable(
 TABLES = {
     table.name: table
     for table in (
-        RANKS, RUN_GRAPHS, NODE_TIMES, LAYER_TIMES, LAUNCHES, COLLECTIVES,
+        RANKS, RUN_GRAPHS, NODE_TIMES, LAYER_TIMES, OWN_WORK, LAUNCHES, COLLECTIVES,
         GRAPHS, NODES, EDGES, FINDINGS,
     )
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -77,11 +77,15 @@ def read_spans(database: Database, launch_id: int) -> SpanArrays:
 
 
 def read_graph_spans(
-    database: Database, graph_id: int, nodes: tuple[NodeKey, NodeKey] | None
+    database: Database,
+    graph_id: int,
+    nodes: tuple[NodeKey, NodeKey] | None,
+    chosen: Collection[int] | None,
 ) -> SpanArrays:
-    """Return the spans of every recorded launch of a graph.
+    """Return the spans of recorded launches of a graph.
 
     ``nodes``: of those from the first to the second, in order of (graph, node); None: of all.
+    ``chosen``: launches, by their ids; None: all.
     """
     sql = (
         "SELECT launch_id, span_count FROM launch "
@@ -89,6 +93,8 @@ def read_graph_spans(
     )
     launches = database.execute(sql, graph_id)
     check_rows(table_of(rows.Launch), ["launch_id", "span_count"], launches)
+    if chosen is not None:
+        launches = [launch for launch in launches if launch[0] in chosen]
     launches.sort()
     names = [f.name for f in fields(SpanArrays)]
     source = (
@@ -97,6 +103,7 @@ def read_graph_spans(
         "WHERE launch_id BETWEEN ? AND ? AND +launch.graph_id=? AND side='graph' "
         "AND span_count > 0 AND (span.graph_id, span.node_id) >= (?, ?) "
         "AND (span.graph_id, span.node_id) <= (?, ?) "
+        f"{_among(chosen)}"
         "ORDER BY launch_id, span.graph_id, span.node_id, iteration"
     )
     first, last = _EVERY_NODE if nodes is None else nodes
@@ -108,6 +115,12 @@ def read_graph_spans(
     pages = [read(database.execute, part) for part in _page_launches(launches, most)]
     found = join_pages(names, pages)
     return SpanArrays(*(found.integers(name) for name in names))
+
+
+def _among(launches: Collection[int] | None) -> str:
+    if launches is None:
+        return ""
+    return f"AND launch_id IN ({', '.join(str(int(one)) for one in launches)}) "
 
 
 def _page_launches(

@@ -448,13 +448,17 @@ class Recording:
         return self._attempt(lambda: read_spans(self._database, launch_id))
 
     def fetch_graph_spans(
-        self, graph_id: int, nodes: tuple[NodeKey, NodeKey] | None = None
+        self,
+        graph_id: int,
+        nodes: tuple[NodeKey, NodeKey] | None = None,
+        launches: Collection[int] | None = None,
     ) -> SpanArrays:
         """Return the spans of every recorded launch of a graph as arrays.
 
-        ``nodes`` are the first and the last (graph_id, node_id) wanted; None: all.
+        ``nodes`` are the first and the last (graph_id, node_id) wanted, ``launches`` the ids of
+        launches; None: all.
         """
-        return self._attempt(lambda: read_graph_spans(self._database, graph_id, nodes))
+        return self._attempt(lambda: read_graph_spans(self._database, graph_id, nodes, launches))
 
     def fetch_node_durations(self, launched_graph_id: int, node: NodeKey) -> IntArray:
         """Return a node's durations over a graph's launches, in their order (int64, ns)."""

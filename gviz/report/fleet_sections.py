@@ -29,6 +29,8 @@ from gviz.text import MISSING, counted
 
 #: Ranks that a table lists unless all are requested.
 MOST_RANKS = 20
+#: Ranges of ranks that a row of it names.
+_MOST_RANGES = 8
 
 
 def fleet_document(report: FleetReport, most: int | None = MOST_RANKS) -> Document:
@@ -60,7 +62,8 @@ def _slow_sentence(report: FleetReport) -> Sentence:
     return say(
         others, _name(worst.rank), ", whose own work in a launch takes ",
         share(worst.excess_fraction), " longer (", ns(worst.excess_ns), ")",
-        f", most of it in {worst.layer}." if worst.layer else ".",
+        f", most of it in {worst.layer}" if worst.layer else "",
+        f", since launch {worst.since_launch:,}." if worst.since_launch is not None else ".",
     )  # fmt: skip
 
 
@@ -123,12 +126,13 @@ def _slow_table(found: Sequence[SlowRank], most: int | None) -> TableBlock:
         column("Rank"), column("Host"), column("GPU"), column("Graph"),
         numbers("Own work", meaning["own_ns"]), numbers("More", meaning["excess_ns"]),
         numbers("Share", meaning["excess_fraction"]), column("Where", meaning["layer"]),
-        column("Slowest node", meaning["nodes"]),
+        numbers("Since launch", meaning["since_launch"]), column("Slowest node", meaning["nodes"]),
     ]  # fmt: skip
     rows: list[list[Content]] = [
         [
             _short(one.rank), one.rank.host or MISSING, one.rank.gpus or MISSING, one.graph,
             ns(one.own_ns), ns(one.excess_ns), share(one.excess_fraction), _where(one),
+            number(one.since_launch, "estimated"),
             one.nodes[0].name if one.nodes else MISSING,
         ]
         for one in found[:most]
@@ -161,18 +165,37 @@ def _awaited_table(found: Sequence[AwaitedRank], most: int | None) -> TableBlock
 def _divergent_table(found: Sequence[DivergentRank], most: int | None) -> TableBlock:
     meaning = {name: capitalized(doc) for name, _, doc in fields_of(DivergentRank)}
     columns = [
-        column("Rank"), column("Host"), column("Differs in"),
-        column("Lacks", meaning["missing"]), column("Has", meaning["added"]),
+        column("Ranks"), numbers("Number", "Ranks that differ alike"), column("Differ in"),
+        column("Lack", meaning["missing"]), column("Have", meaning["added"]),
     ]  # fmt: skip
+    alike: dict[tuple[object, ...], list[DivergentRank]] = {}
+    for one in found:
+        alike.setdefault((one.differs, one.missing, one.added), []).append(one)
+    groups = sorted(alike.values(), key=len, reverse=True)
     rows: list[list[Content]] = [
         [
-            _short(one.rank), one.rank.host or MISSING, one.differs,
-            ", ".join(one.missing) or MISSING, ", ".join(one.added) or MISSING,
+            _ranks_text([one.rank for one in group]), number(len(group)), group[0].differs,
+            ", ".join(group[0].missing) or MISSING, ", ".join(group[0].added) or MISSING,
         ]
-        for one in found[:most]
+        for group in groups[:most]
     ]  # fmt: skip
     label = "Ranks that launch something else"
-    return table(label, columns, rows, left_out=len(found) - len(rows))
+    return table(label, columns, rows, left_out=len(groups) - len(rows))
+
+
+def _ranks_text(ranks: Sequence[FleetRank]) -> str:
+    """Return ranks as ranges of their numbers, the first of them where there are many."""
+    numbered = sorted({one.rank for one in ranks if one.rank is not None})
+    parts: list[list[int]] = []
+    for rank in numbered:
+        if parts and rank == parts[-1][1] + 1:
+            parts[-1][1] = rank
+        else:
+            parts.append([rank, rank])
+    named = [f"{a}" if a == b else f"{a}–{b}" for a, b in parts]
+    named += [_short(one) for one in ranks if one.rank is None]
+    more = len(named) - _MOST_RANGES
+    return ", ".join(named[:_MOST_RANGES]) + (f", … {more:,} more" if more > 0 else "")
 
 
 def _clock_table(found: Sequence[HostClock], most: int | None) -> TableBlock:

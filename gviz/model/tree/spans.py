@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -76,9 +76,15 @@ def read_raw_spans(recording: Recording, launch_id: int, keep: Keep = build_anew
     return keep(("spans", launch_id), lambda: recording.fetch_spans(launch_id))
 
 
-def read_spans(recording: Recording, tree: GraphTree) -> TreeSpans:
-    """Return the spans of all recorded launches, by launch, node and iteration."""
-    return _on_nodes(tree, recording.fetch_graph_spans(tree.outermost.graph_id))
+def read_spans(
+    recording: Recording, tree: GraphTree, launches: Collection[int] | None = None
+) -> TreeSpans:
+    """Return the spans of recorded launches, by launch, node and iteration.
+
+    ``launches`` are the ids of those wanted; None: all.
+    """
+    found = recording.fetch_graph_spans(tree.outermost.graph_id, launches=launches)
+    return _on_nodes(tree, found)
 
 
 def read_nested_spans(recording: Recording, tree: GraphTree) -> TreeSpans:

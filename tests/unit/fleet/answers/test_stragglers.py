@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gviz.fleet.stragglers import find_slow
+from gviz.fleet.answers.stragglers import find_slow
 
 
 def fleet(ranks: int, seed: int) -> np.ndarray:

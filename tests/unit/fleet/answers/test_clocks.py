@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gviz.fleet.clocks import LEAST_EXECUTIONS, fit_clocks
+from gviz.fleet.answers.clocks import LEAST_EXECUTIONS, fit_clocks
 
 OFFSETS = np.array([0.0, 2_000_000.0, -35_000.0, 7.0])
 DRIFTS = np.array([0.0, 20e-6, -31e-6, 0.0])

@@ -18,7 +18,8 @@ from rank_recordings import Planted, write_ranks
 from recordings import Shape, Work, write_recording
 
 from gviz.errors import RecordingError, UsageError
-from gviz.fleet import ask, build_fleet, find_sources, fleet_columns, questions
+from gviz.fleet import ask, build_fleet, find_sources, fleet_columns
+from gviz.fleet.answers import questions
 
 pytestmark = [needs_fleet, pytest.mark.thorough]
 

@@ -12,11 +12,11 @@ from threading import Timer
 from typing import Any
 
 from gviz.errors import RecordingError, UsageError
+from gviz.fleet.answers.views import VIEWS
 from gviz.fleet.extra import load
 from gviz.fleet.manifest import Manifest
 from gviz.fleet.store import Store
 from gviz.fleet.tables import TABLES
-from gviz.fleet.views import VIEWS
 from gviz.recording import QueryResult
 
 #: What a question may hold in memory; it spills nothing to disk.

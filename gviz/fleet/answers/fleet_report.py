@@ -1,0 +1,139 @@
+"""The report of a data set: who is slow, who waits for whom, who launches something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gviz.fleet.answers.clocks import FittedClocks, fit_clocks
+from gviz.fleet.answers.questions import open_questions
+from gviz.fleet.answers.results import (
+    AwaitedRank,
+    DivergentRank,
+    FleetRank,
+    FleetReport,
+    HostClock,
+)
+from gviz.fleet.answers.slow_ranks import find_slow_ranks
+from gviz.stats import to_document
+
+#: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
+REPORT_VERSION = 1
+
+
+def report_to_json(report: FleetReport) -> dict[str, Any]:
+    """Return a report as JSON values, with how each number came about under ``how``."""
+    return to_document(report)
+
+
+def read_report(url: str) -> FleetReport:
+    """Return the report of a data set.
+
+    Raises
+    ------
+    RecordingError
+        If there is no data set.
+    GvizError
+        If a library of the extra is not installed.
+    """
+    with open_questions(url) as (connection, manifest):
+        answers = _Answers(connection)
+        divergent = answers.divergent()
+        ranks, hosts, graphs, compared = connection.execute(
+            "SELECT count(*), count(DISTINCT host), (SELECT count(*) FROM graphs), "
+            "(SELECT count(DISTINCT (recording_id, run_id)) FROM layer_times) FROM ranks"
+        ).fetchone()
+        return FleetReport(
+            report_version=REPORT_VERSION,
+            rank_count=ranks,
+            host_count=hosts,
+            build_count=len(manifest.builds),
+            failure_count=len(manifest.failures),
+            graph_count=graphs,
+            compared_count=compared,
+            slow=find_slow_ranks(connection, answers.ranks),
+            awaited=answers.awaited(divergent),
+            divergent=divergent,
+            clocks=answers.clocks() if hosts > 1 else (),
+        )
+
+
+class _Answers:
+    """Answers to the questions of a report."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.ranks = {
+            (row[0], row[1]): FleetRank(*row)
+            for row in connection.execute(
+                "SELECT recording_id, run_id, rank, host, gpus FROM ranks"
+            ).fetchall()
+        }
+
+    def awaited(self, divergent: Sequence[DivergentRank]) -> tuple[AwaitedRank, ...]:
+        """Return the ranks that come last in most executions of a collective.
+
+        Those with a graph of their own are left out: collectives are matched by graph, and the
+        others have theirs in another one.
+        """
+        rows = self._connection.execute(_AWAITED).fetchall()
+        apart = {one.rank for one in divergent if one.differs == "graphs"}
+        found = [
+            AwaitedRank(self.ranks[recording, run], graph, fraction, wait)
+            for recording, run, graph, fraction, wait in rows
+        ]
+        return tuple(one for one in found if one.rank not in apart)
+
+    def divergent(self) -> tuple[DivergentRank, ...]:
+        """Return the ranks that launch something else."""
+        rows = self._connection.execute(
+            "SELECT recording_id, run_id, differs, missing, added FROM divergent_graphs"
+        ).fetchall()
+        return tuple(
+            DivergentRank(self.ranks[recording, run], differs, tuple(missing), tuple(added))
+            for recording, run, differs, missing, added in rows
+        )
+
+    def clocks(self) -> tuple[HostClock, ...]:
+        """Return the clocks of all machines."""
+        found = self._connection.execute(_ENDS).fetchnumpy()
+        if not len(found["end_ns"]):
+            return ()
+        hosts, host = np.unique(found["host"].astype(str), return_inverse=True)
+        execution = found["execution"].astype(np.int64)
+        ends = np.full((int(execution.max()) + 1, len(hosts)), np.nan)
+        ends[execution, host] = found["end_ns"] - found["end_ns"].min()
+        return _host_clocks(hosts.tolist(), fit_clocks(ends))
+
+
+def _host_clocks(hosts: list[str], found: FittedClocks) -> tuple[HostClock, ...]:
+    values = zip(hosts, found.offset_ns, found.drift * 1e6, found.residual_ns, strict=True)
+    return tuple(
+        HostClock(host, *(None if np.isnan(x) else float(x) for x in numbers))
+        for host, *numbers in values
+    )
+
+
+#: Those that come last in most executions of a collective. Of two ranks each does in half of them.
+_AWAITED = """
+    WITH launched AS (
+        SELECT graph_key, nth, count(DISTINCT ordinal) AS launch_count,
+            count(DISTINCT (recording_id, run_id)) AS rank_count
+        FROM collectives GROUP BY graph_key, nth
+    )
+    SELECT recording_id, run_id, any_value(graph), max(last_fraction),
+        sum(last_count * mean_wait_ns) / any_value(launch_count) AS wait_ns
+    FROM waits_for JOIN launched USING (graph_key, nth)
+    GROUP BY recording_id, run_id, graph_key, nth
+    HAVING max(last_fraction) > greatest(0.5, 1.5 / any_value(rank_count))
+    ORDER BY wait_ns DESC
+"""
+#: Of each execution the middle end on each host.
+_ENDS = """
+    SELECT dense_rank() OVER (ORDER BY graph_key, nth, node, ordinal, iteration) - 1 AS execution,
+        host, median(start_ns + duration_ns)::BIGINT AS end_ns
+    FROM collectives JOIN ranks USING (recording_id, run_id) WHERE host IS NOT NULL
+    GROUP BY graph_key, nth, node, ordinal, iteration, host
+"""

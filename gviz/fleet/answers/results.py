@@ -1,0 +1,107 @@
+"""Results of a report on a data set; every field says how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gviz.stats import figure
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRank:
+    """A rank of a data set."""
+
+    recording_id: int = figure("stated", "its recording")
+    run_id: int = figure("stated", "the run in it")
+    rank: int | None = figure("measured", "of a distributed job; null: not recorded")
+    host: str | None = figure("measured", "its machine")
+    gpus: str = figure("measured", "its GPUs")
+
+
+@dataclass(frozen=True, slots=True)
+class SlowerNode:
+    """A node that takes longer on a slow rank."""
+
+    name: str = figure("stated", "its name")
+    layer: str = figure("stated", "its layer of the model; empty: none")
+    median_ns: float = figure("derived", "median duration on that rank")
+    usual_ns: float = figure("derived", "median of the ranks' medians")
+
+
+@dataclass(frozen=True, slots=True)
+class SlowRank:
+    """A rank whose own work takes longer than on the others, beyond what they vary by."""
+
+    rank: FleetRank = figure("stated", "which")
+    graph: str = figure("stated", "the graph")
+    own_ns: float = figure("derived", "what its nodes take in a launch, collectives left out")
+    excess_ns: float = figure("derived", "by how much that is more than on the middle rank")
+    excess_fraction: float = figure("derived", "that, as a share of the middle rank's")
+    deviations: float | None = figure("derived", "that, in deviations of all ranks")
+    layer: str = figure("stated", "the layer in which most of it is; empty: in none")
+    layer_fraction: float = figure("derived", "share of the excess that is in that layer")
+    is_even: bool = figure(
+        "estimated",
+        "most of its layers take longer by about the same share: such as a GPU that is clocked "
+        "lower than others",
+    )
+    nodes: tuple[SlowerNode, ...] = figure("derived", "its nodes that take longer, most first")
+    since_launch: int | None = figure(
+        "estimated",
+        "launch from which it is slow, by its number; null: from the first that has node times, or "
+        "not known",
+    )
+    since_ns: int | None = figure("measured", "when that was called, on its machine's clock")
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedRank:
+    """A rank that others wait for in collectives."""
+
+    rank: FleetRank = figure("stated", "which")
+    graph: str = figure("stated", "the graph")
+    last_fraction: float = figure(
+        "estimated", "share of the executions in which it came last, of the collective with most"
+    )
+    wait_ns: float = figure(
+        "estimated", "what the others waited for it in a launch, summed over collectives: the mean"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DivergentRank:
+    """A rank that launches other graphs than most, or in another order."""
+
+    rank: FleetRank = figure("stated", "which")
+    differs: str = figure("derived", "graphs, or order")
+    missing: tuple[str, ...] = figure("derived", "graphs that most ranks launch and it does not")
+    added: tuple[str, ...] = figure("derived", "graphs that it launches and most do not")
+
+
+@dataclass(frozen=True, slots=True)
+class HostClock:
+    """The clock of a machine beside that of the first one."""
+
+    host: str = figure("stated", "the machine")
+    offset_ns: float | None = figure("estimated", "how far it is ahead; null: too few collectives")
+    drift_ppm: float | None = figure("estimated", "how much faster it runs, parts per million")
+    residual_ns: float | None = figure(
+        "estimated", "error of times put on the first clock: 95% of ends are nearer to the others'"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FleetReport:
+    """A data set reported on."""
+
+    report_version: int = figure("stated", "version of these keys")
+    rank_count: int = figure("measured", "runs in it")
+    host_count: int = figure("measured", "their machines")
+    build_count: int = figure("stated", "builds that made it")
+    failure_count: int = figure("stated", "recordings that were given and are not in it")
+    graph_count: int = figure("derived", "structures of graphs")
+    compared_count: int = figure("derived", "runs that are compared in a graph")
+    slow: tuple[SlowRank, ...] = figure("derived", "slow ranks, the slowest first")
+    awaited: tuple[AwaitedRank, ...] = figure("derived", "awaited ranks, the costliest first")
+    divergent: tuple[DivergentRank, ...] = figure("derived", "those that launch something else")
+    clocks: tuple[HostClock, ...] = figure("derived", "clocks of machines; empty: one machine")
