@@ -32,6 +32,8 @@ from gviz.recording.rows.recorded import KernelFunction as KernelFunction
 from gviz.recording.rows.schema import all_tables as all_tables
 from gviz.recording.rows.tables import Table as Table
 from gviz.recording.rows.tables import table_of as table_of
+from gviz.recording.rows.trials import GraphTrial as GraphTrial
+from gviz.recording.rows.trials import GraphTrialEdit as GraphTrialEdit
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import MOST_BYTES as MOST_BYTES
 from gviz.recording.rows.value_ranges import number_range as number_range

@@ -148,6 +148,14 @@ class Recording:
         """Return the updates of executables, summed, in order of the first of each."""
         return self._fetch(rows.GraphUpdate, "WHERE run_id=? ORDER BY first_ns", run_id)
 
+    def fetch_trials(self, graph_id: int) -> list[rows.GraphTrial]:
+        """Return the trials of a graph, in the order they were made; those refused too."""
+        return self._fetch(rows.GraphTrial, "WHERE graph_id=? ORDER BY trial_id", graph_id)
+
+    def fetch_trial_edits(self, trial_id: int) -> list[rows.GraphTrialEdit]:
+        """Return what a trial changed."""
+        return self._fetch(rows.GraphTrialEdit, "WHERE trial_id=? ORDER BY position", trial_id)
+
     def fetch_nvtx_ranges(self, run_id: int) -> list[rows.NvtxRange]:
         """Return the host-side NVTX ranges of a run, in order of start."""
         return self._fetch(rows.NvtxRange, "WHERE run_id=? ORDER BY start_ns", run_id)

@@ -6,6 +6,7 @@ from gviz.stats.arrays import IntArray as IntArray
 from gviz.stats.bootstrap import Interval as Interval
 from gviz.stats.bootstrap import Spread as Spread
 from gviz.stats.bootstrap import interval_of as interval_of
+from gviz.stats.bootstrap import median_interval as median_interval
 from gviz.stats.bootstrap import spread as spread
 from gviz.stats.evidence import CuptiState as CuptiState
 from gviz.stats.evidence import Evidence as Evidence

@@ -1,4 +1,4 @@
-"""Confidence intervals of means by resampling, the same every time for the same values.
+"""Confidence intervals of means and medians by resampling, the same every time for the same values.
 
 References
 ----------
@@ -68,6 +68,17 @@ def mean_interval(values: npt.ArrayLike) -> Interval:
         reach = _Z * float(found.std(ddof=1)) / float(np.sqrt(len(found)))
         return Interval(float(found.mean()) - reach, float(found.mean()) + reach)
     return percentiles(_resampled_means(found, np.random.default_rng(SEED)))
+
+
+def median_interval(values: npt.ArrayLike) -> Interval:
+    """Return the 95% interval of the median of values (float64, at least one)."""
+    found = np.asarray(values, np.float64)
+    if len(found) < 2:
+        return Interval(None, None)
+    rng = np.random.default_rng(SEED)
+    return percentiles(
+        np.median(found[rng.integers(0, len(found), (RESAMPLES, len(found)))], axis=1)
+    )
 
 
 def interval_of(

@@ -74,6 +74,8 @@ enum record_type {
     RECORD_LAUNCHES_PASSED = 62, /* Launches of an executable of which only the number is known */
     RECORD_VISITED = 63, /* A launch in a window that CUPTI came for: its ids, and CUPTI's */
     RECORD_GRAPH_ORIGIN = 70, /* The place where a graph's capture began, or where it was instantiated */
+    RECORD_TRIAL = 71, /* A trial of an executable's graph */
+    RECORD_TRIAL_REFUSED = 72, /* A trial was not made, or none of an executable's graph */
     RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
 };
 
@@ -121,6 +123,28 @@ enum name_kind {
     NAME_NONE = 0,
     NAME_EXPLICIT = 1,
     NAME_FRAMEWORK = 2,
+};
+
+/* Edit of a graph that a trial is about; EXECUTABLE and CONTROL: none */
+enum trial_kind {
+    TRIAL_ANY = 0,
+    TRIAL_EXECUTABLE = 1,
+    TRIAL_CONTROL = 2,
+    TRIAL_IMPLIED = 3,
+    TRIAL_DELAY = 4,
+};
+
+/* Of what two copies of a graph leave in memory, whether it is the same */
+enum trial_results {
+    TRIAL_NOT_TESTED = 0,
+    TRIAL_EQUAL = 1,
+    TRIAL_DIFFERENT = 2,
+};
+
+/* One change of a copy */
+enum change_kind {
+    CHANGE_CUT = 1,
+    CHANGE_DELAY = 2,
 };
 
 /* The beginning of a segment file */
@@ -191,6 +215,23 @@ struct operation {
     uint64_t end_ns; /* of the event after the call */
 };
 _Static_assert(sizeof(struct operation) == 88, "its size");
+
+/* A change of the copy, in a TRIAL record */
+struct trial_edit {
+    uint32_t kind; /* enum change_kind */
+    uint32_t graph_id;
+    uint32_t node_id; /* of a dependency that is cut, the node that is waited for */
+    uint32_t to_node_id; /* and the one that waits */
+    uint64_t value_ns; /* of a delay */
+};
+_Static_assert(sizeof(struct trial_edit) == 24, "its size");
+
+/* Two launches, one after the other in whichever order, in a TRIAL record after its edits */
+struct trial_pair {
+    uint64_t unedited_ns; /* without the edit, between two events around the launch */
+    uint64_t edited_ns; /* with it */
+};
+_Static_assert(sizeof(struct trial_pair) == 16, "its size");
 
 /* A GPU */
 struct device_record {
@@ -622,5 +663,30 @@ struct origin_record {
     /* then: name: that the program or a framework gave */
 };
 _Static_assert(sizeof(struct origin_record) == 40, "its size");
+
+/* A trial of an executable's graph */
+struct trial_record {
+    uint32_t graph_id;
+    uint32_t exec_id;
+    uint32_t kind; /* enum trial_kind */
+    uint32_t results; /* enum trial_results */
+    uint32_t edits;
+    uint32_t pairs;
+    uint64_t begin_ns;
+    uint64_t held_ns; /* how long calls of the program were held */
+    uint64_t saved_bytes; /* device memory that was saved and restored */
+    /* then: tail: struct trial_edit, then struct trial_pair */
+};
+_Static_assert(sizeof(struct trial_record) == 48, "its size");
+
+/* A trial was not made, or none of an executable's graph */
+struct trial_refused_record {
+    uint32_t graph_id;
+    uint32_t exec_id;
+    uint32_t kind; /* enum trial_kind */
+    uint32_t reserved;
+    /* then: why: in words */
+};
+_Static_assert(sizeof(struct trial_refused_record) == 16, "its size");
 
 #endif

@@ -38,6 +38,8 @@ from gviz.recording.rows.schema import create_sql as create_sql
 from gviz.recording.rows.tables import Column as Column
 from gviz.recording.rows.tables import Table as Table
 from gviz.recording.rows.tables import table_of as table_of
+from gviz.recording.rows.trials import GraphTrial as GraphTrial
+from gviz.recording.rows.trials import GraphTrialEdit as GraphTrialEdit
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import value_range as value_range
 from gviz.recording.rows.versions import APPLICATION_ID as APPLICATION_ID

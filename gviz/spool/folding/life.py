@@ -10,9 +10,8 @@ import numpy as np
 from gviz.model import reinstantiation
 from gviz.recording import rows
 from gviz.runs import Rows, blank_rows, integers
-from gviz.spool.folding.capture_failures import fold_capture_failures
+from gviz.spool.folding.failures import fold_capture_failures, fold_instantiate_failures
 from gviz.spool.folding.graphs import GraphFolder, Graphs
-from gviz.spool.folding.instantiate_failures import fold_instantiate_failures
 from gviz.spool.folding.updates import fold_updates
 from gviz.spool.records import GraphWalk
 from gviz.spool.streams import Contents

@@ -32,6 +32,7 @@ from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_devices
 from gviz.spool.folding.stacks import fold_stacks
+from gviz.spool.folding.trials import fold_trials
 from gviz.spool.records import (
     LEFT_WITH,
     SPOOL_SUFFIX,
@@ -155,6 +156,7 @@ class _Fold:
         steps.run(self._write_spans, launches, graphs)
         self._write_host()
         self.builder.add(*life.rows())
+        self.builder.add(*fold_trials(self.contents, graphs))
         self.builder.add_columns(rows.ApiCall, life.calls)
         self.builder.finish()
 

@@ -8,7 +8,10 @@ from gviz.spool.records.ending import LEFT_WITH as LEFT_WITH
 from gviz.spool.records.ending import mark_terminated as mark_terminated
 from gviz.spool.records.ending import well_ended as well_ended
 from gviz.spool.records.enums import STACK_REASONS as STACK_REASONS
+from gviz.spool.records.enums import ChangeKind as ChangeKind
 from gviz.spool.records.enums import PeriodReason as PeriodReason
+from gviz.spool.records.enums import TrialKind as TrialKind
+from gviz.spool.records.enums import TrialResults as TrialResults
 from gviz.spool.records.enums import WindowReason as WindowReason
 from gviz.spool.records.enums import word_of as word_of
 from gviz.spool.records.event_records import CalibrationRecord as CalibrationRecord
@@ -61,3 +64,5 @@ from gviz.spool.records.reader import SpoolReader as SpoolReader
 from gviz.spool.records.run_records import DeviceRecord as DeviceRecord
 from gviz.spool.records.run_records import PeriodRecord as PeriodRecord
 from gviz.spool.records.run_records import WindowRecord as WindowRecord
+from gviz.spool.records.trial_records import TrialRecord as TrialRecord
+from gviz.spool.records.trial_records import TrialRefusedRecord as TrialRefusedRecord

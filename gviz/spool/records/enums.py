@@ -37,6 +37,31 @@ class MemoryStep(IntEnum):
     FIRST_LAUNCH = 3
 
 
+class TrialKind(IntEnum):
+    """Edit of a graph that a trial is about; EXECUTABLE and CONTROL: none."""
+
+    ANY = 0
+    EXECUTABLE = 1  # an unedited copy against the program's executable
+    CONTROL = 2  # against another unedited copy
+    IMPLIED = 3
+    DELAY = 4
+
+
+class TrialResults(IntEnum):
+    """Of what two copies of a graph leave in memory, whether it is the same."""
+
+    NOT_TESTED = 0
+    EQUAL = 1
+    DIFFERENT = 2
+
+
+class ChangeKind(IntEnum):
+    """One change of a copy."""
+
+    CUT = 1
+    DELAY = 2
+
+
 class StackReason(IntEnum):
     """Cause of the lack of a Python stack, in place of a stack's number."""
 
@@ -63,7 +88,7 @@ STACK_REASONS: dict[int, str] = {
 }
 
 
-def word_of(reason: type[PeriodReason] | type[WindowReason], number: int) -> str:
+def word_of(reason: type[IntEnum], number: int) -> str:
     """Return the word of a reason; one that a later gviz wrote has its number."""
-    known = {int(member): member.name.lower() for member in reason}
+    known = {int(member): member.name.lower().replace("_", " ") for member in reason}
     return known.get(number, f"reason {number}")

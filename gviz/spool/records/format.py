@@ -83,6 +83,8 @@ class RecordType(IntEnum):
     LAUNCHES_PASSED = 62
     VISITED = 63
     GRAPH_ORIGIN = 70
+    TRIAL = 71
+    TRIAL_REFUSED = 72
     STOPPED = 75
 
 

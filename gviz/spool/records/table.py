@@ -25,7 +25,15 @@ from gviz.spool.records.call_records import (
     RuntimeCallNameRecord,
     VisitedRecord,
 )
-from gviz.spool.records.enums import MemoryStep, PeriodReason, StackReason, WindowReason
+from gviz.spool.records.enums import (
+    ChangeKind,
+    MemoryStep,
+    PeriodReason,
+    StackReason,
+    TrialKind,
+    TrialResults,
+    WindowReason,
+)
 from gviz.spool.records.event_records import (
     CalibrationRecord,
     NodeTime,
@@ -72,6 +80,12 @@ from gviz.spool.records.run_records import (
     WindowRecord,
 )
 from gviz.spool.records.structure import Layout
+from gviz.spool.records.trial_records import (
+    TrialEdit,
+    TrialPair,
+    TrialRecord,
+    TrialRefusedRecord,
+)
 
 SEGMENT_HEADER = Layout(SegmentHeader)
 RECORD_HEADER = Layout(RecordHeader)
@@ -79,6 +93,8 @@ ARGUMENT = Layout(ArgumentRecord)
 EDGE = Layout(EdgeRecord)
 NODE_TIME = Layout(NodeTime)
 OPERATION = Layout(Operation)
+TRIAL_EDIT = Layout(TrialEdit)
+TRIAL_PAIR = Layout(TrialPair)
 
 DEVICE = Layout(DeviceRecord)
 PERIOD = Layout(PeriodRecord)
@@ -118,6 +134,8 @@ NODE_TIMES = Layout(NodeTimesRecord)
 CALIBRATION = Layout(CalibrationRecord)
 OPERATIONS = Layout(OperationsRecord)
 REFUSED = Layout(RefusedRecord)
+TRIAL = Layout(TrialRecord)
+TRIAL_REFUSED = Layout(TrialRefusedRecord)
 
 #: The structures that are no record of their own: parts of the file, and of other records.
 PARTS: tuple[Layout[Any], ...] = (
@@ -127,10 +145,13 @@ PARTS: tuple[Layout[Any], ...] = (
     EDGE,
     NODE_TIME,
     OPERATION,
+    TRIAL_EDIT,
+    TRIAL_PAIR,
 )
 #: Numbers in records that stand for a word.
 ENUMS: tuple[type[IntEnum], ...] = (
-    PeriodReason, WindowReason, MemoryStep, StackReason, NameKind,
+    PeriodReason, WindowReason, MemoryStep, StackReason, NameKind, TrialKind, TrialResults,
+    ChangeKind,
 )  # fmt: skip
 #: The layout of each type of record.
 LAYOUTS: dict[RecordType, Layout[Any]] = {
@@ -172,6 +193,8 @@ LAYOUTS: dict[RecordType, Layout[Any]] = {
     RecordType.REFUSED: REFUSED,
     RecordType.PERIOD: PERIOD,
     RecordType.GRAPH_ORIGIN: GRAPH_ORIGIN,
+    RecordType.TRIAL: TRIAL,
+    RecordType.TRIAL_REFUSED: TRIAL_REFUSED,
 }
 #: What the types of record hold that are text alone.
 TEXTS: dict[RecordType, str] = {

@@ -9,3 +9,4 @@ from gviz.spool.streams.launch_stream import LaunchStream as LaunchStream
 from gviz.spool.streams.node_ids import Numbering as Numbering
 from gviz.spool.streams.node_ids import body_name as body_name
 from gviz.spool.streams.samples import Samples as Samples
+from gviz.spool.streams.trials import MadeTrial as MadeTrial

@@ -32,6 +32,7 @@ from gviz.spool.records import (
     PeriodRecord,
     Record,
     RecordType,
+    TrialRefusedRecord,
     WindowRecord,
     check_sizes,
     check_storable,
@@ -50,6 +51,7 @@ from gviz.spool.streams.fences import Fences, fences_of
 from gviz.spool.streams.launch_stream import LaunchStream
 from gviz.spool.streams.operation_stream import OperationStream
 from gviz.spool.streams.retention import Retention
+from gviz.spool.streams.trials import TRIAL_TAKERS, MadeTrial
 from gviz.spool.streams.visits import Visits
 
 #: NVTX ranges kept; those beyond are counted.
@@ -94,6 +96,7 @@ class Contents:
     origins: list[OriginRecord] = field(default_factory=list)
     node_times: list[NodeTimesRecord] = field(default_factory=list)
     calibrations: list[CalibrationRecord] = field(default_factory=list)
+    trials: list[MadeTrial | TrialRefusedRecord] = field(default_factory=list)
     collectors: list[tuple[str, str]] = field(default_factory=list)
     #: why nodes of a graph are not timed, by the graph's id
     refusals: dict[int, str] = field(default_factory=dict)
@@ -432,6 +435,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.PERIOD: _period,
     RecordType.ALTERNATION: _alternation,
     **EVENT_TAKERS,
+    **TRIAL_TAKERS,
     **{kind: _of_life(take) for kind, take in LIFE_TAKERS.items()},
     **NESTING_TAKERS,
 }

@@ -26,7 +26,7 @@ FOREIGN_IDS = {
     "process_id", "device_id", "thread_id", "capture_thread_id", "created_thread_id",
     "cuda_graph_id", "cuda_exec_id", "node_id", "exec_node_id", "parent_node_id",
     "stream_id", "capture_stream_id", "correlation_id", "instantiate_thread_id", "error_thread_id",
-    "error_stream_id", "failing_node_id", "free_node_id",
+    "error_stream_id", "failing_node_id", "free_node_id", "to_node_id",
 }  # fmt: skip
 #: Numbers from 0 within their run.
 COUNTED_IN_THE_RUN = {"window_id", "period_id"}

@@ -40,6 +40,7 @@ SHOWN = {
     3: "CONDITIONAL WHILE",
     4: "CuPy fork-join pipeline",
     5: "CuPy fork-join pipeline",
+    6: "CuPy fork-join pipeline",
 }
 
 
