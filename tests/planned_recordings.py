@@ -16,6 +16,8 @@ from gviz.recording.writer import RecordingWriter
 STARTED_NS = 1_790_000_000_000_000_000
 #: Multiprocessors of the recordings' GPU.
 MULTIPROCESSORS = 132
+#: What the events of a copy put before each node that it times.
+EVENTS_NS = 2_000
 
 
 @dataclass
@@ -69,6 +71,9 @@ class Plan:
     scales
         Of the launches with node times: all times in one are so many times as long; 1 for those
         beyond the last.
+    slices
+        More than 1: launches with node times are copies, each of which times one slice of the
+        nodes, in turn; its events put :data:`EVENTS_NS` before each of them.
     rebuilt
         Further executables that an update of the first would have given, never launched.
     """
@@ -88,6 +93,7 @@ class Plan:
     foreign_ns: int = 0
     between_calls_ns: int | None = None
     scales: Sequence[float] = ()
+    slices: int = 1
     rebuilt: int = 0
     functions: dict[str, int] = field(default_factory=dict)
     allocations: Sequence[dict[str, Any]] = ()
@@ -224,12 +230,13 @@ class Plan:
     def _write_statistics(self, writer: RecordingWriter) -> None:
         for number, node in enumerate(self.nodes):
             each = node.duration_ns
-            if each is not None and self.launches:
+            count = self.launches // self.slices
+            if each is not None and count:
                 writer.insert(
                     rows.NodeStatistics(
-                        graph_id=1, node_id=number, count=self.launches,
-                        total_ns=self.launches * each, median_ns=each, p5_ns=each, p95_ns=each,
-                        min_ns=each, max_ns=each, mad_ns=0.0, start_median_ns=float(node.start_ns),
+                        graph_id=1, node_id=number, count=count, total_ns=count * each,
+                        median_ns=each, p5_ns=each, p95_ns=each, min_ns=each, max_ns=each,
+                        mad_ns=0.0, start_median_ns=float(node.start_ns),
                     )
                 )  # fmt: skip
 
@@ -276,29 +283,38 @@ class Plan:
                         "node_level": int(is_timed), "event_duration_ns": took + call + 2_000,
                         "gpu_start_ns": gpu if is_timed else None,
                         "gpu_end_ns": gpu + took if is_timed else None,
-                        "span_count": len(timed) if is_timed else 0, "node_method": "cupti",
-                        **self.launch,
+                        "span_count": len(self._sliced(ordinal, timed)) if is_timed else 0,
+                        "node_method": "cupti" if self.slices == 1 else "events", **self.launch,
                     }
                 )
             )  # fmt: skip
             if is_timed:
-                writer.insert_tuples(
-                    rows.Span,
-                    [
-                        (
-                            ordinal + 1,
-                            1,
-                            i,
-                            0,
-                            round((n.start_ns - first) * scale),
-                            round((n.duration_ns or 0) * scale),
-                            n.queue,
-                        )
-                        for i, n in timed
-                    ],
-                )
+                writer.insert_tuples(rows.Span, self._spans(ordinal, timed, first, scale))
             waits = self.between_calls_ns is None
             clock = gpu + took + 20_000 if waits else clock + call + (self.between_calls_ns or 0)
+
+    def _sliced(self, ordinal: int, timed: list[tuple[int, Planned]]) -> list[tuple[int, Planned]]:
+        """Return the nodes that a launch times."""
+        size = -(-len(timed) // self.slices)
+        begin = ordinal % self.slices * size
+        return timed[begin : begin + size]
+
+    def _spans(
+        self, ordinal: int, timed: list[tuple[int, Planned]], first: int, scale: float
+    ) -> list[tuple[int, ...]]:
+        each = 0 if self.slices == 1 else EVENTS_NS
+        return [
+            (
+                ordinal + 1,
+                1,
+                i,
+                0,
+                round((n.start_ns - first) * scale) + each * (at + 1),
+                round((n.duration_ns or 0) * scale),
+                n.queue,
+            )
+            for at, (i, n) in enumerate(self._sliced(ordinal, timed))
+        ]
 
 
 def subject_of(path: Path) -> GraphSubject:

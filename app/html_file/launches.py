@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gviz.app.components import Launches, parse_id, parse_launches
 from gviz.app.pages import OfferedLaunches, eager_time, gpu_time
-from gviz.app.views import SENT_WHOLE, GraphView, ShownLaunch, typical_launch
+from gviz.app.views import SENT_WHOLE, GraphView, ShownLaunch, first_launch, typical_launch
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
 from gviz.text import integer
@@ -30,16 +30,14 @@ class Chosen:
         Whether also the median launch, and all recorded launches stacked.
     recorded
         How many launches the recording has with node times.
+    first
+        What the page begins with: a launch_id, or several; None: no launch was recorded.
     """
 
     single: tuple[ShownLaunch, ...]
     several: tuple[Launches, ...]
     recorded: int
-
-    @property
-    def names(self) -> list[str]:
-        """Return the value of ``launch=`` for each, that of the one shown first first."""
-        return [*(str(launch.launch_id) for launch in self.single), *self.several]
+    first: LaunchChoice | None
 
     def options(self) -> list[dict[str, str]]:
         """Return what the choice of launches offers."""
@@ -69,7 +67,7 @@ def offer(view: GraphView, chosen: Chosen) -> OfferedLaunches:
     """Return what a file's page offers of its launches, and the eager iteration beside them."""
     eager = typical_launch(view.stream_launches)
     words = None if eager is None else f"eager iteration {eager.ordinal} · {eager_time(eager)}"
-    shown = chosen.names[0] if chosen.names else None
+    shown = None if chosen.first is None else str(chosen.first)
     return OfferedLaunches(chosen.options() if chosen.single else (), shown, eager_words=words)
 
 
@@ -88,13 +86,14 @@ def choose(view: GraphView, choices: Sequence[LaunchChoice]) -> Chosen:
     """
     recorded = view.recorded_launches
     single = [x for x in recorded if x.ordinal in choices]
+    first = single[0].launch_id if single else first_launch(view)
     typical = typical_launch(recorded)
     if not single and typical is not None:
         single = [typical]
     several: list[Launches] = []
     if len(recorded) > 1:
         several = ["median", "all"] if "all" in choices else ["median"]
-    return Chosen(tuple(single), tuple(several), len(recorded))
+    return Chosen(tuple(single), tuple(several), len(recorded), first)
 
 
 def check_launches(

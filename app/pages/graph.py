@@ -37,6 +37,7 @@ from gviz.app.views import (
     ShownLaunch,
     family_columns,
     filter_clear,
+    first_launch,
     graph_identity,
     kept_folds,
     table_columns,
@@ -381,9 +382,10 @@ def offer_launches(view: GraphView, query: Query) -> OfferedLaunches:
             {"value": "all", "label": f"all {integer(count)}, stacked"},
             *options,
         ]
+    shown = first_launch(view) if launch is None or query.launch_id is None else launch.launch_id
     return OfferedLaunches(
         options,
-        None if launch is None else str(launch.launch_id),
+        None if shown is None else str(shown),
         [
             {"value": str(x.launch_id), "label": f"#{x.ordinal} · {eager_time(x)}"}
             for x in _with(view.stream_launches, eager)

@@ -20,7 +20,7 @@ from gviz.app.files import Library, OpenRecording
 from gviz.app.inspector import NodeRecords
 from gviz.app.pages import is_first_folded
 from gviz.app.server.ahead_thread import AheadThread
-from gviz.app.views import graph_view, kept_memory, typical_launch
+from gviz.app.views import first_launch, graph_view, kept_memory, typical_launch
 from gviz.layout import FIRST_BLOCKS
 
 
@@ -97,13 +97,13 @@ def first_sources(library: Library, addresses: Addresses, file: str, graph_id: i
     with library.file(file).at() as opened:
         view = graph_view(library, file, graph_id)
         key = opened.versioned_key
-    launch, eager = (typical_launch(x) for x in (view.recorded_launches, view.stream_launches))
+    launch, eager = first_launch(view), typical_launch(view.stream_launches)
     plain, table = (addresses.graph_payload(kind, key, graph_id) for kind in ("dag", "table"))
     timeline = addresses.graph_payload(
         "timeline",
         key,
         graph_id,
-        launch=None if launch is None else launch.launch_id,
+        launch=launch,
         stream=None if eager is None else eager.launch_id,
     )
     with library.file(file).at() as opened:

@@ -36,6 +36,7 @@ from gviz.app.views.graph_data import GraphView as GraphView
 from gviz.app.views.graph_data import ShownLaunch as ShownLaunch
 from gviz.app.views.graph_data import body_view as body_view
 from gviz.app.views.graph_data import find_graph as find_graph
+from gviz.app.views.graph_data import first_launch as first_launch
 from gviz.app.views.graph_data import graph_identity as graph_identity
 from gviz.app.views.graph_data import graph_view as graph_view
 from gviz.app.views.graph_data import launches_with_times as launches_with_times

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gviz.app.components import Launches
 from gviz.app.files import Library, OpenRecording
 from gviz.app.views.family_colours import FamilyColours, read_family_colours
 from gviz.app.views.model_parts import ModelParts, read_model_parts
@@ -307,6 +308,17 @@ def typical_launch(launches: Sequence[ShownLaunch]) -> ShownLaunch | None:
         return None
     lengths = [x.gpu_ns or 0 for x in launches]
     return launches[lengths.index(statistics.median_low(lengths))]
+
+
+def first_launch(view: GraphView) -> int | Launches | None:
+    """Return the launch that is shown first; None where none has node times.
+
+    That is one of typical length; the median of all where each times a slice of the nodes.
+    """
+    launch = typical_launch(view.recorded_launches)
+    if launch is None:
+        return None
+    return "median" if view.tree.times.is_sliced else launch.launch_id
 
 
 def launches_with_times(

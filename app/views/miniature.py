@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.app.views.family_colours import REST, read_family_colours
+from gviz.app.views.timeline import read_median_launch, timed_launches
 from gviz.model import Keep, TimedLevel, build_anew, by_start, read_launch_spans
-from gviz.stats import IntArray, merge_spans
+from gviz.stats import FloatArray, IntArray, merge_spans
 
 if TYPE_CHECKING:
     from gviz.app.views.graph_data import ShownLaunch
@@ -39,7 +40,8 @@ class MiniatureShapes:
     lane_count
         Rows of bars.
     gpu_ns, ordinal
-        Of the launch drawn: the one nearest to the median of those with node times.
+        Of the launch drawn: the one nearest to the median of those with node times. None: the
+        median of copies is drawn, for each times a slice of the nodes.
     is_by_copy
         True where a copy with events ran in its place, whose length and gaps are its own.
     widths
@@ -61,8 +63,12 @@ def build_miniature(
     """Return the picture of a graph and one of its launches."""
     spans: list[list[float]] = []
     lanes = 0
+    is_sliced = level.tree.times.is_sliced
     if launch is not None:
-        spans, lanes = _bars(recording, level, launch.launch_id, keep)
+        ran = _read_median(recording, level) if is_sliced else _read(recording, level, launch)
+        spans, lanes = _bars(recording, level, ran, keep)
+    if is_sliced:
+        launch = None
     return MiniatureShapes(
         spans=spans,
         lane_count=lanes,
@@ -83,19 +89,38 @@ def row_widths(row: IntArray, steps: int) -> list[int]:
     return [int(n) for n in padded.reshape(-1, step).max(axis=1)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """Nodes of a tree that ran, by start, and when (float64, ns)."""
+
+    node: IntArray
+    start: FloatArray
+    end: FloatArray
+
+
+def _read(recording: Recording, level: TimedLevel, launch: ShownLaunch) -> _Ran:
+    spans = by_start(read_launch_spans(recording, level.tree, launch.launch_id))
+    return _Ran(spans.node, spans.start_ns.astype(np.float64), spans.end_ns.astype(np.float64))
+
+
+def _read_median(recording: Recording, level: TimedLevel) -> _Ran:
+    launches = timed_launches(recording, level.tree)
+    found = read_median_launch(recording, level, launches)
+    return _Ran(found.node_id, found.start_ns, found.start_ns + found.duration_ns)
+
+
 def _bars(
-    recording: Recording, level: TimedLevel, launch_id: int, keep: Keep
+    recording: Recording, level: TimedLevel, ran: _Ran, keep: Keep
 ) -> tuple[list[list[float]], int]:
-    spans = by_start(read_launch_spans(recording, level.tree, launch_id))
-    if not len(spans):
+    if not len(ran.node):
         return [], 0
-    start, end = spans.start_ns.astype(np.float64), spans.end_ns.astype(np.float64)
-    lane = level.lanes(spans.node, start, end)
+    start, end = ran.start, ran.end
+    lane = level.lanes(ran.node, start, end)
     count = int(lane.max()) + 1
     lane = lane // -(-count // _MOST_LANES)
     unit = max(float(end.max()), 1.0) / UNITS
     merged = merge_spans(lane, start, end, unit, np.zeros(len(lane), bool))
-    place = read_family_colours(recording, level.tree, keep).slots()[spans.node].tolist()
+    place = read_family_colours(recording, level.tree, keep).slots()[ran.node].tolist()
     bars: list[list[float]] = [[] for _ in range(REST + 1)]
     for at, begin, finish in zip(
         merged.slowest.tolist(), merged.start_ns.tolist(), merged.end_ns.tolist(), strict=True

@@ -74,8 +74,10 @@ def _words(found: MiniatureShapes) -> str:
         if found.is_by_copy:
             length = "the gaps are of its events, "
         which = "event copy" if found.is_by_copy else "launch with node times"
-        lanes = counted(found.lane_count, "lane")
-        parts = [f"#{found.ordinal}, the median {which}: {length}{lanes}"]
+        drawn = f"#{found.ordinal}, the median {which}"
+        if found.ordinal is None:
+            drawn = "The median of event copies, each of a part of the nodes"
+        parts = [f"{drawn}: {length}{counted(found.lane_count, 'lane')}"]
     if found.widths:
         parts.append(f"at most {counted(max(found.widths), 'node')} side by side")
     return " · ".join(parts)

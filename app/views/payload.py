@@ -414,11 +414,14 @@ def _with_nested(tree: TimedTree, keys: Sequence[int]) -> tuple[int, ...]:
 def _timeline_header(
     tree: TimedTree, graph: SideArrays, stream: SideArrays, title: str
 ) -> dict[str, Any]:
+    shown = graph.header
+    if shown is not None and tree.times.is_sliced:
+        shown = {**shown, "timed_count": int(np.isfinite(tree.times.median_ns).sum())}
     return {
         "kind": "timeline",
         "graph_id": tree.graph.graph_id,
         "graph_name": title,
-        "graph": graph.header,
+        "graph": shown,
         "stream": stream.header,
         "kinds": _kind_names(tree),
         # Spans are executions: those of nodes inside others too.

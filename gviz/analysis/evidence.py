@@ -15,7 +15,7 @@ def span_evidence(subject: GraphSubject) -> Evidence:
     covered = subject.once(timed_nodes).mean(axis=1) if len(subject.once(expected_nodes)) else [1.0]
     return Evidence(
         how="derived",
-        n=len(launches),
+        n=fewest_launches(subject),
         coverage_fraction=float(min(covered, default=1.0)),
         contradiction_count=contradicted.contradiction_count,
         worst_contradiction_ns=float(contradicted.most_ns.max(initial=0)),
@@ -23,6 +23,17 @@ def span_evidence(subject: GraphSubject) -> Evidence:
         state=CuptiState.RECORDED if launches else None,
         is_cold=bool(launches) and all(x.row.ordinal == 0 for x in launches),
     )
+
+
+def fewest_launches(subject: GraphSubject) -> int:
+    """Return in how many of the timed launches each node was timed; the fewest behind copies."""
+    launches = subject.timed_launches
+    if not subject.is_timed_by_copy:
+        return len(launches)
+    count = np.zeros(len(subject.graph), np.int64)
+    for launch in launches:
+        count[np.unique(launch.spans.node)] += 1
+    return int(count[count > 0].min(initial=len(launches)))
 
 
 def expected_nodes(subject: GraphSubject) -> IntArray:

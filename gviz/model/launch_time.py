@@ -176,9 +176,9 @@ def node_times(recording: Recording, graph_id: int, root_id: int) -> LaunchTimes
         import numpy as np
 
         # A copy may time a part of the nodes in each launch.
-        sums = np.array([recording.sum_mean_node_times(graph_id)])
-        count = recording.count_launches(root_id)[1]
-        recorded = MeasuredLaunches(WeightedDurations(sums, np.array([count])), CuptiState.RECORDED)
+        whole_ns, count = recording.sum_mean_node_times(graph_id)
+        durations = WeightedDurations(np.array([whole_ns]), np.array([count]))
+        recorded = MeasuredLaunches(durations, CuptiState.RECORDED)
         method = "derived: sum of the means of node times, by event copies"
         return _times(recorded, "derived", method, is_cold=False)
     sums = recording.fetch_node_time_sums(graph_id, root_id)

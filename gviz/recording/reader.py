@@ -331,15 +331,19 @@ class Recording:
         check_rows(table_of(rows.NodeStatistics), ["total_ns"], found)
         return sum(ns for (ns,) in found)
 
-    def sum_mean_node_times(self, graph_id: int) -> float:
-        """Return the mean times of all nodes of a graph and of all bodies in it, summed (ns)."""
+    def sum_mean_node_times(self, graph_id: int) -> tuple[float, int]:
+        """Return the mean times of all nodes of a graph and of all bodies in it, summed (ns).
+
+        The second is the fewest executions that one of the means is of; 0 without nodes.
+        """
         sql = (
             "SELECT total_ns, count FROM node_statistics "
             f"WHERE count > 0 AND graph_id IN ({_NESTED})"
         )
         found = self._execute(sql, graph_id)
         check_rows(table_of(rows.NodeStatistics), ["total_ns", "count"], found)
-        return float(sum(total / count for total, count in found))
+        whole = float(sum(total / count for total, count in found))
+        return whole, min((count for _, count in found), default=0)
 
     def fetch_node_time_sums(self, graph_id: int, root_id: int) -> IntArray:
         """Return the time of all nodes of a graph and of all bodies in it, launch by launch.

@@ -1,5 +1,6 @@
 from gviz.app.views.timeline.host_ranges import called_in as called_in
 from gviz.app.views.timeline.medians import median_side as median_side
+from gviz.app.views.timeline.medians import read_median_launch as read_median_launch
 from gviz.app.views.timeline.side_arrays import SideArrays as SideArrays
 from gviz.app.views.timeline.side_arrays import is_sent_whole as is_sent_whole
 from gviz.app.views.timeline.side_arrays import pack_sides as pack_sides

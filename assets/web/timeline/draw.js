@@ -14,7 +14,7 @@ import * as timelineSearch from "./search.js";
 /** @import { LaidColours } from "../overlay/colours.js" */
 /** @import { Row } from "./rows.js" */
 /** @import { TimelineScene } from "./scene.js" */
-/** @import { Side, SideSpans } from "./side.js" */
+/** @import { Side, SideFacts, SideSpans } from "./side.js" */
 
 /** Rows that no axis passes at their left. */
 const WITHOUT_AXIS = new Set(["head", "note", "eager"]);
@@ -360,6 +360,16 @@ const SPANS_OF = {
 const COPY = "event copy: gaps are its own";
 
 /**
+ * How much of the graph copies show that each time a slice of its nodes; none: they time all of it.
+ * @param {SideFacts} facts
+ */
+function sliceFacts({ mode, count, launch_count: launches, timed_count: timed }) {
+  if (timed === undefined) return [];
+  if (mode === "median") return [`${format.counted(launches, "event copy", "event copies")}, part by part`];
+  return [`event copy: ${format.integer(count)} of ${format.counted(timed, "node")}`];
+}
+
+/**
  * What stands behind the title of a side, the most important first.
  * @param {TimelineScene} scene @param {Side} side
  */
@@ -378,7 +388,7 @@ export function headFacts(scene, side) {
   }
   const { idle_ns: idle, idle_fraction: share } = facts;
   // A launch of the program is half as long: that comes first where there is little room.
-  if (idle === undefined || share === undefined) found.unshift(COPY);
+  if (idle === undefined || share === undefined) found.unshift(...sliceFacts(facts), COPY);
   else found.push(`GPU idle ${format.duration(idle)}, ${format.percent(share)}`);
   if (facts.queued_ns > 0) found.push(`queued ${format.duration(facts.queued_ns)} before`);
   const isLaunch = side.name === "graph" || scene.named(side.name);

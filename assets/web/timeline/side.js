@@ -12,7 +12,7 @@
  * @typedef {{ordinal: number, gpu_ns: number, exec: number, idle_ns?: number, idle_fraction?: number}}
  * Launch
  * @typedef {{mode: "one"|"median"|"all", count: number, total_ns: number, idle_ns?: number,
- * idle_fraction?: number, queued_ns: number, zero: string, launch_count: number, launch_id?: number,
+ * idle_fraction?: number, queued_ns: number, zero: string, launch_count: number, launch_id?: number, timed_count?: number,
  * lanes: string[], depth?: number, launches: Launch[], order: string}} SideFacts
  * @typedef {Pick<Side, "name"|"lanes"|"start"|"duration"|"step"|"nodeId"|"slowest"|"strings"|"labels"|"label"|"type"|"family">}
  *   SideSpans  what is drawn of a side's lanes

@@ -38,6 +38,8 @@ class TreeTimes:
         Launches with node times.
     is_by_copy
         Instrumented copies took them: starts and lengths of launches are the copies' own.
+    is_sliced
+        No node was timed in every launch with node times: each copy times a slice of the nodes.
     """
 
     median_ns: FloatArray
@@ -47,6 +49,7 @@ class TreeTimes:
     share: FloatArray
     launch_count: int
     is_by_copy: bool
+    is_sliced: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,7 @@ def read_tree_times(
         share=total / (whole_ns or np.nan),
         launch_count=launches,
         is_by_copy=is_by_copy,
+        is_sliced=is_by_copy and bool(np.nanmax(count, initial=0) < launches),
     )
 
 

@@ -12,10 +12,11 @@ from contradicted_recordings import exchange_times, start_early
 from golden_recordings import golden_recordings
 from kineto_traces import trace_of, write_trace
 from places import BY_COPIES
-from planned_recordings import Plan, Planned, chain_edges, in_a_row
+from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
 from renumbered_dumps import renumbered_dump
 
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analysis_to_json, analyze
+from gviz.analysis.evidence import span_evidence
 from gviz.analysis.results.dominant_nodes import Dominance
 from gviz.analysis.results.launch_lengths import LaunchLength
 from gviz.analysis.results.ledgers import LedgerResult
@@ -25,6 +26,7 @@ from gviz.analysis.results.stream_gain import StreamResult
 from gviz.assets import recordings as bundled
 from gviz.comparison import compare_recordings
 from gviz.formats.importer import import_files
+from gviz.model.launch_time import node_times
 from gviz.recording.reader import Recording
 from gviz.report.analysis.analysis_document import analysis_documents
 from gviz.report.document import plain
@@ -270,3 +272,13 @@ def test_launches_of_a_graph_are_no_upper_bound(tmp_path: Path) -> None:
     launch = graph_of(run).launch
     assert isinstance(launch, LaunchLength)
     assert not launch.evidence.is_at_most
+
+
+def test_medians_of_copies_of_slices_rest_on_the_launches_that_timed_a_node(tmp_path: Path) -> None:
+    nodes = in_a_row(*(Planned(f"n{i}", 0, 10_000) for i in range(4)))
+    path = Plan(nodes, chain_edges(4), launches=6, slices=2).write(tmp_path / "x.gviz")
+    assert span_evidence(subject_of(path)).n == 3
+    with Recording(path) as recording:
+        evidence = node_times(recording, 1, 1).evidence
+    assert evidence is not None
+    assert evidence.n == 3

@@ -128,3 +128,14 @@ test("the head of an event copy says that gaps are its own, and no idle time", (
   assert.match(words, /^event copy: gaps are its own /);
   assert.doesNotMatch(words, /idle/);
 });
+
+test("the head of a copy that times a slice of the nodes says how many", () => {
+  /** @param {object} facts */
+  const wordsOf = (facts) => {
+    const copy = { idle_ns: undefined, idle_fraction: undefined, timed_count: 2_307, ...facts };
+    const scene = new TimelineScene(timelinePayload([side("graph", BARS, copy)]));
+    return headFacts(scene, scene.present("graph"))[0];
+  };
+  assert.equal(wordsOf({ count: 1_153 }), "event copy: 1,153 of 2,307 nodes");
+  assert.equal(wordsOf({ mode: "median", count: 2_307, launch_count: 10 }), "10 event copies, part by part");
+});

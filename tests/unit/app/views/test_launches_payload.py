@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planned_recordings import Plan, Planned, chain_edges
+from planned_recordings import EVENTS_NS, Plan, Planned, chain_edges, in_a_row
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
+from gviz.app.files.library import Library
+from gviz.app.views.graph_data import first_launch, graph_view
 from gviz.app.views.payload import timeline_payload
 from gviz.app.views.wire import unpack
 from gviz.model.launch_time import node_times
@@ -143,3 +145,44 @@ def test_gaps_of_an_instrumented_copy_are_not_idle_time(tmp_path: Path, mode: st
     assert level.why_contradicted is None
     assert level.critical_path() is not None
     assert level.share.tolist() == [0.25, 0.75]
+
+
+def test_median_of_copies_of_slices_has_all_nodes_one_slice_after_another(tmp_path: Path) -> None:
+    nodes = in_a_row(*(Planned(f"n{i}", 0, 10_000) for i in range(6)), gap_ns=0)
+    # The two that have no time stand where the slices meet.
+    untimed = [*nodes[:3], Planned("a"), Planned("b"), *nodes[3:]]
+    path = Plan(untimed, chain_edges(8), launches=4, slices=2).write(tmp_path / "x.gviz")
+    with Recording(path) as recording:
+        one, _ = unpack(timeline_payload(recording, 1, 1, None))
+        header, a = unpack(timeline_payload(recording, 1, "median", None))
+    assert (one["graph"]["count"], one["graph"]["timed_count"]) == (3, 6)
+    assert header["graph"]["timed_count"] == 6
+    assert a["graph_node_id"].tolist() == [0, 1, 2, 5, 6, 7]
+    assert header["graph"]["lanes"] == ["lane 1"]
+    # The events of the first slice, and then those of the second, which began 6 us earlier.
+    expected = [EVENTS_NS * (at + 1) + 10_000 * at for at in range(6)]
+    assert a["graph_start_ns"].tolist() == pytest.approx(expected, abs=EVENTS_NS)
+
+
+def test_slices_on_branches_side_by_side_stay_side_by_side(tmp_path: Path) -> None:
+    nodes = [Planned("a", 0, 30_000), Planned("b", 1_000, 30_000)]
+    path = Plan(nodes, launches=4, slices=2).write(tmp_path / "x.gviz")
+    with Recording(path) as recording:
+        header, a = unpack(timeline_payload(recording, 1, "median", None))
+    assert header["graph"]["lanes"] == ["lane 1", "lane 2"]
+    assert a["graph_start_ns"].tolist() == [2_000, 3_000]
+
+
+@pytest.mark.parametrize(("slices", "shown"), [(1, 2), (2, "median")])
+def test_page_begins_with_a_launch_that_shows_all_nodes(
+    tmp_path: Path, slices: int, shown: object
+) -> None:
+    nodes = in_a_row(Planned("a", 0, 10_000), Planned("b", 0, 10_000))
+    plan = Plan(nodes, chain_edges(2), launches=4, slices=slices, scales=(3.0, 1.0, 2.0, 0.5))
+    library = Library([plan.write(tmp_path / "x.gviz")])
+    try:
+        (opened,) = library.files()
+        with opened.at():
+            assert first_launch(graph_view(library, opened.key, 1)) == shown
+    finally:
+        library.close()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from app_recordings import write_imported_recording
 from places import BY_COPIES, ROOT
+from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
 
 from gviz.app.views.family_colours import read_family_colours
@@ -46,6 +47,14 @@ def test_picture_of_an_event_copy_gives_no_length_of_a_launch() -> None:
     title = draw_miniature(found)
     assert "the median event copy: the gaps are of its events, 2 lanes" in title
     assert " ms" not in title
+
+
+def test_picture_of_copies_of_slices_has_all_their_nodes(tmp_path: Path) -> None:
+    nodes = in_a_row(*(Planned(f"n{i}", 0, 10_000) for i in range(4)))
+    found = miniature(Plan(nodes, chain_edges(4), launches=4, slices=2).write(tmp_path / "x.gviz"))
+    assert (len(bars(found)), found.lane_count, found.ordinal) == (4, 1, None)
+    title = draw_miniature(found)
+    assert "The median of event copies, each of a part of the nodes: the gaps are of its" in title
 
 
 def test_picture_is_of_the_launch_nearest_to_the_median(small_recording: Path) -> None:
