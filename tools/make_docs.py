@@ -27,6 +27,7 @@ from gviz.comparison.trend_result import Trend
 from gviz.fleet import TABLES, FleetReport
 from gviz.recording.rows.schema import to_markdown
 from gviz.stats.figure_fields import fields_of, result_classes
+from gviz.whatif import WhatIfReport
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: What stands above this line in docs/recording.md is written by hand.
@@ -37,6 +38,8 @@ COMPARING_MARK = "<!-- Below: generated from gviz/comparison by 'make docs'. -->
 MERGING_MARK = "<!-- Below: generated from gviz/comparison/ranks by 'make docs'. -->"
 #: The same for docs/check.md.
 CHECK_MARK = "<!-- Below: generated from gviz/checks by 'make docs'. -->"
+#: The same for docs/what_if.md.
+WHATIF_MARK = "<!-- Below: generated from gviz/whatif by 'make docs'. -->"
 #: The same for docs/analysis.md.
 FLEET_MARK = "<!-- Below: generated from gviz/fleet by 'make docs'. -->"
 
@@ -167,6 +170,7 @@ def main(arguments: list[str]) -> int:
     """Write or check the files."""
     recording, analysis = DOCS / "recording.md", DOCS / "analysis.md"
     comparing, check = DOCS / "comparing.md", DOCS / "check.md"
+    what_if = DOCS / "what_if.md"
     merging, fleet = DOCS / "merging.md", DOCS / "fleet.md"
     wanted = {
         recording: render_recording(recording.read_text(encoding="utf-8")),
@@ -176,6 +180,9 @@ def main(arguments: list[str]) -> int:
         ),
         check: render_results(check.name, CHECK_MARK, check.read_text("utf-8"), CheckReport),
         merging: render_results(merging.name, MERGING_MARK, merging.read_text("utf-8"), Skew),
+        what_if: render_results(
+            what_if.name, WHATIF_MARK, what_if.read_text("utf-8"), WhatIfReport
+        ),
         fleet: render_fleet(fleet.read_text("utf-8")),
         DOCS / "cli.md": render_cli(),
         DOCS / "modules.md": render_modules(DOCS.parent),

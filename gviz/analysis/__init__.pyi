@@ -14,6 +14,12 @@ from gviz.analysis.analysis import analyze as analyze
 from gviz.analysis.evidence import span_evidence as span_evidence
 from gviz.analysis.launch.breakdown import BlockRow as BlockRow
 from gviz.analysis.launch.breakdown import Breakdown as Breakdown
+from gviz.analysis.launch.breakdown import NodeGroups as NodeGroups
+from gviz.analysis.launch.breakdown import break_down as break_down
+from gviz.analysis.launch.constraints import LaunchChange as LaunchChange
+from gviz.analysis.launch.gains import Assumptions as Assumptions
+from gviz.analysis.launch.gains import GainModel as GainModel
+from gviz.analysis.launch.gains import GainRange as GainRange
 from gviz.analysis.launch.ledger import GapLedger as GapLedger
 from gviz.analysis.launch.ledger import gap_ledger as gap_ledger
 from gviz.analysis.launch_costs.figure import Figure as Figure

@@ -13,21 +13,25 @@ import numpy as np
 from gviz.analysis.launch import (
     MOST_NODES,
     Barriers,
+    GainModel,
     HeldLaunch,
     LaunchModel,
     NodeMemory,
     PathSteps,
+    PriorityOrder,
     SmallBranches,
     Unrolled,
     Unroller,
     UsualGaps,
     WaitGroup,
     barriers,
+    filled_shares,
     find_waits,
     group_waits,
     hold_launch,
     launch_model,
     observed_path,
+    order_by_priority,
     path_steps,
     place_spans,
     read_node_memory,
@@ -418,6 +422,13 @@ class GraphSubject:
         return launch_model(self.held)
 
     @cached_property
+    def gains(self) -> GainModel:
+        """Gains of changes of that launch."""
+        nodes, node = self.graph.nodes, self.unrolled.node
+        filled = filled_shares(nodes, self.multiprocessors(), unknown=0.0)[node]
+        return GainModel(self.model, filled)
+
+    @cached_property
     def model_path(self) -> CriticalPath:
         """Slack in that launch."""
         return self.model.critical_path()
@@ -499,6 +510,11 @@ class GraphSubject:
         found = find_waits(self.graph, self.held, self.reachability, self.multiprocessors())
         launches = [x.spans for x in self.timed_launches]
         return group_waits(self.graph, self.model, found, self.usual, launches)
+
+    @cached_property
+    def priority_order(self) -> PriorityOrder | None:
+        """Return what would not have waited, had nodes started by priority; None: nothing."""
+        return order_by_priority(self.graph, self.model, self.wait_groups, self.usual)
 
     @cached_property
     def small_branches(self) -> SmallBranches | None:

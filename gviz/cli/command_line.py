@@ -70,6 +70,10 @@ COMMANDS = {
         "look.analyze",
         "say what bounds a graph's launches and what could be gained",
     ),
+    "what-if": Command(
+        "look.what_if",
+        "say what a launch would take if nodes were faster, gone, fused or independent",
+    ),
     "node": Command("look.node", "say all that is recorded of one node"),
     "query": Command("look.query", "print rows of a recording, by SQL"),
     "diff": Command("compare.diff", "say what changed from one recording to another"),

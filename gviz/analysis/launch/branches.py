@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.analysis.launch.constraints import LaunchModel
+from gviz.analysis.launch.constraints import LaunchChange, LaunchModel
 from gviz.analysis.launch.gaps import UsualGaps
 from gviz.analysis.launch.pairs import places_in_parts
 from gviz.dag import Reachability
@@ -209,7 +209,7 @@ def _length_without(model: LaunchModel, branches: _Branches, same_ns: float) -> 
     entering = np.bincount(model.head[~model.is_queue], minlength=len(gap))
     plain = joins[entering[joins] - lost <= 1]
     gap[plain] = np.minimum(gap[plain], same_ns)
-    return model.length_ns(gap_ns=gap, duration_ns=duration)
+    return model.length_ns(LaunchChange(gap_ns=gap, duration_ns=duration))
 
 
 def barriers(graph: GraphTree, model: LaunchModel) -> Barriers | None:
@@ -239,7 +239,7 @@ def barriers(graph: GraphTree, model: LaunchModel) -> Barriers | None:
         return None
     dropped = np.isin(model.tail * len(lane) + model.head, np.concatenate(freed))
     dropped &= ~model.is_queue
-    gain = model.whole_ns - model.length_ns(dropped=dropped, added=added)
+    gain = model.whole_ns - model.length_ns(LaunchChange(dropped=dropped, added=added))
     dependencies = np.unique(np.concatenate(waited_for))
     return Barriers(np.array(waiting, np.int64), dependencies, count, max(0.0, gain))
 

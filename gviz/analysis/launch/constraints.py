@@ -28,6 +28,49 @@ from gviz.stats import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchChange:
+    """A change of a launch.
+
+    Attributes
+    ----------
+    gap_ns, duration_ns
+        float64, one a vertex, instead of its own; None: as they were.
+    absent
+        bool, one a vertex: it takes no time, and neither does its gap; None: all are there.
+    dropped
+        bool, one a constraint: those that no longer hold; None: all hold.
+    added
+        Further dependencies, (tail, head), each to a greater row.
+    """
+
+    gap_ns: FloatArray | None = None
+    duration_ns: FloatArray | None = None
+    absent: BoolArray | None = None
+    dropped: BoolArray | None = None
+    added: Sequence[tuple[int, int]] = ()
+
+
+UNCHANGED = LaunchChange()
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Constraints that hold; arrays of one length.
+
+    Attributes
+    ----------
+    tail, head
+        int64: vertices.
+    lag_ns
+        float64, 0 or below: from the end of the tail to when it holds the head no longer.
+    """
+
+    tail: IntArray
+    head: IntArray
+    lag_ns: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchModel:
     """A launch as constraints; arrays of one length a vertex, then a constraint.
 
@@ -112,41 +155,42 @@ class LaunchModel:
             found[at] = max(found[at], *(way.max(initial=0.0) for way in ways))
         return found
 
-    def length_ns(
-        self,
-        *,
-        gap_ns: FloatArray | None = None,
-        duration_ns: FloatArray | None = None,
-        dropped: BoolArray | None = None,
-        added: Sequence[tuple[int, int]] = (),
-    ) -> float:
-        """Return how long the launch would have taken with something changed (estimated).
+    def length_ns(self, change: LaunchChange = UNCHANGED) -> float:
+        """Return how long the launch would have taken with a change (estimated).
 
-        Parameters
-        ----------
-        gap_ns, duration_ns
-            One a vertex, instead of its own.
-        dropped
-            bool, one a constraint: those that no longer hold.
-        added
-            Further dependencies, (tail, head), each to a greater row.
+        Nothing that runs side by side slows each other down more than it did.
         """
-        gap = self.gap_ns if gap_ns is None else gap_ns
-        weight = gap + (self.duration_ns if duration_ns is None else duration_ns)
-        kept = ~self.is_double
-        if dropped is not None:
-            # An edge that goes leaves its double to hold.
-            kept = ~dropped & (kept | (dropped & ~self.is_queue).any())
-        tail, head, lag = self.tail[kept], self.head[kept], self.lag_ns[kept]
-        if added:
-            more = np.array(added, np.int64).reshape(-1, 2)
-            tail = np.concatenate((tail, more[:, 0]))
-            head = np.concatenate((head, more[:, 1]))
-            order = np.argsort(self.row[head], kind="stable")
-            lag = np.concatenate((lag, np.zeros(len(more))))[order]
-            tail, head = tail[order], head[order]
+        gap, duration = self.changed_times(change)
+        weight = gap + duration
+        held = self.changed_constraints(change)
+        order = np.argsort(self.row[held.head], kind="stable")
+        tail, head, lag = held.tail[order], held.head[order], held.lag_ns[order]
         start = earliest_starts(len(self.row), tail, head, weight[tail] + lag)
         return float((start + weight).max(initial=0.0))
+
+    def changed_times(
+        self, change: LaunchChange, gap_share: float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return gaps and durations with a change; ``gap_share`` of an absent vertex's gap goes."""
+        gap = self.gap_ns if change.gap_ns is None else change.gap_ns
+        duration = self.duration_ns if change.duration_ns is None else change.duration_ns
+        if change.absent is not None:
+            gap = np.where(change.absent, gap * (1.0 - gap_share), gap)
+            duration = np.where(change.absent, 0.0, duration)
+        return gap, duration
+
+    def changed_constraints(self, change: LaunchChange) -> Constraints:
+        """Return what holds with a change, each once; those added come last."""
+        kept = ~self.is_double
+        if change.dropped is not None:
+            # An edge that goes leaves its double to hold.
+            kept = ~change.dropped & (kept | (change.dropped & ~self.is_queue).any())
+        more = np.array(change.added, np.int64).reshape(-1, 2)
+        return Constraints(
+            tail=np.concatenate((self.tail[kept], more[:, 0])),
+            head=np.concatenate((self.head[kept], more[:, 1])),
+            lag_ns=np.concatenate((self.lag_ns[kept], np.zeros(len(more)))),
+        )
 
 
 def launch_model(held: HeldLaunch) -> LaunchModel:

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from gviz.analysis.launch.constraints import LaunchModel
+from gviz.analysis.launch.constraints import LaunchChange, LaunchModel
 from gviz.analysis.launch.gaps import UsualGaps
 from gviz.analysis.launch.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
 from gviz.analysis.launch.pairs import places_in_parts
@@ -339,7 +339,54 @@ def _gain(model: LaunchModel, waits: list[Wait], usual: UsualGaps) -> float:
     gap = model.gap_ns.copy()
     gap[vertices] = np.minimum(usual.of(crossing=True) or 0.0, [w.waited_ns for w in waits])
     before = model.whole_ns
-    return max(0.0, before - model.length_ns(gap_ns=gap, dropped=dropped))
+    return max(0.0, before - model.length_ns(LaunchChange(gap_ns=gap, dropped=dropped)))
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityOrder:
+    """Nodes that would not have waited, had nodes started by their priority.
+
+    Attributes
+    ----------
+    vertices
+        Those of higher priority that waited for lower.
+    waited_ns
+        One a vertex: how long it waited.
+    gap_ns
+        float64, one a vertex of the launch: gaps without these waits.
+    dropped
+        bool, one a constraint: those of queues that then hold no longer.
+    """
+
+    vertices: tuple[int, ...]
+    waited_ns: tuple[float, ...]
+    gap_ns: FloatArray
+    dropped: BoolArray
+
+    @property
+    def change(self) -> LaunchChange:
+        """Return it as a change of the launch."""
+        return LaunchChange(gap_ns=self.gap_ns, dropped=self.dropped)
+
+
+def order_by_priority(
+    graph: GraphTree, model: LaunchModel, groups: Iterable[WaitGroup], usual: UsualGaps
+) -> PriorityOrder | None:
+    """Return what would not have waited, had nodes started by priority; None: nothing."""
+    nodes, node = graph.nodes, model.held.unrolled.node
+    found: list[Wait] = []
+    for wait in (wait for group in groups for wait in group.waits):
+        mine, other = (nodes[node[v]].priority for v in (wait.vertex, wait.blocker))
+        if mine is not None and other is not None and mine < other:
+            found.append(wait)
+    if not found:
+        return None
+    vertices = np.array([w.vertex for w in found], np.int64)
+    waited = [w.waited_ns for w in found]
+    gap = model.gap_ns.copy()
+    gap[vertices] = np.minimum(waited, usual.of(crossing=True) or 0.0)
+    dropped = model.is_queue & np.isin(model.head, vertices)
+    return PriorityOrder(tuple(vertices.tolist()), tuple(waited), gap, dropped)
 
 
 def _count_overlapping(

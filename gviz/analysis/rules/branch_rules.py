@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.launch import filled_shares
+from gviz.analysis.launch import LaunchChange, filled_shares
 from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType, NodeType
@@ -116,27 +116,16 @@ def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
     flags = [e.flags for e in subject.execs]
     if not flags or any(f is None or f & _USE_NODE_PRIORITY for f in flags):
         return
-    nodes, unrolled = subject.graph.nodes, subject.unrolled
-    chosen = []
-    for group in subject.wait_groups:
-        for wait in group.waits:
-            mine = nodes[unrolled.node[wait.vertex]].priority
-            other = nodes[unrolled.node[wait.blocker]].priority
-            if mine is not None and other is not None and mine < other:
-                chosen.append(wait)
-    if not chosen:
+    found = subject.priority_order
+    if found is None:
         return
-    model, usual = subject.model, subject.usual.of(crossing=True) or 0.0
-    vertices = np.array([w.vertex for w in chosen], np.int64)
-    gap = model.gap_ns.copy()
-    gap[vertices] = np.minimum([w.waited_ns for w in chosen], usual)
-    dropped = model.is_queue & np.isin(model.head, vertices)
-    plural = "s" if len(chosen) > 1 else ""
+    model, count = subject.model, len(found.vertices)
+    plural = "s" if count > 1 else ""
     yield Found(
-        reason=f"{len(chosen):,} node{plural} of higher priority waited for nodes of lower",
-        vertices=vertices.tolist(),
-        evidence=(Fact("waited", sum(w.waited_ns for w in chosen), "ns", "derived"),),
-        gain_ns=model.whole_ns - model.length_ns(gap_ns=gap, dropped=dropped),
+        reason=f"{count:,} node{plural} of higher priority waited for nodes of lower",
+        vertices=found.vertices,
+        evidence=(Fact("waited", sum(found.waited_ns), "ns", "derived"),),
+        gain_ns=model.whole_ns - model.length_ns(found.change),
     )
 
 
@@ -186,7 +175,7 @@ def late_fork(subject: GraphSubject) -> Iterator[Found]:
         f"such as {b.node_id} {kernel_label(b.name)} for {a.node_id} {kernel_label(a.name)}",
         vertices=waiting,
         evidence=(Fact("edges", len(late), "", "derived"),),
-        gain_ns=model.whole_ns - model.length_ns(dropped=dropped, added=added),
+        gain_ns=model.whole_ns - model.length_ns(LaunchChange(dropped=dropped, added=added)),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gviz.analysis.launch import LaunchChange
 from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.rules.work_rules import EMPTY_KERNEL_NS, without
 from gviz.analysis.subject import GraphSubject
@@ -61,7 +62,7 @@ def fp32_without_tensor_cores(subject: GraphSubject) -> Iterator[Found]:
             Fact("share of the node time", fraction, "fraction", "derived"),
             Fact("TF32 over FP32, multiplications a clock", ratio, "", "stated"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(duration_ns=duration),
+        gain_ns=model.whole_ns - model.length_ns(LaunchChange(duration_ns=duration)),
     )
 
 

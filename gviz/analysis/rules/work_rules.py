@@ -7,6 +7,7 @@ from math import isnan
 
 import numpy as np
 
+from gviz.analysis.launch import LaunchChange
 from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
@@ -59,7 +60,7 @@ def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
             Fact("usual gap between kernels", usual, "ns", "derived"),
             Fact("start of a kernel", start, "ns", "estimated"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(gap_ns=gap, duration_ns=duration),
+        gain_ns=model.whole_ns - model.length_ns(LaunchChange(gap_ns=gap, duration_ns=duration)),
     )  # fmt: skip
 
 
@@ -174,7 +175,7 @@ def without(subject: GraphSubject, vertices: IntArray) -> float:
     if usual is not None:
         after = np.flatnonzero(np.isin(subject.held.dependency, vertices) & subject.held.timed)
         gap[after] = np.minimum(gap[after], usual)
-    return model.whole_ns - model.length_ns(gap_ns=gap, duration_ns=duration)
+    return model.whole_ns - model.length_ns(LaunchChange(gap_ns=gap, duration_ns=duration))
 
 
 @rule(
@@ -228,5 +229,5 @@ def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
             Fact("blocks, median", float(np.median(blocks)), "", "measured"),
             Fact("multiprocessors", room, "", "measured"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(duration_ns=duration),
+        gain_ns=model.whole_ns - model.length_ns(LaunchChange(duration_ns=duration)),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gviz.model import LaunchTimes
 from gviz.report.document.quantity import Bound, Quantity
 from gviz.stats import CuptiState, Evidence
-from gviz.text import counted, duration, percent
+from gviz.text import counted, duration, percent, signed_duration
 
 #: The state that something was timed in, in a word or two.
 STATE_NAMES = {
@@ -92,6 +92,17 @@ def negated(found: Quantity) -> Quantity:
     ends = None if found.interval is None else (-found.interval[1], -found.interval[0])
     bound: Bound = "at least" if found.bound == "at most" else found.bound
     return replace(found, value=value, interval=ends, bound=bound)
+
+
+def gain_text(how: str, low_ns: float, high_ns: float) -> str:
+    """Return a gain, as ``estimated 30.0 to 60.0 µs``; with signs where it may be a loss."""
+    if low_ns < 0:
+        return f"{how} {signed_duration(low_ns)} to {signed_duration(high_ns)}"
+    low, high = duration(low_ns), duration(high_ns)
+    # Of one unit it stands once.
+    first, _, unit = low.rpartition(" ")
+    low = first if first and high.endswith(f" {unit}") else low
+    return f"{how} {low} to {high}"
 
 
 def interval_text(found: Quantity) -> str:

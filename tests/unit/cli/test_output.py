@@ -34,6 +34,7 @@ RANKS = ROOT / "assets" / "recordings" / "ranks_h200.gviz"
 ARGUMENTS: Mapping[str, list[str | Path]] = {
     "info": [LIVES],
     "analyze": [LIVES, "--graph", "solve"],
+    "what-if": [DECODE, "--off", "norm"],
     "node": [DECODE, "1"],
     "query": [LIVES, "SELECT count(*) FROM node"],
     "diff": [LIVES, LIVES, "--graph", "solve"],
@@ -92,7 +93,7 @@ def test_json_begins_with_the_version_of_its_keys(
     done = gviz_here(name, *ARGUMENTS[name], "--json", cwd=tmp_path)
     assert done.returncode in (0, 1), done.stderr
     found = json.loads(done.stdout)
-    key = {"analyze": "analysis", "demo": "view"}.get(name, name) + "_version"
+    key = {"analyze": "analysis", "demo": "view", "what-if": "whatif"}.get(name, name) + "_version"
     assert next(iter(found)) == key
     assert isinstance(found[key], int)
     if "path" in found and "size_bytes" in found and name != "info":

@@ -1,0 +1,137 @@
+"""Answers to what-if: what a launch would take with edits made to its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis import GraphSubject, LaunchChange, span_evidence
+from gviz.errors import CycleError, RecordingError, UsageError
+from gviz.stats import Evidence, IntArray, figure
+from gviz.whatif.change_builder import ChangeBuilder
+from gviz.whatif.edits import Edit, EditKind
+from gviz.whatif.node_names import NodeNames
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """The answer to edits: a launch of the graph with them."""
+
+    edits: tuple[str, ...] = figure("stated", "the edits, in words")
+    node_count: int = figure("derived", "nodes that they are about")
+    node_share: float = figure("derived", "time of these nodes, as a part of the time of all")
+    launch_ns: float = figure("derived", "length of the median launch, as it was recorded")
+    changed_ns: float = figure("estimated", "its length with the edits")
+    gain_ns: float = figure("estimated", "what the launch would be shorter by; below 0: longer")
+    low_ns: float = figure("estimated", "the least that this gain may be")
+    high_ns: float = figure("estimated", "the most that this gain may be")
+    gain_fraction: float = figure("estimated", "gain_ns as a part of launch_ns")
+    how: str = figure("stated", "estimated: by the model; measured: by a trial")
+    error_fraction: float | None = figure(
+        "derived",
+        "the model's error on trials of this graph, as a part of the gain (median); null: nothing "
+        "has been tried, and low_ns and high_ns are wide for it",
+    )
+    trial_count: int = figure("stated", "trials that the model is fitted on")
+    evidence: Evidence = figure("stated", "what the recorded times rest on")
+
+
+@dataclass(frozen=True, slots=True)
+class PartGain:
+    """A kernel family or layer, and the gain of a tenth off its time."""
+
+    kind: str = figure("stated", "family or layer")
+    name: str = figure("stated", "its name")
+    node_count: int = figure("derived", "its nodes")
+    share: float = figure(
+        "derived", "its part of the launch; of what runs side by side each has an equal part"
+    )
+    gain_ns: float = figure("estimated", "what the launch would be shorter by")
+    low_ns: float = figure("estimated", "the least that this gain may be")
+    high_ns: float = figure("estimated", "the most that this gain may be")
+    gain_fraction: float = figure("estimated", "gain_ns as a part of the launch")
+    how: str = figure("stated", "estimated: by the model; measured: by a trial")
+
+
+class GraphWhatIf:
+    """Answers about one graph.
+
+    Parameters
+    ----------
+    subject
+        The graph.
+
+    Raises
+    ------
+    RecordingError
+        If its launches do not say what waits for what; with the reason.
+    """
+
+    def __init__(self, subject: GraphSubject) -> None:
+        if subject.why_no_model:
+            raise RecordingError(
+                f"graph {subject.row.graph_id}, {subject.title}: nothing can be computed: "
+                f"{subject.why_no_model}"
+            )
+        self.subject = subject
+        self.names = NodeNames(subject)
+
+    def ask(self, edits: Sequence[Edit]) -> WhatIf:
+        """Return what the launch would take with some edits, made together.
+
+        Raises
+        ------
+        UsageError
+            If an edit finds nothing to change, or nodes would wait for each other.
+        """
+        builder = ChangeBuilder(self.subject, self.names)
+        for edit in edits:
+            builder.add(edit)
+        words = tuple(edit.describe() for edit in edits)
+        return self._answer(words, builder.nodes, builder.build())
+
+    def ask_of(self, nodes: IntArray, kind: EditKind, factor: float = 1.0) -> WhatIf:
+        """Return what the launch would take with some nodes off or scaled.
+
+        Parameters
+        ----------
+        nodes
+            Places of nodes in the graph's tree.
+        """
+        chosen = np.isin(self.subject.unrolled.node, nodes) & ~self.subject.unrolled.is_mark
+        if kind is EditKind.OFF:
+            change = LaunchChange(absent=chosen)
+        else:
+            duration = self.subject.model.duration_ns
+            change = LaunchChange(duration_ns=np.where(chosen, duration * factor, duration))
+        words = Edit(kind, "these nodes", factor=factor).describe()
+        return self._answer((words,), nodes, change)
+
+    def _answer(self, words: tuple[str, ...], nodes: IntArray, change: LaunchChange) -> WhatIf:
+        subject = self.subject
+        try:
+            found = subject.gains.gain(change)
+        except CycleError as error:
+            raise UsageError(f"{' and '.join(words)}: {error}") from error
+        whole = subject.model.whole_ns
+        duration = subject.model.duration_ns
+        chosen = np.isin(subject.unrolled.node, nodes) & ~subject.unrolled.is_mark
+        total = float(duration.sum())
+        assumed = subject.gains.assumed
+        return WhatIf(
+            edits=words,
+            node_count=len(nodes),
+            node_share=float(duration[chosen].sum()) / total if total else 0.0,
+            launch_ns=whole,
+            changed_ns=whole - found.gain_ns,
+            gain_ns=found.gain_ns,
+            low_ns=found.low_ns,
+            high_ns=found.high_ns,
+            gain_fraction=found.gain_ns / whole if whole else 0.0,
+            how="estimated",
+            error_fraction=assumed.error_fraction if assumed.trial_count else None,
+            trial_count=assumed.trial_count,
+            evidence=subject.once(span_evidence),
+        )

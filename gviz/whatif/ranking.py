@@ -1,0 +1,103 @@
+"""Kernel families and layers by what a tenth off their time would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis import (
+    GraphSubject,
+    LaunchChange,
+    NodeGroups,
+    break_down,
+    find_model_layers,
+    span_evidence,
+)
+from gviz.stats import Evidence, NotComputed, figure
+from gviz.system import NO_PROGRESS, Progress
+from gviz.whatif.answer import GraphWhatIf, PartGain
+
+#: What is taken off.
+TENTH = 0.1
+#: Parts of each kind that are looked at, those of the largest share.
+MOST_PARTS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class PartRanking:
+    """Kernel families and layers of a graph, those first that would bring most."""
+
+    launch_ns: float = figure("derived", "length of the median launch, as it was recorded")
+    parts: tuple[PartGain, ...] = figure(
+        "estimated", f"of each kind at most {MOST_PARTS}, those of the largest share"
+    )
+    error_fraction: float | None = figure(
+        "derived", "the model's error on trials of this graph; null: nothing has been tried"
+    )
+    trial_count: int = figure("stated", "trials that the model is fitted on")
+    evidence: Evidence = figure("stated", "what the recorded times rest on")
+
+
+def rank_parts(graph: GraphWhatIf, progress: Progress = NO_PROGRESS) -> PartRanking:
+    """Return what a tenth off each kernel family and layer of a graph would bring."""
+    subject = graph.subject
+    groups = list(_groups(subject))
+    chosen = [(group, place) for group in groups for place in _largest(subject, group)]
+    found: list[PartGain] = []
+    for at, (group, (place, share)) in enumerate(chosen):
+        progress.at(at / len(chosen), group.labels[place])
+        found.append(_part(subject, group, place, share))
+    found.sort(key=lambda part: -part.gain_ns)
+    assumed = subject.gains.assumed
+    return PartRanking(
+        launch_ns=subject.model.whole_ns,
+        parts=tuple(found),
+        error_fraction=assumed.error_fraction if assumed.trial_count else None,
+        trial_count=assumed.trial_count,
+        evidence=subject.once(span_evidence),
+    )
+
+
+def _groups(subject: GraphSubject) -> Iterator[NodeGroups]:
+    families = subject.named_families
+    yield NodeGroups("family", families.labels, families.code)
+    layers = subject.once(find_model_layers)
+    if not isinstance(layers, NotComputed):
+        # Of code -1 is what no layer holds: the last label, empty.
+        code = np.where(layers.of_node < 0, len(layers), layers.of_node)
+        yield NodeGroups("layer", (*layers.names, ""), code)
+
+
+def _largest(subject: GraphSubject, group: NodeGroups) -> list[tuple[int, float]]:
+    """Return the groups of the largest part of the launch, and these parts."""
+    whole = subject.model.whole_ns
+    if not whole:
+        return []
+    row = break_down([group], subject.spans).rows[0]
+    share = [
+        (group.labels.index(label), width / whole)
+        for label, width in zip(row.labels, row.width_ns.tolist(), strict=True)
+        if label and width > 0
+    ]
+    return sorted(share, key=lambda found: -found[1])[:MOST_PARTS]
+
+
+def _part(subject: GraphSubject, group: NodeGroups, place: int, share: float) -> PartGain:
+    inside = group.code == place
+    unrolled, model = subject.unrolled, subject.model
+    chosen = inside[unrolled.node] & ~unrolled.is_mark
+    duration = np.where(chosen, model.duration_ns * (1.0 - TENTH), model.duration_ns)
+    found = subject.gains.gain(LaunchChange(duration_ns=duration))
+    return PartGain(
+        kind=group.name,
+        name=group.labels[place],
+        node_count=int(inside.sum()),
+        share=share,
+        gain_ns=found.gain_ns,
+        low_ns=found.low_ns,
+        high_ns=found.high_ns,
+        gain_fraction=found.gain_ns / model.whole_ns,
+        how="estimated",
+    )
