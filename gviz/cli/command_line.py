@@ -166,7 +166,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # stdout at exit, so stdout gets a place to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
-    except MemoryError:
+    except (MemoryError, RuntimeError) as error:
+        # Without memory for a lock, Python says "can't allocate lock", or "read lock".
+        if isinstance(error, RuntimeError) and not str(error).startswith("can't allocate "):
+            raise
         print("gviz: there is not enough memory", file=sys.stderr)
         return 1
     except OSError as error:

@@ -20,6 +20,7 @@ from gviz.report.document import (
     Suggestion,
     Suggestions,
     TableBlock,
+    TableColumn,
     Verdict,
     capitalized,
     line,
@@ -181,10 +182,30 @@ def _grid(
                 for column, how in zip(columns, hows.columns, strict=True)
             ]
         )
+    if _excess([_without(row, elastic) for row in [*heads, *body]], width - indent) > 0:
+        for row in rows:
+            yield from _row_in_lines(columns, [row[at] for at in shown], elastic, width, indent)
+        return
     yield from render_table(
         heads[0], [*heads[1:], *body], width=width, elastic=elastic,
         left=frozenset({*texts, len(columns)}), indent=indent,
     ).split("\n")  # fmt: skip
+
+
+def _without(row: list[str], at: int) -> list[str]:
+    return [*row[:at], *row[at + 1 :]]
+
+
+def _row_in_lines(
+    columns: Sequence[TableColumn], cells: Sequence[Line], elastic: int, width: int, indent: int
+) -> Iterator[str]:
+    """Yield a row of a table that is too wide: its name, below it each heading with its cell."""
+    yield from wrapped(plain(cells[elastic]), width, indent)
+    parts: list[Inline] = []
+    for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):
+        if at != elastic and cell:
+            parts += ["; " if parts else "", f"{column.heading}: ", *cell]
+    yield from wrapped(_text(marked(line(*parts))), width, indent + _STEP)
 
 
 def _fitted(

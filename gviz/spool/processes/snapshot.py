@@ -120,7 +120,11 @@ def main() -> int:
         print(json.dumps(asdict(Answer(is_over=True, failure=str(error)))), flush=True)
         return 1
     for _ in sys.stdin:
-        print(json.dumps(asdict(snapshots.take())), flush=True)
+        answer = json.dumps(asdict(snapshots.take())) + "\n"
+        try:
+            os.write(sys.stdout.fileno(), answer.encode())
+        except BrokenPipeError:  # who asked has been ended meanwhile
+            break
     return 0
 
 

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from admitted import LOCAL, admitted_client
@@ -217,6 +218,8 @@ def main() -> None:
     assert np.zeros(1).sum() == 0  # what numpy imports when it is first used
     with closing(Library([_BUNDLED])) as library:
         build_app(library, AccessRules())  # and what Dash does
+    with TemporaryDirectory() as folder:
+        assert gviz(["run", "-o", f"{folder}/x.gviz", "/bin/true"]) == 0
     while line := sys.stdin.readline():
         work, path, fault = json.loads(line)
         child = os.fork()

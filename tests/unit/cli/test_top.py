@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +15,8 @@ import pytest
 from live_spool import NODES, LiveProgram
 
 from gviz.recording import Recording, rows
-from gviz.report import live_document, render_text, summarize
+from gviz.report import launch_counts, live_document, render_text, summarize
+from gviz.system import own_command, own_environment
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -49,6 +52,26 @@ def test_launches_are_counted_as_they_come_until_the_program_ends(tmp_path: Path
             "gviz: live.gviz is recorded no more; 'gviz info' says what is in it\n"
         )
     assert top.returncode == 0
+
+
+def test_signal_leaves_no_snapshot_and_no_word(tmp_path: Path) -> None:
+    program = LiveProgram(tmp_path / "live.gviz")
+    program.instantiate()
+    program.launch(5)
+    (temporary := tmp_path / "temporary").mkdir()
+    command = [sys.executable, "-P", "-m", "gviz", "top", "--every", "0.1"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as top:  # fmt: skip
+        assert top.stdout is not None
+        _row(top.stdout, 5)
+        assert list(temporary.iterdir())
+        top.terminate()
+        assert top.stderr is not None
+        assert top.stderr.read() == ""
+    assert top.returncode == 128 + signal.SIGTERM
+    assert list(temporary.iterdir()) == []
 
 
 def test_once_prints_one_screen(gviz: Gviz, tmp_path: Path) -> None:
@@ -97,3 +120,33 @@ def test_nothing_that_is_recorded_is_a_sentence(
     assert "nothing is being recorded here; start 'gviz run PROGRAM'" in done.stderr
     done = gviz_here("top", small_recording)
     assert "is not being recorded; 'gviz info" in done.stderr
+
+
+@pytest.mark.parametrize("width", range(40, 60))
+def test_narrow_terminal_shows_every_figure(small_recording: Path, width: int) -> None:
+    with Recording(small_recording) as recording:
+        found = summarize(recording)
+    rates = dict.fromkeys(launch_counts(found), 1_234.5)
+    text = render_text(live_document(found, rates, "train.gviz, recorded now"), width)
+    assert max(map(len, text.split("\n"))) <= width
+    words = " ".join(text.split())
+    for figure in ("Nodes", "Launches", "A second", "Launch", "Host call", "GPU in it"):
+        assert figure in words
+    wide = render_text(live_document(found, rates, "train.gviz, recorded now"), 120)
+    (row,) = [line for line in wide.split("\n") if "graph 1" in line or " 1 " in line][:1]
+    assert all(figure in words for figure in row.split())
+
+
+def test_reader_ends_quietly_when_who_asked_is_gone(tmp_path: Path) -> None:
+    program = LiveProgram(tmp_path / "live.gviz")
+    program.instantiate()
+    program.launch(5)
+    command = own_command("gviz.spool.processes.snapshot", str(program.spool), str(tmp_path / "x"))
+    with subprocess.Popen(
+        command, env=own_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    ) as reader:  # fmt: skip
+        assert reader.stdout is not None
+        reader.stdout.close()
+        _, said = reader.communicate("\n", timeout=60)
+    assert (reader.returncode, said) == (0, "")

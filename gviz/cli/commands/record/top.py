@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from gviz.cli.output import add_json, print_json, print_text, terminal_width
@@ -66,7 +69,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the program until it ends, or until Ctrl-C; return 0."""
     spool = _spool(arguments.recording)
-    with contextlib.suppress(KeyboardInterrupt), _Looks(spool) as looks:
+    with contextlib.suppress(KeyboardInterrupt), _ended_in_order(), _Looks(spool) as looks:
         before: _Look | None = None
         while not looks.is_over:
             begun = time.monotonic()
@@ -82,6 +85,21 @@ def run(arguments: argparse.Namespace) -> int:
             time.sleep(max(arguments.every - took, _PAUSE_RATIO * took))
         inform(f"gviz: {_name(spool)} is recorded no more; 'gviz info' says what is in it")
     return 0
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Have SIGTERM and SIGHUP end the block as an exception does: its snapshot is removed."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    previous = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _spool(path: Path | None) -> Path:
