@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from gviz.collectors import native
 from gviz.collectors.hooks import on_import
 from gviz.collectors.watching import watch_native
-from gviz.spool import NO_STREAM, RecordType, table
+from gviz.spool import NO_STREAM, RecordType
 from gviz.system import say
 
 #: Ids of driver calls that a framework made for us to see from outside: above CUPTI's.
@@ -112,6 +112,9 @@ class Watching:
         The driver's name comes first, as folding wants it; the times are those of the
         framework's method, which does more than the driver call.
         """
+        # Under CUPTI no framework is watched, and no program waits for the tables of records.
+        from gviz.spool import table
+
         graph_id, exec_id = watch_native.ids_of(watch) if watch else (0, 0)
         with self._lock:
             number = self._calls.get(call)

@@ -6,7 +6,6 @@ from gviz.cuda.capture_failure import capture_result_name as capture_result_name
 from gviz.cuda.capture_failure import explain_capture as explain_capture
 from gviz.cuda.cupti_library import find_cupti as find_cupti
 from gviz.cuda.cupti_problems import problems_in as problems_in
-from gviz.cuda.doctor import TOOL_VARIABLES as TOOL_VARIABLES
 from gviz.cuda.doctor import Diagnosis as Diagnosis
 from gviz.cuda.doctor import Facts as Facts
 from gviz.cuda.doctor import diagnose as diagnose
@@ -28,6 +27,7 @@ from gviz.cuda.node_type import NodeType as NodeType
 from gviz.cuda.node_type import conditional_type_name as conditional_type_name
 from gviz.cuda.node_type import node_type_name as node_type_name
 from gviz.cuda.node_type import not_timed_reason as not_timed_reason
+from gviz.cuda.tool_variables import TOOL_VARIABLES as TOOL_VARIABLES
 from gviz.cuda.topology import topology_hash as topology_hash
 from gviz.cuda.update_failure import GraphFacts as GraphFacts
 from gviz.cuda.update_failure import NodeFacts as NodeFacts

@@ -12,6 +12,7 @@ from enum import StrEnum
 from gviz.cuda.cupti_library import CuptiCandidate
 from gviz.cuda.cupti_problems import Concerns, problems_of
 from gviz.cuda.driver_probe import DriverAnswers
+from gviz.cuda.tool_variables import TOOL_VARIABLES
 from gviz.errors import REINSTALL
 from gviz.text import counted
 
@@ -38,15 +39,6 @@ _INIT_CAUSES = {
         "remove the cuda-compat folder from LD_LIBRARY_PATH",
     ),
     999: ("the driver reports an unknown error", "look for 'NVRM' in the kernel's log (dmesg)"),
-}
-#: Environment variables that load a tool into every CUDA program, and whose they are.
-TOOL_VARIABLES = {
-    "CUDA_INJECTION64_PATH": "a CUDA injection library",
-    "NVTX_INJECTION64_PATH": "an NVTX injection library",
-    "NSYS_PROFILING_SESSION_ID": "Nsight Systems",
-    "NV_NSIGHT_INJECTION_TRANSPORT_TYPE": "Nsight Compute",
-    "NV_TPS_LAUNCH_TOKEN": "Nsight Compute",
-    "NV_COMPUTE_PROFILER_PERFWORKS_DIR": "Nsight Compute",
 }
 
 

@@ -6,9 +6,8 @@ No function fails: what cannot be understood comes back as it was given.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -176,10 +175,20 @@ def _last_name(symbol: str) -> str | None:
     return found
 
 
+def _runtimes() -> Iterator[str | None]:
+    """Yield the libraries that may demangle, likeliest first."""
+    yield "libstdc++.so.6"
+    yield "libc++abi.so.1"
+    # The search starts a compiler and two linkers: only where neither is there.
+    from ctypes.util import find_library
+
+    yield find_library("c++abi")
+
+
 @cache
 def _demangler() -> Callable[[str], str | None] | None:
     """Load the C++ runtime's demangler; None where there is none."""
-    for library in ("libstdc++.so.6", "libc++abi.so.1", ctypes.util.find_library("c++abi")):
+    for library in _runtimes():
         try:
             runtime = ctypes.CDLL(library) if library else None
             function = getattr(runtime, "__cxa_demangle", None)

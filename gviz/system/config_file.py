@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +43,8 @@ def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
             if not _speaks_of_gviz(project):
                 return path, {}
             path = project
+    import tomllib  # most programs are started where there is no such file
+
     try:
         text = path.read_text(encoding="utf-8")
         content = tomllib.loads(text)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str | None:
     """Return the likeliest of the known words, or None where none is near."""
+    from difflib import get_close_matches  # for errors, which are rare
+
     found = get_close_matches(wrong, list(known), n=1)
     return found[0] if found else None
 

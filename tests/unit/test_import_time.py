@@ -61,6 +61,23 @@ def test_gviz_run_loads_neither_tables_nor_what_reads_wheels() -> None:
     }
 
 
+def test_a_watched_program_loads_little() -> None:
+    loaded = _loaded_by("import gviz.collectors.session; gviz.collectors.session.Watching")
+    assert "gviz.collectors.watching.collection" in loaded
+    heavy = {"gviz.cuda.doctor", "gviz.spool.records.table", "decimal", "subprocess", "tempfile"}
+    assert loaded & heavy == set()
+
+
+@pytest.mark.parametrize("module", ["follow", "follow_job"])
+def test_a_writer_loads_nothing_for_rare_cases(module: str) -> None:
+    # numpy's own modules are its matter.
+    loaded = _loaded_by(
+        f"import numpy; before |= set(sys.modules); import gviz.spool.processes.{module}"
+    )
+    assert "gviz.recording.rows.recorded" in loaded
+    assert loaded & {"ctypes.util", "difflib", "subprocess", "tempfile", "tomllib"} == set()
+
+
 def test_all_tables_are_those_of_all_modules_whoever_asks_first() -> None:
     loaded = _loaded_by("from gviz.recording.rows import all_tables; assert len(all_tables()) > 30")
     wings = {"recorded", "life", "long_run", "nesting", "launch_costs"}

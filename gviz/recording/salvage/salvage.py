@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import sqlite3
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -78,10 +77,12 @@ def recover_recording(
         If ``path`` is no recording of this schema or of the two before it, nothing of it can be
         read, or ``output`` cannot be written.
     """
+    from tempfile import TemporaryDirectory  # few files are damaged
+
     source, target = Path(path), Path(output)
     check_output(target, overwrite=overwrite)
     is_older = check_kind(source, oldest=OLDEST_ALIKE) < SCHEMA_VERSION
-    with tempfile.TemporaryDirectory(prefix="gviz-") as folder:
+    with TemporaryDirectory(prefix="gviz-") as folder:
         raw = Path(folder) / "raw"
         try:
             unreadable = write_raw_rows(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gviz.errors import RecordingError
 from gviz.recording.integrity import file_version
 from gviz.recording.salvage.salvage import recover_recording
 from gviz.recording.salvage.soundness import is_sound_file
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 #: The path of a file, and what :func:`gviz.recording.integrity.file_version` says of it.
 _Version = tuple[str | int, ...]
@@ -23,7 +26,7 @@ _making: dict[_Version, threading.Lock] = {}
 #: By version, the file to read: None is the file itself.
 _known: dict[_Version, Path | None] = {}
 #: The folder of the copies, removed when the process ends.
-_folders: list[tempfile.TemporaryDirectory[str]] = []
+_folders: list[TemporaryDirectory[str]] = []
 _numbers = itertools.count()
 
 
@@ -84,10 +87,12 @@ def _remember(version: _Version, copy: Path | None) -> None:
 
 
 def _copy(path: Path) -> Path:
+    from tempfile import TemporaryDirectory  # few files are damaged
+
     with _lock:
         if not _folders:
             try:
-                _folders.append(tempfile.TemporaryDirectory(prefix="gviz-"))
+                _folders.append(TemporaryDirectory(prefix="gviz-"))
             except OSError as error:
                 raise RecordingError(
                     f"{path} is damaged, and there is no room for what can be read of it "

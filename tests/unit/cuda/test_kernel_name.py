@@ -226,9 +226,22 @@ def test_libraries_are_tried_alternately(monkeypatch: pytest.MonkeyPatch) -> Non
         raise OSError(f"{name}: cannot open shared object file")
 
     monkeypatch.setattr(kernel_name.ctypes, "CDLL", load)
-    monkeypatch.setattr(kernel_name.ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: f"{name}.dylib")
     assert kernel_name._demangler.__wrapped__() is None
-    assert requested == ["libstdc++.so.6", "libc++abi.so.1"]
+    assert requested == ["libstdc++.so.6", "libc++abi.so.1", "c++abi.dylib"]
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    assert kernel_name._demangler.__wrapped__() is None
+    assert len(requested) == 5
+
+
+def test_libraries_are_not_searched_where_one_is_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search(name: str) -> str:
+        raise AssertionError("the search starts a compiler")
+
+    monkeypatch.setattr("ctypes.util.find_library", search)
+    demangler = kernel_name._demangler.__wrapped__()
+    assert demangler is not None
+    assert demangler("_Z1fv") == "f()"
 
 
 def test_short_name_of_a_long_list_shows_three_arguments() -> None:
