@@ -269,36 +269,3 @@ def test_raw_counters_are_in_info_when_it_is_verbose(
 def test_failed_capture_stands_beside_the_state(gviz_here: Gviz) -> None:
     text = gviz_here("info", ROOT / "assets" / "recordings" / "graph_lives.gviz").stdout
     assert re.search(r"^run 1: .* \(completed, \d+ captures? failed\)$", text, re.MULTILINE)
-
-
-#: What a user types up to Tab, and what must be among the answers.
-TYPED = [
-    ("an", "analyze"),
-    ("info --slo", "--slowest"),
-    ("run --node-t", "--node-times"),
-    ("run --collector ", "events"),
-]
-
-
-@pytest.mark.parametrize(("typed", "answer"), TYPED)
-def test_bash_completes_what_is_typed(gviz_here: Gviz, typed: str, answer: str) -> None:
-    script = gviz_here("completion", "bash").stdout
-    words = ["gviz", *typed.split(" ")]
-    ask = f"COMP_WORDS=({' '.join(w or repr(w) for w in words)}); COMP_CWORD={len(words) - 1}"
-    call = '$(complete -p gviz | sed "s/.*-F \\([^ ]*\\).*/\\1/")'
-    last, previous = repr(words[-1]), repr(words[-2])
-    done = subprocess.run(
-        ["bash", "-c", f'{script}\n{ask}\n{call} gviz {last} {previous}\necho "${{COMPREPLY[@]}}"'],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert answer in done.stdout.split(), done.stderr
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_complete_every_command(gviz_here: Gviz, shell: str) -> None:
-    script = gviz_here("completion", shell).stdout
-    assert [name for name in cli.COMMANDS if name not in script] == []
-    assert "--node-times" in script
-    if which := shutil.which(shell):
-        checked = subprocess.run([which, "-n"], input=script, text=True, check=False)
-        assert checked.returncode == 0

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from gviz.cli.command_line import COMMANDS, build_parser
 
     parser = build_parser(*COMMANDS)
-    _complete_files(parser)
+    _prepare(parser)
     script = shtab.complete(parser, arguments.shell)
     if arguments.json:
         print_json(
@@ -47,13 +47,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _complete_files(parser: argparse.ArgumentParser) -> None:
-    """Mark the arguments of a parser and of its commands that are files, as shtab wants it."""
+def _prepare(parser: argparse.ArgumentParser) -> None:
+    """Mark what is a file in a parser and its commands, as shtab wants it; commands in one line."""
     import shtab
 
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                _complete_files(command)
+            for listed in action._choices_actions:
+                command = action.choices[listed.dest]
+                command.description = listed.help
+                _prepare(command)
         elif action.type is file_path or action.dest in ("program", "arguments"):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
