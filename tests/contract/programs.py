@@ -338,6 +338,29 @@ def many_texts(cuda: Driver, profile: Profile) -> Facts:
     return {"texts": texts, "launches": 1}
 
 
+def many_ranges(cuda: Driver, profile: Profile) -> Facts:
+    """More NVTX ranges than are recorded, of the same texts, then nodes under such texts."""
+    from gviz.collectors import native
+
+    ranges, stream = 100_200, cuda.stream()
+    with profile():
+        cuda.synchronize()
+        for i in range(ranges // 2):
+            native.nvtx_push("even" if i % 2 else "odd")
+            native.nvtx_push("inner")
+            native.nvtx_pop()
+            native.nvtx_pop()
+        graph = cuda.graph()
+        for text in ("odd", "even", "odd", "even"):
+            native.nvtx_push(text)
+            native.nvtx_push("inner")
+            cuda.add_kernel(graph, [], "spin", spin(2))
+            native.nvtx_pop()
+            native.nvtx_pop()
+        launch_times(cuda, graph, 1, stream)
+    return {"ranges": ranges + 8, "launches": 1}
+
+
 def queued(cuda: Driver, profile: Profile) -> Facts:
     """Twelve launches in flight at once, waited for at the end only."""
     stream = cuda.stream()
@@ -449,6 +472,7 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         thinned,
         dozens,
         many_texts,
+        many_ranges,
         queued,
         late,
         updated,

@@ -116,3 +116,16 @@ class TestLongRun:
         assert texts.count("outer") == 1
         notes = [note.text for note in recording.fetch_notes(RUN)]
         assert sum("different NVTX texts" in text for text in notes) == 1
+
+    def test_ranges_that_never_end_are_counted(self, record: Record) -> None:
+        recording = record("many_ranges")
+        ranges = recording.fetch_nvtx_ranges(RUN)
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+        assert 100_000 <= len(ranges) <= 100_002
+        assert len(ranges) + measured["nvtx_ranges_left_out"] == 100_208
+        paths = recording.fetch_nvtx_paths(RUN)
+        (graph,) = top_graphs(recording)
+        found = [paths[node.nvtx_path_id or 0] for node in recording.fetch_nodes(graph.graph_id)]
+        assert [path.text for path in found] == ["inner"] * 4
+        outer = [paths[path.parent_id or 0].text for path in found]
+        assert outer == ["odd", "even", "odd", "even"]

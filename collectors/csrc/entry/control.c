@@ -340,6 +340,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
         memory_counters();
         own_time_counters();
         told_counters();
+        nvtx_counters();
         if (state == STATE_RECORDING && !watching() && !activity_given_up()) {
             activity_stop();
             subscription_stop();

@@ -68,6 +68,7 @@ void nvtx_reset(void);
 GVIZ_EXPORT void gviz_set_range(const char *name);
 void nvtx_forked(void);
 void nvtx_write_paths(void);
+void nvtx_counters(void);
 /* Return the depth at which the range was opened. */
 uint32_t nvtx_push(const char *domain, const char *text);
 void nvtx_pop(const char *domain);

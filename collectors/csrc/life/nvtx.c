@@ -18,10 +18,23 @@
 
 /* Texts that name a step or a request are new every time: their table must not grow for ever. */
 #define MAX_PATHS 65536
+/* A server opens ranges for days: those after the first are on the stack of ranges, and written no more. */
+#define MAX_WRITTEN 100000
+
+/* Texts that a thread finds again without the lock: XLA pushes one a kernel, at each step. */
+#define KNOWN 32
+#define KNOWN_TEXT 224
 
 struct path {
     uint32_t parent;
     char *key; /* domain, newline, text */
+};
+
+struct known {
+    uint32_t generation, parent, path;
+    uint32_t length;
+    const char *domain;
+    char text[KNOWN_TEXT];
 };
 
 struct open_range {
@@ -35,10 +48,12 @@ GVIZ_LOCK(lock);
 static struct path *paths; /* index = path id - 1 */
 static uint32_t path_count, path_room;
 static uint32_t *slots, slot_room;
-static uint32_t generation;
+static _Atomic uint32_t generation = 1;
 static bool full_reported;
 static char wanted_name[MAX_TEXT]; /* "": none */
 static _Atomic int wanted_open;     /* ranges of that name, on all threads */
+static _Atomic uint64_t written, left_out; /* ranges */
+static __thread struct known known[KNOWN];
 static __thread struct open_range open_ranges[MAX_OPEN];
 static __thread uint32_t thread_generation;
 
@@ -109,6 +124,34 @@ static uint32_t path_of(uint32_t parent, const char *domain, const char *text) {
     return id;
 }
 
+/* Texts of one program begin alike, and end with what tells them apart. */
+static struct known *known_place(uint32_t parent, const char *domain, const char *text, size_t length) {
+    uint64_t begin = 0, end = 0;
+    size_t some = length < sizeof end ? length : sizeof end;
+    memcpy(&begin, text, some);
+    memcpy(&end, text + length - some, some);
+    uint64_t mixed = (begin * 0x9E3779B97F4A7C15ull ^ end) * 0xC2B2AE3D27D4EB4Full ^ (uintptr_t)domain;
+    mixed = (mixed ^ length << 32 ^ parent) * 0x9E3779B97F4A7C15ull;
+    return &known[mixed >> 32 & (KNOWN - 1)];
+}
+
+static uint32_t known_path(uint32_t parent, const char *domain, const char *text) {
+    size_t length = strnlen(text, KNOWN_TEXT);
+    if (length == KNOWN_TEXT)
+        return path_of(parent, domain, text);
+    struct known *place = known_place(parent, domain, text, length);
+    uint32_t now = atomic_load(&generation);
+    if (place->generation == now && place->parent == parent && place->length == length &&
+        place->domain == domain && memcmp(place->text, text, length) == 0)
+        return place->path;
+    uint32_t path = path_of(parent, domain, text);
+    if (path) {
+        *place = (struct known){now, parent, path, (uint32_t)length, domain, {0}};
+        memcpy(place->text, text, length);
+    }
+    return path;
+}
+
 void nvtx_reset(void) {
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < path_count; i++)
@@ -120,7 +163,9 @@ void nvtx_reset(void) {
     path_count = path_room = slot_room = 0;
     full_reported = false;
     atomic_store(&wanted_open, 0);
-    generation++;
+    atomic_store(&written, 0);
+    atomic_store(&left_out, 0);
+    atomic_fetch_add(&generation, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -132,7 +177,9 @@ void nvtx_forked(void) {
     paths = NULL;
     slots = NULL;
     path_count = path_room = slot_room = 0;
-    generation++;
+    atomic_store(&written, 0);
+    atomic_store(&left_out, 0);
+    atomic_fetch_add(&generation, 1);
 }
 
 /* The spool was made after the first ranges were opened. */
@@ -148,8 +195,9 @@ void nvtx_write_paths(void) {
 
 static struct thread_state *current(void) {
     struct thread_state *thread = this_thread();
-    if (thread_generation != generation) { /* ranges of an earlier recording are over */
-        thread_generation = generation;
+    uint32_t now = atomic_load(&generation);
+    if (thread_generation != now) { /* ranges of an earlier recording are over */
+        thread_generation = now;
         thread->nvtx_depth = 0;
         thread->nvtx_path = 0;
     }
@@ -159,7 +207,28 @@ static struct thread_state *current(void) {
 /* Recording, or waiting for the driver to initialise: clocks may not be there yet. */
 static bool listening(void) { return spool_bytes() > 0 || awaiting_injection(); }
 
-static uint64_t range_time(void) { return recording() ? now_ns() : 0; }
+/* 0: the range will not be written. */
+static uint64_t range_time(void) {
+    if (!recording())
+        return 0;
+    if (atomic_load_explicit(&written, memory_order_relaxed) < MAX_WRITTEN)
+        return now_ns();
+    if (!paused())
+        atomic_fetch_add_explicit(&left_out, 1, memory_order_relaxed);
+    return 0;
+}
+
+static void write_range(const struct open_range *range, uint32_t thread_id) {
+    struct nvtx_range_record record = {range->path, thread_id, range->start_ns, now_ns()};
+    atomic_fetch_add_explicit(&written, 1, memory_order_relaxed);
+    spool_append_one(RECORD_NVTX_RANGE, &record, sizeof record);
+}
+
+void nvtx_counters(void) {
+    if (atomic_load(&left_out))
+        counter("nvtx_ranges_left_out", (double)atomic_load(&left_out), "ranges",
+                "rule: the first 100,000 ranges of the host are kept");
+}
 
 GVIZ_EXPORT void gviz_set_range(const char *name) {
     snprintf(wanted_name, sizeof wanted_name, "%s", name ? name : "");
@@ -186,8 +255,8 @@ uint32_t nvtx_push(const char *domain, const char *text) {
     uint32_t depth = thread->nvtx_depth++;
     if (depth < MAX_OPEN) {
         bool wanted = wanted_begins(text);
-        uint32_t path = path_of(thread->nvtx_path, domain, text ? text : "");
-        uint64_t time = path ? range_time() : 0; /* 0: the range is not recorded */
+        uint32_t path = known_path(thread->nvtx_path, domain, text ? text : "");
+        uint64_t time = path ? range_time() : 0;
         path = path ? path : thread->nvtx_path;
         open_ranges[depth] = (struct open_range){path, time, domain, wanted};
         thread->nvtx_path = path;
@@ -211,10 +280,8 @@ void nvtx_pop(const char *domain) {
     thread->nvtx_depth = depth - 1;
     uint32_t top = thread->nvtx_depth < MAX_OPEN ? thread->nvtx_depth : MAX_OPEN;
     thread->nvtx_path = top ? open_ranges[top - 1].path : 0;
-    if (recording() && range.start_ns && !paused()) {
-        struct nvtx_range_record record = {range.path, thread->thread_id, range.start_ns, now_ns()};
-        spool_append_one(RECORD_NVTX_RANGE, &record, sizeof record);
-    }
+    if (range.start_ns && recording() && !paused())
+        write_range(&range, thread->thread_id);
     if (range.wanted)
         wanted_ends();
 }

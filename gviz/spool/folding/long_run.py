@@ -115,11 +115,6 @@ def remarks(contents: Contents) -> Iterator[Remark]:
             "stream_operations_left_out", float(left_out), "records",
             f"rule: the first {contents.limits.operations:,} records outside graphs are kept",
         )  # fmt: skip
-    if contents.nvtx_ranges_left_out:
-        yield Remark(
-            "nvtx_ranges_left_out", float(contents.nvtx_ranges_left_out), "ranges",
-            f"rule: the first {len(contents.nvtx_ranges):,} ranges of the host are kept",
-        )  # fmt: skip
 
 
 # -- executions of nodes that are no spans ----------------------------------------------------

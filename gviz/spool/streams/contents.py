@@ -54,9 +54,6 @@ from gviz.spool.streams.retention import Retention
 from gviz.spool.streams.trials import TRIAL_TAKERS, MadeTrial
 from gviz.spool.streams.visits import Visits
 
-#: NVTX ranges kept; those beyond are counted.
-MOST_NVTX_RANGES = 100_000
-
 
 @dataclass(slots=True)
 class Contents:
@@ -105,7 +102,6 @@ class Contents:
     unknown_records: int = 0
     #: What could not be read and is left out, by kind of record; also "node time" and "part".
     unreadable: Counter[str] = field(default_factory=Counter)
-    nvtx_ranges_left_out: int = 0
     launch_stream: LaunchStream = field(init=False)
     activity_stream: ActivityStream = field(init=False)
     operation_stream: OperationStream = field(init=False)
@@ -379,12 +375,9 @@ def _nvtx_path(c: Contents, p: bytes) -> None:
 
 
 def _nvtx_range(c: Contents, p: bytes) -> None:
-    if len(c.nvtx_ranges) < MOST_NVTX_RANGES:
-        found = table.NVTX_RANGE.unpack(p)
-        check_time(found.start_ns, found.end_ns)
-        c.nvtx_ranges.add(p)
-    else:
-        c.nvtx_ranges_left_out += 1
+    found = table.NVTX_RANGE.unpack(p)
+    check_time(found.start_ns, found.end_ns)
+    c.nvtx_ranges.add(p)
 
 
 def _dot(c: Contents, p: bytes) -> None:
