@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gviz.collectors.job import Job
 from gviz.errors import CollectorError
-from gviz.spool import CONTROL_SOCKET, SEGMENT_SUFFIX, START_REQUEST_PREFIX
+from gviz.spool import ANSWER_PREFIX, CONTROL_SOCKET, SEGMENT_SUFFIX, START_REQUEST_PREFIX
 from gviz.text import duration
 
 #: A program looks for requests twice a second, and later where the driver holds gviz's thread up.
@@ -64,7 +64,7 @@ class RecordedProcess:
 
     def _seen_from_here(self) -> Path:
         """Return its folder; it may be in a container."""
-        return Path(f"/proc/{self.process_id}/root{self.spool}")
+        return _from_here(self.process_id, self.spool)
 
     def send(self, request: Request) -> RequestAnswer:
         """Have it start or stop recording, and return its answer.
@@ -117,9 +117,24 @@ class RecordedProcess:
                 asking.bind("")  # an address for the answer, which the kernel chooses
                 asking.connect(f"/proc/self/fd/{folder}/{CONTROL_SOCKET}")
                 asking.send(request.encode())
-                return asking.recv(_LONGEST_ANSWER).decode(errors="replace")
+                return self._answer(asking).decode(errors="replace")
         finally:
             os.close(folder)
+
+    def _answer(self, asking: socket.socket) -> bytes:
+        """Return what comes back, or is left beside its socket: a container knows no address."""
+        address = asking.getsockname()
+        left = self._seen_from_here() / f"{ANSWER_PREFIX}{os.fsdecode(address[1:])}"
+        until_s = time.monotonic() + _ANSWER_S
+        asking.settimeout(min(_AGAIN_S, _ANSWER_S))
+        while time.monotonic() < until_s:
+            with contextlib.suppress(TimeoutError):
+                return asking.recv(_LONGEST_ANSWER)
+            with contextlib.suppress(FileNotFoundError):
+                if answer := left.read_bytes():
+                    left.unlink()
+                    return answer
+        raise TimeoutError
 
     def _why_deaf(self) -> str:
         return (
@@ -208,16 +223,25 @@ def find_awaited(process_id: int) -> AwaitedProcess | None:
     for one in _family(process_id):
         job = Job.from_environment(_environment(one))
         if job is not None and job.options.paused:
-            is_first = _status(one).get("PPid") == str(job.parent)
+            is_first = _id_inside(_status(one).get("PPid", "0")) == str(job.parent)
             waits = (is_first or job.follow) and not _has_used_cuda(one, job, is_first=is_first)
             return _awaiting(one, job) if waits else None
     return None
 
 
 def _awaiting(process_id: int, job: Job) -> AwaitedProcess:
-    own_id = _status(process_id).get("NSpid", str(process_id)).split()[-1]  # in its container
-    folder = Path(f"/proc/{process_id}/root{job.spool}")
-    return AwaitedProcess(process_id, folder / f"{START_REQUEST_PREFIX}{own_id}")
+    name = f"{START_REQUEST_PREFIX}{_id_inside(process_id)}"
+    return AwaitedProcess(process_id, _from_here(process_id, job.spool) / name)
+
+
+def _from_here(process_id: int, path: Path) -> Path:
+    """Return a path of a process, which may be in a container."""
+    return Path(f"/proc/{process_id}/root{path}")
+
+
+def _id_inside(process_id: int | str) -> str:
+    """Return the id of a process in its own namespace, which is that of its container."""
+    return _status(process_id).get("NSpid", str(process_id)).split()[-1]
 
 
 def _has_used_cuda(process_id: int, job: Job, *, is_first: bool) -> bool:
@@ -225,8 +249,8 @@ def _has_used_cuda(process_id: int, job: Job, *, is_first: bool) -> bool:
     recorded = next(_look_at_all([process_id]), None)
     if recorded is not None:  # the first, where it is Python's, has a spool from its start on
         return recorded.takes_requests() or not is_first
-    begun = job.spool.glob(f"0*{SEGMENT_SUFFIX}" if is_first else f"{process_id}-*")
-    return next(begun, None) is not None
+    pattern = f"0*{SEGMENT_SUFFIX}" if is_first else f"{_id_inside(process_id)}-*"
+    return next(_from_here(process_id, job.spool).glob(pattern), None) is not None
 
 
 def _takers(process_id: int) -> list[RecordedProcess]:
@@ -292,7 +316,7 @@ def _environment(process_id: int) -> dict[str, str]:
     return dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
 
 
-def _status(process_id: int) -> dict[str, str]:
+def _status(process_id: int | str) -> dict[str, str]:
     """Return the lines of its status (man 5 proc); nothing if it has just ended."""
     try:
         text = Path(f"/proc/{process_id}/status").read_text(errors="replace")

@@ -9,6 +9,7 @@ from gviz.spool.records import table as table
 from gviz.spool.records.ending import LEFT_WITH as LEFT_WITH
 from gviz.spool.records.ending import mark_terminated as mark_terminated
 from gviz.spool.records.enums import StackReason as StackReason
+from gviz.spool.records.format import ANSWER_PREFIX as ANSWER_PREFIX
 from gviz.spool.records.format import CONTROL_SOCKET as CONTROL_SOCKET
 from gviz.spool.records.format import NO_STREAM as NO_STREAM
 from gviz.spool.records.format import OWN_IDS as OWN_IDS

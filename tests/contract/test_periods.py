@@ -411,12 +411,18 @@ while True:
 
 
 @contextmanager
-def _paused(backend: Backend, path: Path, text: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a script under ``gviz run --paused``; whatever fails, nothing of it is left behind."""
+def _paused(
+    backend: Backend, path: Path, text: str, *before: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a script under ``gviz run --paused``; whatever fails, nothing of it is left behind.
+
+    ``before``: the command that starts it.
+    """
     script = path.with_name("server.py")
     script.write_text(text)
+    gviz_run = [sys.executable, "-P", "-m", "gviz", "run"]
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "gviz", "run", "-o", str(path), "--paused", str(script)],
+        [*before, *gviz_run, "-o", str(path), "--paused", str(script)],
         env=environment(backend),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -482,6 +488,16 @@ def test_other_process_starts_and_stops(
     assert not spool_of(path).exists()
 
 
+#: It launches until a line comes.
+SERVING = """
+import select, sys
+launch(graph, 1)
+print("ready", flush=True)
+while not select.select([sys.stdin], [], [], 0.002)[0]:
+    launch(graph, 1)
+"""
+
+
 #: It uses CUDA once it is told to, and so does a process that it starts.
 LATE = """
 import subprocess, sys
@@ -512,6 +528,46 @@ def test_request_before_the_first_use_of_cuda_waits_for_it(
     assert ends == [[("request", "end")]] * 2
     assert launches == [3, 3]
     assert not spool_of(path).exists()
+
+
+#: A namespace of its own for processes, mounts and the network, as a container has.
+_CONTAINER = ("unshare", "--pid", "--fork", "--mount-proc", "--net", "--kill-child")
+
+
+def _can_make_containers() -> bool:
+    with suppress(FileNotFoundError):
+        done = subprocess.run([*_CONTAINER, "true"], capture_output=True, check=False)
+        return done.returncode == 0
+    return False
+
+
+@pytest.mark.skipif(not _can_make_containers(), reason="no namespaces can be made here")
+def test_program_in_a_container_is_reached_from_outside(
+    backend: Backend, tmp_path: Path, gviz_here: Gviz
+) -> None:
+    path = tmp_path / "x.gviz"
+    text = f"print('begun', flush=True)\ninput()\n{PREAMBLE}graph = chain()\n{SERVING}"
+    with _paused(backend, path, text, *_CONTAINER) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+
+        def answers(command: str) -> list[str]:
+            done = gviz_here(command, str(run.pid), "--json")
+            assert done.stderr == ""
+            return [one["answer"] for one in json.loads(done.stdout)["processes"]]
+
+        assert run.stdout.readline() == "begun\n"
+        assert [*answers("start"), *answers("stop"), *answers("start")] == [
+            "waiting", "paused", "waiting",
+        ]  # fmt: skip
+        print(file=run.stdin, flush=True)
+        assert run.stdout.readline() == "ready\n"
+        assert [*answers("start"), *answers("stop"), *answers("start")] == [
+            "recording", "stopped", "started",
+        ]  # fmt: skip
+        _, stderr = run.communicate("end\n", timeout=60)
+        assert run.returncode == 0, stderr
+    assert reasons(path) == [("request", "request"), ("request", "end")]
 
 
 #: A launcher that leaves CUDA to two others.

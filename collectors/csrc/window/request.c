@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define SOCKET_NAME "control.socket" /* gviz/spool/records/format.py */
+#define ANSWER_PREFIX "answer-"      /* gviz/spool/records/format.py */
 #define HIGHEST 1024                 /* usual limit of descriptors */
 #define BELOW_LIMIT 16
 /* A program that closes descriptors again and again is not given new ones for ever. */
@@ -159,10 +160,30 @@ bool request_take(struct request *request) {
     return got >= 0;
 }
 
+/* A file in the spool's directory, for a sender whose address, which the kernel chose (hexadecimal
+ * digits behind a zero), is not known here: it is in another namespace of the network, as outside of a
+ * container. */
+static void leave_answer(const struct request *request, const char *word) {
+    char name[sizeof request->from.sun_path] = "", path[3200];
+    size_t size = request->from_size - sizeof request->from.sun_family - 1;
+    memcpy(name, request->from.sun_path + 1, size);
+    if (request->from.sun_path[0] || size == 0 || strspn(name, "0123456789abcdef") != size)
+        return;
+    snprintf(path, sizeof path, "%s/" ANSWER_PREFIX "%s", spool_directory(), name);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return; /* it is told that there is no answer */
+    if (write(file, word, strlen(word)) < 0)
+        unlink(path);
+    close(file);
+}
+
 void request_answer(const struct request *request, const char *word) {
     pthread_mutex_lock(&lock);
-    if (listening() >= 0 && request->from_size > sizeof request->from.sun_family)
+    bool has_address = request->from_size > sizeof request->from.sun_family;
+    if (listening() >= 0 && has_address &&
         sendto(listener, word, strlen(word), MSG_DONTWAIT | MSG_NOSIGNAL,
-               (const struct sockaddr *)&request->from, request->from_size);
+               (const struct sockaddr *)&request->from, request->from_size) < 0 && errno == ECONNREFUSED)
+        leave_answer(request, word);
     pthread_mutex_unlock(&lock);
 }

@@ -20,6 +20,8 @@ SPOOL_SUFFIX = "-spool"
 CONTROL_SOCKET = "control.socket"
 #: File in a job's directory, with a process id: a request to begin that came before CUDA was used.
 START_REQUEST_PREFIX = "start-"
+#: The answer to a request from another namespace of the network, behind it the sender's address.
+ANSWER_PREFIX = "answer-"
 NO_STREAM = 0xFFFFFFFF
 #: Text of the NVTX range by which the hooks find out whether NVTX reaches us; not recorded.
 PROBE_TEXT = "gviz probe"
