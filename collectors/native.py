@@ -34,6 +34,7 @@ class _Options(ctypes.Structure):
         ("paused", ctypes.c_uint32),
         ("capture_range", ctypes.c_uint32),
         ("cupti_windows", ctypes.c_uint32),
+        ("trial_ns", ctypes.c_uint64),
     ]
 
 
@@ -66,6 +67,8 @@ class NativeOptions:
         as ranges of the name that :func:`set_range` gave.
     cupti_windows
         CUPTI comes for moments, behind the gate, and is not there otherwise.
+    trial_ns
+        Host time that the trials of a graph may take; 0: there are none.
     """
 
     policy: int = POLICY_FIRST
@@ -84,6 +87,7 @@ class NativeOptions:
     paused: bool = False
     capture_range: int = 0
     cupti_windows: bool = False
+    trial_ns: int = 0
 
 
 def library_path() -> Path | None:

@@ -51,6 +51,10 @@ class ProfileOptions:
     capture_range
         ``"cudaProfilerApi"``: what the program runs between cudaProfilerStart and
         cudaProfilerStop is recorded; ``"nvtx:NAME"``: inside NVTX ranges of that name. None: all.
+    trials
+        Try edits of graphs between launches of the program (``gviz run``; docs/what_if.md).
+    trial_budget_s
+        Seconds that the trials of a graph may take.
     overwrite
         Replace an existing recording.
 
@@ -72,6 +76,8 @@ class ProfileOptions:
     paused: bool = False
     toggle_signal: str | None = None
     capture_range: str | None = None
+    trials: bool = False
+    trial_budget_s: float = 2.0
     overwrite: bool = False
 
     def __post_init__(self) -> None:
@@ -92,11 +98,23 @@ class ProfileOptions:
             raise UsageError(
                 "node times and a collector exclude each other: both say what measures; give one"
             )
-        for what, seconds in (("delay", self.delay_s), ("duration", self.duration_s or 0.0)):
+        seconds_of = {
+            "delay": self.delay_s,
+            "duration": self.duration_s or 0.0,
+            "trial budget": self.trial_budget_s,
+        }
+        for what, seconds in seconds_of.items():
             if not 0 <= seconds < 1e9:
                 raise UsageError(f"{what} is {seconds} s; give a number of seconds from 0")
         if self.duration_s == 0:
             raise UsageError("duration is 0 s; give a number of seconds above 0")
+        if self.trial_budget_s == 0:
+            raise UsageError("trial budget is 0 s; give a number of seconds above 0")
+        if self.trials and (self.measured_by in ("cupti", "topology") or self.node_launches == 0):
+            raise UsageError(
+                "trials launch copies of graphs, which have to be timed by event copies first; "
+                "leave out the collector, and record node times of some launches"
+            )
         if self.paused and self.delay_s:
             raise UsageError(
                 f"paused and a delay of {self.delay_s:g} s exclude each other: with paused, "
@@ -125,6 +143,7 @@ class ProfileOptions:
             paused=self.paused or self.capture_range is not None,
             capture_range=parse_capture_range(self.capture_range)[0],
             cupti_windows=self.node_times == "cupti",
+            trial_ns=round(self.trial_budget_s * 1e9) if self.trials else 0,
         )
 
     @property

@@ -23,6 +23,7 @@ LAYERS = (
     ("life",),
     ("launch",),
     ("events",),
+    ("trial",),
     ("subscriber",),
     ("entry",),
 )

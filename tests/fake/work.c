@@ -148,9 +148,25 @@ static void perform_memset(const CUDA_MEMSET_NODE_PARAMS *set) {
     }
 }
 
+/* gviz_sum(at, words, to): for each 2 MiB the sum of its words, mixed with their places; as its PTX in
+ * collectors/csrc/trial/memory.c. */
+static void perform_sum(const struct work *work) {
+    const uint64_t *at = *(const uint64_t **)work->argument_pointers[0];
+    uint64_t words = *(uint64_t *)work->argument_pointers[1];
+    uint64_t *to = *(uint64_t **)work->argument_pointers[2];
+    for (uint64_t i = 0; i < words; i++) {
+        uint64_t x = at[i] + (i + 1) * 0x9E3779B97F4A7C15u;
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+        x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+        to[i / 262144] += x ^ x >> 31;
+    }
+}
+
 /* axpy(n, a, x, y): y = a * x + y, so that programs can check that their results are untouched. */
 static void perform_kernel(const struct work *work) {
     perform_conditional_kernel(work);
+    if (strcmp(work->function->name, "gviz_sum") == 0)
+        perform_sum(work);
     if (strcmp(work->function->name, "axpy") != 0 || work->function->parameter_count != 4)
         return;
     uint32_t count = *(uint32_t *)work->argument_pointers[0];

@@ -33,6 +33,7 @@ struct call_info {
     bool per_thread;        /* _ptsz: stream NULL means the per-thread stream */
     bool known;             /* CUPTI has a call of this number */
     atomic_bool named;      /* its name is in the spool */
+    bool kept;              /* told of always, see calls_keep */
 };
 
 #define CALL_ID_LIMIT 1400
@@ -61,6 +62,7 @@ void calls_watch_frees(void);
 bool calls_frees_watched(void);
 void calls_watch_launches(bool on);
 void calls_keep_launches(bool on); /* watched whatever the above says */
+void calls_keep(uint32_t id);      /* likewise one call, until the subscription ends */
 
 /* ---- contexts.c: the contexts seen, and CUPTI's numbers of their streams ------------------ */
 

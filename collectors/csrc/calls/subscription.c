@@ -64,6 +64,11 @@ void calls_watch_launches(bool on) { watch(CALL_GRAPH_LAUNCH, on || atomic_load(
 
 void calls_keep_launches(bool on) { atomic_store(&launches_kept, on); }
 
+void calls_keep(uint32_t id) {
+    calls[id].kept = true;
+    callback_enable(true, DOMAIN_DRIVER_API, id);
+}
+
 /* Counted: a capture and an eager window may both ask for them. Two threads may be in here: each
  * ends with what the count says at its end, so that they end with the same. */
 void calls_watch_operations(bool on) {

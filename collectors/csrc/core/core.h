@@ -209,7 +209,12 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(ModuleUnload, cuModuleUnload, (CUmodule), 0)                                             \
     X(ModuleGetFunction, cuModuleGetFunction, (CUfunction *, CUmodule, const char *), 0)       \
     X(MemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t), 0)                                     \
-    X(MemFree, cuMemFree_v2, (CUdeviceptr), 0)
+    X(MemFree, cuMemFree_v2, (CUdeviceptr), 0)                                                 \
+    X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream), 0)  \
+    X(MemcpyDtoH, cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t), 0)                           \
+    X(MemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream), 0)          \
+    X(StreamSynchronize, cuStreamSynchronize, (CUstream), 0)                                   \
+    X(FuncGetModule, cuFuncGetModule, (CUmodule *, CUfunction), 0)
 
 /* X(field, symbol, result, parameters, needed): libcuda. */
 #define CUDA_FUNCTIONS(X)                                                                      \

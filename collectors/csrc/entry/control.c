@@ -11,6 +11,7 @@
 #include "life/life.h"
 #include "spool/spool.h"
 #include "told/told.h"
+#include "trial/trial.h"
 #include "window/window.h"
 
 #include <errno.h>
@@ -51,6 +52,7 @@ static void in_forked_child(void) {
     pause_forked();
     watch_abandon();
     outside_abandon();
+    trial_abandon();
     spool_abandon();
     process_forked();
     nvtx_forked();
@@ -75,12 +77,20 @@ static void context_leaves(CUcontext context) {
     timing_forget(context);
     outside_forget(context);
     pairs_forget(context);
+    trial_context_ends(context);
     watch_context_ends(context);
 }
 
 static const struct context_listener listener = {context_met, context_leaves};
 
 /* -- start and stop --------------------------------------------------------------------- */
+
+static void start_trials(void) {
+    if (told_in_place())
+        trial_start();
+    else
+        note("limit", "nothing was tried: trials need the gate, which is not in this process (gviz run --trials)");
+}
 
 /* With CUPTI's functions in place, or the gate's. `again`: in the same recording, after CUPTI was
  * left. */
@@ -102,6 +112,8 @@ static int attach_calls(bool again) {
         subscription_stop();
         return -1;
     }
+    if (options.trial_ns)
+        start_trials();
     uint32_t version = 0;
     int driver = 0;
     cupti.cuptiGetVersion(&version);
@@ -327,6 +339,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     injection_wanted = left_before_attaching = false;
     int state = atomic_load(&run_state);
     pause_finish();
+    trial_stop();
     visits_finish(visits_started);
     visits_started = false;
     if (state == STATE_RECORDING || state == STATE_LEFT) {

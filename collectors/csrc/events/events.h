@@ -6,6 +6,9 @@
 
 #include "state/state.h"
 
+struct watch;
+struct timed_node;
+
 enum collector { COLLECTOR_AUTO = 0, COLLECTOR_CUPTI = 1, COLLECTOR_EVENTS = 2,
                  COLLECTOR_TOPOLOGY = 3 };
 
@@ -27,6 +30,55 @@ void watch_instantiated(CUgraph graph, CUgraphExec exec);
 void watch_updated(const CUpti_CallbackData *data, bool whole);
 void watch_destroyed(CUgraphExec exec); /* it is about to be */
 void watch_context_ends(CUcontext context);
+
+/* ---- lend.c: copies for trials, without events inside, edited or not ------------------------- */
+
+/* One graph level. Nodes stand in the order of their ids. */
+struct level {
+    CUgraph graph;
+    uint32_t graph_id;
+    size_t first; /* place of its first node among those of all levels */
+    size_t count, edge_count;
+    CUgraphNode *nodes;
+    uint32_t *ids;           /* in the graph */
+    int *types;
+    bool *timeable;          /* events may stand around it */
+    struct level **children; /* of child-graph nodes, else NULL */
+};
+
+struct copy {
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode *nodes;      /* by place */
+    _Atomic unsigned char *left_out;
+    struct timed_node *timed;
+    size_t timed_count;
+    CUevent start, end;      /* on the stream, around the launch */
+    bool lost;               /* launched, but its end is not recorded: not to be used again */
+};
+
+/* A watched executable, and its graph as it was at `updates`. */
+struct loan {
+    struct watch *watch;
+    CUgraphExec exec; /* the program's */
+    CUgraph graph;
+    struct level *level; /* of that graph */
+    CUcontext context;
+    int device;
+    uint32_t graph_id, exec_id, updates;
+    uint64_t extent_ns; /* of an instrumented copy's launch; 0: none was read yet */
+};
+
+/* Returns NULL, or why there is none. */
+const char *lend_begin(int watch, struct loan *loan);
+/* Whether the program has not updated or destroyed it since. It waits for no lock. */
+bool lend_is_current(const struct loan *loan);
+/* Clone the graph, edit that, instantiate it. NULL: copy_error() says why. */
+struct copy *lend_copy(const struct loan *loan, bool (*edit)(const struct level *level, const void *data),
+                       const void *data);
+void lend_end(struct loan *loan);
+void copy_free(struct copy *copy);
+const char *copy_error(void);
 
 /* Work outside graphs: an event before and after each call, as long as the eager budget lasts. */
 void outside_start(void);

@@ -42,6 +42,7 @@ struct watch {
     uint32_t period;
     uint32_t plain_timed;     /* launches of the executable with an event before and after */
     bool due;
+    uint64_t extent_ns;       /* of the copy's launch that was read last */
     uint64_t copied_ns;       /* when a copy was launched last */
     uint64_t used_ns;         /* or made */
     uint64_t look_ns;         /* until its events are queried again */
@@ -99,19 +100,6 @@ bool followed_apply(const struct watch *watch, struct copy *copy, uint32_t updat
 
 /* ---- level.c: a graph and its child graphs, as they were when it was handed over --------- */
 
-/* One graph level. Nodes stand in the order of their ids. */
-struct level {
-    CUgraph graph;
-    uint32_t graph_id;
-    size_t first; /* place of its first node among those of all levels */
-    size_t count, edge_count;
-    CUgraphNode *nodes;
-    uint32_t *ids;           /* in the graph */
-    int *types;
-    bool *timeable;          /* events may stand around it */
-    struct level **children; /* of child-graph nodes, else NULL */
-};
-
 struct level *level_read(CUgraph graph, int depth);
 struct level *level_in_clone(const struct level *original, CUgraph clone, bool check);
 void level_free(struct level *level);
@@ -133,24 +121,11 @@ struct timed_node {
 /* Of a node of a copy, in bits: it is disabled; it became so, or was, while a launch was in flight. */
 enum { LEFT_OUT = 1, CHANGED = 2 };
 
-struct copy {
-    CUgraph graph;
-    CUgraphExec exec;
-    CUgraphNode *nodes;      /* by place */
-    _Atomic unsigned char *left_out;
-    struct timed_node *timed;
-    size_t timed_count;
-    CUevent start, end;      /* on the stream, around the launch */
-    bool lost;               /* launched, but its end is not recorded: not to be used again */
-};
-
 struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_t first, size_t last);
 int copy_launch(struct copy *copy, CUstream stream);
 bool copy_finished(struct copy *copy);
 /* Fill in the times of the nodes that ran, `*count` of them. */
 bool copy_read(struct copy *copy, struct node_time *times, uint32_t *count, uint64_t *extent_ns);
-void copy_free(struct copy *copy);
-const char *copy_error(void);
 
 /* ---- calibrate.c --------------------------------------------------------------------------- */
 

@@ -56,6 +56,7 @@ bool watch_read(struct watch *watch) {
     free(times);
     pthread_mutex_lock(&watch->lock);
     watch->in_flight = false;
+    watch->extent_ns = extent_ns ? extent_ns : watch->extent_ns;
     pthread_mutex_unlock(&watch->lock);
     return true;
 }

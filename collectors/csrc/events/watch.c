@@ -96,6 +96,11 @@ void watch_refuse(struct watch *watch, const char *why) {
     struct refused_record record = {watch->graph_id, watch->exec_id};
     struct slice slices[] = {{&record, sizeof record}, {why, strlen(why)}};
     spool_append(RECORD_REFUSED, slices, 2);
+    if (options.trial_ns && !watch->exec) { /* later it is trials that say so */
+        struct trial_refused_record trial = {watch->graph_id, watch->exec_id, TRIAL_ANY, 0};
+        slices[0] = (struct slice){&trial, sizeof trial};
+        spool_append(RECORD_TRIAL_REFUSED, slices, 2);
+    }
 }
 
 bool watch_can_copy(void) {

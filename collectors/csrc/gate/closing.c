@@ -29,6 +29,7 @@
 
 _Atomic uint32_t phase;
 static atomic_bool closer_there, forbidden;
+static _Atomic uint64_t hold_limit_ns; /* of the closure under way */
 static _Atomic uint64_t backoff_ns, not_before_ns;
 THREAD_LOCAL bool closer;
 
@@ -55,7 +56,8 @@ void hold(void) {
     atomic_fetch_add(&tallies.held, 1);
     while (atomic_load(&phase) == PHASE_CLOSED) {
         held_ns = gate_now_ns() - start_ns;
-        if (held_ns >= HOLD_LIMIT_NS) {
+        uint64_t limit_ns = atomic_load(&hold_limit_ns);
+        if (held_ns >= limit_ns) {
             uint32_t was = PHASE_CLOSED;
             if (atomic_compare_exchange_strong(&phase, &was, PHASE_OPEN)) {
                 atomic_fetch_add(&tallies.overrun, 1);
@@ -63,7 +65,8 @@ void hold(void) {
             }
             break;
         }
-        struct timespec rest = {0, (long)(HOLD_LIMIT_NS - held_ns)};
+        uint64_t left_ns = limit_ns - held_ns;
+        struct timespec rest = {(time_t)(left_ns / 1000000000u), (long)(left_ns % 1000000000u)};
         syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, PHASE_CLOSED, &rest, NULL, 0);
     }
     held_ns = gate_now_ns() - start_ns;
@@ -170,10 +173,11 @@ static enum gate_answer close_gate(void) {
     return obstacle ? give_up(obstacle) : GATE_FORBIDDEN;
 }
 
-static enum gate_answer run_closed(void (*work)(void *data), void *data) {
+static enum gate_answer run_closed_for(void (*work)(void *data), void *data, uint64_t limit_ns) {
     bool there = false;
     if (!atomic_compare_exchange_strong(&closer_there, &there, true))
         return GATE_TAKEN;
+    atomic_store(&hold_limit_ns, limit_ns);
     enum gate_answer answer = close_gate();
     if (answer == GATE_RAN) {
         closer = true;
@@ -185,6 +189,10 @@ static enum gate_answer run_closed(void (*work)(void *data), void *data) {
     }
     atomic_store(&closer_there, false);
     return answer;
+}
+
+static enum gate_answer run_closed(void (*work)(void *data), void *data) {
+    return run_closed_for(work, data, HOLD_LIMIT_NS);
 }
 
 /* -- the end of the process, and its children -------------------------------------------------- */
@@ -223,4 +231,5 @@ EXPORT const struct gate_api gviz_gate = {
     .set_wait = marks_set_wait,
     .defer = telling_defer,
     .step_aside = mark_step_aside,
+    .run_closed_for = run_closed_for,
 };

@@ -91,6 +91,9 @@ struct gate_api {
     void (*defer)(uint32_t id, bool on);
     /* Within a listener, before a call: wait likewise, outside. */
     void (*step_aside)(bool (*needed)(void), void (*wait)(void));
+    /* As run_closed, but held calls go on only after so long: for work that has to be whole before them.
+     * Within a listener too, before the call. */
+    enum gate_answer (*run_closed_for)(void (*work)(void *data), void *data, uint64_t limit_ns);
 };
 
 #endif

@@ -64,7 +64,7 @@ void capture_reset(void) {
 static void watch_all(bool on) {
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
         if (calls[id].known && (calls[id].kind == CALL_OTHER || calls[id].kind == CALL_FREE) &&
-            (on || calls[id].kind == CALL_OTHER || !calls_frees_watched()))
+            (on || (!calls[id].kept && (calls[id].kind == CALL_OTHER || !calls_frees_watched()))))
             callback_enable(on, DOMAIN_DRIVER_API, id);
     if (!on && calls_frees_watched()) /* a graph that allocates came meanwhile */
         calls_watch_frees();

@@ -31,6 +31,7 @@ struct options {
     uint32_t paused;             /* the first period waits for a call or the signal */
     uint32_t capture_range;      /* enum capture_range: the program's own ranges are periods */
     uint32_t cupti_windows;      /* without CUPTI but for moments, behind the gate */
+    uint64_t trial_ns;           /* host time that trials of a graph may take, 0: there are none */
 };
 
 /* LEFT: another profiler has CUPTI, the spool is open. */

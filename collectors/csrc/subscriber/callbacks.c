@@ -7,6 +7,7 @@
 #include "life/life.h"
 #include "spool/spool.h"
 #include "told/told.h"
+#include "trial/trial.h"
 #include "window/window.h"
 
 #include <string.h>
@@ -75,15 +76,19 @@ static void exec_made(const CUpti_CallbackData *data) {
 GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     if (data->site == 0 && calls[cbid].kind != CALL_OTHER)
         context_notice(data->context);
+    if (calls[cbid].kept)
+        trial_call(data, cbid);
     switch (calls[cbid].kind) {
     case CALL_OPERATION:
         operation(data, cbid);
         break;
     case CALL_GRAPH_LAUNCH:
-        if (data->site == 0)
+        if (data->site == 0) {
+            trial_launch(((const CUgraphExec *)data->params)[0], ((const CUstream *)data->params)[1]);
             launch_enter(data, cbid);
-        else
+        } else {
             launch_exit(data, cbid);
+        }
         break;
     case CALL_ADD_NODE:
         add_node(data);
@@ -102,8 +107,10 @@ GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *d
             pause_range(false);
         break;
     case CALL_EXEC_DESTROY:
-        if (data->site == 0)
+        if (data->site == 0) {
+            trial_destroyed(((const CUgraphExec *)data->params)[0]);
             watch_destroyed(((const CUgraphExec *)data->params)[0]);
+        }
         life_call(cbid, data);
         break;
     case CALL_INSTANTIATE:

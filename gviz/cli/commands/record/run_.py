@@ -130,6 +130,19 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         help="what times nodes while CUPTI is not in the program: event copies, or CUPTI in "
         "windows of a moment (default: auto, as --collector says)",
     )
+    parser.add_argument(
+        "--trials",
+        action="store_true",
+        help="try edits of graphs in front of launches, on copies and undone: dependencies that "
+        "others imply are left out; the recording says what each saves, or why it was not tried",
+    )
+    parser.add_argument(
+        "--trial-budget",
+        type=float,
+        default=2.0,
+        metavar="SECONDS",
+        help="host time that the trials of a graph may take (default: 2)",
+    )
 
 
 def _add_periods(parser: argparse.ArgumentParser) -> None:
@@ -298,6 +311,8 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         capture_range=args.capture_range,
         collector=args.collector,
         node_times=args.node_times,
+        trials=args.trials,
+        trial_budget_s=args.trial_budget,
         overwrite=args.overwrite,
     )
 

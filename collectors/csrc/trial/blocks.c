@@ -1,0 +1,236 @@
+/* The device memory of the process: blocks, from the calls that make and free them.
+ *
+ * A trial is undone by restoring all of it. So it has to be all: what the process holds must be what
+ * these calls gave it, and none of it may be seen from elsewhere.
+ */
+#include "calls/calls.h"
+#include "trial/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEBIBYTE (1ull << 20)
+/* What a context takes besides, such as for code, while it is used. */
+#define OWN_BYTES (64 * MEBIBYTE)
+/* Saving more takes longer than a slice. */
+#define MOST_BYTES (4096 * MEBIBYTE)
+#define GRAPH_MEMORY_USED 0 /* CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT */
+
+enum effect { NO_EFFECT, ALLOCATES, ALLOCATES_PITCHED, MAPS, FREES, UNMAPS, FORBIDS };
+
+static const struct {
+    const char *name; /* with _ptsz and the like too */
+    enum effect effect;
+} effects[] = {
+    {"cuMemAlloc_v2", ALLOCATES},
+    {"cuMemAllocAsync", ALLOCATES},
+    {"cuMemAllocFromPoolAsync", ALLOCATES},
+    {"cuMemAllocPitch_v2", ALLOCATES_PITCHED},
+    {"cuMemMap", MAPS},
+    {"cuMemFree_v2", FREES},
+    {"cuMemFreeAsync", FREES},
+    {"cuMemUnmap", UNMAPS},
+    {"cuMemAllocManaged", FORBIDS},
+    {"cuIpcGetMemHandle", FORBIDS},
+    {"cuIpcOpenMemHandle", FORBIDS},
+    {"cuIpcOpenMemHandle_v2", FORBIDS},
+    {"cuMemExportToShareableHandle", FORBIDS},
+    {"cuMemImportFromShareableHandle", FORBIDS},
+    {"cuMemPoolExportToShareableHandle", FORBIDS},
+    {"cuMemPoolImportFromShareableHandle", FORBIDS},
+    {"cuMemPoolExportPointer", FORBIDS},
+    {"cuMemPoolImportPointer", FORBIDS},
+    {"cuMemMapArrayAsync", FORBIDS},
+    {"cuMulticastCreate", FORBIDS},
+    {"cuArrayCreate_v2", FORBIDS},
+    {"cuArray3DCreate_v2", FORBIDS},
+    {"cuMipmappedArrayCreate", FORBIDS},
+    {"cuImportExternalMemory", FORBIDS},
+    {"cuGraphicsMapResources", FORBIDS},
+    {"cuCtxEnablePeerAccess", FORBIDS},
+    {"cuGraphAddMemAllocNode", FORBIDS},
+};
+
+GVIZ_LOCK(lock);
+static uint8_t effect_of[CALL_ID_LIMIT];
+static struct block *blocks; /* in order of address */
+static size_t count, room;
+static size_t free_before; /* any was made; 0: not known */
+static bool forbidden;     /* memory that is not saved */
+static bool graph_memory;  /* an allocation was captured */
+static bool lost;          /* a block could not be kept */
+
+void blocks_reset(void) {
+    memset(effect_of, 0, sizeof effect_of);
+    count = free_before = 0;
+    forbidden = graph_memory = lost = false;
+}
+
+bool blocks_wants(uint32_t cbid, const char *name) {
+    size_t length = strlen(name);
+    if (length > 5 && (strcmp(name + length - 5, "_ptsz") == 0 || strcmp(name + length - 5, "_ptds") == 0))
+        length -= 5;
+    for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
+        if (strlen(effects[i].name) == length && memcmp(effects[i].name, name, length) == 0)
+            effect_of[cbid] = (uint8_t)effects[i].effect;
+    return effect_of[cbid] != NO_EFFECT;
+}
+
+/* -- the table, with the lock ------------------------------------------------------------------------ */
+
+/* Where the first block is that ends above an address. */
+static size_t place_of(CUdeviceptr address) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (blocks[middle].address + blocks[middle].bytes <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add(CUdeviceptr address, size_t bytes) {
+    if (count == room) {
+        size_t wanted = room ? 2 * room : 256;
+        struct block *grown = realloc(blocks, wanted * sizeof *grown);
+        if (!grown) {
+            lost = true;
+            return;
+        }
+        blocks = grown;
+        room = wanted;
+    }
+    size_t at = place_of(address);
+    memmove(blocks + at + 1, blocks + at, (count - at) * sizeof *blocks);
+    blocks[at] = (struct block){address, bytes};
+    count++;
+}
+
+/* Those that begin in a range. */
+static void remove_from(CUdeviceptr address, size_t bytes) {
+    size_t at = place_of(address), last = at;
+    while (last < count && blocks[last].address < address + bytes)
+        last++;
+    memmove(blocks + at, blocks + last, (count - last) * sizeof *blocks);
+    count -= last - at;
+}
+
+/* -- calls ---------------------------------------------------------------------------------------------- */
+
+/* The program's first block is about to be made: what is free now is free without any. */
+static void before_first(void) {
+    size_t available = 0, total = 0;
+    pthread_mutex_lock(&lock);
+    if (!free_before && cuda.MemGetInfo && cuda.MemGetInfo(&available, &total) == 0)
+        free_before = available;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_captured(const CUpti_CallbackData *data, enum effect effect) {
+    const uintptr_t *words = data->params;
+    const char *name = data->function_name;
+    if (!captures_known() || !strstr(name, "Async"))
+        return false;
+    size_t at = effect == FREES ? 1 : strstr(name, "FromPool") ? 3 : 2;
+    return stream_is_capturing((CUstream)words[at]);
+}
+
+static void done(const uintptr_t *words, enum effect effect) {
+    switch (effect) {
+    case ALLOCATES:
+        add(*(const CUdeviceptr *)words[0], words[1]);
+        break;
+    case ALLOCATES_PITCHED:
+        add(*(const CUdeviceptr *)words[0], *(const size_t *)words[1] * words[3]);
+        break;
+    case MAPS:
+        add(words[0], words[1]);
+        break;
+    case FREES:
+        remove_from(words[0], 1);
+        break;
+    case UNMAPS:
+        remove_from(words[0], words[1]);
+        break;
+    default:
+        forbidden = true;
+    }
+}
+
+void blocks_call(const CUpti_CallbackData *data, uint32_t cbid) {
+    enum effect effect = (enum effect)effect_of[cbid];
+    if (data->site == 0 && effect != FREES && effect != UNMAPS)
+        before_first();
+    if (data->site == 0 || (data->return_value && *(const int *)data->return_value != 0))
+        return;
+    bool captured = data->function_name && is_captured(data, effect);
+    pthread_mutex_lock(&lock);
+    if (captured)
+        graph_memory = true;
+    else
+        done(data->params, effect);
+    pthread_mutex_unlock(&lock);
+}
+
+/* -- what there is ---------------------------------------------------------------------------------------- */
+
+bool blocks_hold(CUdeviceptr address, size_t bytes) {
+    pthread_mutex_lock(&lock);
+    size_t at = place_of(address);
+    bool holds = at < count && blocks[at].address <= address &&
+                 address + bytes <= blocks[at].address + blocks[at].bytes;
+    pthread_mutex_unlock(&lock);
+    return holds;
+}
+
+static size_t sum_bytes(void) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += blocks[i].bytes;
+    return bytes;
+}
+
+struct block *blocks_list(size_t *found, size_t *bytes) {
+    pthread_mutex_lock(&lock);
+    struct block *list = malloc((count + 1) * sizeof *list);
+    if (list)
+        memcpy(list, blocks, count * sizeof *list);
+    *found = list ? count : 0;
+    *bytes = list ? sum_bytes() : 0;
+    pthread_mutex_unlock(&lock);
+    return list;
+}
+
+static bool graphs_have_memory(int device) {
+    uint64_t used = 0;
+    return graph_memory || (cuda.DeviceGetGraphMemAttribute &&
+                            cuda.DeviceGetGraphMemAttribute(device, GRAPH_MEMORY_USED, &used) == 0 && used);
+}
+
+/* Whether the context holds about what the calls gave it. */
+static bool is_all(size_t bytes) {
+    size_t available = 0, total = 0;
+    if (!free_before || !cuda.MemGetInfo || cuda.MemGetInfo(&available, &total) != 0)
+        return false;
+    return available + bytes + OWN_BYTES >= free_before;
+}
+
+const char *blocks_obstacle(int device) {
+    const char *why = NULL;
+    pthread_mutex_lock(&lock);
+    size_t bytes = sum_bytes();
+    if (context_at(1))
+        why = "the process has several contexts";
+    else if (forbidden)
+        why = "the process has memory that is managed, shared, imported or an array, which is not saved";
+    else if (graphs_have_memory(device))
+        why = "graphs of the process allocate memory, which is not saved";
+    else if (bytes > MOST_BYTES)
+        why = "the process has more than 4 GiB of device memory, which takes too long to save";
+    else if (lost || !is_all(bytes))
+        why = "more device memory is in use than the process was seen to allocate";
+    pthread_mutex_unlock(&lock);
+    return why;
+}

@@ -1,0 +1,196 @@
+/* Memory of a slice: saved, summed up, restored, all on the device.
+ *
+ * Pieces are summed up rather than compared: that needs no room for a second copy. A sum is of words
+ * that were mixed with their places (splitmix64), so that changes do not cancel each other out.
+ *
+ * Reference: Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators.
+ */
+#include "calls/calls.h"
+#include "trial/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_BYTES (2u << 20)
+#define THREADS 256
+#define SUM_BYTES sizeof(uint64_t)
+
+/* They run on every GPU since 2014. gviz_sum: a block of threads a piece of 2 MiB. */
+static const char ptx[] =
+    ".version 7.0\n"
+    ".target sm_50\n"
+    ".address_size 64\n"
+    ".visible .entry gviz_sum(.param .u64 at, .param .u64 words, .param .u64 to) {\n"
+    ".reg .pred %p;\n"
+    ".reg .b32 %r<4>;\n"
+    ".reg .b64 %i, %end, %words, %at, %to, %x, %y, %sum;\n"
+    "ld.param.u64 %at, [at];\n"
+    "ld.param.u64 %words, [words];\n"
+    "ld.param.u64 %to, [to];\n"
+    "cvta.to.global.u64 %at, %at;\n"
+    "cvta.to.global.u64 %to, %to;\n"
+    "mov.u32 %r1, %ctaid.x;\n"
+    "mov.u32 %r2, %tid.x;\n"
+    "mul.wide.u32 %i, %r1, 262144;\n"
+    "add.u64 %end, %i, 262144;\n"
+    "min.u64 %end, %end, %words;\n"
+    "cvt.u64.u32 %x, %r2;\n"
+    "add.u64 %i, %i, %x;\n"
+    "mul.wide.u32 %x, %r1, 8;\n"
+    "add.u64 %to, %to, %x;\n"
+    "mov.u64 %sum, 0;\n"
+    "again:\n"
+    "setp.ge.u64 %p, %i, %end;\n"
+    "@%p bra done;\n"
+    "shl.b64 %y, %i, 3;\n"
+    "add.u64 %y, %at, %y;\n"
+    "ld.global.u64 %x, [%y];\n"
+    "add.u64 %y, %i, 1;\n"
+    "mul.lo.u64 %y, %y, 0x9E3779B97F4A7C15;\n"
+    "add.u64 %x, %x, %y;\n"
+    "shr.u64 %y, %x, 30;\n"
+    "xor.b64 %x, %x, %y;\n"
+    "mul.lo.u64 %x, %x, 0xBF58476D1CE4E5B9;\n"
+    "shr.u64 %y, %x, 27;\n"
+    "xor.b64 %x, %x, %y;\n"
+    "mul.lo.u64 %x, %x, 0x94D049BB133111EB;\n"
+    "shr.u64 %y, %x, 31;\n"
+    "xor.b64 %x, %x, %y;\n"
+    "add.u64 %sum, %sum, %x;\n"
+    "add.u64 %i, %i, 256;\n"
+    "bra again;\n"
+    "done:\n"
+    "red.global.add.u64 [%to], %sum;\n"
+    "ret;\n"
+    "}\n";
+
+bool kernels_load(struct kernels *kernels) {
+    if (kernels->sum)
+        return true;
+    if (!cuda.ModuleLoadData || !cuda.ModuleGetFunction || !cuda.LaunchKernel || !cuda.MemAlloc || !cuda.MemFree ||
+        !cuda.MemcpyDtoDAsync || !cuda.MemcpyDtoH || !cuda.MemsetD32Async || !cuda.StreamSynchronize)
+        return false;
+    return cuda.ModuleLoadData(&kernels->module, ptx) == 0 &&
+           cuda.ModuleGetFunction(&kernels->sum, kernels->module, "gviz_sum") == 0;
+}
+
+/* -- pieces ----------------------------------------------------------------------------------------- */
+
+static size_t whole_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+static size_t pieces_of(size_t bytes) { return (bytes + PIECE_BYTES - 1) / PIECE_BYTES; }
+
+/* Blocks become pieces, with a place for each in the scratch. */
+static bool cut(struct saved *memory, const struct block *blocks, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        memory->bytes += whole_words(blocks[i].bytes);
+        memory->count += pieces_of(blocks[i].bytes);
+    }
+    memory->pieces = calloc(memory->count + 1, sizeof *memory->pieces);
+    memory->before = calloc(2 * memory->count + 1, SUM_BYTES); /* and others to compare with */
+    memory->sums = calloc(memory->count + 1, SUM_BYTES);
+    if (!memory->pieces || !memory->before || !memory->sums)
+        return false;
+    size_t offset = 0, n = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t at = 0; at < blocks[i].bytes; at += PIECE_BYTES) {
+            size_t rest = blocks[i].bytes - at;
+            memory->pieces[n++] = (struct piece){blocks[i].address + at, offset + at,
+                                                 rest < PIECE_BYTES ? rest : PIECE_BYTES, false};
+        }
+        offset += whole_words(blocks[i].bytes);
+    }
+    return true;
+}
+
+/* Twice what is needed: other processes want some, too. */
+static bool has_room(size_t bytes) {
+    size_t available = 0, total = 0;
+    return cuda.MemGetInfo && cuda.MemGetInfo(&available, &total) == 0 && available / 2 > bytes;
+}
+
+void saved_free(struct saved *memory) {
+    if (memory->scratch)
+        cuda.MemFree(memory->scratch);
+    free(memory->pieces);
+    free(memory->before);
+    free(memory->sums);
+    memset(memory, 0, sizeof *memory);
+}
+
+static bool copy_piece(const struct saved *memory, const struct piece *piece, bool back) {
+    CUdeviceptr saved = memory->scratch + piece->saved;
+    return cuda.MemcpyDtoDAsync(back ? piece->at : saved, back ? saved : piece->at, piece->bytes,
+                                memory->stream) == 0;
+}
+
+static bool save(struct saved *memory, const struct kernels *kernels) {
+    for (size_t i = 0; i < memory->count; i++)
+        if (!copy_piece(memory, &memory->pieces[i], false))
+            return false;
+    if (!saved_sum(memory, kernels))
+        return false;
+    memcpy(memory->before, memory->sums, memory->count * SUM_BYTES);
+    return true;
+}
+
+const char *saved_make(struct saved *memory, const struct kernels *kernels, CUstream stream) {
+    size_t count, bytes;
+    const char *why = NULL;
+    *memory = (struct saved){.stream = stream};
+    struct block *blocks = blocks_list(&count, &bytes);
+    if (!blocks || !cut(memory, blocks, count))
+        why = "there is no memory on the host to save the device's with";
+    else if (!has_room(memory->bytes))
+        why = "the GPU has too little free memory to save what the process has";
+    else if (cuda.MemAlloc(&memory->scratch, memory->bytes + (memory->count + 1) * SUM_BYTES) != 0)
+        why = "the GPU gave no memory to save what the process has";
+    else if (!save(memory, kernels))
+        why = "the memory of the process could not be saved";
+    free(blocks);
+    if (why)
+        saved_free(memory);
+    return why;
+}
+
+/* -- sums ---------------------------------------------------------------------------------------------- */
+
+/* Of pieces that lie one after the other: of one block, or of neighbours. */
+static bool sum_run(const struct saved *memory, const struct kernels *kernels, size_t first, size_t last) {
+    CUdeviceptr at = memory->pieces[first].at;
+    CUdeviceptr to = memory->scratch + memory->bytes + first * SUM_BYTES;
+    const struct piece *end = &memory->pieces[last - 1];
+    uint64_t words = whole_words(end->at + end->bytes - at) / 8;
+    void *arguments[] = {&at, &words, &to};
+    return cuda.LaunchKernel(kernels->sum, (unsigned)(last - first), 1, 1, THREADS, 1, 1, 0, memory->stream,
+                             arguments, NULL) == 0;
+}
+
+bool saved_sum(struct saved *memory, const struct kernels *kernels) {
+    CUdeviceptr sums = memory->scratch + memory->bytes;
+    bool good = cuda.MemsetD32Async(sums, 0, memory->count * SUM_BYTES / 4 + 1, memory->stream) == 0;
+    for (size_t first = 0, i = 1; good && i <= memory->count; i++) {
+        const struct piece *before = &memory->pieces[i - 1];
+        bool goes_on = i < memory->count && before->bytes == PIECE_BYTES &&
+                       memory->pieces[i].at == before->at + PIECE_BYTES;
+        if (goes_on)
+            continue;
+        good = sum_run(memory, kernels, first, i);
+        first = i;
+    }
+    return good && cuda.StreamSynchronize(memory->stream) == 0 &&
+           (!memory->count || cuda.MemcpyDtoH(memory->sums, sums, memory->count * SUM_BYTES) == 0);
+}
+
+void saved_note_written(struct saved *memory) {
+    for (size_t i = 0; i < memory->count; i++)
+        memory->pieces[i].written = memory->pieces[i].written || memory->sums[i] != memory->before[i];
+}
+
+bool saved_restore(struct saved *memory, bool all) {
+    bool good = true;
+    for (size_t i = 0; i < memory->count; i++)
+        if (all || memory->pieces[i].written)
+            good = copy_piece(memory, &memory->pieces[i], true) && good;
+    return cuda.StreamSynchronize(memory->stream) == 0 && good;
+}

@@ -1,0 +1,115 @@
+/* A slice: launches of a trial while nothing else runs. It leaves the memory as it was.
+ *
+ * Every launch begins with the memory that the program's own next launch will begin with. The first
+ * pair of an experiment warms the copies up, and what they leave in memory is compared; the pairs
+ * after it are timed, the edited one first in every other.
+ */
+#include "launch/launch.h"
+#include "trial/parts.h"
+
+#define MILLISECOND_NS 1000000
+/* Launches begin no later than this; then memory is restored. */
+#define LAUNCHES_NS (12 * MILLISECOND_NS)
+/* What takes longer would take more than a slice with its pair and what restores the memory. */
+#define LONGEST_LAUNCH_NS (4 * MILLISECOND_NS)
+
+static const char failed[] = "a launch of a copy failed";
+
+/* Returns the time between two events around the launch, 0: it failed. */
+static uint64_t launch(const struct slice_work *work, const struct copy *copy) {
+    int64_t ns = 0;
+    CUgraphExec exec = copy ? copy->exec : work->loan->exec;
+    bool good = cuda.EventRecord(work->start, work->stream) == 0 && cuda.GraphLaunch(exec, work->stream) == 0 &&
+                cuda.EventRecord(work->end, work->stream) == 0 && cuda.StreamSynchronize(work->stream) == 0 &&
+                event_distance(work->start, work->end, &ns);
+    return good && ns > 0 ? (uint64_t)ns : 0;
+}
+
+static bool sums_differ(const struct saved *memory, const uint64_t *others) {
+    for (size_t i = 0; i < memory->count; i++)
+        if (memory->sums[i] != others[i])
+            return true;
+    return false;
+}
+
+/* Launch one, note what it wrote, restore that. `others`, unless NULL: sums to compare with. */
+static bool launch_summed(struct slice_work *work, struct saved *memory, const struct copy *copy,
+                          const uint64_t *others, uint64_t *ns) {
+    *ns = launch(work, copy);
+    bool good = *ns && saved_sum(memory, work->kernels);
+    if (good && others)
+        work->experiment->results = sums_differ(memory, others) ? TRIAL_DIFFERENT : TRIAL_EQUAL;
+    saved_note_written(memory);
+    return saved_restore(memory, !good) && good;
+}
+
+static void warm_up(struct slice_work *work, struct saved *memory, uint64_t *room) {
+    struct experiment *experiment = work->experiment;
+    uint64_t ns[2] = {0, 0};
+    bool good = launch_summed(work, memory, experiment->unedited, NULL, &ns[0]);
+    for (size_t i = 0; i < memory->count; i++)
+        room[i] = memory->sums[i];
+    good = good && launch_summed(work, memory, experiment->edited, room, &ns[1]);
+    if (!good)
+        work->why = failed;
+    else if (ns[0] > LONGEST_LAUNCH_NS)
+        work->why = "a launch takes longer than 4 ms, too long for a slice of 20 ms";
+    experiment->warm = good;
+}
+
+static void launch_pair(struct slice_work *work, struct saved *memory) {
+    struct experiment *experiment = work->experiment;
+    struct trial_pair *pair = &experiment->pairs[experiment->count];
+    bool edited_first = experiment->count & 1;
+    uint64_t ns[2];
+    for (int i = 0; i < 2; i++) {
+        bool edited = edited_first == (i == 0);
+        ns[edited] = launch(work, edited ? experiment->edited : experiment->unedited);
+        if (!saved_restore(memory, false) || !ns[edited]) {
+            work->why = failed;
+            return;
+        }
+    }
+    *pair = (struct trial_pair){ns[0], ns[1]};
+    experiment->count++;
+}
+
+static void launch_pairs(struct slice_work *work, struct saved *memory, int64_t begin_ns) {
+    struct experiment *experiment = work->experiment;
+    uint64_t *room = memory->before + memory->count; /* see saved_make */
+    if (!experiment->warm)
+        warm_up(work, memory, room);
+    else /* which pieces this process writes is to be known in each slice */
+        work->why = launch_summed(work, memory, experiment->unedited, NULL, &(uint64_t){0}) ? NULL : failed;
+    while (!work->why && experiment->count < MOST_PAIRS && monotonic_ns() - begin_ns < LAUNCHES_NS)
+        launch_pair(work, memory);
+}
+
+/* Restore all and make sure of it. */
+static bool is_undone(struct slice_work *work, struct saved *memory) {
+    return saved_restore(memory, true) && saved_sum(memory, work->kernels) && !sums_differ(memory, memory->before);
+}
+
+void slice_run(void *data) {
+    struct slice_work *work = data;
+    struct experiment *experiment = work->experiment;
+    struct saved memory;
+    int64_t begin_ns = monotonic_ns();
+    uint64_t begun_ns = now_ns();
+    if ((work->stale = !lend_is_current(work->loan)))
+        return;
+    work->why = blocks_obstacle(work->loan->device);
+    if (!work->why)
+        work->why = graph_obstacle(work->loan->level);
+    if (!work->why)
+        work->why = saved_make(&memory, work->kernels, work->stream);
+    if (work->why)
+        return;
+    work->saved_bytes = memory.bytes;
+    launch_pairs(work, &memory, begin_ns);
+    if (!is_undone(work, &memory) && !is_undone(work, &memory))
+        work->why = "memory could not be restored";
+    saved_free(&memory);
+    experiment->begin_ns = experiment->begin_ns ? experiment->begin_ns : begun_ns;
+    experiment->held_ns += (uint64_t)(monotonic_ns() - begin_ns);
+}

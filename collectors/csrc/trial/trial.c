@@ -1,0 +1,336 @@
+/* What is tried, and when: a slice in front of a launch, until its pairs or its budget are over. */
+#include "calls/calls.h"
+#include "life/life.h"
+#include "spool/spool.h"
+#include "trial/parts.h"
+
+#include "gate/gate.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MILLISECOND_NS 1000000ull
+/* Launches of an executable before the first slice: its upload, and those that it warms up with. */
+#define LAUNCHES_BEFORE 3
+/* How long a launch waits until nothing is in flight, and how often in vain before no more are tried. */
+#define QUIET_NS (100 * MILLISECOND_NS)
+#define POLL_NS (200000l)
+#define MOST_IN_VAIN 10
+/* Held calls go on after this: a GPU that takes so long for a slice has failed. */
+#define HELD_NS (20000 * MILLISECOND_NS)
+/* Updates of the program while a graph is tried. */
+#define MOST_STALE 5
+/* As an instrumented copy takes it, twice what the graph takes. */
+#define LONGEST_NS (8 * MILLISECOND_NS)
+#define EXPERIMENTS 3
+
+struct subject {
+    int watch;
+    CUgraphExec exec;
+    bool over;
+    uint32_t launches, in_vain, stale;
+    uint64_t spent_ns;
+    bool lent;
+    struct loan loan;
+    struct experiment experiments[EXPERIMENTS];
+    size_t count, at;
+    struct subject *next;
+};
+
+GVIZ_LOCK(lock); /* whoever has it makes a trial; others launch without one */
+static const struct gate_api *gate;
+static _Atomic bool on;
+static struct subject *subjects;
+static struct kernels kernels;
+static CUstream stream;
+static CUevent start, end;
+static CUcontext ready_in; /* where these four are */
+
+/* -- records ------------------------------------------------------------------------------------------- */
+
+static void refuse(struct subject *subject, enum trial_kind kind, const char *why) {
+    uint32_t exec_id = executable_id(subject->exec);
+    struct trial_refused_record record = {subject->loan.graph_id, exec_id, kind, 0};
+    struct slice slices[] = {{&record, sizeof record}, {why, strlen(why)}};
+    spool_append(RECORD_TRIAL_REFUSED, slices, 2);
+}
+
+/* What was launched without the edit against itself tells whether results can be compared at all. */
+static bool repeats_itself(const struct subject *subject) {
+    for (size_t i = 0; i < subject->count; i++)
+        if (subject->experiments[i].kind < TRIAL_IMPLIED && subject->experiments[i].results == TRIAL_DIFFERENT)
+            return false;
+    return true;
+}
+
+static void write(const struct subject *subject, const struct experiment *experiment, uint64_t saved_bytes) {
+    bool tested = experiment->kind < TRIAL_IMPLIED || repeats_itself(subject);
+    struct trial_record record = {
+        .graph_id = subject->loan.graph_id, .exec_id = subject->loan.exec_id, .kind = experiment->kind,
+        .results = tested ? experiment->results : TRIAL_NOT_TESTED, .edits = (uint32_t)experiment->edits.count,
+        .pairs = experiment->count, .begin_ns = experiment->begin_ns, .held_ns = experiment->held_ns,
+        .saved_bytes = saved_bytes};
+    struct slice slices[] = {{&record, sizeof record},
+                             {experiment->edits.edits, experiment->edits.count * sizeof(struct trial_edit)},
+                             {experiment->pairs, experiment->count * sizeof(struct trial_pair)}};
+    spool_append(RECORD_TRIAL, slices, 3);
+}
+
+/* -- what a subject has ---------------------------------------------------------------------------------- */
+
+static void give_back(struct subject *subject) {
+    for (size_t i = 0; i < subject->count; i++) {
+        copy_free(subject->experiments[i].unedited);
+        copy_free(subject->experiments[i].edited);
+        free(subject->experiments[i].edits.edits);
+    }
+    memset(subject->experiments, 0, sizeof subject->experiments);
+    subject->count = 0;
+    if (subject->lent)
+        lend_end(&subject->loan);
+    subject->lent = false;
+}
+
+static void finish(struct subject *subject, enum trial_kind kind, const char *why) {
+    if (why)
+        refuse(subject, kind, why);
+    give_back(subject);
+    subject->over = true;
+}
+
+/* `unedited`: whether a copy stands for the executable. */
+static bool prepare_one(struct subject *subject, enum trial_kind kind, bool unedited, struct edits edits) {
+    struct experiment *experiment = &subject->experiments[subject->count++];
+    *experiment = (struct experiment){.kind = kind, .edits = edits};
+    if (unedited && !(experiment->unedited = lend_copy(&subject->loan, NULL, NULL)))
+        return false;
+    experiment->edited = lend_copy(&subject->loan, edits.count ? edits_apply : NULL, &experiment->edits);
+    return experiment->edited != NULL;
+}
+
+static const char *prepare(struct subject *subject) {
+    const struct edits none = {0};
+    struct edits implied = edits_implied(subject->loan.level);
+    bool good = prepare_one(subject, TRIAL_EXECUTABLE, false, none) &&
+                prepare_one(subject, TRIAL_CONTROL, true, none);
+    if (good && implied.count)
+        good = prepare_one(subject, TRIAL_IMPLIED, true, implied);
+    else
+        free(implied.edits);
+    return good ? NULL : copy_error()[0] ? copy_error() : "a copy of it could not be made";
+}
+
+static void not_ready(void) {
+    if (!ready_in)
+        return;
+    cuda.EventDestroy(start);
+    cuda.EventDestroy(end);
+    cuda.StreamDestroy(stream);
+    cuda.ModuleUnload(kernels.module);
+    memset(&kernels, 0, sizeof kernels);
+    ready_in = NULL;
+}
+
+static bool is_ready(CUcontext context) {
+    if (ready_in == context)
+        return true;
+    if (ready_in || !cuda.StreamCreate || !kernels_load(&kernels))
+        return false;
+    if (cuda.StreamCreate(&stream, 1 /* CU_STREAM_NON_BLOCKING */) != 0 || cuda.EventCreate(&start, 0) != 0 ||
+        cuda.EventCreate(&end, 0) != 0)
+        return false;
+    ready_in = context;
+    return true;
+}
+
+static bool is_current(CUcontext context) {
+    CUcontext current = NULL;
+    return cuda.CtxGetCurrent(&current) == 0 && current == context;
+}
+
+/* Returns whether its experiments can be made now; else it is over, or a later launch tries again. */
+static bool begin(struct subject *subject) {
+    if (subject->lent)
+        return is_current(subject->loan.context);
+    const char *why = lend_begin(subject->watch, &subject->loan);
+    subject->lent = !why;
+    bool known = !why && subject->loan.extent_ns && is_current(subject->loan.context);
+    if (!why && !known) {
+        lend_end(&subject->loan); /* how long it takes is not known yet */
+        subject->lent = false;
+        return false;
+    }
+    if (!why && subject->loan.extent_ns > LONGEST_NS)
+        why = "a launch takes longer than 4 ms, too long for a slice of 20 ms";
+    if (!why && !is_ready(subject->loan.context))
+        why = "the driver lacks functions that a trial needs";
+    if (!why)
+        why = blocks_obstacle(subject->loan.device);
+    if (!why)
+        why = graph_obstacle(subject->loan.level);
+    if (!why)
+        why = prepare(subject);
+    if (why)
+        finish(subject, TRIAL_ANY, why);
+    return !why;
+}
+
+/* -- one slice --------------------------------------------------------------------------------------------- */
+
+/* Close the gate for it as soon as nothing is in flight. Returns whether it ran. */
+static bool run(struct slice_work *work, bool *never) {
+    uint64_t begin_ns = now_ns();
+    const struct timespec rest = {0, POLL_NS};
+    for (;;) {
+        enum gate_answer answer = gate->run_closed_for(slice_run, work, HELD_NS);
+        if (answer == GATE_RAN || answer == GATE_OVERRAN)
+            return true;
+        *never = answer == GATE_FORBIDDEN || answer == GATE_UNKNOWN;
+        if (*never || now_ns() - begin_ns > QUIET_NS)
+            return false;
+        nanosleep(&rest, NULL);
+    }
+}
+
+static void after_slice(struct subject *subject, const struct slice_work *work) {
+    struct experiment *experiment = &subject->experiments[subject->at];
+    if (work->stale) {
+        give_back(subject);
+        subject->at = 0;
+        if (++subject->stale >= MOST_STALE)
+            finish(subject, TRIAL_ANY, "the program updates its executable between its launches");
+    } else if (work->why) {
+        finish(subject, TRIAL_ANY, work->why);
+    } else if (experiment->count == MOST_PAIRS) {
+        write(subject, experiment, work->saved_bytes);
+        if (++subject->at == subject->count)
+            finish(subject, TRIAL_ANY, NULL);
+    }
+}
+
+/* With the lock, and the context current. */
+static void try_once(struct subject *subject) {
+    uint64_t begin_ns = now_ns();
+    bool never = false;
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
+    if (begin(subject)) {
+        struct slice_work work = {.loan = &subject->loan, .kernels = &kernels, .stream = stream, .start = start,
+                                  .end = end, .experiment = &subject->experiments[subject->at]};
+        if (run(&work, &never))
+            after_slice(subject, &work);
+        else if (never || ++subject->in_vain >= MOST_IN_VAIN)
+            finish(subject, TRIAL_ANY, "work of the process was in flight before each launch, or its calls are not seen");
+    }
+    subject->spent_ns += now_ns() - begin_ns;
+    if (!subject->over && subject->spent_ns >= options.trial_ns)
+        finish(subject, TRIAL_ANY, "its budget (--trial-budget) was spent");
+    exchange_capture_mode(mode);
+}
+
+/* -- launches --------------------------------------------------------------------------------------------- */
+
+/* With the lock; NULL without memory. */
+static struct subject *subject_of(int watch, CUgraphExec exec) {
+    for (struct subject *one = subjects; one; one = one->next)
+        if (one->watch == watch)
+            return one;
+    struct subject *made = calloc(1, sizeof *made);
+    if (made) {
+        made->watch = watch;
+        made->exec = exec;
+        made->next = subjects;
+        subjects = made;
+    }
+    return made;
+}
+
+void trial_launch(CUgraphExec exec, CUstream launched_on) {
+    int watch = atomic_load(&on) && !paused() ? executable_watch_of(exec) : 0;
+    if (!watch || captures_known() || stream_is_capturing(launched_on) || pthread_mutex_trylock(&lock) != 0)
+        return;
+    struct subject *subject = subject_of(watch, exec);
+    if (subject && !subject->over && ++subject->launches > LAUNCHES_BEFORE)
+        try_once(subject);
+    pthread_mutex_unlock(&lock);
+}
+
+/* -- on and off ---------------------------------------------------------------------------------------------- */
+
+void trial_call(const CUpti_CallbackData *data, uint32_t cbid) {
+    const char *name = data->function_name;
+    if (!atomic_load(&on) || !name)
+        return;
+    if (strncmp(name, "cuModule", 8) == 0 || strncmp(name, "cuLibrary", 9) == 0)
+        images_call(data, cbid);
+    else
+        blocks_call(data, cbid);
+}
+
+void trial_start(void) {
+    gate = dlsym(RTLD_DEFAULT, "gviz_gate");
+    if (!gate || gate->size < sizeof *gate)
+        return;
+    blocks_reset();
+    images_reset();
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
+        const char *name = NULL;
+        if (cupti.cuptiGetCallbackName(DOMAIN_DRIVER_API, id, &name) != 0 || !name)
+            continue;
+        if (blocks_wants(id, name) || images_want(id, name))
+            calls_keep(id);
+    }
+    atomic_store(&on, true);
+}
+
+/* With the lock. */
+static void end_all(const char *why) {
+    CUcontext popped, context = ready_in;
+    bool current = context && cuda.CtxPushCurrent(context) == 0;
+    for (struct subject *subject = subjects, *next; subject; subject = next) {
+        next = subject->next;
+        if (!subject->over)
+            finish(subject, TRIAL_ANY, why);
+        free(subject);
+    }
+    subjects = NULL;
+    if (current) {
+        not_ready();
+        cuda.CtxPopCurrent(&popped);
+    }
+}
+
+/* Of what was begun it is said that it did not end. */
+void trial_stop(void) {
+    if (!atomic_exchange(&on, false))
+        return;
+    pthread_mutex_lock(&lock);
+    end_all("the program ended before it was tried");
+    pthread_mutex_unlock(&lock);
+}
+
+void trial_context_ends(CUcontext context) {
+    pthread_mutex_lock(&lock);
+    if (ready_in == context)
+        end_all("its context was destroyed before it was tried");
+    pthread_mutex_unlock(&lock);
+}
+
+void trial_destroyed(CUgraphExec exec) {
+    if (!atomic_load(&on))
+        return;
+    pthread_mutex_lock(&lock);
+    for (struct subject *one = subjects; one; one = one->next)
+        if (one->exec == exec && !one->over)
+            finish(one, TRIAL_ANY, "the program destroyed it before it was tried");
+    pthread_mutex_unlock(&lock);
+}
+
+/* In a forked child: what there is belongs to the parent. */
+void trial_abandon(void) {
+    atomic_store(&on, false);
+    subjects = NULL;
+    ready_in = NULL;
+    memset(&kernels, 0, sizeof kernels);
+}
