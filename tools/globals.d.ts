@@ -53,7 +53,7 @@ interface GridRow {
 interface Window {
   dash_clientside: {
     no_update: unknown;
-    callback_context: { triggered_id: string | undefined };
+    callback_context: { triggered_id: string | undefined; triggered: { value: any }[] };
     /** Missing until Dash is there. */
     set_props: (id: string, props: object) => void;
     [namespace: string]: any;

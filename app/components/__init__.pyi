@@ -1,6 +1,7 @@
 from gviz.app.components import elements as elements
 from gviz.app.components.addresses import BENCH as BENCH
 from gviz.app.components.addresses import COMPARE as COMPARE
+from gviz.app.components.addresses import FLEET as FLEET
 from gviz.app.components.addresses import GRAPH as GRAPH
 from gviz.app.components.addresses import PAYLOAD as PAYLOAD
 from gviz.app.components.addresses import RANKS as RANKS
@@ -29,6 +30,7 @@ from gviz.app.components.charts import COLOURS as COLOURS
 from gviz.app.components.charts import Axis as Axis
 from gviz.app.components.charts import Series as Series
 from gviz.app.components.charts import chart as chart
+from gviz.app.components.charts import plot as plot
 from gviz.app.components.choices import INSIDE as INSIDE
 from gviz.app.components.choices import select as select
 from gviz.app.components.coded import Coded as Coded

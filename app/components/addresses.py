@@ -12,7 +12,7 @@ from gviz.app.components.dag_options import LAYOUTS, OVERLAY_NAMES
 from gviz.app.components.node_list import parse_ids, write_ids
 
 RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
-COMPARE, TREND, RANKS = "/compare", "/trend", "/ranks"
+COMPARE, TREND, RANKS, FLEET = "/compare", "/trend", "/ranks", "/fleet"
 PAYLOAD = "/payload"
 
 #: Of the graph page: the time that lies between the two nodes selected.
@@ -188,6 +188,22 @@ class Addresses:
     def report(self, file: str, graph_id: int) -> str:
         """Return the address of a graph's report."""
         return self._page(REPORT, file=file, graph=graph_id)
+
+    def fleet(self, graph: int = 0) -> str:
+        """Return the address of the Fleet page, with maps of a graph by its place among all."""
+        return self._page(FLEET, graph=graph) if graph else self.prefix + FLEET.lstrip("/")
+
+    def fleet_rank(
+        self, recording_id: int | None, run_id: int | None, graph_key: int = 0, nth: int = 0
+    ) -> str:
+        """Return the address that opens a rank's graph; without a key that which it launches first.
+
+        Without a recording its rank is to be added.
+        """
+        query = {"graph": f"{graph_key}.{nth}"} if graph_key else {}
+        if recording_id is not None:
+            query["rank"] = f"{recording_id}.{run_id}"
+        return self._page(f"{FLEET}/open", **query)
 
     def compare(self, sides: Sides | None = None, **more: object) -> str:
         """Return the address of the Compare page; without sides that on which they are chosen."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gviz.app.files.kept import Kept
 from gviz.app.files.live_recording import LiveRecording
+from gviz.app.files.open_fleet import OpenFleet
 from gviz.app.files.open_recording import OpenRecording
 from gviz.app.files.scratch import Scratch
 from gviz.errors import RecordingError
@@ -32,31 +33,39 @@ class Library:
 
     overlays
         Tables that pages of graphs lay on them.
+    fleet
+        The data set of a fleet to show, whose recordings are opened when they are looked at.
 
     Attributes
     ----------
+    fleet
+        That data set; None: there is none.
     scratch
         The folder of files of its own; removed by :meth:`close`.
 
     Raises
     ------
     RecordingError
-        If there is no source, one cannot be opened, or an overlay is about another.
+        If there is neither source nor data set, one cannot be opened, or an overlay is about
+        another.
     """
 
     def __init__(
         self,
         sources: Iterable[Recording | Path | str],
         overlays: Sequence[OverlayFile] = (),
+        fleet: str | None = None,
     ) -> None:
         self.overlays = overlays
         self._files: dict[str, OpenRecording] = {}
         self._kept = Kept()
+        self.fleet = None if fleet is None else OpenFleet(fleet, self._kept)
         self.scratch = Scratch()
         self._lock = threading.Lock()
+        self._adding = threading.Lock()
         for source in sources:
             self.add(source.path if isinstance(source, Recording) else Path(source))
-        if not self._files:
+        if not self._files and self.fleet is None:
             raise RecordingError("there is no recording to show; name a .gviz file")
         for overlay in overlays:
             self._check(overlay)
@@ -117,6 +126,18 @@ class Library:
             )
             self._files[key] = opened
         return opened
+
+    def add_once(self, path: Path) -> OpenRecording:
+        """Return the open recording of a path; it is opened where it is not.
+
+        Raises
+        ------
+        RecordingError
+            If it cannot be opened.
+        """
+        with self._adding:
+            there = (one for one in self.files() if one.path == path)
+            return next(there, None) or self.add(path)
 
     def close(self) -> None:
         """Release every file and remove what was stored for this library."""

@@ -14,6 +14,9 @@ from gviz.app.pages.compare.union_dag import LAYOUTS as LAYOUTS
 from gviz.app.pages.compare.union_dag import UnionRequest as UnionRequest
 from gviz.app.pages.compare.union_dag import union_dag as union_dag
 from gviz.app.pages.compare.whole_union import whole_union as whole_union
+from gviz.app.pages.fleet.overviews import Overviews as Overviews
+from gviz.app.pages.fleet.page import render_fleet_page as render_fleet_page
+from gviz.app.pages.fleet.page import show_fleet as show_fleet
 from gviz.app.pages.graph import OfferedLaunches as OfferedLaunches
 from gviz.app.pages.graph import eager_time as eager_time
 from gviz.app.pages.graph import first_folds as first_folds

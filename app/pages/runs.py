@@ -38,8 +38,13 @@ _VIEWS: tuple[tuple[RunsView, str, str], ...] = (
 )
 
 
-def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -> Component:
-    """Return the list of runs, as cards the run whose launches have most node time first."""
+def render_runs(
+    found: Sequence[FileRuns], query: Query, addresses: Addresses, *, has_fleet: bool = False
+) -> Component:
+    """Return the list of runs, as cards the run whose launches have most node time first.
+
+    ``has_fleet``: there is a data set too, whose page is linked.
+    """
     views = [view for file in found for view in file.runs]
     by_time = sorted(views, key=lambda view: -view.largest_node_time_ns)
     several = sum(view.main_graph is not None for view in views) > 1
@@ -67,6 +72,7 @@ def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -
                     html.H1("Runs"),
                     html.Span(_summary(found, query.runs_view), className="gv-muted"),
                     html.Div(className="gv-grow"),
+                    _fleet_link(has_fleet, addresses),
                     _trend_link(len(views), addresses),
                     _view_choice(query.runs_view, addresses),
                     _file_button(),
@@ -84,6 +90,17 @@ def _summary(found: Sequence[FileRuns], shown: RunsView) -> str:
     text += f", {live} being recorded" if live else ""
     several = sum(len(f.runs) for f in found) > 1
     return f"{text}; most node time first" if several and shown == "cards" else text
+
+
+def _fleet_link(has_fleet: bool, addresses: Addresses) -> Component | None:
+    if not has_fleet:
+        return None
+    return dcc.Link(
+        "Fleet",
+        href=addresses.fleet(),
+        className="gv-report-link",
+        title="All ranks of the open data set: who is slow, who waits for whom",
+    )
 
 
 def _trend_link(runs: int, addresses: Addresses) -> Component | None:

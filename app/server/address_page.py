@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from gviz.app.components import (
     BENCH,
     COMPARE,
+    FLEET,
     GRAPH,
     RANKS,
     REPORT,
@@ -27,6 +28,7 @@ from gviz.app.components import (
 from gviz.app.files import ChangedError, GoneError, Library, sentence_of
 from gviz.app.pages import (
     ranks_of,
+    render_fleet_page,
     render_launch_costs,
     render_ranks_page,
     render_report,
@@ -47,7 +49,9 @@ _NO_PAGE = "There is no page at this address; the Runs page lists what is open."
 
 
 def landing_address(library: Library, addresses: Addresses) -> str:
-    """Return where a person begins: at the graph where there is one only, else at the runs."""
+    """Return where a person begins: at the only graph, at a fleet alone, else at the runs."""
+    if library.fleet is not None and not library.files():
+        return addresses.fleet()
     try:
         only = find_only_graph(library)
     except GvizError:  # the Runs page says what is wrong with the file
@@ -87,7 +91,9 @@ def _page(library: Library, addresses: Addresses, path: str, search: str | None)
     local, query = addresses.local(path), parse_query(search)
     query = _completed(library, local, query, search or "")
     if local == RUNS:
-        page = render_runs(run_files(library), query, addresses)
+        page = render_runs(
+            run_files(library), query, addresses, has_fleet=library.fleet is not None
+        )
         return page, trail(("Runs", None)), "gviz"
     if local == RUN and query.file is not None and query.run_id is not None:
         return _run_page(library, addresses, query.file, query.run_id)
@@ -106,6 +112,9 @@ def _page(library: Library, addresses: Addresses, path: str, search: str | None)
     if local == TREND:
         steps = trail(("Runs", addresses.runs()), ("Trend", None))
         return render_trend(library, query, addresses), steps, "Trend – gviz"
+    if local == FLEET:
+        steps = trail(("Runs", addresses.runs()), ("Fleet", None))
+        return render_fleet_page(library.fleet, query), steps, "Fleet – gviz"
     if local == BENCH:
         steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
         return render_launch_costs(library, query.file, query.run_id), steps, "Launch costs – gviz"

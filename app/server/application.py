@@ -29,9 +29,11 @@ from gviz.app.components import (
 )
 from gviz.app.files import Library
 from gviz.app.pages import (
+    Overviews,
     RankComparisons,
     Reports,
     Trends,
+    show_fleet,
     show_ranks,
     show_report,
     show_trend,
@@ -43,7 +45,7 @@ from gviz.app.server.compare_routes import add_compared_routes
 from gviz.app.server.compression import add_compression
 from gviz.app.server.overlay_route import add_overlay_route
 from gviz.app.server.page_html import Application
-from gviz.app.server.ranks_routes import add_rank_routes
+from gviz.app.server.ranks_routes import add_fleet_routes, add_rank_routes
 from gviz.app.server.refusals import add_refusals, check_given
 from gviz.app.server.routes import add_payload_routes
 from gviz.app.server.share_routes import add_share_route
@@ -142,6 +144,7 @@ def _add_data_routes(
     add_payload_routes(server, library, addresses, reports)
     add_compared_routes(server, library, addresses)
     add_rank_routes(server, library, prefix)
+    add_fleet_routes(server, library, addresses)
     add_share_route(server, library, prefix)
     add_overlay_route(server, library, prefix)
     add_state_route(server, library, addresses)
@@ -204,6 +207,7 @@ def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports:
 def _add_trend(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     """Fill the Trend page when it is made; until then it polls."""
     _add_ranks(app, library, addresses)
+    _add_fleet(app, library, addresses)
     trends = Trends(library)
 
     def fill_trend(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
@@ -238,6 +242,23 @@ def _add_ranks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     )(fill)
 
 
+def _add_fleet(app: dash.Dash, library: Library, addresses: Addresses) -> None:
+    """Fill the Fleet page when its data set is read; until then it polls."""
+    overviews = Overviews()
+
+    def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
+        check_given(view, {"graph": int})
+        return show_fleet(overviews, library, view, polls or 0, addresses)
+
+    add: Any = app.callback
+    add(
+        Output("fleet-body", "children"),
+        Output("fleet-wait", "max_intervals"),
+        Input("fleet-wait", "n_intervals"),
+        State("fleet-view", "data"),
+    )(fill)
+
+
 def _add_links(app: dash.Dash) -> None:
     """Join what is on the pages in the browser, without a round trip."""
     add: Any = app.clientside_callback
@@ -263,6 +284,12 @@ def _add_links(app: dash.Dash) -> None:
         Output("ranks-shown", "modified_timestamp"),
         Input("ranks-shown", "data"),
         at_start=True,
+    )
+    link(
+        "gvizFleet.open",
+        Output("fleet-view", "modified_timestamp"),
+        Input({"type": "chart", "name": ALL}, "clickData"),
+        State({"type": "chart", "name": ALL}, "figure"),
     )
     add(
         ClientsideFunction("gvizCharts", "paintCharts"),

@@ -83,6 +83,8 @@ class Options:
         Tables that pages of graphs lay on them.
     announce
         Called with an address that works once, as soon as it does: beside what is printed.
+    fleet
+        The data set of a fleet to show.
     """
 
     host: str = "127.0.0.1"
@@ -95,6 +97,7 @@ class Options:
     ignored: Sequence[Ignored] = field(default=())
     overlays: Sequence[OverlayFile] = field(default=())
     announce: Callable[[str], None] | None = None
+    fleet: str | None = None
 
 
 def serve(paths: Sequence[Path], options: Options) -> int:
@@ -185,8 +188,9 @@ class RunningServer:
         self._access = build_access(options, self.prefix)
         # A page requests a dozen files at once; that they wait a moment is no news.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-        progress.at(0.0, f"opening {', '.join(path.name for path in paths)}")
-        self.library = Library(paths, options.overlays)
+        names = ", ".join([*(path.name for path in paths), *filter(None, [options.fleet])])
+        progress.at(0.0, f"opening {names}")
+        self.library = Library(paths, options.overlays, options.fleet)
         try:
             listener = self._listen()
         except UsageError:
@@ -225,7 +229,7 @@ class RunningServer:
         )
         guard(self._server, self._access.accepts_cookies)
         self._running = threading.Lock()
-        self.links = LinkGiver(self.new_link, ", ".join(path.name for path in paths))
+        self.links = LinkGiver(self.new_link, names)
 
     def _listen(self) -> socket.socket:
         options = self.options

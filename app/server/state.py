@@ -11,6 +11,7 @@ from flask import Flask, Response
 from gviz.app.components import (
     BENCH,
     COMPARE,
+    FLEET,
     GRAPH,
     RANKS,
     REPORT,
@@ -74,6 +75,7 @@ _PAGES = {
     COMPARE: "compare",
     TREND: "trend",
     RANKS: "ranks",
+    FLEET: "fleet",
 }
 
 

@@ -78,6 +78,24 @@ def is_local(system: Any) -> bool:
     return "file" in _protocols(system)
 
 
+def find_local(url: str) -> Path:
+    """Return the path of a file on this machine.
+
+    Raises
+    ------
+    RecordingError
+        If it is elsewhere, or not there any more.
+    """
+    system, path = open_store(url)
+    if not is_local(system):
+        raise RecordingError(
+            f"{url} is in a store; copy it to this machine and open it: gviz view FILE"
+        )
+    if not Path(path).is_file():
+        raise RecordingError(f"{url} is not there any more, though the data set has its times")
+    return Path(path)
+
+
 @contextmanager
 def local_file(url: str) -> Iterator[Path]:
     """Have a file on this machine: itself, or a copy for as long as it is used."""
@@ -104,12 +122,13 @@ def _meant(name: str) -> Iterator[RecordingSource]:
         if not paths:
             raise RecordingError(none.format(name))
         for one in paths:
-            yield _source(system, one)
+            yield read_source(system, one)
     except OSError as error:
         raise RecordingError(f"cannot read {name}: {error}") from error
 
 
-def _source(system: Any, path: str) -> RecordingSource:
+def read_source(system: Any, path: str) -> RecordingSource:
+    """Return a file of a file system, with what changes when it is written."""
     about = system.info(path)
     # Stores name it differently: files by time, object stores by a tag of the content.
     modified = next((about[k] for k in ("mtime", "ETag", "etag", "LastModified", "created")

@@ -16,7 +16,7 @@ from pathlib import Path
 from gviz.errors import RecordingError, cannot_write
 from gviz.fleet.manifest import MANIFEST, Manifest, decode_manifest
 from gviz.fleet.part import FleetPart
-from gviz.fleet.sources import is_local, open_store
+from gviz.fleet.sources import is_local, open_store, read_source
 from gviz.fleet.tables import TABLES
 from gviz.system import create_file, mode_for
 
@@ -63,6 +63,19 @@ class Store:
         except OSError as error:
             raise RecordingError(f"cannot read {self.url}: {error}") from error
         return decode_manifest(content, self.url)
+
+    def read_version(self) -> str:
+        """Return what changes with the manifest.
+
+        Raises
+        ------
+        RecordingError
+            If it cannot be read.
+        """
+        try:
+            return read_source(self.system, self.path(MANIFEST)).modified
+        except OSError as error:
+            raise RecordingError(f"cannot read {self.url}: {error}") from error
 
     @contextmanager
     def begin(self) -> Iterator[None]:

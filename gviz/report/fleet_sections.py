@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from gviz.families import kernel_label
 from gviz.fleet import AwaitedRank, DivergentRank, FleetRank, FleetReport, HostClock, SlowRank
 from gviz.report.document import (
     Content,
     Document,
+    RunLink,
     Section,
     Sentence,
     TableBlock,
@@ -130,10 +132,10 @@ def _slow_table(found: Sequence[SlowRank], most: int | None) -> TableBlock:
     ]  # fmt: skip
     rows: list[list[Content]] = [
         [
-            _short(one.rank), one.rank.host or MISSING, one.rank.gpus or MISSING, one.graph,
+            _link(one.rank), one.rank.host or MISSING, one.rank.gpus or MISSING, one.graph,
             ns(one.own_ns), ns(one.excess_ns), share(one.excess_fraction), _where(one),
             number(one.since_launch, "estimated"),
-            one.nodes[0].name if one.nodes else MISSING,
+            kernel_label(one.nodes[0].name) if one.nodes else MISSING,
         ]
         for one in found[:most]
     ]  # fmt: skip
@@ -154,7 +156,7 @@ def _awaited_table(found: Sequence[AwaitedRank], most: int | None) -> TableBlock
     ]  # fmt: skip
     rows: list[list[Content]] = [
         [
-            _short(one.rank), one.rank.host or MISSING, one.graph,
+            _link(one.rank), one.rank.host or MISSING, one.graph,
             share(one.last_fraction, "estimated"), ns(one.wait_ns, "estimated"),
         ]
         for one in found[:most]
@@ -193,7 +195,7 @@ def _ranks_text(ranks: Sequence[FleetRank]) -> str:
         else:
             parts.append([rank, rank])
     named = [f"{a}" if a == b else f"{a}–{b}" for a, b in parts]
-    named += [_short(one) for one in ranks if one.rank is None]
+    named += [one.name for one in ranks if one.rank is None]
     more = len(named) - _MOST_RANGES
     return ", ".join(named[:_MOST_RANGES]) + (f", … {more:,} more" if more > 0 else "")
 
@@ -227,10 +229,10 @@ def _clock_note(found: Sequence[HostClock]) -> Sentence:
     )  # fmt: skip
 
 
+def _link(rank: FleetRank) -> RunLink:
+    return RunLink(rank.name, rank.run_id, path=rank.url)
+
+
 def _name(rank: FleetRank) -> str:
     host = f" on {rank.host}" if rank.host else ""
-    return f"rank {_short(rank)}{host}"
-
-
-def _short(rank: FleetRank) -> str:
-    return f"run {rank.recording_id}.{rank.run_id}" if rank.rank is None else f"{rank.rank}"
+    return f"rank {rank.name}{host}"

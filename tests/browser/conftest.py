@@ -102,11 +102,18 @@ Started = tuple[RunningServer, threading.Thread]
 _free: list[tuple[int, str]] = []
 
 
-def _start(paths: Sequence[Path], url_prefix: str = "/", overlays: Sequence[Path] = ()) -> Started:
+def _start(
+    paths: Sequence[Path],
+    url_prefix: str = "/",
+    overlays: Sequence[Path] = (),
+    fleet: str | None = None,
+) -> Started:
     """Start a server on recordings; it listens where one before it did, or the system picks."""
     port, secret = _free.pop() if _free else (0, secrets.token_urlsafe(16))
     laid = read_overlays(overlays)
-    options = Options(port=port, open_browser=False, url_prefix=url_prefix, overlays=laid)
+    options = Options(
+        port=port, open_browser=False, url_prefix=url_prefix, overlays=laid, fleet=fleet
+    )
     with pytest.MonkeyPatch.context() as patch:
         # Of the address alone: sessions of other servers may begin at this moment.
         known = SimpleNamespace(token_urlsafe=lambda _: secret)

@@ -7,6 +7,7 @@ import * as split from "../page/split.js";
 import * as charts from "./charts.js";
 import * as component from "./component.js";
 import * as contents from "./contents.js";
+import * as fleet from "./fleet.js";
 import * as graphPage from "./graph_page.js";
 import * as grid from "./grid.js";
 import * as pageHistory from "./history.js";
@@ -28,6 +29,7 @@ window.gviz_canvas = { ...component, GraphPage: graphPage.GraphPage, Miniature }
 window.dash_clientside = {
   ...window.dash_clientside,
   gvizCharts: charts,
+  gvizFleet: fleet,
   gvizHistory: pageHistory,
   gvizPage: links,
   gvizRanks: ranks,

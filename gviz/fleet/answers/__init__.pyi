@@ -1,8 +1,16 @@
 from gviz.fleet.answers.fleet_report import read_report as read_report
 from gviz.fleet.answers.fleet_report import report_to_json as report_to_json
+from gviz.fleet.answers.heat_map import HeatMap as HeatMap
+from gviz.fleet.answers.overview import FleetGraph as FleetGraph
+from gviz.fleet.answers.overview import FleetOverview as FleetOverview
+from gviz.fleet.answers.overview import RankPlace as RankPlace
+from gviz.fleet.answers.overview import WorkSeries as WorkSeries
+from gviz.fleet.answers.overview import find_rank as find_rank
+from gviz.fleet.answers.overview import read_overview as read_overview
 from gviz.fleet.answers.questions import ask as ask
 from gviz.fleet.answers.questions import fleet_columns as fleet_columns
 from gviz.fleet.answers.questions import open_manifest as open_manifest
+from gviz.fleet.answers.questions import read_version as read_version
 from gviz.fleet.answers.results import AwaitedRank as AwaitedRank
 from gviz.fleet.answers.results import DivergentRank as DivergentRank
 from gviz.fleet.answers.results import FleetRank as FleetRank

@@ -17,6 +17,7 @@ from gviz.fleet.answers.results import (
     HostClock,
 )
 from gviz.fleet.answers.slow_ranks import find_slow_ranks
+from gviz.fleet.manifest import Manifest
 from gviz.stats import to_document
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
@@ -39,25 +40,30 @@ def read_report(url: str) -> FleetReport:
         If a library of the extra is not installed.
     """
     with open_questions(url) as (connection, manifest):
-        answers = _Answers(connection)
-        divergent = answers.divergent()
-        ranks, hosts, graphs, compared = connection.execute(
-            "SELECT count(*), count(DISTINCT host), (SELECT count(*) FROM graphs), "
-            "(SELECT count(DISTINCT (recording_id, run_id)) FROM layer_times) FROM ranks"
-        ).fetchone()
-        return FleetReport(
-            report_version=REPORT_VERSION,
-            rank_count=ranks,
-            host_count=hosts,
-            build_count=len(manifest.builds),
-            failure_count=len(manifest.failures),
-            graph_count=graphs,
-            compared_count=compared,
-            slow=find_slow_ranks(connection, answers.ranks),
-            awaited=answers.awaited(divergent),
-            divergent=divergent,
-            clocks=answers.clocks() if hosts > 1 else (),
-        )
+        return report_of(connection, manifest)
+
+
+def report_of(connection: Any, manifest: Manifest) -> FleetReport:
+    """Return the report of a data set that is open."""
+    answers = _Answers(connection)
+    divergent = answers.divergent()
+    ranks, hosts, graphs, compared = connection.execute(
+        "SELECT count(*), count(DISTINCT host), (SELECT count(*) FROM graphs), "
+        "(SELECT count(DISTINCT (recording_id, run_id)) FROM layer_times) FROM ranks"
+    ).fetchone()
+    return FleetReport(
+        report_version=REPORT_VERSION,
+        rank_count=ranks,
+        host_count=hosts,
+        build_count=len(manifest.builds),
+        failure_count=len(manifest.failures),
+        graph_count=graphs,
+        compared_count=compared,
+        slow=find_slow_ranks(connection, answers.ranks),
+        awaited=answers.awaited(divergent),
+        divergent=divergent,
+        clocks=answers.clocks() if hosts > 1 else (),
+    )
 
 
 class _Answers:
@@ -68,7 +74,7 @@ class _Answers:
         self.ranks = {
             (row[0], row[1]): FleetRank(*row)
             for row in connection.execute(
-                "SELECT recording_id, run_id, rank, host, gpus FROM ranks"
+                "SELECT recording_id, run_id, rank, host, gpus, url FROM ranks"
             ).fetchall()
         }
 

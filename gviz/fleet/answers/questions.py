@@ -51,6 +51,11 @@ def open_manifest(url: str) -> tuple[Store, Manifest]:
     return store, manifest
 
 
+def read_version(url: str) -> str:
+    """Return what changes with each build of a data set; RecordingError where it is gone."""
+    return Store(url).read_version()
+
+
 @contextmanager
 def open_questions(url: str) -> Iterator[tuple[Any, Manifest]]:
     """Open a data set; yield a DuckDB connection that has its tables and views, and nothing else;

@@ -16,6 +16,12 @@ class FleetRank:
     rank: int | None = figure("measured", "of a distributed job; null: not recorded")
     host: str | None = figure("measured", "its machine")
     gpus: str = figure("measured", "its GPUs")
+    url: str = figure("stated", "its recording, as it was given")
+
+    @property
+    def name(self) -> str:
+        """Return its number; without one its recording and run."""
+        return f"run {self.recording_id}.{self.run_id}" if self.rank is None else f"{self.rank}"
 
 
 @dataclass(frozen=True, slots=True)

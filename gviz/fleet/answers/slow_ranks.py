@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from gviz.fleet.extra import load
 _MOST_NODES = 3
 _KEYS = ("recording_id", "run_id", "graph_key", "nth")
 #: A graph of a run, by these keys.
-_Key = tuple[int, ...]
+Key: TypeAlias = tuple[int, ...]
+#: Launches: the first one, when it was called, how much longer than usual they take, as a share.
+Work: TypeAlias = tuple[int, int | None, float]
 
 
 @dataclass(slots=True)
@@ -28,8 +30,7 @@ class _Details:
     layer_count: int = 0
     layer_median: float = 0.0
     nodes: list[SlowerNode] = field(default_factory=list)
-    #: Of groups of launches: the first one, when it was called, how much longer than usual.
-    work: list[tuple[int, int | None, float]] = field(default_factory=list)
+    work: list[Work] = field(default_factory=list)
 
 
 def find_slow_ranks(
@@ -78,25 +79,52 @@ def _slow_rank(
     )
 
 
-def _read_details(connection: Any, slow: Sequence[Mapping[str, Any]]) -> Mapping[_Key, _Details]:
+def _read_details(connection: Any, slow: Sequence[Mapping[str, Any]]) -> Mapping[Key, _Details]:
     """Read the details of all slow ranks: a scan a question, however many they are."""
-    found: defaultdict[_Key, _Details] = defaultdict(_Details)
+    found: defaultdict[Key, _Details] = defaultdict(_Details)
     if not slow:
         return found
-    keys = {name: np.array([int(row[name]) for row in slow]) for name in _KEYS}
-    connection.register("chosen", load("pyarrow").table(keys))
+    _choose(connection, [_key_of(row) for row in slow])
     for *key, count, middle in connection.execute(_LAYERS).fetchall():
         details = found[tuple(key)]
         details.layer_count, details.layer_median = count, middle
     for *key, name, layer, median, usual in connection.execute(_NODES).fetchall():
         found[tuple(key)].nodes.append(SlowerNode(name, layer, median, usual))
-    for *key, ordinal, start_ns, excess in connection.execute(_WORK).fetchall():
-        found[tuple(key)].work.append((ordinal, start_ns, excess))
+    for key, work in _read_work(connection).items():
+        found[key].work = work
     connection.unregister("chosen")
     return found
 
 
-def _key_of(row: Mapping[str, Any]) -> _Key:
+def read_work(connection: Any, keys: Sequence[Key]) -> Mapping[Key, list[Work]]:
+    """Return the work over time of graphs of runs, in order of time.
+
+    Parameters
+    ----------
+    keys
+        Recording, run, structure, and which of the run's graphs of that structure, of each.
+    """
+    if not keys:
+        return {}
+    _choose(connection, keys)
+    found = _read_work(connection)
+    connection.unregister("chosen")
+    return found
+
+
+def _choose(connection: Any, keys: Sequence[Key]) -> None:
+    columns = zip(_KEYS, np.array(keys, np.int64).T, strict=True)
+    connection.register("chosen", load("pyarrow").table(dict(columns)))
+
+
+def _read_work(connection: Any) -> dict[Key, list[Work]]:
+    found: defaultdict[Key, list[Work]] = defaultdict(list)
+    for *key, ordinal, start_ns, excess in connection.execute(_WORK).fetchall():
+        found[tuple(key)].append((ordinal, start_ns, excess))
+    return found
+
+
+def _key_of(row: Mapping[str, Any]) -> Key:
     return tuple(int(row[name]) for name in _KEYS)
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, cast
 
-from gviz.cli.commands.fleet import build, query, report
+from gviz.cli.commands.fleet import build, query, report, view
 from gviz.cli.verbosity import add_verbosity
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import CommandModule, Subparsers
 
-_COMMANDS: dict[str, CommandModule] = {"build": build, "report": report, "query": query}
+_COMMANDS: dict[str, CommandModule] = {
+    "build": build,
+    "report": report,
+    "query": query,
+    "view": view,
+}
 
 
 def add_parser(subparsers: Subparsers) -> None:

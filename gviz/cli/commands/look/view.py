@@ -133,8 +133,8 @@ def _announce(address: str) -> None:
     print_json({"view_version": VIEW_VERSION, "address": address})
 
 
-def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
-    """Serve recordings with the options of :func:`add_server_options`."""
+def serve_files(paths: Sequence[Path], args: argparse.Namespace, fleet: str | None = None) -> int:
+    """Serve recordings, and a data set, with the options of :func:`add_server_options`."""
     # Dash takes half a second to import; other commands need not wait for it.
     from gviz.app import Options, serve
     from gviz.checks import read_ignored
@@ -150,5 +150,6 @@ def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
         ignored=read_ignored(args.config),
         overlays=read_overlays(args.overlay),
         announce=_announce if args.json else None,
+        fleet=fleet,
     )
     return serve(paths, options)

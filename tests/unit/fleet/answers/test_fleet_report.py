@@ -104,8 +104,8 @@ def test_the_verdict_comes_first(report: FleetReport) -> None:
 def test_ranks_that_differ_alike_share_a_row() -> None:
     ranks = [r for r in range(3_000) if r % 100] + [5_000]
     same = ("graphs", ("step 1",), ("step 2",))
-    found = [DivergentRank(FleetRank(1 + r, 1, r, "a", ""), *same) for r in ranks]
-    other = DivergentRank(FleetRank(9_999, 1, 0, "a", ""), "order", (), ())
+    found = [DivergentRank(FleetRank(1 + r, 1, r, "a", "", "x.gviz"), *same) for r in ranks]
+    other = DivergentRank(FleetRank(9_999, 1, 0, "a", "", "x.gviz"), "order", (), ())
     report = FleetReport(1, 6_000, 1, 1, 0, 2, 6_000, (), (), (*found, other), ())
     text = render_text(fleet_document(report), 200)
     assert "1–99, 101–199, 201–299," in text
