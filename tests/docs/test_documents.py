@@ -6,6 +6,7 @@ import dataclasses
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ _QUESTION = re.compile("(What|Which|Who|How|Where|Whether|When|Why) ")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
+Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
 
 
@@ -73,6 +75,23 @@ def test_readme_and_contributing_name_existing_make_targets() -> None:
         named = set(re.findall(r"(?:^ {4}|`)make ([a-z-]+)", text, re.MULTILINE))
         assert named, f"{document} names no target"
         assert named <= targets
+
+
+def test_readme_names_every_document() -> None:
+    # The site's first page, and the list of modules, to which architecture.md leads.
+    others = {"index.md", "modules.md"}
+    named = set(re.findall(r"\(docs/(\w[\w-]*\.md)\)", (ROOT / "README.md").read_text()))
+    assert {path.name for path in DOCS.glob("*.md")} - named == others
+
+
+def test_figures_of_the_example_of_ranks_are_those_of_its_recording(gviz_here: Gviz) -> None:
+    example = (DOCS / "merging.md").read_text().partition("## An example")[2]
+    rows = re.findall(r"^\| (?!what|---).*$", example.partition("## JSON")[0], re.MULTILINE)
+    shown = [f"{figure} µs" for figure in re.findall(r"\d+\.\d+|\b\d{2,}(?= µs)", "".join(rows))]
+    printed = gviz_here("skew", ROOT / "assets" / "recordings" / "ranks_h200.gviz").stdout
+    printed = re.sub(r"\b(\d+) ns", lambda ns: f"{int(ns[1]) / 1000:.2f} µs", printed)
+    assert len(shown) >= 10
+    assert [figure for figure in shown if not re.search(rf"(?<![\d.]){figure}", printed)] == []
 
 
 def test_architecture_has_900_words_at_most() -> None:
