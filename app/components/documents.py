@@ -330,7 +330,7 @@ def _grouped(items: Sequence[Suggestion]) -> list[list[Suggestion]]:
 
 
 def _gain(one: Suggestion) -> str:
-    return "".join(x if isinstance(x, str) else x.text for x in one.gain_line())
+    return "".join(x if isinstance(x, str) else x.text for x in one.gain_line)
 
 
 def _id(part: Section) -> str:

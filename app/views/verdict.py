@@ -98,10 +98,9 @@ def _keys_of(tree: GraphTree, nodes: Sequence[NodeRef]) -> list[int]:
 
 
 def _finding(found: Suggestion, keys: list[int]) -> dict[str, Any]:
-    bound = "" if found.bound == "about" else f"{found.bound} "
-    per = "" if found.per == "launch" else f" per {found.per}"
     return {
-        "gain": f"{bound}{found.gain.text}{per}",
+        # Of a launch is what the strip is about.
+        "gain": plain(found.gain_line).removesuffix(" per launch"),
         "reason": plain(found.reason),
         "fix": found.fix,
         "title": " ".join(filter(None, (found.gain.caveat, found.overlap))),

@@ -131,7 +131,7 @@ class GraphWhatIf:
             high_ns=found.high_ns,
             gain_fraction=found.gain_ns / whole if whole else 0.0,
             how="estimated",
-            error_fraction=assumed.error_fraction if assumed.trial_count else None,
+            error_fraction=assumed.trial_error,
             trial_count=assumed.trial_count,
             evidence=subject.once(span_evidence),
         )

@@ -54,7 +54,7 @@ def rank_parts(graph: GraphWhatIf, progress: Progress = NO_PROGRESS) -> PartRank
     return PartRanking(
         launch_ns=subject.model.whole_ns,
         parts=tuple(found),
-        error_fraction=assumed.error_fraction if assumed.trial_count else None,
+        error_fraction=assumed.trial_error,
         trial_count=assumed.trial_count,
         evidence=subject.once(span_evidence),
     )

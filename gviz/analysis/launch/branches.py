@@ -57,12 +57,15 @@ class Barriers:
         What the launch would be shorter by if each waited only for the branch that it goes on
         with: the same capture stream, or where that is not known the same hardware queue
         (estimated, at most: some of the other dependencies may be meant).
+    change
+        The launch so.
     """
 
     dependents: IntArray
     dependencies: IntArray
     barrier_count: int
     gain_ns: float
+    change: LaunchChange
 
 
 def small_branches(
@@ -239,9 +242,10 @@ def barriers(graph: GraphTree, model: LaunchModel) -> Barriers | None:
         return None
     dropped = np.isin(model.tail * len(lane) + model.head, np.concatenate(freed))
     dropped &= ~model.is_queue
-    gain = model.whole_ns - model.length_ns(LaunchChange(dropped=dropped, added=added))
+    change = LaunchChange(dropped=dropped, added=added)
+    gain = max(0.0, model.whole_ns - model.length_ns(change))
     dependencies = np.unique(np.concatenate(waited_for))
-    return Barriers(np.array(waiting, np.int64), dependencies, count, max(0.0, gain))
+    return Barriers(np.array(waiting, np.int64), dependencies, count, gain, change)
 
 
 class _Meeting(NamedTuple):

@@ -42,27 +42,33 @@ class Assumptions:
         Further ones that its range covers.
     scale
         What a computed gain is multiplied by: recorded times are longer than plain ones.
-    error_fraction
-        The part of itself by which a gain may be off besides.
+    short_fraction, over_fraction
+        The part of itself by which a gain may besides turn out smaller, or larger.
     trial_count
         Trials of this graph that they are fitted on; 0: none.
+    trial_error
+        Median error of the gains of these trials, as a part of the gain; None: there are none.
     """
 
     likely: Setting
     others: tuple[Setting, ...]
     scale: float
-    error_fraction: float
+    short_fraction: float
+    over_fraction: float
     trial_count: int
+    trial_error: float | None
 
 
-#: Where nothing has been tried. Measured on one H200 with an edit of a chain of 101 nodes, a gain
-#: computed from recorded times was 13 to 29% more than the measured one.
+#: Where nothing has been tried. Gains that were measured besides were no larger than computed ones
+#: (docs/benchmarks.md), and on one H200, of nodes off in a chain of 101, 12 to 23% smaller.
 UNTRIED = Assumptions(
     likely=Setting(memory_share=0.5, gap_share=1.0),
     others=tuple(Setting(memory, gap) for memory in (0.0, 1.0) for gap in (0.0, 1.0)),
     scale=1.0,
-    error_fraction=0.25,
+    short_fraction=0.25,
+    over_fraction=0.0,
     trial_count=0,
+    trial_error=None,
 )
 
 
@@ -101,11 +107,13 @@ class GainModel:
         for setting in self._telling(change):
             found.append(self.gain_under(setting, change))
         low, high = min(found) * assumed.scale, max(found) * assumed.scale
-        error = assumed.error_fraction
+        # Of a loss the smaller gain is the larger loss.
+        short = assumed.short_fraction if low > 0 else assumed.over_fraction
+        over = assumed.over_fraction if high > 0 else assumed.short_fraction
         return GainRange(
             gain_ns=likely * assumed.scale,
-            low_ns=low - error * abs(low),
-            high_ns=high + error * abs(high),
+            low_ns=low - short * abs(low),
+            high_ns=high + over * abs(high),
         )
 
     def gain_under(self, setting: Setting, change: LaunchChange) -> float:

@@ -89,12 +89,15 @@ class WaitGroup:
         would have taken as long side by side. None: not computed, it is one of many.
     overlapped_launches
         In how many launches any of the pairs overlapped at all.
+    change
+        The launch if none of them had waited; None: as for the gain, or it is 0.
     """
 
     reason: Reason
     waits: tuple[Wait, ...]
     gain_ns: float | None
     overlapped_launches: int
+    change: LaunchChange | None = None
 
 
 def find_waits(
@@ -319,10 +322,12 @@ def group_waits(
     groups = []
     for at, ((reason, _, _), found) in enumerate(longest):
         gain: float | None = 0.0
+        change = None
         if reason in _AVOIDABLE:
-            gain = _gain(model, found, usual) if at < _MOST_GROUPS else None
+            change = _without_waits(model, found, usual) if at < _MOST_GROUPS else None
+            gain = None if change is None else max(0.0, model.whole_ns - model.length_ns(change))
         ordered = tuple(sorted(found, key=lambda w: -w.blocked_ns))
-        groups.append(WaitGroup(reason, ordered, gain, overlapping[at]))
+        groups.append(WaitGroup(reason, ordered, gain, overlapping[at], change))
     return sorted(groups, key=lambda g: -(g.gain_ns or 0.0))
 
 
@@ -332,14 +337,13 @@ _AVOIDABLE = frozenset({Reason.SAME_QUEUE, Reason.LAUNCH_ORDER})
 _MOST_PAIRS = 200
 
 
-def _gain(model: LaunchModel, waits: list[Wait], usual: UsualGaps) -> float:
-    """Return what the launch would be shorter by if none of these had waited."""
+def _without_waits(model: LaunchModel, waits: list[Wait], usual: UsualGaps) -> LaunchChange:
+    """Return the launch if none of these had waited."""
     vertices = np.array([w.vertex for w in waits], np.int64)
     dropped = model.is_queue & np.isin(model.head, vertices)
     gap = model.gap_ns.copy()
     gap[vertices] = np.minimum(usual.of(crossing=True) or 0.0, [w.waited_ns for w in waits])
-    before = model.whole_ns
-    return max(0.0, before - model.length_ns(LaunchChange(gap_ns=gap, dropped=dropped)))
+    return LaunchChange(gap_ns=gap, dropped=dropped)
 
 
 @dataclass(frozen=True, slots=True)

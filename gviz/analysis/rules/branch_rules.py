@@ -33,7 +33,7 @@ _USE_NODE_PRIORITY = 8
 def branches_took_turns(subject: GraphSubject) -> Iterator[Found]:
     """Yield groups of nodes that waited for independent ones."""
     for group in subject.wait_groups:
-        if not group.gain_ns:
+        if not group.gain_ns or group.change is None:
             continue
         first = group.waits[0]
         names = [kernel_label(subject.ref_of_vertex(v).name) for v in (first.vertex, first.blocker)]
@@ -47,7 +47,7 @@ def branches_took_turns(subject: GraphSubject) -> Iterator[Found]:
                 Fact("waited", sum(w.waited_ns for w in group.waits), "ns", "derived"),
                 Fact("launches in which none overlapped", apart, "", "derived"),
             ),
-            gain_ns=group.gain_ns,
+            gain=group.change,
         )
 
 
@@ -71,7 +71,7 @@ def branches_wait_for_each_other(subject: GraphSubject) -> Iterator[Found]:
         "wait for branches other than the one they go on with",
         vertices=found.dependents.tolist(),
         evidence=(Fact("joins", found.barrier_count, "", "derived"),),
-        gain_ns=found.gain_ns,
+        gain=found.change,
     )
 
 
@@ -97,7 +97,7 @@ def fork_too_small(subject: GraphSubject) -> Iterator[Found]:
             Fact("time of their nodes", found.work_ns, "ns", "derived"),
             Fact("what they take in series", found.serial_ns, "ns", "estimated"),
         ),
-        gain_ns=found.gain_ns,
+        gain=found.gain_ns,
     )
 
 
@@ -119,13 +119,13 @@ def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
     found = subject.priority_order
     if found is None:
         return
-    model, count = subject.model, len(found.vertices)
+    count = len(found.vertices)
     plural = "s" if count > 1 else ""
     yield Found(
         reason=f"{count:,} node{plural} of higher priority waited for nodes of lower",
         vertices=found.vertices,
         evidence=(Fact("waited", sum(found.waited_ns), "ns", "derived"),),
-        gain_ns=model.whole_ns - model.length_ns(found.change),
+        gain=found.change,
     )
 
 
@@ -175,7 +175,7 @@ def late_fork(subject: GraphSubject) -> Iterator[Found]:
         f"such as {b.node_id} {kernel_label(b.name)} for {a.node_id} {kernel_label(a.name)}",
         vertices=waiting,
         evidence=(Fact("edges", len(late), "", "derived"),),
-        gain_ns=model.whole_ns - model.length_ns(LaunchChange(dropped=dropped, added=added)),
+        gain=LaunchChange(dropped=dropped, added=added),
     )
 
 
@@ -250,7 +250,7 @@ def single_stream_capture(subject: GraphSubject) -> Iterator[Found]:
             Fact("longest chain of nodes that share memory", path.length_ns, "ns", "estimated"),
             Fact("node time, as far as it fills the GPU", work, "ns", "estimated"),
         ),
-        gain_ns=max(0.0, float(step.sum()) - max(path.length_ns, work)),
+        gain=max(0.0, float(step.sum()) - max(path.length_ns, work)),
     )
 
 

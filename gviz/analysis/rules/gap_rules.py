@@ -72,7 +72,7 @@ def _between_kernels(subject: GraphSubject, kind: NodeType, word: str) -> Iterat
             Fact("median gap after", _median(held.gap_ns[after]), "ns", "derived"),
             Fact("usual gap between kernels", usual, "ns", "derived"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(LaunchChange(gap_ns=gap)),
+        gain=LaunchChange(gap_ns=gap),
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator
     if not found:
         return
     plural = "s" if len(found) > 1 else ""
-    gain = model.whole_ns - model.length_ns(LaunchChange(gap_ns=gap_ns, duration_ns=duration_ns))
+    gain = LaunchChange(gap_ns=gap_ns, duration_ns=duration_ns)
     longest = (
         float(np.max(held.gap_ns[waiting]))
         if waiting
@@ -141,7 +141,7 @@ def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator
             Fact("longest wait", longest, "ns", "derived"),
             Fact("usual gap between kernels", usual, "ns", "derived"),
         ),
-        gain_ns=gain,
+        gain=gain,
     )
 
 

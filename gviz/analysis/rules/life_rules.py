@@ -58,7 +58,7 @@ def first_launch_without_upload(subject: GraphSubject) -> Iterator[Found]:
                 Fact("later calls, median", found.later_ns, "ns", "measured"),
                 Fact("later calls", found.later_count, "", "measured"),
             ),
-            gain_ns=found.surplus_ns,
+            gain=found.surplus_ns,
         )
 
 
@@ -95,7 +95,7 @@ def below_break_even(subject: GraphSubject) -> Iterator[Found]:
             Fact(f"saved by a launch{bound}", saved, "ns", "derived"),
             Fact("launches of an executable, median", seen, "", "measured"),
         ),
-        gain_ns=(found.setup.total_ns - seen * saved) * found.setup.executable_count,
+        gain=(found.setup.total_ns - seen * saved) * found.setup.executable_count,
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def graph_rebuilt(run: RunSubject) -> Iterator[Found]:
         f"{timed}",
         vertices=(),
         evidence=tuple(_rebuild_evidence(cost, len(again), is_same=is_same)),
-        gain_ns=cost.saved_ns,
+        gain=cost.saved_ns,
     )
 
 
@@ -209,7 +209,7 @@ def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
                      "measured" if len(between) else "estimated"),
             Fact("pairs of launches", len(second), "", "measured"),
         ),
-        gain_ns=each * len(second),
+        gain=each * len(second),
     )  # fmt: skip
 
 

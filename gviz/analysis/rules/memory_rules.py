@@ -152,7 +152,7 @@ def overwritten_fill(subject: GraphSubject) -> Iterator[Found]:
             Fact("time of the memsets", float(subject.model.duration_ns[vertices].sum()), "ns",
                      "derived"),
         ),
-        gain_ns=without(subject, vertices),
+        gain=without(subject, vertices),
     )  # fmt: skip
 
 
@@ -227,7 +227,7 @@ def duplicate_node(subject: GraphSubject) -> Iterator[Found]:
             Fact("time of the repetitions", float(subject.model.duration_ns[vertices].sum()),
                      "ns", "derived"),
         ),
-        gain_ns=without(subject, vertices),
+        gain=without(subject, vertices),
     )  # fmt: skip
 
 

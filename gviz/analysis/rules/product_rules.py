@@ -62,7 +62,7 @@ def fp32_without_tensor_cores(subject: GraphSubject) -> Iterator[Found]:
             Fact("share of the node time", fraction, "fraction", "derived"),
             Fact("TF32 over FP32, multiplications a clock", ratio, "", "stated"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(LaunchChange(duration_ns=duration)),
+        gain=LaunchChange(duration_ns=duration),
     )
 
 
@@ -121,7 +121,7 @@ def split_k_reduction(subject: GraphSubject) -> Iterator[Found]:
             Fact("time of the reductions", total, "ns", "derived"),
             Fact("time of the products", float(products.sum()), "ns", "derived"),
         ),
-        gain_ns=without(subject, chosen),
+        gain=without(subject, chosen),
     )
 
 
@@ -153,7 +153,7 @@ def memset_before_product(subject: GraphSubject) -> Iterator[Found]:
             Fact("time of the memsets", float(subject.model.duration_ns[chosen].sum()), "ns",
                  "derived"),
         ),
-        gain_ns=without(subject, chosen),
+        gain=without(subject, chosen),
     )  # fmt: skip
 
 
@@ -199,7 +199,7 @@ def copy_between_products(subject: GraphSubject) -> Iterator[Found]:
         evidence=(
             Fact("node time", float(subject.model.duration_ns[chosen].sum()), "ns", "derived"),
         ),
-        gain_ns=without(subject, chosen),
+        gain=without(subject, chosen),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from gviz.analysis.launch import LaunchChange
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
@@ -42,14 +43,14 @@ class Found:
         The executions of the median launch that it is about.
     evidence
         Numbers behind it.
-    gain_ns
-        What mending it gives back, a launch or a run.
+    gain
+        What mending it gives back, a launch or a run (ns); or how it changes the launch.
     """
 
     reason: str
     vertices: Iterable[int]
     evidence: tuple[Fact, ...]
-    gain_ns: float
+    gain: float | LaunchChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,16 @@ class Finding:
     node_count: int = figure("derived", "nodes that it is about")
     nodes: tuple[NodeRef, ...] = figure("stated", f"of these, {NAMED} at most")
     evidence: tuple[Fact, ...] = figure("derived", "the numbers behind it")
-    gain_ns: float = figure("estimated", "what mending it gives back")
+    gain_ns: float = figure(
+        "estimated", "what mending it gives back, about, at most or at least as gain_bound says"
+    )
+    gain_low_ns: float | None = figure(
+        "estimated",
+        "the least of the range of this gain, if what the rule assumes holds (docs/what_if.md); "
+        "null: it is no change of a launch",
+    )
+    gain_high_ns: float | None = figure("estimated", "the most of that range")
+    gain_how: How = figure("stated", "measured: by a trial of the same edit; else estimated")
     gain_bound: str = figure("stated", "how sure that is: about, at most or at least")
     gain_per: str = figure("stated", "launch, or run: once")
     run_gain_ns: float = figure("estimated", "gain_ns times the launches of the run")

@@ -68,7 +68,7 @@ def tiny_grids_in_chain(subject: GraphSubject) -> Iterator[Found]:
                  "measured"),
             Fact("start of a kernel", EMPTY_KERNEL_NS, "ns", "estimated"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(LaunchChange(gap_ns=gap, duration_ns=duration)),
+        gain=LaunchChange(gap_ns=gap, duration_ns=duration),
     )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def kernel_in_many_shapes(subject: GraphSubject) -> Iterator[Found]:
             Fact("kernels that one launch would replace, on average", count / len(groups), "",
                  "derived"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(LaunchChange(gap_ns=gap, duration_ns=duration)),
+        gain=LaunchChange(gap_ns=gap, duration_ns=duration),
     )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
             Fact("usual gap between kernels", usual, "ns", "derived"),
             Fact("start of a kernel", start, "ns", "estimated"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(LaunchChange(gap_ns=gap, duration_ns=duration)),
+        gain=LaunchChange(gap_ns=gap, duration_ns=duration),
     )  # fmt: skip
 
 
@@ -163,19 +163,19 @@ def device_copy(subject: GraphSubject) -> Iterator[Found]:
             Fact("time of the copies", total, "ns", "derived"),
             Fact("bytes copied", sum(copied.tolist()), "bytes", "measured"),
         ),
-        gain_ns=without(subject, copies),
+        gain=without(subject, copies),
     )
 
 
-def without(subject: GraphSubject, vertices: IntArray) -> float:
-    """Return what the launch is shorter by without these; what waited waits the usual gap."""
+def without(subject: GraphSubject, vertices: IntArray) -> LaunchChange:
+    """Return a launch without these; what waited for them waits the usual gap."""
     model, usual = subject.model, subject.usual.of(crossing=False)
     duration, gap = model.duration_ns.copy(), model.gap_ns.copy()
     duration[vertices] = gap[vertices] = 0.0
     if usual is not None:
         after = np.flatnonzero(np.isin(subject.held.dependency, vertices) & subject.held.timed)
         gap[after] = np.minimum(gap[after], usual)
-    return model.whole_ns - model.length_ns(LaunchChange(gap_ns=gap, duration_ns=duration))
+    return LaunchChange(gap_ns=gap, duration_ns=duration)
 
 
 @rule(
@@ -229,5 +229,5 @@ def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
             Fact("blocks, median", float(np.median(blocks)), "", "measured"),
             Fact("multiprocessors", room, "", "measured"),
         ),
-        gain_ns=model.whole_ns - model.length_ns(LaunchChange(duration_ns=duration)),
+        gain=LaunchChange(duration_ns=duration),
     )

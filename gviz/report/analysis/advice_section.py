@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.analysis import RULES, Advice, Fact, Finding, RunAnalysis, rank_findings
+from gviz.report.analysis.finding_gain import gain_line
 from gviz.report.analysis.verdict import NO_FINDING
 from gviz.report.document import (
     EvidenceItem,
@@ -72,8 +73,8 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
     caveats += [text] if (text := caveat_text(evidence)) else []
     contradicted = contradictions_text(evidence) if found.gain_per == "launch" else ""
     return Suggestion(
-        gain=ns(found.gain_ns, "estimated", n=evidence.n, caveat="; ".join(caveats) or None),
-        bound=found.gain_bound,
+        gain=ns(found.gain_ns, found.gain_how, n=evidence.n, caveat="; ".join(caveats) or None),
+        gain_line=gain_line(found),
         per=found.gain_per,
         over_run=over_run,
         subject=subject,

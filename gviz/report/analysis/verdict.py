@@ -11,6 +11,7 @@ from gviz.analysis import (
     LaunchLength,
     StreamResult,
 )
+from gviz.report.analysis.finding_gain import gain_line
 from gviz.report.document import (
     AlikeLink,
     Content,
@@ -143,13 +144,11 @@ def best_finding(graph: GraphAnalysis) -> Sentence:
         unchecked = any(why.startswith(NODE_RULES) for why in graph.findings.not_checked)
         return say(f"Not checked: {NODE_RULES}." if unchecked else NO_FINDING)
     best = graph.findings.findings[0]
-    bound = "" if best.gain_bound == "about" else f"{best.gain_bound} "
     # The numbers behind a reason follow its colon, and stand in the list of findings.
     reason = best.reason.partition(": ")[0]
     return say(
-        f"Best finding: {bound}",
-        ns(best.gain_ns, "estimated"),
-        f" per {best.gain_per}",
+        "Best finding: ",
+        *gain_line(best),
         _part_of_launch(graph, best),
         f": {reason}.",
     )

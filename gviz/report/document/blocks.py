@@ -102,9 +102,9 @@ class Suggestion:
     Attributes
     ----------
     gain
-        What the fix gives back.
-    bound
-        How sure that is: about, at most or at least.
+        What the fix gives back, as one number.
+    gain_line
+        The same in words, per launch or run, with its range where there is one.
     per
         launch or run.
     over_run
@@ -132,7 +132,7 @@ class Suggestion:
     """
 
     gain: Quantity
-    bound: str
+    gain_line: Line
     per: str
     over_run: Quantity | None
     subject: str
@@ -145,11 +145,6 @@ class Suggestion:
     evidence: tuple[EvidenceItem, ...]
     source: str
     overlap: str = ""
-
-    def gain_line(self) -> Line:
-        """Return what the fix gives back, in words."""
-        bound = "" if self.bound == "about" else f"{self.bound} "
-        return line(bound, self.gain, f" per {self.per}")
 
 
 @dataclass(frozen=True, slots=True)

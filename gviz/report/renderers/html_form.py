@@ -92,7 +92,7 @@ def _paragraph(sentence: Sentence, href: Href) -> str:
 
 
 def _suggestion(one: Suggestion, href: Href) -> str:
-    gain = _line(marked(one.gain_line()), href)
+    gain = _line(marked(one.gain_line), href)
     subject = f", {escape(one.subject)}" if one.subject else ""
     about = "" if one.nodes is None else f" ({_part(one.nodes, href)})"
     fix = escape(f"Fix: {one.fix} {one.overlap}".rstrip())

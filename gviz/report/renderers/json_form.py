@@ -79,7 +79,7 @@ def _block(block: Block) -> dict[str, Any]:
 
 def _suggestion(one: Suggestion) -> dict[str, Any]:
     return {
-        "gain": _line(one.gain_line()),
+        "gain": _line(one.gain_line),
         "over_run": None if one.over_run is None else _quantity(one.over_run),
         "subject": one.subject,
         "reason": _line(one.reason),

@@ -68,7 +68,7 @@ def _block(block: Block, level: int) -> Iterator[str]:
         case Suggestions():
             yield ""
             for number, one in enumerate(block.items[: block.brief], start=1):
-                gain = _line(one.gain_line())
+                gain = _line(one.gain_line)
                 subject = f", {_escaped(one.subject)}" if one.subject else ""
                 yield f"{number}. **{capitalized(gain)}**{subject}: {_line(one.reason)}"
                 yield f"   Fix: {_escaped(f'{one.fix} {one.overlap}'.rstrip())}"

@@ -270,7 +270,7 @@ def _suggestions(found: Suggestions, width: int, indent: int) -> Iterator[str]:
 
 def _suggestion(number: int, one: Suggestion, width: int, indent: int) -> Iterator[str]:
     subject = f", {one.subject}" if one.subject else ""
-    gain = _text(marked(one.gain_line()))
+    gain = _text(marked(one.gain_line))
     about = ""
     if one.nodes is not None:
         about = f" Node {one.nodes.ids}." if one.nodes.count == 1 else f" Nodes {one.nodes.ids}."

@@ -60,6 +60,18 @@ def test_the_gain_of_branches_is_what_was_measured(tmp_path: Path) -> None:
     assert found.gain_ns == pytest.approx(_MEASURED_NS[key], rel=0.25)
 
 
+def test_the_measured_gain_is_below_the_range_of_one_that_is_at_most_so_much(
+    tmp_path: Path,
+) -> None:
+    key = ("host_nodes-faulty", "host-node-on-path")
+    with _open(key[0], tmp_path) as recording:
+        (found,) = _findings(recording)
+    assert found.gain_low_ns is not None
+    assert found.gain_high_ns is not None
+    assert found.gain_low_ns < found.gain_ns == found.gain_high_ns
+    assert found.gain_high_ns >= _MEASURED_NS[key]
+
+
 def test_the_gain_of_host_nodes_is_what_the_gpu_waited_in_the_recording(tmp_path: Path) -> None:
     """The recorded program paused between launches, and its first host node waits longest."""
     with _open("host_nodes-faulty", tmp_path) as recording:

@@ -201,7 +201,8 @@ CASES = {
     "fork-too-small": Case(
         lambda: branch_and_join(1_000, 3_000), lambda: branch_and_join(7_000, 3_000), 1_200
     ),
-    "priorities-lost": Case(lambda: priorities(0), lambda: priorities(8), 15_800 - 5_500),
+    # Side by side the two have 1.5% more blocks than fit: both take 150 ns longer.
+    "priorities-lost": Case(lambda: priorities(0), lambda: priorities(8), 15_800 - 5_500 - 150),
     "late-fork": Case(
         lambda: fork_of_projections(A, C), lambda: fork_of_projections(A, B, C), 9_400
     ),
@@ -442,6 +443,10 @@ def test_bundled_decode_step_forks_too_late() -> None:
     assert found.node_count == 32
     assert {n.node_id % 20 for n in found.nodes} == {2, 3}
     assert 50_000 < found.gain_ns < 100_000
+    # Side by side they would share the memory's bandwidth, or not: that is not known.
+    assert found.gain_low_ns is not None
+    assert found.gain_low_ns < 0.6 * found.gain_ns
+    assert found.gain_ns == found.gain_high_ns
 
 
 def test_bundled_training_step_multiplies_outside_its_tensor_cores() -> None:

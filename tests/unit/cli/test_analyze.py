@@ -16,7 +16,7 @@ from gviz.analysis.analysis import analyze
 from gviz.assets import recordings as bundled
 from gviz.recording.reader import Recording
 from gviz.report.analysis.analysis_document import analysis_documents
-from gviz.report.document import Suggestions
+from gviz.report.document import Suggestions, plain
 from gviz.report.renderers.text_form import render_texts
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -161,7 +161,8 @@ def test_verdict_comes_first_then_findings_by_size_then_details(path: Path) -> N
         assert heads[-1] < text.index("What to change") < text.index("Where a launch's time goes")
         listed = [x for x in document.sections[0].blocks if isinstance(x, Suggestions)]
         gains = [
-            ((one.over_run or one.gain).value or 0) * (0.5 if one.bound == "at most" else 1)
+            ((one.over_run or one.gain).value or 0)
+            * (0.5 if plain(one.gain_line).startswith("at most") else 1)
             for found in listed
             for one in found.items
         ]

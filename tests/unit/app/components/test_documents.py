@@ -98,7 +98,9 @@ def test_table_has_all_rows_and_says_once_how_numbers_came_about() -> None:
 def test_suggestion_names_few_nodes_and_selects_many() -> None:
     def stated(count: int) -> str:
         one = Suggestion(
-            gain=ns(2_000, "estimated"), bound="at most", per="launch", over_run=None,
+            gain=ns(2_000, "estimated"),
+            gain_line=("at most ", ns(2_000, "estimated"), " per launch"),
+            per="launch", over_run=None,
             subject="graph 1", reason=("Slow.",), nodes=NodesLink(REFS[:count], count),
             fix="Faster.", rule="slow", rule_title="Slowness", assumes="it is", evidence=(),
             source="docs", overlap="Shares nodes with another.",
@@ -114,7 +116,8 @@ def test_suggestion_names_few_nodes_and_selects_many() -> None:
 def test_suggestions_of_one_rule_are_one_entry_with_the_others_folded() -> None:
     def one(rule: str, gain_ns: float) -> Suggestion:
         return Suggestion(
-            gain=ns(gain_ns, "estimated"), bound="about", per="run", over_run=None, subject="",
+            gain=ns(gain_ns, "estimated"),
+            gain_line=(ns(gain_ns, "estimated"), " per run"), per="run", over_run=None, subject="",
             reason=(f"{rule} takes long.",), nodes=None, fix="Faster.", rule=rule, rule_title=None,
             assumes=None, evidence=(), source="docs", overlap="",
         )  # fmt: skip

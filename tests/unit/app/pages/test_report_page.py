@@ -103,7 +103,7 @@ def test_unfinished_report_is_requested_again(decode: Library) -> None:
 
 def test_findings_have_gain_fix_evidence_and_source(decode_body: object) -> None:
     stated = texts(decode_body)
-    for expected in ("below-one-wave", "At most 310 µs per launch", "Fix", "Evidence", "Source",
+    for expected in ("below-one-wave", "At most 326 µs per launch", "Fix", "Evidence", "Source",
                      "first-launch-without-upload", "453 µs per run",
                      "docs/limits.md"):  # fmt: skip
         assert expected in stated, expected

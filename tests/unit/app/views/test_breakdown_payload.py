@@ -68,7 +68,7 @@ def test_verdict_names_nodes_by_their_numbers_on_the_page() -> None:
     assert [tuple(p["block"]) for p in values["parts"] if p["block"]] == [(0, 0), (0, 1), (0, 2)]
     assert values["parts"][0]["title"].startswith("timed while node times were recorded")
     assert [one["gain"] for one in values["findings"]] == [
-        "at most 7.07 ms", "1.28 ms", "at most 2.02 ms"
+        "at most 7.07 ms", "estimated 963 µs to 1.28 ms", "at most 2.02 ms"
     ]  # fmt: skip
     assert all(one["nodes"] and one["fix"] for one in values["findings"])
     # In a chain the path is all nodes, whichever of the two.

@@ -47,7 +47,9 @@ class Tags(HTMLParser):
 def evil_document() -> Document:
     node = NodeRef(1, 2, EVIL)
     one = Suggestion(
-        gain=ns(2_000, "estimated"), bound="about", per="launch", over_run=None, subject=EVIL,
+        gain=ns(2_000, "estimated"),
+        gain_line=(ns(2_000, "estimated"), " per launch"),
+        per="launch", over_run=None, subject=EVIL,
         reason=(EVIL,), nodes=NodesLink((node,), 1), fix=EVIL, rule=EVIL, rule_title=EVIL,
         assumes=EVIL, evidence=(), source=EVIL, overlap=EVIL,
     )  # fmt: skip

@@ -121,7 +121,9 @@ def test_sections_of_sections_are_sections_of_their_own() -> None:
 def test_suggestions_name_gain_nodes_rule_and_fix() -> None:
     refs = tuple(NodeRef(1, at, "k") for at in range(5))
     one = Suggestion(
-        gain=ns(2_000, "estimated"), bound="at most", per="launch", over_run=ns(4_000, "estimated"),
+        gain=ns(2_000, "estimated"),
+        gain_line=("at most ", ns(2_000, "estimated"), " per launch"), per="launch",
+        over_run=ns(4_000, "estimated"),
         subject="graph 1", reason=("Something is slow.",), nodes=NodesLink(refs, 5),
         fix="Make it fast.", rule="slow-thing", rule_title=None, assumes=None, evidence=(),
         source="docs", overlap="Shares nodes with another.",
