@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from ctypes import byref, c_int, c_size_t, c_uint, c_void_p
-from typing import Any
+from typing import Any, NamedTuple
 
 WAITED, COLD, QUEUED, ROUNDS = 1000, 100, 50, 20
 #: Nodes that are updated one after the other, as JAX does before a launch, and how often.
@@ -70,8 +70,17 @@ class MemsetParams(ctypes.Structure):
     )
 
 
-def make_graph(driver: Driver, nodes: int) -> tuple[c_void_p, c_void_p, list[c_void_p], c_void_p]:
-    """Return an executable of memsets, a stream, the first nodes of its graph, the memory."""
+class Made(NamedTuple):
+    """An executable of memsets, a stream for it, the first nodes of its graph, their memory."""
+
+    executable: c_void_p
+    stream: c_void_p
+    nodes: list[c_void_p]
+    memory: c_void_p
+
+
+def make_graph(driver: Driver, nodes: int) -> Made:
+    """Return an executable of so many memsets."""
     stream, graph, executable, memory = c_void_p(), c_void_p(), c_void_p(), c_void_p()
     driver.make_current()
     driver.call("cuStreamCreate", byref(stream), 1)
@@ -83,12 +92,13 @@ def make_graph(driver: Driver, nodes: int) -> tuple[c_void_p, c_void_p, list[c_v
     driver.call("cuGraphInstantiateWithFlags", byref(executable), graph, ctypes.c_ulonglong(0))
     all_nodes, count = (c_void_p * nodes)(), c_size_t(nodes)
     driver.call("cuGraphGetNodes", graph, all_nodes, byref(count))
-    return executable, stream, [c_void_p(node) for node in all_nodes[:UPDATED]], memory
+    return Made(executable, stream, [c_void_p(node) for node in all_nodes[:UPDATED]], memory)
 
 
 def measure_updates(driver: Driver, nodes: int) -> dict[str, float]:
     """Return medians of an update of a node, and of switching it on, which no filter lets pass."""
-    executable, _, updated, memory = make_graph(driver, nodes)
+    made = make_graph(driver, nodes)
+    executable, updated, memory = made.executable, made.nodes, made.memory
     swept = ctypes.create_string_buffer(SWEPT_BYTES)
     params = byref(MemsetParams(memory, 0, 1, 4, 1024, 1))
     context = c_void_p()
@@ -120,7 +130,8 @@ def measure_updates(driver: Driver, nodes: int) -> dict[str, float]:
 
 def measure(driver: Driver, nodes: int) -> dict[str, float]:
     """Return medians by name and way."""
-    executable, stream, _, _ = make_graph(driver, nodes)
+    made = make_graph(driver, nodes)
+    executable, stream = made.executable, made.stream
     swept = ctypes.create_string_buffer(SWEPT_BYTES)
     found: dict[str, list[float]] = {}
     ways = [

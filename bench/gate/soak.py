@@ -36,7 +36,8 @@ def device_mib(driver: Driver) -> float:
 def main(seconds: float, nodes: int) -> int:
     """Launch and wait; print the figures."""
     driver = Driver()
-    executable, stream = make_graph(driver, nodes)
+    made = make_graph(driver, nodes)
+    executable, stream = made.executable, made.stream
     start, launches = time.monotonic(), 0
     own, device = [], []
     for share in (0.1, 0.5, 1.0):
