@@ -23,6 +23,9 @@ _KEPT = (
     "PYTHONUTF8",
     "PYTHONIOENCODING",
 )
+#: numpy starts a thread a core when it is imported, each with its memory, beside a program that may
+#: want them all; and a process that forks would leave its threads behind.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 #: Folders of the gviz that started the process: PYTHONPATH may have led to it.
 _FOLDERS = "GVIZ_OWN_FOLDERS"
 _LAST = "GVIZ_OWN_PYTHONPATH"
@@ -34,7 +37,7 @@ def own_command(module: str, *arguments: str) -> list[str]:
 
 
 def own_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment without what is meant for the program's Python.
+    """Return an environment without what is meant for the program's Python, for one thread.
 
     Parameters
     ----------
@@ -45,6 +48,7 @@ def own_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
     given = os.environ if base is None else base
     clean = {k: v for k, v in given.items() if not k.startswith("PYTHON") or k in _KEPT}
+    clean |= _ONE_THREAD
     clean[_FOLDERS] = os.pathsep.join(gviz.__path__)
     clean[_LAST] = given.get("PYTHONPATH", "")
     return clean

@@ -37,8 +37,7 @@ class SnapshotProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            # It forks; libraries' threads would not be there in the child.
-            env=own_environment() | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            env=own_environment(),
             # Ctrl-C in the terminal is for who asks, which then ends it in order.
             start_new_session=True,
         )

@@ -19,6 +19,20 @@ def test_environment_has_where_files_are_and_nothing_about_what_programs_do() ->
     assert not {"PYTHONWARNINGS", "PYTHONPATH"} & set(found)
 
 
+def test_a_process_has_one_thread_whatever_the_program_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "threads.py").write_text(
+        "import os, numpy; print(len(os.listdir('/proc/self/task')))"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "8")
+    done = subprocess.run(
+        own_command("threads"), env=own_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "1\n", done.stderr
+
+
 def test_process_has_modules_of_the_installation_and_last_those_of_pythonpath(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
