@@ -52,6 +52,8 @@ from gviz.text import duration, integer
 OFFERED_LAUNCHES = 500
 #: Of so many spans a node the timeline shows more than the DAG, and is drawn before it.
 _MANY_ITERATIONS = 10
+#: What nodes are coloured by at first, as spans, blocks and rows of the table are.
+_FIRST_COLOUR = "family"
 #: The scripts of the page put canvases into elements of this class.
 #: Nodes of a graph whose repeats are folded at first, and the part of it that they cover then.
 _FOLDED = range(60, 20_001)
@@ -174,11 +176,6 @@ def _breakdown(view: GraphView) -> list[Component]:
     return [html.P(words, className="gv-muted gv-no-breakdown")]
 
 
-def _first_colour(view: GraphView) -> str:
-    """Return what nodes are coloured by at first."""
-    return "family" if view.is_timed else "kind"
-
-
 def _dag(view: GraphView) -> Component:
     if not view.nodes:
         nothing = html.P("This graph has no nodes.", className="gv-empty")
@@ -190,7 +187,7 @@ def _dag(view: GraphView) -> Component:
         data_choice(view),
         fold_choice(view),
         layout_choice(view),
-        colour_choice(view, _first_colour(view)),
+        colour_choice(view, _FIRST_COLOUR),
     )
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
@@ -309,7 +306,7 @@ def graph_content(
         "note": "",
         "parts": parts.list,
         "page": place,
-        "colour": _first_colour(view),
+        "colour": _FIRST_COLOUR,
         "layout": "",
         "tables": {
             "families": {"columns": family_columns(view), "label": "Kernel families"},

@@ -255,7 +255,7 @@ def test_graph_without_times_is_drawn_without_a_scale(graph_page: GraphPage, sit
     graph_page.open(site, "graph?file=plain&graph=1")
     state = graph_page.state("dag")
     assert state["nodeCount"] == len(SHAPE.works)
-    assert state["colour"] == "kind"
+    assert state["colour"] == "family"
 
 
 class Fingers:

@@ -149,7 +149,7 @@ def test_timeline_of_many_iterations_comes_before_the_dag(
 def test_graph_page_of_an_import_says_that_it_has_no_times(imported: Library) -> None:
     shown = page(imported, "/graph", "?file=dump&graph=1")
     assert "No times: a DOT dump carries none" in texts(shown)
-    assert by_id(shown, "colour").value == "kind"
+    assert by_id(shown, "colour").value == "family"
 
 
 def test_graph_page_without_nodes_says_so(imported: Library) -> None:
