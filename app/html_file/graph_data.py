@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from gviz.analysis import analyze
@@ -60,7 +61,7 @@ def graph_blobs(
     verdict = _verdict(source.recording, view, pool, keep)
     found = {
         **graph_content(view, page, parts, {"graph": graph_id}),
-        **first_folds(source.recording, view, keep),
+        **asdict(first_folds(source.recording, view, keep)),
         "note": _note(source, view, chosen),
         "nothing": nothing,
         "memory_facts": memory,

@@ -19,15 +19,14 @@ from gviz.app.pages.fleet.page import render_fleet_page as render_fleet_page
 from gviz.app.pages.fleet.page import show_fleet as show_fleet
 from gviz.app.pages.graph import OfferedLaunches as OfferedLaunches
 from gviz.app.pages.graph import eager_time as eager_time
-from gviz.app.pages.graph import first_folds as first_folds
 from gviz.app.pages.graph import gpu_time as gpu_time
 from gviz.app.pages.graph import graph_content as graph_content
 from gviz.app.pages.graph import graph_payload as graph_payload
-from gviz.app.pages.graph import is_first_folded as is_first_folded
 from gviz.app.pages.graph import render_graph as render_graph
 from gviz.app.pages.head import graph_head as graph_head
 from gviz.app.pages.head import graph_options as graph_options
 from gviz.app.pages.head import has_breakdown as has_breakdown
+from gviz.app.pages.initial_folds import first_folds as first_folds
 from gviz.app.pages.launch_costs import render_launch_costs as render_launch_costs
 from gviz.app.pages.overlay_list import laid_tables as laid_tables
 from gviz.app.pages.ranks.comparison import RankComparisons as RankComparisons

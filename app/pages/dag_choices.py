@@ -33,6 +33,13 @@ def is_empty(view: GraphView, overlay: str) -> bool:
     return column is not None and not view.tree.nodes.any_known(column)
 
 
+def is_fold_empty(view: GraphView, folding: str) -> bool:
+    """Return whether a way of folding has nothing to go by in this graph."""
+    if folding == "modules":
+        return view.parts.modules is None
+    return folding == "ranges" and is_empty(view, "nvtx")
+
+
 def fold_choice(view: GraphView) -> Component | None:
     """Return the choice of what to fold; None without edges: folds follow dependencies."""
     if view.edge_count is None:
@@ -42,8 +49,8 @@ def fold_choice(view: GraphView) -> Component | None:
         data=[
             {"value": "none", "label": "No folds"},
             {"value": "repeats", "label": "Fold repeats"},
-            {"value": "ranges", "label": "Fold NVTX", "disabled": is_empty(view, "nvtx")},
-            *([] if view.parts.modules is None else [_MODULES]),
+            {"value": "ranges", "label": "Fold NVTX", "disabled": is_fold_empty(view, "ranges")},
+            *([] if is_fold_empty(view, "modules") else [_MODULES]),
         ],
         value="none",
         size="xs",

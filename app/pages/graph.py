@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -30,6 +30,7 @@ from gviz.app.inspector import edges_note
 from gviz.app.pages.compare import counterpart_choice
 from gviz.app.pages.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
 from gviz.app.pages.head import graph_head, has_breakdown, no_times
+from gviz.app.pages.initial_folds import first_folds
 from gviz.app.pages.overlay_list import laid_tables
 from gviz.app.views import (
     SENT_WHOLE,
@@ -39,13 +40,10 @@ from gviz.app.views import (
     filter_clear,
     first_launch,
     graph_identity,
-    kept_folds,
     table_columns,
     typical_launch,
 )
-from gviz.layout import FIRST_BLOCKS
-from gviz.model import Keep, in_nested_order, is_failed, read_timed_level
-from gviz.recording import Recording
+from gviz.model import in_nested_order, is_failed
 from gviz.text import duration, integer
 
 #: Launches offered in the launch choice; more would make the page itself slow.
@@ -55,9 +53,6 @@ _MANY_ITERATIONS = 10
 #: What nodes are coloured by at first, as spans, blocks and rows of the table are.
 _FIRST_COLOUR = "family"
 #: The scripts of the page put canvases into elements of this class.
-#: Nodes of a graph whose repeats are folded at first, and the part of it that they cover then.
-_FOLDED = range(60, 20_001)
-_COVERS_MOST = 0.5
 _CANVAS = "gviz-canvas-box"
 #: Data of a graph's page; what is chosen comes as queries of their addresses.
 _SOURCES = (
@@ -141,28 +136,6 @@ def render_graph(
             panes(_dag(view), beside, _table(view)),
         ],
     )
-
-
-def is_first_folded(recording: Recording, view: GraphView, keep: Keep) -> bool:
-    """Return whether repeats are folded at first, but for the first block of each.
-
-    They are where they cover most of a graph. A small one is read without, in a pane of 500 px
-    too; in a very large one finding them would hold the page up.
-    """
-    count = len(view.nodes)
-    if view.edge_count is None or count not in _FOLDED:
-        return False
-    level = read_timed_level(recording, view.tree, 0, keep)
-    tree = kept_folds(recording, level, "repeats", keep)
-    covered = sum(len(fold.nodes) for fold in tree.folds if fold.can_split)
-    return covered > _COVERS_MOST * count
-
-
-def first_folds(recording: Recording, view: GraphView, keep: Keep) -> dict[str, Any]:
-    """Return what a graph's page folds at first, and which folds are open then."""
-    if is_first_folded(recording, view, keep):
-        return {"fold": "repeats", "open": [FIRST_BLOCKS]}
-    return {"fold": "none", "open": []}
 
 
 def _breakdown(view: GraphView) -> list[Component]:
@@ -355,7 +328,7 @@ def graph_payload(
     found = graph_content(view, page, Parts(), fixed)
     around = {view.graph.graph_id, view.root.graph_id}
     found["overlays"] = laid_tables(library, {"": (opened.key, around)}, addresses.overlay)
-    found |= first_folds(opened.recording, view, opened.keep)
+    found |= asdict(first_folds(opened.recording, view, opened.keep))
     found["identity"] = graph_identity(view.run, view.graph)
     found["sources"] = {
         kind: addresses.graph_payload(kind, opened.versioned_key, view.graph.graph_id)

@@ -18,10 +18,9 @@ from flask import Flask
 from gviz.app.components import Addresses, Query
 from gviz.app.files import Library, OpenRecording
 from gviz.app.inspector import NodeRecords
-from gviz.app.pages import is_first_folded
+from gviz.app.pages import first_folds
 from gviz.app.server.ahead_thread import AheadThread
 from gviz.app.views import first_launch, graph_view, kept_memory, typical_launch
-from gviz.layout import FIRST_BLOCKS
 
 
 def prefetch(server: Flask, address: str) -> None:
@@ -98,7 +97,6 @@ def first_sources(library: Library, addresses: Addresses, file: str, graph_id: i
         view = graph_view(library, file, graph_id)
         key = opened.versioned_key
     launch, eager = first_launch(view), typical_launch(view.stream_launches)
-    plain, table = (addresses.graph_payload(kind, key, graph_id) for kind in ("dag", "table"))
     timeline = addresses.graph_payload(
         "timeline",
         key,
@@ -107,8 +105,11 @@ def first_sources(library: Library, addresses: Addresses, file: str, graph_id: i
         stream=None if eager is None else eager.launch_id,
     )
     with library.file(file).at() as opened:
-        is_folded = is_first_folded(opened.recording, view, opened.keep)
-    dag = f"{plain}?fold=repeats&open={FIRST_BLOCKS}" if is_folded else plain
+        first = first_folds(opened.recording, view, opened.keep)
+    fold = None if first.fold == "none" else first.fold
+    opened_folds = ",".join(first.open) or None
+    dag = addresses.graph_payload("dag", key, graph_id, fold=fold, open=opened_folds)
+    table = addresses.graph_payload("table", key, graph_id)
     drawn = [dag] if view.nodes else []
     drawn += [timeline] if launch is not None or eager is not None else []
     return [addresses.page_payload(key, graph_id, Query()), *drawn, table]

@@ -18,6 +18,7 @@ from gviz.layout.folds.line import Line as Line
 from gviz.layout.folds.line import follow_chains as follow_chains
 from gviz.layout.folds.ranges import RangePaths as RangePaths
 from gviz.layout.folds.ranges import find_ranges as find_ranges
+from gviz.layout.folds.read_open import open_to_read as open_to_read
 from gviz.layout.folds.repeats import find_repeated_blocks as find_repeated_blocks
 from gviz.layout.folds.repeats import find_repeats as find_repeats
 from gviz.layout.nested import Level as Level

@@ -11,6 +11,8 @@ export class Opener {
   constructor(view) {
     this.view = view;
     /** @type {Anchor|null} */ this.anchor = null;
+    /** What is folded where folds are asked for: as it was last. */
+    this.folding = "repeats";
   }
 
   get open() {
@@ -21,9 +23,11 @@ export class Opener {
     return (this.view.frame.props.fold ?? "none") !== "none";
   }
 
-  /** Fold what repeats, or nothing. */
+  /** Fold as before, at first what repeats, or nothing. */
   toggleFolds() {
-    this.view.frame.notify({ fold: this.isFolded ? "none" : "repeats" });
+    const { isFolded } = this;
+    if (isFolded) this.folding = this.view.frame.props.fold ?? this.folding;
+    this.view.frame.notify({ fold: isFolded ? "none" : this.folding });
   }
 
   /**

@@ -62,8 +62,7 @@ def find_repeats(
     chains = Chains(found.tail, found.head, found.order, kind, names)
     builder = _Builder(found.order, names, chains)
     folds = tuple(builder.build(stretch, 0) for stretch in found.stretches)
-    # Without repeats nothing is folded.
-    return FoldTree(found.tail, found.head, found.order, chains.around(folds) if folds else ())
+    return FoldTree(found.tail, found.head, found.order, chains.around(folds))
 
 
 def find_repeated_blocks(

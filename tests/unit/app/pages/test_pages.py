@@ -6,6 +6,7 @@ import json
 import lzma
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import plotly
@@ -14,7 +15,7 @@ from app_recordings import OWN_LINE, measured, write_detailed_recording, write_i
 from app_tree import by_id, links, texts, walk
 from inspected import inspected, listed, record_of, value
 from places import ROOT
-from recordings import transformer_shape, write_loop_recording, write_recording
+from recordings import Shape, transformer_shape, write_loop_recording, write_recording
 from shown_pages import render_page
 
 from gviz.app.components.addresses import Addresses, parse_query
@@ -24,11 +25,13 @@ from gviz.app.inspector.memory_panel import render_memory_facts
 from gviz.app.pages import graph
 from gviz.app.pages.graph import graph_payload
 from gviz.app.server import address_page
+from gviz.app.views.dag.folding import fold_level
 from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import DagRequest, dag_payload, level_memory_payload
 from gviz.app.views.table.table import table_payload
 from gviz.app.views.wire import unpack
 from gviz.formats.importer import import_files
+from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
 from gviz.text import duration
 
@@ -134,6 +137,21 @@ def test_repeats_that_cover_a_graph_are_folded_at_first(tmp_path: Path, small: L
         graph_payload(small, "small", graph_view(small, "small", 1), parse_query(""), ADDRESSES)
     )
     assert (made["fold"], made["open"]) == ("none", [])
+
+
+def test_graph_without_repeats_is_folded_by_its_ranges_at_first(tmp_path: Path) -> None:
+    shape = transformer_shape(12)
+    # No two nodes are equal.
+    works = tuple(replace(work, grid_x=1_000 + at) for at, work in enumerate(shape.works))
+    path = write_recording(tmp_path / "odd.gviz", Shape("odd", works), launches=2)
+    odd = Library([path])
+    view = graph_view(odd, "odd", 1)
+    made = json.loads(graph_payload(odd, "odd", view, parse_query(""), ADDRESSES))
+    assert made["fold"] == "ranges"
+    with Recording(path) as recording:
+        tree = fold_level(read_graph_level(recording, 1), "ranges")
+    closed = [fold.title for fold in tree.closed(made["open"])]
+    assert closed == [f"layer {n}" for n in range(12)]
 
 
 def test_timeline_of_many_iterations_comes_before_the_dag(
