@@ -32,3 +32,15 @@ export function penOf(canvas) {
 export function canvasOf(id) {
   return document.querySelector(`#${id} canvas`);
 }
+
+/**
+ * An element of a class, made at the end of another.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag @param {string} className @param {Element} parent
+ */
+export function append(tag, className, parent) {
+  const made = document.createElement(tag);
+  made.className = className;
+  parent.appendChild(made);
+  return made;
+}

@@ -33,12 +33,13 @@
 import * as announce from "./announce.js";
 import * as bus from "./bus.js";
 import * as canvas from "./canvas.js";
-import { penOf } from "./dom.js";
+import { append, penOf } from "./dom.js";
 import * as firstPaint from "./first_paint.js";
 import * as gestures from "./gestures.js";
 import { Pace } from "./pace.js";
 import * as payloads from "./payload.js";
 import * as picture from "./picture.js";
+import { Tooltip } from "./tooltip.js";
 /** @import { Group } from "./bus.js" */
 /** @import { Pen, Size } from "./canvas.js" */
 /** @import { Payload } from "./payload.js" */
@@ -47,17 +48,6 @@ import * as picture from "./picture.js";
 const SLOW = 500;
 /** What a view requests of the page is loading after so long (ms), or there is nothing to load. */
 const REQUEST_PATIENCE = 1000;
-
-/**
- * @template {keyof HTMLElementTagNameMap} K
- * @param {K} tag @param {string} className @param {Element} parent
- */
-function element(tag, className, parent) {
-  const made = document.createElement(tag);
-  made.className = className;
-  parent.appendChild(made);
-  return made;
-}
 
 /**
  * The page's, or else the component's.
@@ -86,23 +76,20 @@ export class Frame {
     /** @type {string|undefined} */ this.source = undefined;
     /** Nodes to be brought into view. @type {number[]|null} */ this.pendingFocus = null;
     /** What was announced last. @type {number[]|null} */ this.heard = null;
-    this.canvas = element("canvas", "gviz-canvas", box);
+    this.canvas = append("canvas", "gviz-canvas", box);
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
     this.canvas.gvizState = () => this.state();
     this.canvas.gvizLocate = (id) => this.locate(id);
     this.canvas.gvizShow = (id) => this.show([id]);
     this.ctx = penOf(this.canvas);
-    this.message = element("div", "gviz-canvas-message", box);
-    this.note = element("div", "gviz-canvas-note", box);
+    this.message = append("div", "gviz-canvas-message", box);
+    this.note = append("div", "gviz-canvas-note", box);
     this.note.setAttribute("role", "status");
-    this.tooltip = element("div", "gviz-canvas-tooltip", box);
-    this.tooltip.hidden = true;
-    this.legend = element("div", "gv-unseen", box);
+    this.tooltip = new Tooltip(this);
+    this.legend = append("div", "gv-unseen", box);
     this.legend.id = `${props.id}-legend`;
     this.canvas.setAttribute("aria-describedby", this.legend.id);
-    /** Where the tooltip hangs on that the keyboard has opened. @type {(() => Point|null)|null} */
-    this.pinned = null;
     this.remark("");
     this.redraw = canvas.scheduler(() => this.paint());
     this.view = kind.make(this);
@@ -118,7 +105,7 @@ export class Frame {
     this.unwatch = this.watchSize();
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
     this.canvas.addEventListener("keydown", this.onKey);
-    this.onBlur = () => this.pin(null);
+    this.onBlur = () => this.tooltip.pin(null);
     this.canvas.addEventListener("blur", this.onBlur);
     firstPaint.expect(this);
     this.load(props.source);
@@ -126,10 +113,10 @@ export class Frame {
 
   /** @param {string} name */
   addButtons(name) {
-    const bar = element("div", `gviz-canvas-buttons gviz-canvas-buttons-${name}`, this.box);
+    const bar = append("div", `gviz-canvas-buttons gviz-canvas-buttons-${name}`, this.box);
     /** @param {string} text @param {string} title @param {() => void} action */
     const add = (text, title, action) => {
-      const button = element("button", "gviz-canvas-button", bar);
+      const button = append("button", "gviz-canvas-button", bar);
       button.type = "button";
       button.textContent = text;
       button.title = title;
@@ -212,7 +199,7 @@ export class Frame {
     const again = !!source && unversioned(source) === unversioned(this.source || "");
     if (!again) {
       this.payload = null;
-      this.pin(null);
+      this.tooltip.pin(null);
     }
     this.source = source;
     if (!source) {
@@ -294,7 +281,7 @@ export class Frame {
     this.markTool();
     const legend = this.view.legend?.() ?? "";
     if (legend !== this.legend.textContent) this.legend.textContent = legend;
-    if (this.pinned) this.hang(this.pinned());
+    this.tooltip.follow();
     this.paintings += 1;
     if (this.paintedMs !== null) return;
     this.paintedMs = performance.now();
@@ -370,58 +357,6 @@ export class Frame {
   }
 
   /**
-   * The tooltip at the pointer; it is put away where there are no rows.
-   * @param {string[][]|null} rows first the title @param {number} [x] @param {number} [y]
-   */
-  tip(rows, x, y) {
-    if (!rows && this.pinned) return;
-    this.pinned = null;
-    this.canvas.classList.toggle("gviz-canvas-over", !!rows);
-    this.fill(rows);
-    if (rows) this.hang({ x: x ?? 0, y: y ?? 0 });
-  }
-
-  /**
-   * The tooltip at a thing, for the keyboard; it moves with the thing.
-   * @param {string[][]|null} rows @param {(() => Point|null)|null} spot
-   */
-  pin(rows, spot = null) {
-    if (!rows && !this.pinned) return;
-    this.pinned = rows ? spot : null;
-    this.fill(rows);
-    this.redraw();
-  }
-
-  /** @param {string[][]|null} rows  first the title, then names and values */
-  fill(rows) {
-    this.tooltip.hidden = !rows;
-    if (!rows) return;
-    this.tooltip.replaceChildren();
-    const [title, ...rest] = rows;
-    element("div", "gviz-canvas-tooltip-title", this.tooltip).textContent = title[0];
-    for (const [name, value] of rest) {
-      const line = element("div", "gviz-canvas-tooltip-line", this.tooltip);
-      element("span", "gviz-canvas-tooltip-name", line).textContent = name;
-      element("span", "gviz-canvas-tooltip-value", line).textContent = value;
-    }
-  }
-
-  /**
-   * Beside a point of the canvas, where there is room.
-   * @param {Point|null} spot
-   */
-  hang(spot) {
-    this.tooltip.hidden = !spot;
-    if (!spot) return;
-    const { x, y } = spot;
-    const { offsetWidth: w, offsetHeight: h } = this.tooltip;
-    const left = x + 16 + w > this.size.width ? x - 12 - w : x + 16;
-    const top = y + 16 + h > this.size.height ? y - 12 - h : y + 16;
-    this.tooltip.style.left = `${Math.max(4, left)}px`;
-    this.tooltip.style.top = `${Math.max(4, top)}px`;
-  }
-
-  /**
    * Keys faster than the data are not lost; those of a key held down are.
    * @param {KeyboardEvent} event
    */
@@ -442,7 +377,7 @@ export class Frame {
     /** @type {Record<string, (() => void)|undefined>} */
     const actions = {
       Escape: () => {
-        this.pin(null);
+        this.tooltip.pin(null);
         if (!this.view.escape?.()) this.group.select([]);
       },
       "+": () => this.view.zoomBy(1.5),

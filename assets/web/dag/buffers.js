@@ -120,7 +120,7 @@ export class DagBuffers {
     const far = view.drawn.level === "far";
     this.point(far ? -1 : edgeAt(ctx, scene, view.style(ctx, size), size, x, y));
     if (this.hovered < 0) return false;
-    view.frame.tip(dagData.describe(scene, this.hovered), x, y);
+    view.frame.tooltip.show(dagData.describe(scene, this.hovered), x, y);
     return true;
   }
 

@@ -129,7 +129,7 @@ export class Dag {
     this.minimap = new Minimap(this.scene);
     this.buffers.load(this.scene);
     // Reset from what stood there before.
-    this.frame.tip(null);
+    this.frame.tooltip.show(null);
     // What was opened in place stays in place, unless everything is shown anyway.
     const settled = before && this.opener.settle(this.scene, this.transform);
     if (settled && !this.fitted && sameAxes(before, this.scene)) this.place(settled);
@@ -411,7 +411,7 @@ export class Dag {
     if (i < 0 && !outside) {
       if (this.buffers.hover(x, y)) return;
     } else this.buffers.leave();
-    this.frame.tip(i < 0 ? null : dagTips.describe(this.scene, i, this.frame.props.laid && this.overlay()), x ?? 0, y ?? 0);
+    this.frame.tooltip.show(i < 0 ? null : dagTips.describe(this.scene, i, this.frame.props.laid && this.overlay()), x ?? 0, y ?? 0);
   }
 
   escape() {

@@ -20,7 +20,7 @@ export class DagKeys {
   pinSelected() {
     const items = dagWords.itemsOf(this.view.scene, this.view.frame.group.selected);
     const rows = items.length === 1 ? dagWords.describe(this.view, items[0]) : null;
-    this.view.frame.pin(rows, () => this.cornerFrom(items[0]));
+    this.view.frame.tooltip.pin(rows, () => this.cornerFrom(items[0]));
   }
 
   /**

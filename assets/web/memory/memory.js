@@ -310,12 +310,12 @@ export class Memory {
     if (!this.scene) return;
     if (x === null || y === null) {
       this.frame.group.hover(null);
-      this.frame.tip(null);
+      this.frame.tooltip.show(null);
       return;
     }
     const bar = this.scene.bars[this.barAt(x, y)];
     this.frame.group.hover(bar ? bar.alloc ?? bar.nodes[0] : null);
-    this.frame.tip(bar ? this.describe(bar) : this.describeChart(x, y), x, y);
+    this.frame.tooltip.show(bar ? this.describe(bar) : this.describeChart(x, y), x, y);
   }
 
   /** @param {number} x @param {number} y */
@@ -384,7 +384,7 @@ export class Memory {
     this.frame.group.select(this.nodesOf(bar));
     this.reveal(this.current);
     const current = this.current;
-    this.frame.pin(this.describe(bar), () => this.spotOf(current));
+    this.frame.tooltip.pin(this.describe(bar), () => this.spotOf(current));
     announce.say(this.words());
     this.frame.redraw();
   }

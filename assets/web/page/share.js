@@ -5,7 +5,7 @@
  *   overlays: () => Source[]}} Page  whose menu it is: its store and its state, as page/address.js has it; a view that is
  *   there, the table shown, and what lies on the graph
  */
-import * as csv from "../core/csv.js";
+import * as csv from "../table/csv.js";
 import { byId } from "../core/dom.js";
 import * as picture from "../core/picture.js";
 import { carry } from "../overlay/carry.js";

@@ -14,7 +14,7 @@
  *   `changed` hears of another order and of groups opened; rows select their nodes unless `chooses` denies it
  */
 import * as colour from "../core/colour.js";
-import * as csv from "../core/csv.js";
+import * as csv from "./csv.js";
 import { closest } from "../core/dom.js";
 import * as format from "../core/format.js";
 import { element } from "../core/parts.js";

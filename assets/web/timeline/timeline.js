@@ -1,10 +1,12 @@
 /** The timeline view: transform, gestures, keys. Zoom and pan move time only. */
-import { AXIS, GUTTER, drawAxis, drawTicks, toX } from "../core/axis.js";
+import { AXIS, GUTTER, drawAxis } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
 import * as sharedTimes from "../core/shared_times.js";
 import { Detail } from "./detail.js";
 import * as timelineDraw from "./draw.js";
+import * as timelineHead from "./head.js";
 import { hitAt, idOf } from "./hits.js";
+import { Lanes, clipped } from "./lanes.js";
 import { Look } from "./look.js";
 import * as timelineMarks from "./marks.js";
 import { Ranges } from "./ranges.js";
@@ -20,10 +22,8 @@ import * as timelineWords from "./words.js";
 /** @import { Pen, Size } from "../core/canvas.js" */
 /** @import { Frame } from "../core/frame.js" */
 /** @import { Payload } from "../core/payload.js" */
-/** @import { DetailWindow } from "./detail.js" */
 /** @import { Times } from "./look.js" */
 /** @import { TimeStyle } from "./draw.js" */
-/** @import { Span } from "./marks.js" */
 /** @import { LaneRows, Row } from "./rows.js" */
 /** @import { Side } from "./side.js" */
 
@@ -32,8 +32,6 @@ const MOST_ZOOM = 0.5;
 const END_ROOM = 76;
 /** What spans can be coloured by; whatever else nodes are, spans have the colour of their duration. */
 const SPAN_COLOURS = new Set(["family", "kind"]);
-/** Of more selected nodes no rings and joins are drawn: they would be a curtain. */
-const MOST_MARKED = 11;
 
 export class Timeline {
   /** @param {Frame} frame */
@@ -50,8 +48,8 @@ export class Timeline {
     /** How far the rows can be scrolled. */ this.overflow = 0;
     /** The span under the pointer. @type {{side: Side, i: number}|null} */ this.pointed = null;
     /** Nodes that come with detail. @type {number[]} */ this.awaited = [];
-    /** @type {{ids: number[], set: Set<number>}|null} */ this.chosen = null;
     /** @type {Tracks|null} */ this.tracks = null;
+    this.lanes = new Lanes(this);
     this.ranges = new Ranges(this);
     this.detail = new Detail(this);
     this.look = new Look(this);
@@ -144,124 +142,22 @@ export class Timeline {
     ctx.beginPath();
     ctx.rect(0, top, size.width, size.height - top);
     ctx.clip();
-    for (const side of scene.sides) this.drawSide(ctx, side, this.styleOf(side.name), size);
-    this.clipped(ctx, size, () => {
-      this.drawMarks(ctx, style);
+    for (const side of scene.sides) this.lanes.drawSide(ctx, side, this.styleOf(side.name), size);
+    clipped(ctx, size, () => {
+      this.lanes.drawMarks(ctx, style);
       timelineWaits.drawLanes(ctx, scene, this.laneRows, style, size);
     });
     for (const row of this.rows) {
-      if (row.kind === "head") timelineDraw.drawHead(ctx, scene, row, style, size);
-      if (row.kind === "eager") timelineDraw.drawEager(ctx, scene, row, style, size);
+      if (row.kind === "head") timelineHead.drawHead(ctx, scene, row, style, size);
+      if (row.kind === "eager") timelineHead.drawEager(ctx, scene, row, style, size);
       if (row.kind === "note") timelineDraw.drawNote(ctx, row, style, size);
     }
-    this.clipped(ctx, size, () => this.ranges.brush && this.ranges.drawBrush(ctx, style, size));
+    clipped(ctx, size, () => this.ranges.brush && this.ranges.drawBrush(ctx, style, size));
     timelineDraw.drawGutter(ctx, this.rows, style);
     ctx.restore();
-    this.clipped(ctx, size, () => this.ranges.measure && this.ranges.drawMeasure(ctx, style, size));
-    if (this.frame.pinned) this.walk.draw(ctx, style);
+    clipped(ctx, size, () => this.ranges.measure && this.ranges.drawMeasure(ctx, style, size));
+    if (this.frame.tooltip.pinned) this.walk.draw(ctx, style);
     this.look.tell();
-  }
-
-  /**
-   * Draw right of the labels only.
-   * @param {Pen} ctx @param {Size} size @param {() => void} draw
-   */
-  clipped(ctx, size, draw) {
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(GUTTER - 3, 0, size.width, size.height);
-    ctx.clip();
-    draw();
-    ctx.restore();
-  }
-
-  /** @param {Pen} ctx @param {Side} side @param {TimeStyle} style @param {Size} size */
-  drawSide(ctx, side, style, size) {
-    const rows = this.rows.filter((r) => r.side === side.name);
-    const lanes = rows.filter((r) => r.kind === "lane");
-    const { shown, kept } = this.frame.group;
-    const dim = shown.length > 0 || kept !== null;
-    const only = this.isMany() ? this.setOf(shown) : kept && this.setOf(kept);
-    this.clipped(ctx, size, () => {
-      const last = rows[rows.length - 1];
-      if (lanes.length) {
-        const end = lanes[lanes.length - 1];
-        const bottom = end.y + end.h;
-        timelineDraw.drawIdleBands(ctx, this.detail.best(side), lanes[0].y, bottom, style, size);
-        // Of a stack, clear of the buttons.
-        const label = side.stacked ? lanes[0].y + 14 : lanes[0].y + Math.min(14, lanes[0].h) / 2;
-        timelineDraw.drawEnd(ctx, side, { top: rows[0].y + rows[0].h, bottom: last.y + last.h, label }, style, size);
-      }
-      for (const row of rows) {
-        if (row.y > size.height || row.y + row.h < 0) continue;
-        if (row.kind === "axis") drawTicks(ctx, style, size, row.y + row.h / 2, row.h + last.y + last.h - row.y);
-        if (row.kind === "calls") timelineDraw.drawCalls(ctx, this.scene, this.detail.best(side), row, style, size);
-        if (row.kind === "track") this.tracks?.draw(ctx, this.detail.best(side), row, style, size);
-        if (row.kind === "waits") timelineWaits.drawRow(ctx, this.scene, side, row, style, size);
-        if (row.kind === "busy") timelineDraw.drawBusy(ctx, this.detail.best(side), row, style, size);
-        if (row.kind !== "lane") continue;
-        this.drawLane(ctx, side, row, style, size, dim);
-        if (only) this.drawLane(ctx, side, row, style, size, false, only);
-      }
-    });
-  }
-
-  /** Nodes as a set, made once for all frames that show them. @param {number[]} ids */
-  setOf(ids) {
-    const chosen = this.chosen?.ids === ids ? this.chosen : { ids, set: new Set(ids) };
-    this.chosen = chosen;
-    return chosen.set;
-  }
-
-  /**
-   * A lane, with all the detail there is; beyond the detail, as it was sent at first.
-   * @param {Pen} ctx @param {Side} side @param {Row} row @param {TimeStyle} style
-   * @param {Size} size @param {boolean} dim @param {Set<number>|null} [only] of these nodes
-   */
-  drawLane(ctx, side, row, style, size, dim, only = null) {
-    /** @param {Side} source */
-    const draw = (source) => timelineDraw.drawLane(ctx, this.scene, source, row, style, size, dim, only);
-    const fine = this.detail.sideOfLane(side, row.lane);
-    if (!fine || this.detail.coversTime(this.detail.range())) return draw(fine || side);
-    const { from_ns: from, to_ns: to } = /** @type {DetailWindow} */ (this.detail.window);
-    const [x0, x1] = [from, to].map((ns) => toX(style.transform, ns));
-    const parts = [
-      { left: 0, right: x0, source: side }, { left: x0, right: x1, source: fine },
-      { left: x1, right: size.width, source: side },
-    ];
-    for (const { left, right, source } of parts) {
-      if (right <= left) continue;
-      ctx.save();
-      ctx.beginPath();
-      ctx.rect(left, row.y, right - left, row.h);
-      ctx.clip();
-      draw(source);
-      ctx.restore();
-    }
-  }
-
-  /** Whether more is selected than can be marked one by one; then all else is faded only. */
-  isMany() {
-    return this.frame.group.shown.length > MOST_MARKED;
-  }
-
-  /** @param {Pen} ctx @param {TimeStyle} style */
-  drawMarks(ctx, style) {
-    const { shown: selected, hovered } = this.frame.group;
-    /** @param {Side} side @param {Span} box */
-    const fill = (side, box) => {
-      const row = { ...this.laneRows[side.name][0], lane: 0 };
-      const { step } = side;
-      const one = { ...side, step, lanes: [{ label: "", items: Int32Array.of(box.i) }] };
-      const at = { ...row, y: box.y, h: box.h };
-      timelineDraw.drawLane(ctx, this.scene, one, at, this.styleOf(side.name), this.frame.size, false);
-    };
-    for (const id of this.isMany() ? [] : selected) {
-      timelineMarks.drawSelected(ctx, this.scene, id, this.laneRows, style, fill, this.detail);
-    }
-    if (hovered !== null && !selected.includes(hovered)) {
-      timelineMarks.drawHovered(ctx, this.scene, hovered, this.laneRows, style, this.detail);
-    }
   }
 
   // -- transform --------------------------------------------------------------------
@@ -452,7 +348,7 @@ export class Timeline {
   /** @param {number} x @param {number} y @param {MouseEvent} event */
   click(x, y, event) {
     const row = this.rows.find((one) => y >= one.y && y <= one.y + one.h);
-    if (row?.kind === "eager" || (row && x < GUTTER + 60 && timelineDraw.isOpenEager(this.scene, row))) return this.toggleEager();
+    if (row?.kind === "eager" || (row && x < GUTTER + 60 && timelineHead.isOpenEager(this.scene, row))) return this.toggleEager();
     if (row?.kind === "track") return this.frame.pick(this.nodesOfTrack(row, x), event);
     this.frame.pick(idOf(hitAt(this, x, y)), event);
   }
@@ -471,8 +367,8 @@ export class Timeline {
     this.frame.group.hover(idOf(hit));
     const row = x === null || y === null || hit ? undefined : this.rows.find((one) => y >= one.y && y <= one.y + one.h);
     const block = row?.kind === "track" && x !== null ? this.blockOfTrack(row, x) : undefined;
-    if (block !== undefined) return this.frame.tip(this.tracks?.describe(block) ?? null, x ?? 0, y ?? 0);
-    this.frame.tip(hit ? timelineTips.describe(this.scene, hit, this.frame.props.laid) : null, x ?? 0, y ?? 0);
+    if (block !== undefined) return this.frame.tooltip.show(this.tracks?.describe(block) ?? null, x ?? 0, y ?? 0);
+    this.frame.tooltip.show(hit ? timelineTips.describe(this.scene, hit, this.frame.props.laid) : null, x ?? 0, y ?? 0);
   }
 
   /** @param {number} x @param {number} y @param {MouseEvent} event */
@@ -561,9 +457,9 @@ export class Timeline {
     const nodes = new Set();
     for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
     return {
-      eager: this.scene.eager && timelineDraw.eagerWords(this.scene),
+      eager: this.scene.eager && timelineHead.eagerWords(this.scene),
       tracks: this.tracks?.labels ?? null,
-      nodeCount: nodes.size, spansOfSelected: this.countSelected(), isMany: this.isMany(), transform: { ...this.transform }, scroll: this.scroll, sides,
+      nodeCount: nodes.size, spansOfSelected: this.countSelected(), isMany: this.lanes.isMany(), transform: { ...this.transform }, scroll: this.scroll, sides,
       detail: this.detail.base && { ...this.detail.window, requested: this.detail.requested, enough: this.detail.enough() },
       walk: this.walk.state(), gutter: GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
     };

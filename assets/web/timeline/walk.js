@@ -62,7 +62,7 @@ export class Walk {
 
   clear() {
     this.place = null;
-    this.view.frame.pin(null);
+    this.view.frame.tooltip.pin(null);
   }
 
   /**
@@ -244,7 +244,7 @@ export class Walk {
     this.node = id;
     if (id !== null) view.frame.group.select([id]);
     this.selected = view.frame.group.selected;
-    view.frame.pin(timelineTips.describe(view.scene, thing.hit, view.frame.props.laid), () => this.spot());
+    view.frame.tooltip.pin(timelineTips.describe(view.scene, thing.hit, view.frame.props.laid), () => this.spot());
     announce.say(this.words(row));
     view.frame.redraw();
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { AXIS } from "../../../assets/web/core/axis.js";
-import { eagerWords } from "../../../assets/web/timeline/draw.js";
+import { eagerWords } from "../../../assets/web/timeline/head.js";
 import { arrange, byLane } from "../../../assets/web/timeline/rows.js";
 import { TimelineScene } from "../../../assets/web/timeline/scene.js";
 import { side, timelinePayload } from "./timeline_payload.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { headFacts } from "../../../assets/web/timeline/draw.js";
+import { headFacts } from "../../../assets/web/timeline/head.js";
 import { TimelineScene } from "../../../assets/web/timeline/scene.js";
 import { firstAfter, firstFrom, launchOf } from "../../../assets/web/timeline/search.js";
 import { side, timelinePayload } from "./timeline_payload.js";

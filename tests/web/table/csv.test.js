@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as csv from "../../../assets/web/core/csv.js";
+import * as csv from "../../../assets/web/table/csv.js";
 
 test("texts that would be taken for formulas get an apostrophe", () => {
   for (const text of ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"]) assert.equal(csv.cell(text), `'${text}`);
