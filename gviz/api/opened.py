@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from os import PathLike
@@ -16,10 +17,11 @@ from gviz.api.notebook import summary_html
 from gviz.api.recorded_graph import RecordedGraph
 from gviz.api.showing import show
 from gviz.comparison import Diff, compare_recordings
-from gviz.errors import GvizError
+from gviz.errors import GvizError, UsageError
 from gviz.model import is_failed, read_bodies
 from gviz.recording import Recording, all_tables, rows
 from gviz.report import launch_text
+from gviz.whatif import PartRanking, WhatIf, parse_edits, rank_parts, read_what_if
 
 if TYPE_CHECKING:
     import networkx
@@ -234,6 +236,31 @@ class OpenedGraph(RecordedGraph):
         """Return what ``gviz analyze`` says of it; print it, or let a notebook show it."""
         (run,) = analyze(self.recording, graph_id=self.row.graph_id).runs
         return AnalyzedGraph.of(run)
+
+    def what_if(self, **edits: str | Sequence[str]) -> WhatIf:
+        """Return what a launch would take with edits made together, as ``gviz what-if`` says it.
+
+        Parameters
+        ----------
+        **edits
+            The options of ``gviz what-if`` and their values, one or several each:
+            ``off="attention"``, ``scale=["GEMM=0.5", "norm=0.9"]``.
+
+        Raises
+        ------
+        UsageError
+            If there is none, one is not understood, or it finds nothing to change.
+        RecordingError
+            If nothing can be computed; with the reason.
+        """
+        found = list(parse_edits(edits))
+        if not found:
+            raise UsageError('give an edit, as off="attention"; rank_parts() needs none')
+        return read_what_if(self.recording, self.row.graph_id).ask(found)
+
+    def rank_parts(self) -> PartRanking:
+        """Return kernel families and layers, those first of which 10% off would bring most."""
+        return rank_parts(read_what_if(self.recording, self.row.graph_id))
 
     # -- tables and graphs of other libraries -------------------------------------------
 

@@ -2,6 +2,7 @@ from gviz.whatif.answer import GraphWhatIf as GraphWhatIf
 from gviz.whatif.answer import PartGain as PartGain
 from gviz.whatif.answer import WhatIf as WhatIf
 from gviz.whatif.edit_text import parse_edit as parse_edit
+from gviz.whatif.edit_text import parse_edits as parse_edits
 from gviz.whatif.edits import Edit as Edit
 from gviz.whatif.edits import EditKind as EditKind
 from gviz.whatif.node_names import NodeNames as NodeNames

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from gviz.errors import UsageError
+from gviz.text import likely_meant
 from gviz.whatif.edits import Edit, EditKind
 
 _UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
@@ -13,6 +15,24 @@ _UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
 _COLON = re.compile(r"(?<!:):(?!:)")
 _NUMBERS = re.compile(r"#?(\d+)-#?(\d+)")
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms)")
+
+
+def parse_edits(options: Mapping[str, str | Sequence[str]]) -> Iterator[Edit]:
+    """Yield the edits of options by name, each with one value or several.
+
+    Raises
+    ------
+    UsageError
+        If there is no such edit, or a value is none of it.
+    """
+    for name, values in options.items():
+        if name not in set(EditKind):
+            known = ", ".join(EditKind)
+            raise UsageError(
+                f"there is no edit {name!r}{likely_meant(name, EditKind)}; there are {known}"
+            )
+        for text in [values] if isinstance(values, str) else values:
+            yield parse_edit(EditKind(name), text)
 
 
 def parse_edit(kind: EditKind, text: str) -> Edit:

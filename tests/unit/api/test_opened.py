@@ -18,7 +18,7 @@ from recordings import fork_join_shape, write_loop_recording, write_recording
 import gviz
 from gviz.api.frame import Frame, from_rows
 from gviz.api.opened import Opened, OpenedGraph
-from gviz.errors import GvizError, RecordingError
+from gviz.errors import GvizError, RecordingError, UsageError
 from gviz.recording.rows.schema import all_tables
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -272,3 +272,19 @@ def test_diff_is_that_of_the_command(path: Path, opened: Opened) -> None:
     with gviz.open(path) as other:
         (run,) = opened.diff(other).runs
     assert [graph.how for graph in run.graphs] == ["shape"]
+
+
+def test_what_if_takes_edits_by_name_and_says_what_is_none() -> None:
+    with gviz.open(ROOT / "assets" / "recordings" / "token_step_1.gviz") as opened:
+        (graph,) = opened.graphs
+        both = graph.what_if(scale=["GEMM=0.5"], off="norm")
+        assert both.edits == ("GEMM at 50.0% of its time", "norm off")
+        assert both.gain_ns > graph.what_if(off="norm").gain_ns > 0
+        assert graph.rank_parts().parts[0].kind == "family"
+        for edits, message in (
+            ({}, "give an edit"),
+            ({"scales": "GEMM=0.5"}, "did you mean scale"),
+            ({"off": "nothing"}, "no node of the graph matches"),
+        ):
+            with pytest.raises(UsageError, match=message):
+                graph.what_if(**edits)
