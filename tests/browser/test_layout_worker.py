@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -42,6 +42,9 @@ from gviz.model import Keep, keeper, read_timed_level
 from gviz.model.tree.graph_tree import GraphTree
 from gviz.recording.reader import Recording
 
+if TYPE_CHECKING:
+    from conftest import GraphPage
+
 pytestmark = pytest.mark.browser
 
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
@@ -54,10 +57,13 @@ TEXTS = {
 HIDDEN = ("hidden_node", "hidden_item")
 #: Sums of single precision differ by the order in which they are taken.
 TOLERANCE = 1e-6
-#: Answers of the worker, arrays as bytes in base64.
-ASK = """async ([code, data, requests]) => {
+START = """code => {
   const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-  const worker = new Worker(address);
+  window.worker = new Worker(address);
+}"""
+#: Answers of the worker: headers as JSON, arrays as bytes in base64.
+ASK = """async ([data, requests]) => {
+  const { worker } = window;
   const ask = (message) => new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = (error) => reject(new Error(error.message));
@@ -78,9 +84,8 @@ ASK = """async ([code, data, requests]) => {
     if (problem) throw new Error(`${JSON.stringify(request)}: ${problem}`);
     const { header, ...arrays } = answer;
     const texts = Object.entries(arrays).map(([name, array]) => [name, bytes(array)]);
-    found.push([header, Object.fromEntries(texts)]);
+    found.push([JSON.stringify(header), Object.fromEntries(texts)]);
   }
-  worker.terminate();
   return found;
 }"""
 TYPES = {
@@ -168,8 +173,11 @@ def requested(path: Path, graph_id: int, most: int) -> Requested:
 
 
 @pytest.fixture(scope="module")
-def code() -> str:
-    return join_modules(files("gviz.assets") / "web", "layout/main.js")
+def worker(kept_page: GraphPage) -> Page:
+    """A page with a worker, which is handed one graph after the other."""
+    page = kept_page.page
+    page.evaluate(START, join_modules(files("gviz.assets") / "web", "layout/main.js"))
+    return page
 
 
 def question(request: DagRequest) -> dict[str, Any]:
@@ -208,15 +216,15 @@ def requested_of_both(before: Path, after: Path, most: int) -> Requested:
         library.close()
 
 
-def answers(page: Page, code: str, of: Requested) -> Iterator[Answer]:
+def answers(worker: Page, of: Requested) -> Iterator[Answer]:
     """Yield what the worker answers to requests."""
     data = base64.b64encode(pack(of.whole)).decode()
-    for header, arrays in page.evaluate(ASK, [code, data, of.questions]):
+    for header, arrays in worker.evaluate(ASK, [data, of.questions]):
         found = {
             name: np.frombuffer(base64.b64decode(text), TYPES[kind])
             for name, (kind, text) in arrays.items()
         }
-        yield header, found
+        yield json.loads(header), found
 
 
 def assert_same(
@@ -264,9 +272,9 @@ def readable(header: dict[str, Any]) -> str:
     return json.dumps(plain(found), sort_keys=True)
 
 
-def check(page: Page, code: str, of: Requested, about: str) -> None:
+def check(worker: Page, of: Requested, about: str) -> None:
     """Fail unless the worker answers as the server does."""
-    for asked, found, wanted in zip(of.questions, answers(page, code, of), of.wanted, strict=True):
+    for asked, found, wanted in zip(of.questions, answers(worker, of), of.wanted, strict=True):
         try:
             assert_same(found, wanted)
         except AssertionError as error:
@@ -274,32 +282,32 @@ def check(page: Page, code: str, of: Requested, about: str) -> None:
             raise
 
 
-def test_bundled_recordings_are_laid_out_alike(page: Page, code: str) -> None:
+def test_bundled_recordings_are_laid_out_alike(worker: Page) -> None:
     for path in BUNDLED:
-        check(page, code, requested(path, 1, 5), path.stem)
+        check(worker, requested(path, 1, 5), path.stem)
 
 
-def test_random_graphs_are_laid_out_alike(page: Page, code: str, tmp_path: Path) -> None:
+def test_random_graphs_are_laid_out_alike(worker: Page, tmp_path: Path) -> None:
     paths = [
         write_recording(tmp_path / f"r{seed}.gviz", random_shape(seed), launches=2)
         for seed in range(9)
     ]
     for path in paths:
-        check(page, code, requested(path, 1, 10), path.stem)
+        check(worker, requested(path, 1, 10), path.stem)
     of_both = [requested_of_both(a, b, 4) for a, b in pairwise(paths)]
     # Where nodes were moved, some edges before are laid out the other way.
     assert any(unpack(of.whole)[1]["runs_back"].any() for of in of_both)
     for number, of in enumerate(of_both):
-        check(page, code, of, f"random {number} and the next")
+        check(worker, of, f"random {number} and the next")
 
 
-def test_bodies_and_loops_are_laid_out_alike(page: Page, code: str, tmp_path: Path) -> None:
+def test_bodies_and_loops_are_laid_out_alike(worker: Page, tmp_path: Path) -> None:
     nested = write_nested_recording(tmp_path / "nested.gviz", NESTED)
     for graph_id in (1, 3):
-        check(page, code, requested(nested, graph_id, 20), f"nested, graph {graph_id}")
+        check(worker, requested(nested, graph_id, 20), f"nested, graph {graph_id}")
     loop = write_loop_recording(tmp_path / "loop.gviz")
-    check(page, code, requested(loop, 1, 20), "loop")
+    check(worker, requested(loop, 1, 20), "loop")
     for name, shape in (("changed", NESTED_CHANGED), ("shortened", NESTED_SHORTENED)):
         other = write_nested_recording(tmp_path / f"{name}.gviz", shape, seed=1)
-        check(page, code, requested_of_both(nested, other, 20), name)
-        check(page, code, requested_of_both(other, nested, 20), f"{name} before")
+        check(worker, requested_of_both(nested, other, 20), name)
+        check(worker, requested_of_both(other, nested, 20), f"{name} before")
