@@ -151,9 +151,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     take_any_encoding(sys.stdout, sys.stderr)
     try:
-        code = _dispatch(arguments)
-        sys.stdout.flush()
-        return code
+        try:
+            return _dispatch(arguments)
+        finally:  # also what --help has printed, before it ends by SystemExit
+            sys.stdout.flush()
     except GvizError as error:
         print_text(f"gviz: {error}", sys.stderr)
         if is_verbose():

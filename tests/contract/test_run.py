@@ -153,6 +153,14 @@ def test_run_names_the_recording_after_the_program(backend: Backend, tmp_path: P
             Path(f"{tmp_path / name}-spool").mkdir()  # left over: its recording is still to come
 
 
+def test_run_says_that_a_program_has_used_no_cuda(backend: Backend, tmp_path: Path) -> None:
+    run = start(backend, tmp_path / "x.gviz", script(tmp_path, "print('done')\n"))
+    stdout, stderr = run.communicate(timeout=60)
+    assert (run.returncode, stdout) == (0, "done\n")
+    assert "x.gviz; it has no graph: the program did not initialise CUDA" in stderr
+    assert "look at it" not in stderr
+
+
 @pytest.mark.quick
 def test_run_module_records_graphs(backend: Backend, tmp_path: Path) -> None:
     output = tmp_path / "out.gviz"

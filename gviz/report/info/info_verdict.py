@@ -127,4 +127,5 @@ def _failed(summary: RunSummary) -> Sentence:
         parts.append(f"{count} could have been updates")
     if parts:
         return say(f"{'; '.join(parts)}.")
-    return say("No capture or instantiation failed; 'gviz analyze' says what to change.")
+    more = "; 'gviz analyze' says what to change" if summary.graphs else ""
+    return say(f"No capture or instantiation failed{more}.")

@@ -85,6 +85,7 @@ def _read_end() -> ProgramEnd | None:
 
 def _write(job: JobSpools, end: ProgramEnd, output: Path, *, overwrite: bool) -> None:
     left = len(job.growing())
+    is_of_use = any(process.is_of_use() for process in job.processes)
     with ProgressLine() as line:  # the program has ended: nobody else writes there
         written = job.write(
             output,
@@ -93,7 +94,10 @@ def _write(job: JobSpools, end: ProgramEnd, output: Path, *, overwrite: bool) ->
             exit_code=end.exit_code,
             progress=line.progress,
         )
-    if written:
+    if written and not is_of_use:
+        say(f"gviz: wrote {output}; it has no graph: the program did not initialise CUDA where "
+            "gviz could see it; 'gviz doctor' says whether recording would work here")  # fmt: skip
+    elif written:
         inform(written_sentence(output))
     else:
         job.discard()

@@ -269,3 +269,16 @@ def test_raw_counters_are_in_info_when_it_is_verbose(
 def test_failed_capture_stands_beside_the_state(gviz_here: Gviz) -> None:
     text = gviz_here("info", ROOT / "assets" / "recordings" / "graph_lives.gviz").stdout
     assert re.search(r"^run 1: .* \(completed, \d+ captures? failed\)$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", [("--help",), ("completion", "bash")])
+def test_reader_that_has_gone_is_no_fault(command: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "gviz", *command],
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+        stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (cli.EXIT_BROKEN_PIPE, "")
