@@ -66,7 +66,7 @@ class Chosen:
 def offer(view: GraphView, chosen: Chosen) -> OfferedLaunches:
     """Return what a file's page offers of its launches, and the eager iteration beside them."""
     eager = typical_launch(view.stream_launches)
-    words = None if eager is None else f"eager iteration {eager.ordinal} · {eager_time(eager)}"
+    words = None if eager is None else f"Eager #{eager.ordinal} · {eager_time(eager)}"
     shown = None if chosen.first is None else str(chosen.first)
     return OfferedLaunches(chosen.options() if chosen.single else (), shown, eager_words=words)
 

@@ -39,7 +39,7 @@ _LAUNCH: dict[str, Any] = {
     "field": "launch_ns",
     "headerName": "Launch",
     **_TIME,
-    "width": 98,
+    "width": 92,
     "tooltipField": "launch_method",
     "headerTooltip": "GPU time of a launch, median; rest on a cell to see how measured",
 }
@@ -49,7 +49,7 @@ _FIGURES: tuple[dict[str, Any], ...] = (
         "field": "nodes",
         "headerName": "Nodes",
         **_COUNT,
-        "width": 76,
+        "width": 70,
         "headerTooltip": "Of every level",
     },
     {"field": "launches", "headerName": "Launches", **_COUNT},
@@ -124,9 +124,9 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "field": "file",
             "headerName": "Recording",
-            "minWidth": 84,
+            "minWidth": 120,
             "flex": 3,
-            "tooltipField": "file",
+            "tooltipField": "file_name",
             "hide": not several_files,
         },
         {
@@ -138,21 +138,21 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             "hide": len({row["gpu"] for row in rows}) == 1 and len(rows) > 1,
         },
         {
-            "field": "started_ns",
-            "headerName": "When",
-            "width": 142,
-            "valueFormatter": {"function": "params.data.when"},
-            "filter": False,
-        },
-        {
             "field": "state",
             "headerName": "State",
-            "minWidth": 112,
+            "minWidth": 96,
             "flex": 1,
             "tooltipField": "state",
             "hide": all(row["state"] == "completed" for row in rows) and len(rows) > 1,
         },
         *_FIGURES,
+        {
+            "field": "started_ns",
+            "headerName": "When",
+            "width": 136,
+            "valueFormatter": {"function": "params.data.when"},
+            "filter": False,
+        },
     ]
     columns = [dict(column) for column in columns]
     for column in columns:
@@ -167,7 +167,8 @@ def _rows(view: RunView, addresses: Addresses) -> list[dict[str, Any]]:
     about = {
         "run": run.name,
         "run_href": addresses.run(view.file, run.run_id),
-        "file": view.name,
+        "file": view.file,
+        "file_name": view.name,
         "gpu": gpu_names(view.devices).replace("NVIDIA ", ""),
         "started_ns": run.started_ns,
         "when": moment(run.started_ns),

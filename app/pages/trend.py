@@ -114,7 +114,9 @@ def _file_choice(library: Library, wanted: Sequence[str], addresses: Addresses) 
                 title="Leave it out" if is_on else "Take it in",
             )
         )
-    return html.Nav(links, className="gv-choices", **aria(label="Recordings in the trend"))
+    return html.Nav(
+        links, className="gv-choices gv-choices-apart", **aria(label="Recordings in the trend")
+    )
 
 
 def show_trend(

@@ -120,7 +120,7 @@ def test_runs_of_several_files_are_compared_in_one_table(
     assert page.url.endswith("?view=table")
     assert column(page, "graph") == ["decode, 20 layers", "fork-join 3x4", "step"]
     assert column(page, "launch_ns")[-1] == "–"
-    assert column(page, "file") == ["decode.gviz", "small.gviz", "detailed.gviz"]
+    assert column(page, "file") == ["decode", "small", "detailed"]
     expect_order_in_the_address(page, graph_page)
     expect_rows_to_lead_on(page)
 

@@ -23,6 +23,7 @@ def family_columns(view: GraphView) -> list[dict[str, Any]]:
             "headerName": "Nodes",
             **_NUMBER,
             "width": 92,
+            "sort": None if view.is_timed else "desc",
             "headerTooltip": "Nodes of the family; before it how many of them are selected",
         },
         {
@@ -30,7 +31,7 @@ def family_columns(view: GraphView) -> list[dict[str, Any]]:
             "headerName": "Sum µs",
             **_NUMBER,
             "width": 96,
-            "sort": "desc",
+            "sort": "desc" if view.is_timed else None,
             "hide": not view.is_timed,
             "valueFormatter": {"function": "gvizMicroseconds(params.value)"},
             "headerTooltip": "Sum of the nodes' medians, in loops of what a launch takes on "

@@ -91,6 +91,18 @@ export function drawHead(ctx, row, facts, style, size) {
   }
 }
 
+/** Height of the text over the peak. */
+const PEAK_TEXT = 18;
+
+/**
+ * What the height of a chart stands for: above the greatest amount is room for what it is called.
+ * @param {{bytes: number}[]} amounts @param {number} height
+ */
+export function mostOf(amounts, height) {
+  const most = Math.max(...amounts.map(({ bytes }) => bytes));
+  return (most * height) / Math.max(1, height - PEAK_TEXT) || 1;
+}
+
 /**
  * Measured amounts of the pool that fit the scale of the steps.
  * @param {MemoryScene} scene
@@ -117,7 +129,7 @@ export function drawChart(ctx, scene, row, style, size) {
   const { peak } = scene;
   if (!peak) return;
   const lines = linesOf(scene);
-  const most = Math.max(peak.bytes, ...lines.map((line) => line.bytes)) * 1.08 || 1;
+  const most = mostOf([peak, ...lines], row.h);
   /** @param {number} n */
   const toY = (n) => row.y + row.h * (1 - n / most);
   ctx.beginPath();

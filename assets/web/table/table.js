@@ -81,6 +81,16 @@ function countOf(part, count) {
 /** Counts of what is shown as selected, none made yet. @param {number[]} shown */
 const countedOf = (shown) => ({ shown, chosen: new Set(shown), parts: /** @type {Map<number, number>} */ (new Map()) });
 
+/**
+ * A bar as long as a value is of the greatest; what has no value has none.
+ * @param {number|null} value @param {number} widest @param {string} fill
+ */
+export function shareBar(value, widest, fill) {
+  const style = { width: `${(100 * (value ?? 0)) / widest}%`, background: fill };
+  const bar = value === null ? [] : [element("i", { class: "gv-share", "aria-hidden": "true", style })];
+  return element("span", { class: "gv-share-room" }, ...bar);
+}
+
 export class Table {
   /**
    * @param {HTMLElement} box @param {Column[]} columns @param {Rows} content @param {Page} page
@@ -320,10 +330,7 @@ export class Table {
     // Its row is what the keyboard reaches, and says whether it is open.
     if (column.colId === "name") return [element("span", { class: "gv-twist", "aria-hidden": "true" }), text];
     if (!column.bar || !this.content.widest) return [text];
-    const bar = element("i", { class: "gv-share", "aria-hidden": "true", style: {
-      width: `${(100 * (values[column.field] ?? 0)) / this.content.widest}%`, background: colour.ofFamily(values.slot),
-    } });
-    return [element("span", { class: "gv-share-room" }, bar), text];
+    return [shareBar(values[column.field], this.content.widest, colour.ofFamily(values.slot)), text];
   }
 
   nothing() {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { mostOf } from "../../../assets/web/memory/draw.js";
 import { MemoryScene } from "../../../assets/web/memory/scene.js";
 
 const NONE = 0xffffffff;
@@ -59,4 +60,11 @@ test("rows stand one under the other, the map takes what is left", () => {
   }
   const [low, high] = [200, 900].map((height) => found.arrange(height).rows.find((row) => row.kind === "map")?.h);
   assert.deepEqual([low, high], [84, 280]);
+});
+
+test("over the greatest amount is room for its name", () => {
+  const height = 60;
+  const most = mostOf([{ bytes: 300 }, { bytes: 200 }], height);
+  assert.ok(height * (1 - 300 / most) >= 17.9);
+  assert.ok(mostOf([{ bytes: 0 }], height) > 0);
 });

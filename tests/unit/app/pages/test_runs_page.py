@@ -68,6 +68,17 @@ def test_table_says_what_went_wrong() -> None:
     assert {row["state"] for row in rows} == {"1 capture failed, 1 update refused, completed"}
 
 
+def test_table_tells_recordings_apart_and_says_early_what_failed() -> None:
+    names = ("decode_step_h200", "decode_step_h200_fused", "graph_lives")
+    library = Library([BUNDLED / f"{name}.gviz" for name in names])
+    shown = render_page(library, Addresses("/"), "/", "?view=table")[0]
+    (grid,) = [x for x in walk(shown) if hasattr(x, "rowData")]
+    assert {row["file"] for row in grid.rowData} == set(names)
+    columns = {column["field"]: at for at, column in enumerate(grid.columnDefs)}
+    assert grid.columnDefs[columns["file"]]["minWidth"] >= 120
+    assert columns["file"] < columns["state"] < columns["nodes"] < columns["started_ns"]
+
+
 @pytest.mark.parametrize(
     ("command", "short"),
     [

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+from recordings import fork_join_shape, write_recording
+
 import gviz.assets
 from gviz.app.files.library import Library
-from gviz.app.views import graph_view, table_payload
+from gviz.app.views import family_columns, graph_view, table_payload
 
 ASSETS = Path(gviz.assets.__file__).parent / "recordings"
 
@@ -32,3 +35,12 @@ def test_nodes_without_stacks_have_none() -> None:
     columns = json.loads(table_payload(view))
     assert set(columns["stack"]) == {None}
     assert columns["stacks"] == []
+
+
+@pytest.mark.parametrize(("launches", "by"), [(2, "total_ns"), (0, "count")])
+def test_families_come_by_their_time_else_by_their_number_of_nodes(
+    tmp_path: Path, launches: int, by: str
+) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(), launches=launches)
+    columns = family_columns(graph_view(Library([path]), "x", 1))
+    assert [column["field"] for column in columns if column.get("sort")] == [by]
