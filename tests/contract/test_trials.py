@@ -29,20 +29,22 @@ def launches(graph_exec, times):
         cuda.wait(stream)
         time.sleep(0.002)
 """
+#: In order; a graph of one kernel function has one family to delay.
+KINDS = ("executable", "control", "implied", "delay")
 CHAIN = "add([])\nadd([0])\nadd([0, 1])\nadd([0, 1, 2])\n"
 
 
 def run_plain_and_tried(
-    fake: Backend, folder: Path, text: str, *options: str
+    fake: Backend, folder: Path, text: str, *options: str, code: int = 0, **variables: str
 ) -> tuple[object, Recording]:
     """Run a script plainly and with trials; return what it printed, the same in both."""
     plain, tried = folder / "plain", folder / "tried"
     plain.mkdir()
     tried.mkdir()
-    expected = run_script(fake, plain, text)
-    assert expected.returncode == 0, expected.stderr
-    done = run_script(fake, tried, text, "--trials", *options, "-o", "x.gviz")
-    assert (done.returncode, done.stdout) == (0, expected.stdout), done.stderr
+    expected = run_script(fake, plain, text, **variables)
+    assert expected.returncode == code, expected.stderr
+    done = run_script(fake, tried, text, "--trials", *options, "-o", "x.gviz", **variables)
+    assert (done.returncode, done.stdout) == (code, expected.stdout), done.stderr
     return json.loads(done.stdout), Recording(tried / "x.gviz")
 
 
@@ -57,13 +59,17 @@ def test_implied_dependencies_are_left_out_and_the_sums_stay(fake: Backend, tmp_
     assert printed == {"sums": [0.0, 720.0, 1440.0, 2160.0]}
     with recording:
         made = trials_of(recording)
-        edits = recording.fetch_trial_edits(made[-1].trial_id)
+        edits, delays = (recording.fetch_trial_edits(t.trial_id) for t in made[2:])
     assert [(t.kind, t.count, t.results, t.refusal) for t in made] == [
-        (kind, 40, "equal", None) for kind in ("executable", "control", "implied")
+        (kind, 40, "equal", None) for kind in KINDS
     ]
     cuts = [(e.kind, e.node_id, e.to_node_id) for e in edits]
     assert sorted(cuts) == [("cut", 0, 2), ("cut", 0, 3), ("cut", 1, 3)]
     assert all(t.saved_bytes == 2 * 4 * 256 for t in made)
+    # In a chain a launch gets longer by all that its nodes are delayed by.
+    assert [(e.kind, e.node_id) for e in delays] == [("delay", i) for i in range(4)]
+    delayed = sum(e.value_ns or 0 for e in delays)
+    assert made[3].gain_ns == pytest.approx(-delayed, rel=0.1)
 
 
 #: Graphs at random, from the same seed in both runs: kernels that add, copies and memsets, with
@@ -144,3 +150,136 @@ def test_graph_that_reaches_more_than_is_saved_is_refused(
     _, recording = run_plain_and_tried(fake, tmp_path, text)
     with recording:
         assert [(t.kind, t.refusal) for t in trials_of(recording)] == [("any", why)]
+
+
+#: Modules with a kernel `other` that does more than the memory of its arguments shows.
+MODULES = {
+    "variable": (
+        ".visible .global .align 4 .u32 count;",
+        "a module of its kernels has variables in global memory, which are not saved",
+    ),
+    "printing": (
+        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);",
+        "a module of its kernels prints, allocates memory or launches kernels by itself",
+    ),
+}
+
+
+@pytest.mark.parametrize(("declared", "why"), MODULES.values(), ids=MODULES)
+def test_kernel_whose_module_keeps_or_prints_something_is_refused(
+    fake: Backend, tmp_path: Path, declared: str, why: str
+) -> None:
+    entry = ".visible .entry other(.param .u32 n) { ret; }"
+    ptx = f".version 7.0\n.target sm_50\n{declared}\n{entry}\n".encode()
+    text = (
+        f"{SUMS}{CHAIN}from contract.driver import Arguments\nfrom ctypes import c_uint\n"
+        f"cuda.load_module({ptx!r}, [b'other'])\n"
+        "cuda.add_kernel(graph, [nodes[-1]], 'other', Arguments(c_uint(1)))\n"
+        "launches(cuda.instantiate(graph), 20)\nreport()\n"
+    )
+    _, recording = run_plain_and_tried(fake, tmp_path, text)
+    with recording:
+        assert [(t.kind, t.refusal) for t in trials_of(recording)] == [("any", why)]
+
+
+def test_budget_ends_the_trials_of_a_graph(fake: Backend, tmp_path: Path) -> None:
+    text = f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 30)\nreport()\n"
+    _, recording = run_plain_and_tried(fake, tmp_path, text, "--trial-budget", "0.001")
+    with recording:
+        made = trials_of(recording)
+    assert (made[-1].kind, made[-1].refusal) == ("any", "its budget (--trial-budget) was spent")
+    assert len(made) < 3
+
+
+def test_short_program_has_nothing_tried_and_says_so(fake: Backend, tmp_path: Path) -> None:
+    text = f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 3)\nreport()\nsys.exit(7)\n"
+    _, recording = run_plain_and_tried(fake, tmp_path, text, code=7)
+    with recording:
+        made = trials_of(recording)
+    assert [t.refusal for t in made] == ["the program ended before it was tried"]
+
+
+UPDATE = "cuda.set_kernel_params({exec}, nodes[1], 'axpy', work.arguments({factor}), (2, 1, 1))\n"
+
+
+def test_one_update_is_followed(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{SUMS}{CHAIN}graph_exec = cuda.instantiate(graph)\nlaunches(graph_exec, 6)\n"
+        f"{UPDATE.format(exec='graph_exec', factor='5.0')}launches(graph_exec, 60)\nreport()\n"
+    )
+    _, recording = run_plain_and_tried(fake, tmp_path, text)
+    with recording:
+        found = [(t.kind, t.results) for t in trials_of(recording) if t.refusal is None]
+    assert found[-4:] == [(kind, "equal") for kind in KINDS]
+
+
+def test_updates_between_launches_end_the_trials(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{SUMS}{CHAIN}graph_exec = cuda.instantiate(graph)\nfor i in range(60):\n"
+        f"    {UPDATE.format(exec='graph_exec', factor='float(i)')}"
+        "    launches(graph_exec, 1)\nreport()\n"
+    )
+    _, recording = run_plain_and_tried(fake, tmp_path, text)
+    with recording:
+        made = trials_of(recording)
+    assert made[-1].refusal == "the program updates its executable between its launches"
+
+
+def test_threads_that_launch_meanwhile_get_what_they_get(fake: Backend, tmp_path: Path) -> None:
+    text = f"""{SUMS}{CHAIN}
+import threading
+sums = []
+def launch_own():
+    cuda.make_current()
+    own, mine, on = Sum(cuda), cuda.graph(), cuda.stream()
+    own.add(mine, [own.add(mine, [])])
+    graph_exec = cuda.instantiate(mine)
+    for _ in range(40):
+        cuda.launch_graph(graph_exec, on)
+        cuda.wait(on)
+        time.sleep(0.001)
+    sums.append(own.result())
+threads = [threading.Thread(target=launch_own) for _ in range(3)]
+for thread in threads:
+    thread.start()
+launches(cuda.instantiate(graph), 60)
+for thread in threads:
+    thread.join()
+report(others=sums)
+"""
+    printed, recording = run_plain_and_tried(fake, tmp_path, text)
+    recording.close()
+    assert printed == {
+        "sums": [0.0, 720.0, 1440.0, 2160.0],
+        "others": [[0.0, 240.0, 480.0, 720.0]] * 3,
+    }
+
+
+def test_gpu_without_room_to_save_memory_is_left_alone(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{SUMS}{CHAIN}held = cuda.allocate(30 << 20)\n"
+        "launches(cuda.instantiate(graph), 20)\nreport()\n"
+    )
+    _, recording = run_plain_and_tried(fake, tmp_path, text, FAKE_MEMORY_MB="72")
+    with recording:
+        made = trials_of(recording)
+    why = "the GPU has too little free memory to save what the process has"
+    assert [t.refusal for t in made] == [why]
+
+
+def test_graph_that_does_not_repeat_itself_has_no_results_compared(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = (
+        f"{SUMS}{CHAIN}from contract.driver import Arguments\nfrom ctypes import c_ulonglong\n"
+        "ptx = b'.version 7.0\\n.target sm_50\\n.visible .entry stamp(.param .u64 to) { ret; }'\n"
+        "cuda.load_module(ptx, [b'stamp'])\n"
+        "stamp = Arguments(c_ulonglong(cuda.allocate(8)))\n"
+        "cuda.add_kernel(graph, [nodes[-1]], 'stamp', stamp)\n"
+        "launches(cuda.instantiate(graph), 60)\nreport()\n"
+    )
+    _, recording = run_plain_and_tried(fake, tmp_path, text)
+    with recording:
+        found = [(t.kind, t.results) for t in trials_of(recording)]
+    results = ["different"] * 2 + ["not tested"] * 3
+    assert found == [*zip([*KINDS, "delay"], results, strict=True)]

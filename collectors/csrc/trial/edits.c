@@ -9,14 +9,6 @@
 /* Of a level: who comes before whom is a bit a pair. */
 #define MOST_NODES 8192
 
-struct arcs {
-    size_t count;
-    CUgraphNode *from, *to;
-    EdgeData *data;
-    size_t *from_at, *to_at; /* places of their nodes in the level */
-    bool *plain;
-};
-
 struct placed {
     CUgraphNode node;
     size_t at;
@@ -28,47 +20,42 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void arcs_free(struct arcs *arcs) {
-    free(arcs->from);
-    free(arcs->to);
-    free(arcs->data);
-    free(arcs->from_at);
-    free(arcs->to_at);
-    free(arcs->plain);
-}
-
-static bool place_ends(struct arcs *arcs, const struct level *level) {
+static struct placed *sort_nodes(const struct level *level) {
     struct placed *sorted = calloc(level->count + 1, sizeof *sorted);
-    bool good = sorted != NULL;
-    for (size_t i = 0; good && i < level->count; i++)
+    for (size_t i = 0; sorted && i < level->count; i++)
         sorted[i] = (struct placed){level->nodes[i], i};
-    if (good)
+    if (sorted)
         qsort(sorted, level->count, sizeof *sorted, compare);
-    for (size_t i = 0; good && i < arcs->count; i++) {
-        const struct placed from = {arcs->from[i], 0}, to = {arcs->to[i], 0};
-        const struct placed *a = bsearch(&from, sorted, level->count, sizeof from, compare);
-        const struct placed *b = bsearch(&to, sorted, level->count, sizeof to, compare);
-        good = a && b;
-        if (!good)
-            break;
-        arcs->from_at[i] = a->at;
-        arcs->to_at[i] = b->at;
-        arcs->plain[i] = !arcs->data[i].type && !arcs->data[i].from_port && !arcs->data[i].to_port;
-    }
-    free(sorted);
-    return good;
+    return sorted;
 }
 
-static bool arcs_read(struct arcs *arcs, const struct level *level) {
+static bool find(const struct placed *sorted, size_t count, CUgraphNode node, size_t *at) {
+    const struct placed key = {node, 0};
+    const struct placed *found = bsearch(&key, sorted, count, sizeof key, compare);
+    *at = found ? found->at : 0;
+    return found;
+}
+
+struct arc *arcs_of(const struct level *level, size_t *count) {
     size_t room = level->edge_count + 1;
-    *arcs = (struct arcs){0, calloc(room, sizeof *arcs->from), calloc(room, sizeof *arcs->to),
-                          calloc(room, sizeof *arcs->data), calloc(room, sizeof *arcs->from_at),
-                          calloc(room, sizeof *arcs->to_at), calloc(room, sizeof *arcs->plain)};
-    if (!arcs->from || !arcs->to || !arcs->data || !arcs->from_at || !arcs->to_at || !arcs->plain)
-        return false;
-    if (level->edge_count)
-        arcs->count = graph_edges(level->graph, arcs->from, arcs->to, arcs->data, level->edge_count);
-    return place_ends(arcs, level);
+    CUgraphNode *from = calloc(room, sizeof *from), *to = calloc(room, sizeof *to);
+    EdgeData *data = calloc(room, sizeof *data);
+    struct placed *sorted = sort_nodes(level);
+    struct arc *arcs = calloc(room, sizeof *arcs);
+    bool good = from && to && data && sorted && arcs;
+    *count = good && level->edge_count ? graph_edges(level->graph, from, to, data, level->edge_count) : 0;
+    for (size_t i = 0; good && i < *count; i++) {
+        arcs[i].plain = !data[i].type && !data[i].from_port && !data[i].to_port;
+        good = find(sorted, level->count, from[i], &arcs[i].from) && find(sorted, level->count, to[i], &arcs[i].to);
+    }
+    free(from);
+    free(to);
+    free(data);
+    free(sorted);
+    if (good)
+        return arcs;
+    free(arcs);
+    return NULL;
 }
 
 /* -- dependencies that others imply ------------------------------------------------------------------ */
@@ -76,26 +63,26 @@ static bool arcs_read(struct arcs *arcs, const struct level *level) {
 #define WORD_BITS 64
 
 /* Nodes before each node, by plain dependencies: `words` words a node. False: no memory, or a cycle. */
-static bool find_ancestors(const struct arcs *arcs, size_t nodes, size_t words, uint64_t *ancestors) {
+static bool find_ancestors(const struct arc *arcs, size_t count, size_t nodes, size_t words, uint64_t *ancestors) {
     size_t *waits = calloc(nodes + 1, sizeof *waits), *ready = calloc(nodes + 1, sizeof *ready);
     size_t done = 0, found = 0;
-    for (size_t i = 0; waits && i < arcs->count; i++)
-        waits[arcs->to_at[i]]++;
+    for (size_t i = 0; waits && i < count; i++)
+        waits[arcs[i].to]++;
     for (size_t i = 0; waits && ready && i < nodes; i++)
         if (!waits[i])
             ready[found++] = i;
     while (waits && ready && done < found) {
         size_t node = ready[done++];
-        for (size_t i = 0; i < arcs->count; i++) {
-            if (arcs->from_at[i] != node)
+        for (size_t i = 0; i < count; i++) {
+            if (arcs[i].from != node)
                 continue;
-            uint64_t *of = ancestors + arcs->to_at[i] * words;
-            for (size_t w = 0; arcs->plain[i] && w < words; w++)
+            uint64_t *of = ancestors + arcs[i].to * words;
+            for (size_t w = 0; arcs[i].plain && w < words; w++)
                 of[w] |= ancestors[node * words + w];
-            if (arcs->plain[i])
+            if (arcs[i].plain)
                 of[node / WORD_BITS] |= 1ull << node % WORD_BITS;
-            if (--waits[arcs->to_at[i]] == 0)
-                ready[found++] = arcs->to_at[i];
+            if (--waits[arcs[i].to] == 0)
+                ready[found++] = arcs[i].to;
         }
     }
     free(waits);
@@ -104,36 +91,37 @@ static bool find_ancestors(const struct arcs *arcs, size_t nodes, size_t words, 
 }
 
 /* Whether another node that is waited for comes after the one that this waits for. */
-static bool is_implied(const struct arcs *arcs, size_t at, size_t words, const uint64_t *ancestors) {
-    size_t from = arcs->from_at[at];
-    for (size_t i = 0; arcs->plain[at] && i < arcs->count; i++) {
-        bool beside = i != at && arcs->plain[i] && arcs->to_at[i] == arcs->to_at[at];
-        if (beside && ancestors[arcs->from_at[i] * words + from / WORD_BITS] >> from % WORD_BITS & 1)
+static bool is_implied(const struct arc *arcs, size_t count, size_t at, size_t words, const uint64_t *ancestors) {
+    size_t from = arcs[at].from;
+    for (size_t i = 0; arcs[at].plain && i < count; i++) {
+        bool beside = i != at && arcs[i].plain && arcs[i].to == arcs[at].to;
+        if (beside && ancestors[arcs[i].from * words + from / WORD_BITS] >> from % WORD_BITS & 1)
             return true;
     }
     return false;
 }
 
-static void add(struct edits *edits, const struct level *level, size_t from, size_t to) {
+void edits_add(struct edits *edits, struct trial_edit edit) {
     struct trial_edit *grown = realloc(edits->edits, (edits->count + 1) * sizeof *grown);
     if (!grown)
         return;
     edits->edits = grown;
-    grown[edits->count++] = (struct trial_edit){
-        .kind = CHANGE_CUT, .graph_id = level->graph_id, .node_id = level->ids[from], .to_node_id = level->ids[to]};
+    grown[edits->count++] = edit;
 }
 
 static void find_implied(const struct level *level, struct edits *edits) {
-    struct arcs arcs;
-    size_t words = (level->count + WORD_BITS - 1) / WORD_BITS;
+    size_t count = 0, words = (level->count + WORD_BITS - 1) / WORD_BITS;
     if (level->count > MOST_NODES)
         return;
     uint64_t *ancestors = calloc(level->count * words + 1, sizeof *ancestors);
-    if (arcs_read(&arcs, level) && ancestors && find_ancestors(&arcs, level->count, words, ancestors))
-        for (size_t i = 0; i < arcs.count; i++)
-            if (is_implied(&arcs, i, words, ancestors))
-                add(edits, level, arcs.from_at[i], arcs.to_at[i]);
-    arcs_free(&arcs);
+    struct arc *arcs = arcs_of(level, &count);
+    if (arcs && ancestors && find_ancestors(arcs, count, level->count, words, ancestors))
+        for (size_t i = 0; i < count; i++)
+            if (is_implied(arcs, count, i, words, ancestors))
+                edits_add(edits, (struct trial_edit){.kind = CHANGE_CUT, .graph_id = level->graph_id,
+                                                     .node_id = level->ids[arcs[i].from],
+                                                     .to_node_id = level->ids[arcs[i].to]});
+    free(arcs);
     free(ancestors);
     for (size_t i = 0; i < level->count; i++)
         if (level->children[i])
@@ -148,12 +136,17 @@ struct edits edits_implied(const struct level *level) {
 
 /* -- in a copy ---------------------------------------------------------------------------------------- */
 
-static bool remove_edge(const struct level *level, size_t from, size_t to) {
+bool arc_remove(const struct level *level, CUgraphNode from, CUgraphNode to) {
     const EdgeData plain = {0};
-    CUgraphNode *nodes = level->nodes;
     return (cuda.GraphRemoveDependencies
-                ? cuda.GraphRemoveDependencies(level->graph, &nodes[from], &nodes[to], &plain, 1)
-                : cuda.GraphRemoveDependenciesOld(level->graph, &nodes[from], &nodes[to], 1)) == 0;
+                ? cuda.GraphRemoveDependencies(level->graph, &from, &to, &plain, 1)
+                : cuda.GraphRemoveDependenciesOld(level->graph, &from, &to, 1)) == 0;
+}
+
+bool arc_add(const struct level *level, CUgraphNode from, CUgraphNode to) {
+    const EdgeData plain = {0};
+    return (cuda.GraphAddDependencies ? cuda.GraphAddDependencies(level->graph, &from, &to, &plain, 1)
+                                      : cuda.GraphAddDependenciesOld(level->graph, &from, &to, 1)) == 0;
 }
 
 static bool place_of(const struct level *level, uint32_t node_id, size_t *at) {
@@ -171,7 +164,7 @@ bool edits_apply(const struct level *level, const void *data) {
         if (edit->graph_id != level->graph_id)
             continue;
         if (!place_of(level, edit->node_id, &from) || !place_of(level, edit->to_node_id, &to) ||
-            !remove_edge(level, from, to))
+            !arc_remove(level, level->nodes[from], level->nodes[to]))
             return false;
     }
     for (size_t i = 0; i < level->count; i++)

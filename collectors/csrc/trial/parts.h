@@ -38,6 +38,16 @@ void images_reset(void);
 /* Why, in words, or NULL; of what a launch of it would reach by now. */
 const char *graph_obstacle(const struct level *level);
 
+/* ---- kernels.c: those of gviz's own -------------------------------------------------------------- */
+
+/* Of the current context. */
+struct kernels {
+    CUmodule module;
+    CUfunction sum, spin;
+    double clocks_per_ns; /* of the GPU as it runs; 0: not measured */
+};
+bool kernels_load(struct kernels *kernels);
+
 /* ---- memory.c: memory saved, compared and restored ------------------------------------------------ */
 
 struct piece {
@@ -53,12 +63,6 @@ struct saved {
     uint64_t *before, *sums; /* of each piece: when it was saved, and now */
 };
 
-/* Of the current context: the functions that compare memory and spend time. */
-struct kernels {
-    CUmodule module;
-    CUfunction sum, spin;
-};
-bool kernels_load(struct kernels *kernels);
 /* Returns NULL, or why not; then nothing is to be freed. */
 const char *saved_make(struct saved *memory, const struct kernels *kernels, CUstream stream);
 /* Sum up every piece. */
@@ -81,6 +85,28 @@ struct edits edits_implied(const struct level *level);
 /* Cut them. `data` is a struct edits. */
 bool edits_apply(const struct level *level, const void *data);
 
+struct arc {
+    size_t from, to; /* places of the nodes in the level */
+    bool plain;      /* the whole of one before the whole of the other */
+};
+/* The dependencies of a level, to be freed; NULL without memory. */
+struct arc *arcs_of(const struct level *level, size_t *count);
+bool arc_remove(const struct level *level, CUgraphNode from, CUgraphNode to);
+bool arc_add(const struct level *level, CUgraphNode from, CUgraphNode to);
+void edits_add(struct edits *edits, struct trial_edit edit);
+
+/* ---- delays.c: delays behind the nodes of a family ---------------------------------------------------- */
+
+struct delays {
+    const struct edits *edits;
+    const struct kernels *kernels;
+    bool idle; /* the nodes that delay are there, and take no time */
+};
+/* Kernels of one function each: the largest families, at most `most`; returns how many. */
+size_t delays_find(const struct level *level, struct edits *families, size_t most);
+/* `data` is a struct delays. */
+bool delays_apply(const struct level *level, const void *data);
+
 /* ---- slice.c: launches of a trial, behind the closed gate -------------------------------------------- */
 
 #define MOST_PAIRS 40
@@ -98,7 +124,7 @@ struct experiment {
 };
 struct slice_work {
     struct loan *loan;
-    const struct kernels *kernels;
+    struct kernels *kernels;
     CUstream stream;
     CUevent start, end;
     struct experiment *experiment;

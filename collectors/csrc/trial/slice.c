@@ -13,6 +13,9 @@
 /* What takes longer would take more than a slice with its pair and what restores the memory. */
 #define LONGEST_LAUNCH_NS (4 * MILLISECOND_NS)
 
+/* Of the kernel that tells the speed of the clock: about 0.1 ms. */
+#define CLOCKS 200000u
+
 static const char failed[] = "a launch of a copy failed";
 
 /* Returns the time between two events around the launch, 0: it failed. */
@@ -90,6 +93,23 @@ static bool is_undone(struct slice_work *work, struct saved *memory) {
     return saved_restore(memory, true) && saved_sum(memory, work->kernels) && !sums_differ(memory, memory->before);
 }
 
+/* How fast the GPU's clock runs, by a kernel that spends time. */
+static void measure_clock(struct slice_work *work) {
+    uint64_t ns[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        uint64_t clocks = (uint64_t)(i + 1) * CLOCKS;
+        void *arguments[] = {&clocks};
+        int64_t took = 0;
+        bool good = cuda.EventRecord(work->start, work->stream) == 0 &&
+                    cuda.LaunchKernel(work->kernels->spin, 1, 1, 1, 1, 1, 1, 0, work->stream, arguments, NULL) == 0 &&
+                    cuda.EventRecord(work->end, work->stream) == 0 && cuda.StreamSynchronize(work->stream) == 0 &&
+                    event_distance(work->start, work->end, &took);
+        ns[i] = good && took > 0 ? (uint64_t)took : 0;
+    }
+    if (ns[0] && ns[1] > ns[0])
+        work->kernels->clocks_per_ns = (double)CLOCKS / (double)(ns[1] - ns[0]);
+}
+
 void slice_run(void *data) {
     struct slice_work *work = data;
     struct experiment *experiment = work->experiment;
@@ -106,6 +126,8 @@ void slice_run(void *data) {
     if (work->why)
         return;
     work->saved_bytes = memory.bytes;
+    if (!work->kernels->clocks_per_ns)
+        measure_clock(work);
     launch_pairs(work, &memory, begin_ns);
     if (!is_undone(work, &memory) && !is_undone(work, &memory))
         work->why = "memory could not be restored";

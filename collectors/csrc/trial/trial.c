@@ -24,7 +24,11 @@
 #define MOST_STALE 5
 /* As an instrumented copy takes it, twice what the graph takes. */
 #define LONGEST_NS (8 * MILLISECOND_NS)
-#define EXPERIMENTS 3
+/* Families of kernels that are delayed, and by which part of the launch all in all, at least so much each. */
+#define FAMILIES 6
+#define DELAYED_PART 20
+#define LEAST_DELAY_NS 500
+#define EXPERIMENTS (3 + FAMILIES)
 
 struct subject {
     int watch;
@@ -36,6 +40,7 @@ struct subject {
     struct loan loan;
     struct experiment experiments[EXPERIMENTS];
     size_t count, at;
+    bool delays; /* the experiments after the others are there */
     struct subject *next;
 };
 
@@ -145,6 +150,47 @@ static bool is_ready(CUcontext context) {
     return true;
 }
 
+/* -- delays, once it is known how long a launch takes ------------------------------------------------------ */
+
+static int compare(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t median_launch(const struct experiment *experiment) {
+    uint64_t ns[MOST_PAIRS];
+    for (uint32_t i = 0; i < experiment->count; i++)
+        ns[i] = experiment->pairs[i].unedited_ns;
+    qsort(ns, experiment->count, sizeof *ns, compare);
+    return ns[experiment->count / 2];
+}
+
+static bool prepare_delay(struct subject *subject, struct edits edits, uint64_t launch_ns) {
+    struct experiment *experiment = &subject->experiments[subject->count++];
+    uint64_t ns = launch_ns / DELAYED_PART / edits.count;
+    *experiment = (struct experiment){.kind = TRIAL_DELAY, .edits = edits};
+    for (size_t i = 0; i < edits.count; i++)
+        edits.edits[i].value_ns = ns > LEAST_DELAY_NS ? ns : LEAST_DELAY_NS;
+    const struct delays idle = {&experiment->edits, &kernels, true}, delays = {&experiment->edits, &kernels, false};
+    experiment->unedited = lend_copy(&subject->loan, delays_apply, &idle);
+    experiment->edited = experiment->unedited ? lend_copy(&subject->loan, delays_apply, &delays) : NULL;
+    return experiment->edited != NULL;
+}
+
+/* Returns whether all copies could be made. */
+static bool prepare_delays(struct subject *subject) {
+    struct edits families[FAMILIES];
+    size_t count = kernels.clocks_per_ns ? delays_find(subject->loan.level, families, FAMILIES) : 0;
+    bool good = true;
+    for (size_t i = 0; i < count; i++) {
+        if (good)
+            good = prepare_delay(subject, families[i], median_launch(&subject->experiments[0]));
+        else
+            free(families[i].edits);
+    }
+    return good;
+}
+
 static bool is_current(CUcontext context) {
     CUcontext current = NULL;
     return cuda.CtxGetCurrent(&current) == 0 && current == context;
@@ -194,19 +240,34 @@ static bool run(struct slice_work *work, bool *never) {
     }
 }
 
+/* An experiment is made: to the next one, or the end. */
+static void go_on(struct subject *subject) {
+    if (++subject->at < subject->count)
+        return;
+    bool good = true;
+    if (!subject->delays) {
+        subject->delays = true;
+        good = prepare_delays(subject);
+    }
+    if (!good)
+        finish(subject, TRIAL_DELAY, "a copy of it with delays could not be made");
+    else if (subject->at == subject->count)
+        finish(subject, TRIAL_ANY, NULL);
+}
+
 static void after_slice(struct subject *subject, const struct slice_work *work) {
     struct experiment *experiment = &subject->experiments[subject->at];
     if (work->stale) {
         give_back(subject);
         subject->at = 0;
+        subject->delays = false;
         if (++subject->stale >= MOST_STALE)
             finish(subject, TRIAL_ANY, "the program updates its executable between its launches");
     } else if (work->why) {
         finish(subject, TRIAL_ANY, work->why);
     } else if (experiment->count == MOST_PAIRS) {
         write(subject, experiment, work->saved_bytes);
-        if (++subject->at == subject->count)
-            finish(subject, TRIAL_ANY, NULL);
+        go_on(subject);
     }
 }
 

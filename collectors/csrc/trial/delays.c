@@ -1,0 +1,128 @@
+/* Delays: a node that only spends time behind each node of a family.
+ *
+ * What a launch gets longer by a small delay is what a saving of the same size brings (virtual speed-up
+ * by slowing). No value changes, and every order is kept.
+ *
+ * Reference: Curtsinger and Berger (2015), Coz: finding code that counts with causal profiling.
+ */
+#include "trial/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -- families ------------------------------------------------------------------------------------------ */
+
+struct family {
+    CUfunction function;
+    struct edits edits;
+};
+struct families {
+    struct family *all;
+    size_t count;
+};
+
+static CUfunction function_of(CUgraphNode node) {
+    KernelParams params;
+    memset(&params, 0, sizeof params);
+    if (cuda.GraphKernelNodeGetParams(node, &params) != 0)
+        return NULL;
+    if (!params.func && params.kern && cuda.KernelGetFunction)
+        cuda.KernelGetFunction(&params.func, params.kern);
+    return params.func;
+}
+
+/* NULL without memory. */
+static struct family *family_of(struct families *families, CUfunction function) {
+    for (size_t i = 0; i < families->count; i++)
+        if (families->all[i].function == function)
+            return &families->all[i];
+    struct family *grown = realloc(families->all, (families->count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    families->all = grown;
+    grown[families->count] = (struct family){.function = function};
+    return &grown[families->count++];
+}
+
+/* Nodes that others may begin before the end of are left alone. */
+static void mark_programmatic(const struct arc *arcs, size_t count, bool *marks) {
+    for (size_t i = 0; i < count; i++)
+        marks[arcs[i].from] = marks[arcs[i].from] || !arcs[i].plain;
+}
+
+static void collect(const struct level *level, struct families *families) {
+    size_t count = 0;
+    struct arc *arcs = arcs_of(level, &count);
+    bool *programmatic = calloc(level->count + 1, sizeof *programmatic);
+    if (arcs && programmatic)
+        mark_programmatic(arcs, count, programmatic);
+    for (size_t i = 0; arcs && programmatic && i < level->count; i++) {
+        if (level->children[i])
+            collect(level->children[i], families);
+        CUfunction function = level->types[i] == NODE_KERNEL && !programmatic[i] ? function_of(level->nodes[i]) : NULL;
+        struct family *family = function ? family_of(families, function) : NULL;
+        if (family)
+            edits_add(&family->edits, (struct trial_edit){.kind = CHANGE_DELAY, .graph_id = level->graph_id,
+                                                          .node_id = level->ids[i]});
+    }
+    free(arcs);
+    free(programmatic);
+}
+
+static int by_size(const void *a, const void *b) {
+    const size_t x = ((const struct family *)a)->edits.count, y = ((const struct family *)b)->edits.count;
+    return (x < y) - (x > y);
+}
+
+size_t delays_find(const struct level *level, struct edits *found, size_t most) {
+    struct families families = {NULL, 0};
+    collect(level, &families);
+    if (families.count)
+        qsort(families.all, families.count, sizeof *families.all, by_size);
+    for (size_t i = 0; i < families.count; i++) {
+        if (i < most)
+            found[i] = families.all[i].edits;
+        else
+            free(families.all[i].edits.edits);
+    }
+    free(families.all);
+    return families.count < most ? families.count : most;
+}
+
+/* -- in a copy -------------------------------------------------------------------------------------------- */
+
+/* What waited for the node waits for the one that spends time. */
+static bool delay(const struct level *level, const struct delays *delays, const struct arc *arcs, size_t count,
+                  size_t at, uint64_t ns) {
+    uint64_t clocks = delays->idle ? 0 : (uint64_t)((double)ns * delays->kernels->clocks_per_ns);
+    void *arguments[] = {&clocks};
+    const KernelParams params = {.func = delays->kernels->spin, .grid = {1, 1, 1}, .block = {1, 1, 1},
+                                 .kernelParams = arguments};
+    CUgraphNode node = level->nodes[at], spin = NULL;
+    bool good = cuda.GraphAddKernelNode && cuda.GraphAddKernelNode(&spin, level->graph, &node, 1, &params) == 0;
+    for (size_t i = 0; good && i < count; i++)
+        if (arcs[i].from == at)
+            good = arc_remove(level, node, level->nodes[arcs[i].to]) && arc_add(level, spin, level->nodes[arcs[i].to]);
+    return good;
+}
+
+static const struct trial_edit *edit_of(const struct edits *edits, uint32_t graph_id, uint32_t node_id) {
+    for (size_t i = 0; i < edits->count; i++)
+        if (edits->edits[i].graph_id == graph_id && edits->edits[i].node_id == node_id)
+            return &edits->edits[i];
+    return NULL;
+}
+
+bool delays_apply(const struct level *level, const void *data) {
+    const struct delays *delays = data;
+    size_t count = 0;
+    struct arc *arcs = arcs_of(level, &count);
+    bool good = arcs != NULL;
+    for (size_t i = 0; good && i < level->count; i++) {
+        const struct trial_edit *edit = edit_of(delays->edits, level->graph_id, level->ids[i]);
+        good = !edit || delay(level, delays, arcs, count, i, edit->value_ns);
+        good = good && (!level->children[i] || delays_apply(level->children[i], data));
+    }
+    free(arcs);
+    return good;
+}
