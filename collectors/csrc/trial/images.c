@@ -14,6 +14,7 @@
 
 #define WRAPPER_MAGIC 0x466243b1u
 #define FAT_MAGIC 0xba55ed50u
+#define FAT_PTX 1
 #define FAT_ELF 2
 
 static const char unreadable[] = "the code of its kernels is compressed or of an unknown form, so that their "
@@ -93,6 +94,15 @@ struct fat_part {
     uint32_t compressed_bytes;
 };
 
+static const char *part_fault(const struct fat_part *part, const void *image) {
+    if (part->kind == FAT_ELF)
+        return memcmp(image, ELFMAG, SELFMAG) == 0 ? elf_fault(image) : unreadable;
+    char *text = part->kind == FAT_PTX ? strndup(image, part->bytes) : NULL;
+    const char *why = text ? ptx_fault(text) : unreadable;
+    free(text);
+    return why;
+}
+
 /* The driver takes one of the parts: all must be free of faults. */
 static const char *fat_fault(const char *fat) {
     uint64_t total;
@@ -104,10 +114,9 @@ static const char *fat_fault(const char *fat) {
         struct fat_part part;
         memcpy(&part, fat + header + at, sizeof part);
         const void *image = fat + header + at + part.header_bytes;
-        bool is_elf = part.kind == FAT_ELF && memcmp(image, ELFMAG, SELFMAG) == 0;
-        if (part.compressed_bytes || !is_elf || !part.header_bytes)
+        if (part.compressed_bytes || !part.header_bytes)
             return unreadable;
-        why = elf_fault(image);
+        why = part_fault(&part, image);
         at += part.header_bytes + part.bytes;
     }
     return why;
@@ -129,6 +138,9 @@ const char *image_fault(const void *image) {
     return first == '/' || first == '.' || first == '\n' || first == ' ' || first == '\t' ? ptx_fault(image)
                                                                                          : unreadable;
 }
+
+/* For tests. */
+GVIZ_EXPORT const char *gviz_image_fault(const void *image) { return image_fault(image); }
 
 /* -- what is loaded --------------------------------------------------------------------------------------- */
 
