@@ -106,6 +106,8 @@ from gviz.model.tree.tree_nodes import distinct as distinct
 from gviz.model.tree.tree_nodes import read_level_columns as read_level_columns
 from gviz.model.tree.tree_times import TreeStatistics as TreeStatistics
 from gviz.model.tree.tree_times import read_total_ns as read_total_ns
+from gviz.model.trials import TrialSummary as TrialSummary
+from gviz.model.trials import summarize_trials as summarize_trials
 from gviz.model.user_frame import call_line as call_line
 from gviz.model.user_frame import call_names as call_names
 from gviz.model.user_frame import own_frame as own_frame

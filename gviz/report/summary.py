@@ -17,6 +17,7 @@ from gviz.model import (
     LaunchTimes,
     PlainLaunches,
     Reinstantiations,
+    TrialSummary,
     failed_captures,
     graph_life,
     is_failed,
@@ -24,6 +25,7 @@ from gviz.model import (
     least_disturbed,
     plain_launches,
     reinstantiations,
+    summarize_trials,
     timed_by_copy,
 )
 from gviz.recording import SCHEMA_VERSION, Recording, rows
@@ -137,6 +139,7 @@ class GraphSummary:
     plain_launches: tuple[PlainLaunches, ...] = ()
     parameters: tuple[rows.NodeParameter, ...] = ()
     allocations: tuple[rows.Allocation, ...] = ()
+    trials: tuple[TrialSummary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +315,7 @@ def _summarize_graph(
             for parameter in recording.fetch_graph_parameters(level.graph_id)
         ),
         allocations=_of_levels(allocations, levels),
+        trials=summarize_trials(recording, graph.graph_id),
     )
 
 

@@ -27,6 +27,7 @@ from gviz.report.document import (
     share,
     table,
 )
+from gviz.report.info.trial_sentences import trial_sentences
 from gviz.report.summary import EventCopies, GraphSummary, LaunchSummary, SlowNode
 from gviz.stats import CuptiState
 from gviz.text import byte_size, counted, duration
@@ -51,6 +52,7 @@ def graph_section(graph: GraphSummary) -> Section:
         *_life(graph),
         *(_launches(side) for side in graph.launches),
         _around_windows(graph.plain_launches),
+        *trial_sentences(graph.trials),
         *_parameters(graph),
         None if graph.inflation is None else say(f"{capitalized(graph.inflation)}."),
         _slowest(graph) if graph.slowest_nodes else None,

@@ -1,4 +1,4 @@
-"""What the native library reads in images of modules, before it tries their kernels."""
+"""Images of modules, as the native library reads them before it tries their kernels."""
 
 from __future__ import annotations
 

@@ -1,0 +1,73 @@
+"""Sentences on what was tried of a graph."""
+
+from __future__ import annotations
+
+from gviz.model.trials import TrialSummary
+from gviz.recording.rows.trials import GraphTrial
+from gviz.report.document import Document, Section
+from gviz.report.info.trial_sentences import trial_sentences
+from gviz.report.renderers.text_form import render_text
+
+
+def made(kind: str, gain_ns: float, *, results: str = "equal") -> GraphTrial:
+    return GraphTrial(
+        trial_id=1, run_id=1, graph_id=1, graph_exec_id=1, kind=kind, count=40,
+        unedited_ns=400_000.0, edited_ns=400_000.0 - gain_ns, gain_ns=gain_ns,
+        low_ns=gain_ns - 3_000, high_ns=gain_ns + 2_000, results=results,
+    )  # fmt: skip
+
+
+def refused(why: str) -> GraphTrial:
+    return GraphTrial(trial_id=2, run_id=1, graph_id=1, graph_exec_id=1, kind="any", refusal=why)
+
+
+def stated(*trials: TrialSummary) -> str:
+    section = Section("graph", "Graph", tuple(trial_sentences(trials)))
+    text = render_text(Document("x", (), (section,)), 1000)
+    return text.partition("Graph")[2].strip()
+
+
+def plain(trial: GraphTrial, edits: int = 0) -> TrialSummary:
+    return TrialSummary(trial, edits, None, None, None)
+
+
+def test_graph_without_trials_has_no_sentence() -> None:
+    assert stated() == ""
+
+
+def test_measured_gain_has_interval_and_results() -> None:
+    text = stated(plain(made("control", 300.0)), plain(made("implied", 41_000.0), 48))
+    assert text == (
+        "Tried without 48 dependencies that others imply: gain 41.0 µs (38.0 µs to 43.0 µs), "
+        "results equal [measured]."
+    )
+
+
+def test_results_of_a_graph_that_does_not_repeat_itself_are_not_compared() -> None:
+    text = stated(plain(made("implied", 10.0, results="not tested"), 1))
+    assert "without 1 dependency" in text
+    assert "results not compared, for the graph does not repeat its own" in text
+
+
+def test_delays_say_what_a_saving_brings_most_telling_first() -> None:
+    small = TrialSummary(made("delay", -2_000.0), 3, "norm", 20_000, 0.1)
+    large = TrialSummary(made("delay", -16_600.0), 80, "gemm", 20_000, 0.83)
+    text = stated(small, large)
+    assert "A saving in gemm (80 nodes) brings 83.0% of itself: delays of 20.0 µs" in text
+    assert "made the launch longer by 16.6 µs" in text
+    assert text.index("gemm") < text.index("norm")
+
+
+def test_copies_that_differ_from_each_other_or_the_executable_are_named() -> None:
+    quiet = stated(plain(made("control", 3_000.0)), plain(made("executable", 12_000.0)))
+    assert quiet == ""
+    text = stated(plain(made("control", -9_000.0)), plain(made("executable", -40_000.0)))
+    assert "Two copies that are equal take times 2.3% apart [derived]: gains below that" in text
+    assert "A copy takes 10.0% longer or shorter than the executable" in text
+
+
+def test_refusals_are_given_once_with_what_was_tried_before() -> None:
+    why = "it holds a collective"
+    assert stated(plain(refused(why)), plain(refused(why))) == f"Not tried: {why}."
+    text = stated(plain(made("control", 0.0)), plain(refused("its budget was spent")))
+    assert text == "Not tried further: its budget was spent."
