@@ -76,12 +76,16 @@ def _fuzz_guided(arguments: argparse.Namespace) -> int:
     failed = False
     for target in arguments.target or TARGETS:
         corpus = arguments.keep / "guided" / target.replace(" ", "-")
-        given = [target, str(corpus), str(arguments.guided), str(arguments.seed + 1)]
-        command = [sys.executable, "-P", "-m", "fuzzing.guided", *given]
-        done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
+        end, seed, code = time.monotonic() + arguments.guided, arguments.seed, 0
+        while code == 0 and (left_s := round(end - time.monotonic())) > 0:
+            seed += 1  # the process before has tried as many inputs as one can
+            given = [target, str(corpus), str(left_s), str(seed)]
+            command = [sys.executable, "-P", "-m", "fuzzing.guided", *given]
+            done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
+            code = done.returncode
         kept = sum(1 for file in corpus.glob("*") if not file.name.startswith("fault-"))
-        print(f"{target}: {kept:,} inputs that reach different code, code {done.returncode}")
-        failed |= done.returncode != 0
+        print(f"{target}: {kept:,} inputs that reach different code, code {code}")
+        failed |= code != 0
     return int(failed)
 
 

@@ -94,6 +94,20 @@ def test_figures_of_the_example_of_ranks_are_those_of_its_recording(gviz_here: G
     assert [figure for figure in shown if not re.search(rf"(?<![\d.]){figure}", printed)] == []
 
 
+def test_counts_of_the_bundled_recordings_are_theirs() -> None:
+    folder = ROOT / "assets" / "recordings"
+    rows = re.findall(r"^\| (\w+\.gviz) \|(.*)$", (folder / "README.md").read_text(), re.MULTILINE)
+    assert {name for name, _ in rows} == {path.name for path in folder.glob("*.gviz")}
+    for name, text in rows:
+        with Recording(folder / name) as recording:
+            graphs = [graph for graph in recording.fetch_graphs() if graph.run_id == 1]
+            nodes = sum(len(recording.fetch_nodes(graph.graph_id)) for graph in graphs)
+            execs = recording.fetch_graph_execs(graphs[0].graph_id)
+        launches = sum(graph_exec.launch_count or 0 for graph_exec in execs)
+        assert re.findall(r"[\d,]+ nodes", text)[:1] in ([], [f"{nodes:,} nodes"]), name
+        assert re.findall(r"[\d,]+ launches", text)[:1] in ([], [f"{launches:,} launches"]), name
+
+
 def test_architecture_has_900_words_at_most() -> None:
     text = (DOCS / "architecture.md").read_text()
     assert len(text.split()) <= 900
