@@ -76,6 +76,11 @@ from gviz.analysis.results.parallel_work import Parallelism as Parallelism
 from gviz.analysis.results.parallel_work import SmallBranchResult as SmallBranchResult
 from gviz.analysis.results.parallel_work import TurnTaking as TurnTaking
 from gviz.analysis.results.parallel_work import lane_count as lane_count
+from gviz.analysis.results.part_gains import MOST_PARTS as MOST_PARTS
+from gviz.analysis.results.part_gains import TENTH as TENTH
+from gviz.analysis.results.part_gains import PartGain as PartGain
+from gviz.analysis.results.part_gains import PartRanking as PartRanking
+from gviz.analysis.results.part_gains import rank_parts as rank_parts
 from gviz.analysis.results.paths import CriticalPathResult as CriticalPathResult
 from gviz.analysis.results.paths import FasterNode as FasterNode
 from gviz.analysis.results.paths import PathNode as PathNode

@@ -19,6 +19,7 @@ from gviz.analysis.results import (
     LaunchLength,
     LedgerResult,
     Parallelism,
+    PartRanking,
     RunForecast,
     StreamResult,
     break_even,
@@ -32,6 +33,7 @@ from gviz.analysis.results import (
     launch_length,
     ledger_result,
     parallelism,
+    part_ranking,
     run_forecast,
     stream_result,
 )
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 ANALYSIS_VERSION = 1
 #: Of the analysis of a graph, by what takes long in one of 100,000 nodes.
-_STEPS = (1,) * 8
+_STEPS = (1,) * 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,9 @@ class GraphAnalysis:
     critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
     ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")
     dominance: Dominance | NotComputed = figure("derived", "what took most of it")
+    part_gains: PartRanking | NotComputed = figure(
+        "estimated", "what 10% off each kernel family and layer would bring"
+    )
     parallelism: Parallelism | NotComputed = figure("derived", "what could run side by side")
     stream_comparison: StreamResult | NotComputed = figure(
         "derived", "the same work by stream calls"
@@ -216,6 +221,7 @@ def _analyze_graph(
         critical_path=steps.run(critical_path_result, subject),
         ledger=steps.run(ledger_result, subject),
         dominance=steps.run(dominance, subject),
+        part_gains=steps.run(part_ranking, subject),
         parallelism=steps.run(parallelism, subject),
         stream_comparison=steps.run(subject.once, stream_result),
         break_even=subject.once(break_even),

@@ -9,7 +9,7 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from gviz.analysis import analyze
+from gviz.analysis import PartRanking, analyze, rank_parts
 from gviz.api.analyzed_graph import AnalyzedGraph
 from gviz.api.frame import Frame, from_rows, table_kinds
 from gviz.api.graph_frames import FRAMES
@@ -21,7 +21,7 @@ from gviz.errors import GvizError, UsageError
 from gviz.model import is_failed, read_bodies
 from gviz.recording import Recording, all_tables, rows
 from gviz.report import launch_text
-from gviz.whatif import PartRanking, WhatIf, parse_edits, rank_parts, read_what_if
+from gviz.whatif import WhatIf, parse_edits, read_what_if
 
 if TYPE_CHECKING:
     import networkx
@@ -260,7 +260,7 @@ class OpenedGraph(RecordedGraph):
 
     def rank_parts(self) -> PartRanking:
         """Return kernel families and layers, those first of which 10% off would bring most."""
-        return rank_parts(read_what_if(self.recording, self.row.graph_id))
+        return rank_parts(read_what_if(self.recording, self.row.graph_id).subject)
 
     # -- tables and graphs of other libraries -------------------------------------------
 

@@ -73,5 +73,4 @@ from gviz.report.summary import RunSummary as RunSummary
 from gviz.report.summary import StreamSummary as StreamSummary
 from gviz.report.summary import summarize as summarize
 from gviz.report.summary import summarize_launches as summarize_launches
-from gviz.report.what_if_sections import gain_sentence as gain_sentence
 from gviz.report.what_if_sections import what_if_document as what_if_document

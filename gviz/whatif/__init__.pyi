@@ -1,5 +1,4 @@
 from gviz.whatif.answer import GraphWhatIf as GraphWhatIf
-from gviz.whatif.answer import PartGain as PartGain
 from gviz.whatif.answer import WhatIf as WhatIf
 from gviz.whatif.edit_text import parse_edit as parse_edit
 from gviz.whatif.edit_text import parse_edits as parse_edits
@@ -9,7 +8,3 @@ from gviz.whatif.node_names import NodeNames as NodeNames
 from gviz.whatif.question import WhatIfReport as WhatIfReport
 from gviz.whatif.question import ask_recording as ask_recording
 from gviz.whatif.question import read_what_if as read_what_if
-from gviz.whatif.ranking import MOST_PARTS as MOST_PARTS
-from gviz.whatif.ranking import TENTH as TENTH
-from gviz.whatif.ranking import PartRanking as PartRanking
-from gviz.whatif.ranking import rank_parts as rank_parts

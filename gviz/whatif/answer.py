@@ -22,37 +22,20 @@ class WhatIf:
     edits: tuple[str, ...] = figure("stated", "the edits, in words")
     node_count: int = figure("derived", "nodes that they are about")
     node_share: float = figure("derived", "time of these nodes, as a part of the time of all")
-    launch_ns: float = figure("derived", "length of the median launch, as it was recorded")
+    launch_ns: float = figure("derived", "what the median launch takes without them, as recorded")
     changed_ns: float = figure("estimated", "its length with the edits")
     gain_ns: float = figure("estimated", "what the launch would be shorter by; below 0: longer")
-    low_ns: float = figure("estimated", "the least that this gain may be")
-    high_ns: float = figure("estimated", "the most that this gain may be")
+    low_ns: float = figure("estimated", "the lower end of its range")
+    high_ns: float = figure("estimated", "the upper end of its range")
     gain_fraction: float = figure("estimated", "gain_ns as a part of launch_ns")
-    how: str = figure("stated", "estimated: by the model; measured: by a trial")
+    how: str = figure("stated", "estimated by the model, or measured by a trial")
     error_fraction: float | None = figure(
         "derived",
         "the model's error on trials of this graph, as a part of the gain (median); null: nothing "
         "has been tried, and low_ns and high_ns are wide for it",
     )
-    trial_count: int = figure("stated", "trials that the model is fitted on")
-    evidence: Evidence = figure("stated", "what the recorded times rest on")
-
-
-@dataclass(frozen=True, slots=True)
-class PartGain:
-    """A kernel family or layer, and the gain of a tenth off its time."""
-
-    kind: str = figure("stated", "family or layer")
-    name: str = figure("stated", "its name")
-    node_count: int = figure("derived", "its nodes")
-    share: float = figure(
-        "derived", "its part of the launch; of what runs side by side each has an equal part"
-    )
-    gain_ns: float = figure("estimated", "what the launch would be shorter by")
-    low_ns: float = figure("estimated", "the least that this gain may be")
-    high_ns: float = figure("estimated", "the most that this gain may be")
-    gain_fraction: float = figure("estimated", "gain_ns as a part of the launch")
-    how: str = figure("stated", "estimated: by the model; measured: by a trial")
+    trial_count: int = figure("stated", "trials of this graph behind the model")
+    evidence: Evidence = figure("stated", "what launch_ns rests on")
 
 
 class GraphWhatIf:

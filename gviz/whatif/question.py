@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gviz.analysis import GraphSubject
+from gviz.analysis import GraphSubject, PartRanking, rank_parts
 from gviz.errors import RecordingError, no_such_graph
 from gviz.recording import Recording
 from gviz.stats import figure
 from gviz.system import NO_PROGRESS, Progress
 from gviz.whatif.answer import GraphWhatIf, WhatIf
 from gviz.whatif.edits import Edit
-from gviz.whatif.ranking import PartRanking, rank_parts
 
 #: Raised when a key of the JSON goes away or changes its meaning.
 WHATIF_VERSION = 1
@@ -66,5 +65,5 @@ def ask_recording(
         graph_id=graph_id,
         title=graph.subject.title,
         answer=graph.ask(edits) if edits else None,
-        ranking=None if edits else rank_parts(graph, progress),
+        ranking=None if edits else rank_parts(graph.subject, progress),
     )

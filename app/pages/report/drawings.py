@@ -32,6 +32,8 @@ def draw(found: Drawing, graph: GraphAnalysis) -> Component | None:
             return waterfall(steps_of(found), label=label, whole_ns=whole_ns)
         case "dominance":
             return _pareto(found)
+        case "part_gains":
+            return _part_gains(found)
         case "idle":
             return _idle(found)
         case "break_even":
@@ -65,6 +67,19 @@ def _pareto(found: Drawing) -> Component | None:
         label="Pareto chart of node time by kernel name",
         of_what="node time",
     )
+
+
+def _part_gains(found: Drawing) -> Component:
+    """Return bars of share of time beside bars of gain: equal where all of the time counts."""
+    names = list(dict.fromkeys(shorten(bar.name, _NAME) for bar in found.bars))
+    series = [
+        Series(legend, names, [100 * times * _length(b) for b in found.bars if b.kind == kind])
+        for legend, kind, times in (
+            ("share of time", "share", 1),
+            ("10 × what 10% off brings", "gain", 10),
+        )
+    ]
+    return chart("part_gains", series, Axis(""), Axis("of the launch, %"), bars=True)
 
 
 def _idle(found: Drawing) -> Component:

@@ -20,6 +20,8 @@ from gviz.analysis.results.ledgers import LedgerResult as LedgerResult
 from gviz.analysis.results.ledgers import ledger_result as ledger_result
 from gviz.analysis.results.parallel_work import Parallelism as Parallelism
 from gviz.analysis.results.parallel_work import parallelism as parallelism
+from gviz.analysis.results.part_gains import PartRanking as PartRanking
+from gviz.analysis.results.part_gains import part_ranking as part_ranking
 from gviz.analysis.results.paths import CriticalPathResult as CriticalPathResult
 from gviz.analysis.results.paths import critical_path_result as critical_path_result
 from gviz.analysis.results.rebuilds import RebuildCost as RebuildCost

@@ -13,6 +13,7 @@ from gviz.report.analysis.cost_section import break_even, expected_cost
 from gviz.report.analysis.dominance_section import dominance
 from gviz.report.analysis.ledger_section import ledger
 from gviz.report.analysis.parallelism_section import parallelism
+from gviz.report.analysis.part_gains_section import part_gains
 from gviz.report.analysis.path_section import critical_path
 from gviz.report.analysis.run_section import forecast, graph_share
 from gviz.report.analysis.verdict import verdict_of
@@ -65,6 +66,7 @@ def _graph_sections(graph: GraphAnalysis, run: RunAnalysis) -> Iterator[Section]
                    lambda x: ledger(x, observed))  # fmt: skip
     yield _section("path", "What bounds it", path, critical_path)
     yield _section("dominance", "What dominates", graph.dominance, dominance)
+    yield _section("part-gains", "What 10% off would bring", graph.part_gains, part_gains)
     yield _section("parallelism", "What could run side by side", graph.parallelism, parallelism)
     compared = graph.stream_comparison
     yield _section("stream", "Against eager", compared, comparison)

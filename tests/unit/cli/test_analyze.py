@@ -54,7 +54,7 @@ def test_text_fits_the_terminal_and_says_how_numbers_came_about(path: Path, widt
     lines = [line for line in text.splitlines() if not line.startswith(str(path))]
     assert max(map(len, lines)) <= width
     graph_count = sum(len(run.graphs) for run in analysis.runs)
-    assert len(lines) < (170 if width > 80 else 202) * graph_count
+    assert len(lines) < (170 if width > 80 else 206) * graph_count
     # A trace has no events around launches and no cost of node level: sentences that gviz measured.
     for word in ("[derived", "[estimated" if imported else "[measured", "derived"):
         assert word in text

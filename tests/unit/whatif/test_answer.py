@@ -7,20 +7,26 @@ from pathlib import Path
 import pytest
 from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
 
+from gviz.analysis import GraphSubject, rank_parts
+from gviz.analysis.results import part_gains
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
+from gviz.stats import NotComputed
 from gviz.whatif import (
     EditKind,
     GraphWhatIf,
     ask_recording,
     parse_edit,
-    rank_parts,
     read_what_if,
 )
 
 
 def asked(plan: Plan, folder: Path) -> GraphWhatIf:
     return GraphWhatIf(subject_of(plan.write(folder / "planned.gviz")))
+
+
+def subject_with(plan: Plan, folder: Path) -> GraphSubject:
+    return subject_of(plan.write(folder / "planned.gviz"))
 
 
 def chain(*times: int, names: str = "abcdefgh") -> Plan:
@@ -131,7 +137,7 @@ def test_ranking_tells_share_of_time_from_gain(tmp_path: Path) -> None:
         Planned("long", 1_000, 100_000, queue=7),
         Planned("short", 1_000, 90_000, queue=8),
     ]
-    found = rank_parts(asked(Plan(nodes, [(0, 1), (0, 2)]), tmp_path))
+    found = rank_parts(subject_with(Plan(nodes, [(0, 1), (0, 2)]), tmp_path))
     by_name = {part.name: part for part in found.parts}
     assert [part.name for part in found.parts] == ["long", "fork", "short"]
     long, short = by_name["long"], by_name["short"]
@@ -145,7 +151,7 @@ def test_ranking_tells_share_of_time_from_gain(tmp_path: Path) -> None:
 def test_layers_are_ranked_beside_families(tmp_path: Path) -> None:
     block = [("norm", 2_000), ("product", 5_000), ("act", 1_000)]
     nodes = [Planned(name, 0, ns) for _ in range(4) for name, ns in block]
-    found = rank_parts(asked(Plan(in_a_row(*nodes), chain_edges(12)), tmp_path))
+    found = rank_parts(subject_with(Plan(in_a_row(*nodes), chain_edges(12)), tmp_path))
     layers = [part for part in found.parts if part.kind == "layer"]
     assert {part.name for part in layers} == {f"layer {n}" for n in range(4)}
     assert [part.node_count for part in layers] == [3] * 4
@@ -159,3 +165,14 @@ def test_recording_without_the_graph_is_an_error(tmp_path: Path) -> None:
         found = ask_recording(recording, 1)
     assert found.answer is None
     assert found.ranking is not None
+
+
+def test_report_leaves_the_ranking_of_a_large_graph_to_what_if(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = subject_with(chain(5_000, 5_000), tmp_path)
+    assert isinstance(part_gains.part_ranking(subject), part_gains.PartRanking)
+    monkeypatch.setattr(part_gains, "_MOST_VERTICES", 1)
+    found = part_gains.part_ranking(subject)
+    assert isinstance(found, NotComputed)
+    assert "gviz what-if" in found.not_computed

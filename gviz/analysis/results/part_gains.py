@@ -7,22 +7,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis import (
-    GraphSubject,
-    LaunchChange,
-    NodeGroups,
-    break_down,
-    find_model_layers,
-    span_evidence,
-)
+from gviz.analysis.evidence import span_evidence
+from gviz.analysis.launch import LaunchChange, NodeGroups, break_down
+from gviz.analysis.model_layers import find_model_layers
+from gviz.analysis.subject import GraphSubject
 from gviz.stats import Evidence, NotComputed, figure
 from gviz.system import NO_PROGRESS, Progress
-from gviz.whatif.answer import GraphWhatIf, PartGain
 
 #: What is taken off.
 TENTH = 0.1
 #: Parts of each kind that are looked at, those of the largest share.
 MOST_PARTS = 24
+#: Executions from which on a ranking takes more than seconds.
+_MOST_VERTICES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class PartGain:
+    """A kernel family or layer, and the gain of a tenth off its time."""
+
+    kind: str = figure("stated", "family or layer")
+    name: str = figure("stated", "its name")
+    node_count: int = figure("derived", "its nodes")
+    share: float = figure(
+        "derived", "its part of the launch; of what runs side by side each has an equal part"
+    )
+    gain_ns: float = figure("estimated", "what the launch would be shorter by")
+    low_ns: float = figure("estimated", "the least that this gain may be")
+    high_ns: float = figure("estimated", "the most that this gain may be")
+    gain_fraction: float = figure("estimated", "gain_ns as a part of the launch")
+    how: str = figure("stated", "estimated: by the model; measured: by a trial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +54,22 @@ class PartRanking:
     evidence: Evidence = figure("stated", "what the recorded times rest on")
 
 
-def rank_parts(graph: GraphWhatIf, progress: Progress = NO_PROGRESS) -> PartRanking:
-    """Return what a tenth off each kernel family and layer of a graph would bring."""
-    subject = graph.subject
+def part_ranking(subject: GraphSubject) -> PartRanking | NotComputed:
+    """Return what a tenth off each family and layer would bring, where that takes no minutes."""
+    if subject.why_no_model:
+        return NotComputed(subject.why_no_model)
+    if len(subject.unrolled) > _MOST_VERTICES:
+        return NotComputed(
+            "too many nodes for a look at each family and layer; 'gviz what-if' takes the time"
+        )
+    return rank_parts(subject)
+
+
+def rank_parts(subject: GraphSubject, progress: Progress = NO_PROGRESS) -> PartRanking:
+    """Return what a tenth off each kernel family and layer of a graph would bring.
+
+    The graph's median launch is known as constraints.
+    """
     groups = list(_groups(subject))
     chosen = [(group, place) for group in groups for place in _largest(subject, group)]
     found: list[PartGain] = []
