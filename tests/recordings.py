@@ -253,31 +253,41 @@ def assign_streams(shape: Shape, first: int = 7) -> IntArray:
     return streams
 
 
-def play(shape: Shape, rng: np.random.Generator, *, eager: bool) -> Played:
-    """Run a shape once: start = last dependency's end + a gap, one work a stream at a time."""
+def play(
+    shape: Shape, rng: np.random.Generator, *, eager: bool, assigned: IntArray | None = None
+) -> Played:
+    """Run a shape once: start = last dependency's end + a gap, one work a stream at a time.
+
+    ``assigned`` are its streams, where they have been found.
+    """
+    if assigned is None:
+        assigned = assign_streams(shape)
     count = len(shape.works)
-    assigned = assign_streams(shape)
     streams = assigned.tolist()
+    # Plain numbers, and all gaps drawn at once: many tests write a recording.
     noise = rng.lognormal(0.0, 0.035, count)
-    start, end, host = (np.zeros(count, np.int64) for _ in range(3))
-    duration = np.array([w.duration_ns for w in shape.works], float) * noise
+    duration = (np.array([w.duration_ns for w in shape.works], float) * noise).tolist()
     calls = rng.normal(EAGER_CALL_NS, 500, count).clip(2_900).astype(np.int64)
+    call = calls.tolist()
+    wait = iter(rng.uniform(0.8, 1.3, sum(bool(w.after) for w in shape.works)).tolist())
+    start, end, host = ([0] * count for _ in range(3))
     free: dict[int, int] = {}
     clock = 0
     for index, work in enumerate(shape.works):
-        ready = max((int(end[d]) for d in work.after), default=0)
-        gap = int(GRAPH_GAP_NS * rng.uniform(0.8, 1.3)) if work.after else 0
+        ready = max((end[d] for d in work.after), default=0)
+        gap = int(GRAPH_GAP_NS * next(wait)) if work.after else 0
         if work.programmatic and not eager:
             gap = -min(600, int(duration[work.after[0]]) // 3)
         begin = max(ready + gap, free.get(streams[index], 0) + 300 if not gap < 0 else 0)
-        if eager and work.timed:
+        is_timed = work.timed
+        if eager and is_timed:
             host[index] = clock
-            clock += int(calls[index])
+            clock += call[index]
             begin = max(begin, clock + LATENCY_NS)
         start[index] = begin
-        end[index] = begin + (int(duration[index]) if work.timed else 0)
-        free[streams[index]] = int(end[index])
-    return Played(start, end - start, assigned, host, host + calls)
+        end[index] = free[streams[index]] = begin + (int(duration[index]) if is_timed else 0)
+    starts, ends, hosts = (np.array(times, np.int64) for times in (start, end, host))
+    return Played(starts, ends - starts, assigned, hosts, hosts + calls)
 
 
 # -- writing -------------------------------------------------------------------------
@@ -634,9 +644,10 @@ def _played(
 ) -> Iterator[Played]:
     """Yield launches: the first ones played, the others those again, stretched."""
     found: list[Played] = []
+    assigned = assign_streams(shape)
     for ordinal in range(launches):
         if played is None or ordinal < played:
-            found.append(play(shape, rng, eager=False))
+            found.append(play(shape, rng, eager=False, assigned=assigned))
             yield found[-1]
             continue
         like, by = found[ordinal % len(found)], rng.uniform(0.98, 1.05)

@@ -63,12 +63,12 @@ class RecordingWriter:
             os.close(create_file(self._part, mode_for(self.path)))
             self._db = sqlite3.connect(_uri(self._part), uri=True, isolation_level=None)
             # A half-written part is thrown away, so durability would only cost time.
-            self._db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;")
+            # Tables and rows are one transaction: a script by itself would commit table by table.
             self._db.executescript(
+                "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;"
                 f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION};"
                 + create_sql()
             )
-            self._db.execute("BEGIN")
         except (OSError, sqlite3.Error) as error:
             with contextlib.suppress(AttributeError, OSError, sqlite3.Error):
                 self.discard()

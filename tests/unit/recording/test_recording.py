@@ -210,6 +210,12 @@ def test_writer_shows_nothing_before_it_is_finished(tmp_path: Path) -> None:
         assert recording.fetch_runs() == [_run()]
 
 
+def test_writer_commits_tables_and_rows_at_once(tmp_path: Path) -> None:
+    path = write_nothing(tmp_path / "x.gviz")
+    # The file change counter of SQLite's header: of all that is written, and of ANALYZE.
+    assert int.from_bytes(path.read_bytes()[24:28], "big") == 2
+
+
 def test_writer_refuses_an_existing_file_unless_overwrite_is_given(tmp_path: Path) -> None:
     path = tmp_path / "r.gviz"
     path.write_text("keep me")
