@@ -6,5 +6,5 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
-#: The bundled recording whose nodes event copies timed: when each starts is not known, nor gaps.
-BY_COPIES = "decode_step_copies"
+#: Bundled recordings whose nodes event copies timed: when each starts is not known, nor gaps.
+BY_COPIES = frozenset({"decode_server", "decode_step_copies"})

@@ -24,7 +24,7 @@ FOLDER = Path(next(iter(bundled.__path__)))
 #: and the graphs that live more than one life hold launches only.
 BUNDLED = sorted(
     set(FOLDER.glob("*.gviz"))
-    - {FOLDER / f"{name}.gviz" for name in ("nested_torch", "graph_lives", BY_COPIES)}
+    - {FOLDER / f"{name}.gviz" for name in ("nested_torch", "graph_lives", *BY_COPIES)}
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from places import BY_COPIES, ROOT
+from places import ROOT
 
 from gviz.model.stream_comparison import SideTimes, StreamComparison, busy_ns, read_sides
 from gviz.recording.reader import Recording
@@ -47,7 +47,7 @@ def test_sides_of_a_recording(small_recording: Path) -> None:
 
 
 def test_copies_in_place_of_launches_have_no_length_of_the_graph() -> None:
-    sides = read_sides(RECORDINGS / f"{BY_COPIES}.gviz", "decode_step.py:106 main")
+    sides = read_sides(RECORDINGS / "decode_step_copies.gviz", "decode_step.py:106 main")
     assert sides is not None
     assert (sides.graph.recorded_ns, sides.graph.recorded_count) == (None, 0)
     assert sides.stream.recorded_count > 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from app_recordings import write_imported_recording
-from places import BY_COPIES, ROOT
+from places import ROOT
 from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
 
@@ -43,7 +43,7 @@ def bars(found: MiniatureShapes) -> list[tuple[float, float, float]]:
 
 
 def test_picture_of_an_event_copy_gives_no_length_of_a_launch() -> None:
-    found = miniature(ROOT / "assets" / "recordings" / f"{BY_COPIES}.gviz")
+    found = miniature(ROOT / "assets" / "recordings" / "decode_step_copies.gviz")
     title = draw_miniature(found)
     assert "the median event copy: the gaps are of its events, 2 lanes" in title
     assert " ms" not in title
