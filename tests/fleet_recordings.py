@@ -192,7 +192,12 @@ def _work(base: _Base, truth: Truth, rank: int) -> tuple[FloatArray, FloatArray]
         chosen = np.flatnonzero((base.layer == layer) | (layer == EVERY_LAYER))
         found[truth.since.get(rank, 0) :, chosen] *= times
     found[:, base.is_collective] = 0.0
-    return found, random.exponential(2_000.0, len(found))
+    late = random.exponential(2_000.0, len(found))
+    if truth.group:
+        # Each communicator goes at its own pace.
+        among = np.random.default_rng([truth.seed, truth.communicator(rank), 2])
+        late = late + among.exponential(30_000.0, len(found))
+    return found, late
 
 
 def _arrivals(base: _Base, work: FloatArray, late: FloatArray) -> FloatArray:

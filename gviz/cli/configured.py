@@ -1,4 +1,7 @@
-"""Options that a configuration sets: its tables ``[options.COMMAND]``."""
+"""Options that a configuration sets: its tables ``[options.COMMAND]``.
+
+A command that has commands has a table for each, such as ``[options.fleet.build]``.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,13 @@ from gviz.errors import UsageError
 from gviz.system import read_config
 from gviz.text import likely_meant
 
-#: For the command line alone: where is written, what is replaced, who may connect. A file in
-#: another's folder must not choose that.
+#: For the command line alone: where is written, what is replaced, who may connect, whose programs
+#: read the recordings. A file in another's folder must not choose that.
 UNCONFIGURED = frozenset(
     (
         *("config", "help", "output", "overwrite", "junit", "markdown", "mode"),
         *("host", "allow-host", "socket", "url-prefix"),
+        *("anew", "scheduler"),
     )
 )
 
@@ -50,7 +54,21 @@ def fill_options(
                 f"{file}: [options.{other}]: there is no command {other!r}"
                 f"{likely_meant(other, commands)}"
             )
-    command.fill(parsed, _values(command, tables.get(name, {}), f"{file}: [options.{name}]"))
+    table, place = tables.get(name, {}), f"options.{name}"
+    if command.commands:
+        _check_inner(table, command.commands, f"{file}: [{place}]")
+        command.fill(parsed, {})
+        inner = command.chosen(parsed)
+        command, table, place = command.commands[inner], table.get(inner, {}), f"{place}.{inner}"
+    command.fill(parsed, _values(command, table, f"{file}: [{place}]"))
+
+
+def _check_inner(table: dict[str, Any], commands: Collection[str], place: str) -> None:
+    for key, value in table.items():
+        if key not in commands:
+            raise UsageError(f"{place}: there is no command {key!r}{likely_meant(key, commands)}")
+        if not isinstance(value, dict):
+            raise UsageError(f"{place}: options of {key} stand in a table of their own")
 
 
 def _values(command: CommandParser, table: dict[str, Any], place: str) -> dict[str, object]:

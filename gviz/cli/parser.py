@@ -31,8 +31,24 @@ class CommandParser(argparse.ArgumentParser):
         assert isinstance(parser, CommandParser)
         return parser
 
+    @property
+    def commands(self) -> Mapping[str, CommandParser]:
+        """Return the parsers of its commands by name; empty: it has none."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                return action.choices
+        return {}
+
+    def chosen(self, parsed: argparse.Namespace) -> str:
+        """Return the name of the one of its commands that was parsed."""
+        (action,) = (a for a in self._actions if isinstance(a, argparse._SubParsersAction))
+        name: str = getattr(parsed, action.dest)
+        return name
+
     def withhold_defaults(self) -> None:
         """Leave options that are not given out of what is parsed; :meth:`fill` puts them in."""
+        for inner in self.commands.values():
+            inner.withhold_defaults()
         self._withheld = {a: a.default for a in self._actions if a.option_strings}
         for action in self._withheld:
             action.default = argparse.SUPPRESS

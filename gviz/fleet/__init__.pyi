@@ -7,6 +7,7 @@ from gviz.fleet.answers import FleetReport as FleetReport
 from gviz.fleet.answers import HeatMap as HeatMap
 from gviz.fleet.answers import HostClock as HostClock
 from gviz.fleet.answers import RankPlace as RankPlace
+from gviz.fleet.answers import SlowLink as SlowLink
 from gviz.fleet.answers import SlowRank as SlowRank
 from gviz.fleet.answers import WorkSeries as WorkSeries
 from gviz.fleet.answers import ask as ask

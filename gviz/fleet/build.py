@@ -9,12 +9,15 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from gviz.errors import RecordingError
+from gviz.fleet.answers import find_communicators, open_tables
 from gviz.fleet.cluster import Mapper
 from gviz.fleet.heads import Failure, RecordingHead, choose, read_head
 from gviz.fleet.manifest import Manifest, MappedRecording
+from gviz.fleet.parquet import pack_pieces
 from gviz.fleet.part import Batch, FleetPart, Numbered, map_batch
 from gviz.fleet.sources import RecordingSource
 from gviz.fleet.store import Store
+from gviz.fleet.tables import COMMUNICATORS
 from gviz.system import NO_PROGRESS, Progress
 
 #: Starts processes only when it is entered.
@@ -130,7 +133,11 @@ class _Build:
         added = len(self._manifest.recordings) - count
         if not self._manifest.recordings:
             raise RecordingError(self._why_nothing())
+        if added:
+            self._settle()
         saved = self._save()
+        if added and self._saves:
+            self._store.remove_unknown(saved)
         return Built(
             build=self._number if added else 0,
             added_count=added,
@@ -194,6 +201,15 @@ class _Build:
         ]
         self._manifest = replace(manifest, recordings=(*manifest.recordings, *added))
         self._save()
+
+    def _settle(self) -> None:
+        """Find what only all recordings tell, and make fewer files of many small ones."""
+        with open_tables(self._store, self._manifest) as connection:
+            found = find_communicators(connection)
+        content = pack_pieces(COMMUNICATORS.arrow_schema(), [found])
+        name = f"{self._number:04}"
+        whole = self._store.replace_table(self._manifest, COMMUNICATORS.name, name, content)
+        self._manifest = self._store.join_small(whole, name)
 
     def _save(self) -> Manifest:
         now = {one.source.url for one in self._failures}

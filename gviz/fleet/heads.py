@@ -79,11 +79,21 @@ def read_head(source: RecordingSource) -> RecordingHead:
                 )
                 for run in find_ranks(recording)
             )  # fmt: skip
+            if not recording.is_whole:
+                return RecordingHead(source, (), damaged(source.url))
     except (GvizError, OSError) as error:
         return RecordingHead(source, (), str(error))
     if not runs:
         return RecordingHead(source, (), f"no graph was launched in {source.url}; leave it out")
     return RecordingHead(source, runs)
+
+
+def damaged(url: str) -> str:
+    """Return why a damaged recording is left out, and what to do."""
+    return (
+        f"{url} is damaged, and what is left of it would stand beside whole ones; "
+        "'gviz recover' writes that as a recording of its own"
+    )
 
 
 def choose(

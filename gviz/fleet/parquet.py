@@ -46,6 +46,19 @@ def pack_pieces(schema: Any, pieces: Sequence[Mapping[str, Any]]) -> bytes:
     return found
 
 
+def join_files(contents: Sequence[bytes]) -> bytes:
+    """Return Parquet files of one schema as one file."""
+    arrow, parquet = load_alone("pyarrow"), load_alone("pyarrow.parquet")
+    tables = [parquet.read_table(arrow.BufferReader(content)) for content in contents]
+    sink = arrow.BufferOutputStream()
+    parquet.write_table(
+        arrow.concat_tables(tables).combine_chunks(), sink,
+        compression="zstd", compression_level=_LEVEL,
+    )  # fmt: skip
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
 def write_rows(
     path: Path, types: Mapping[str, str], pages: Iterable[Sequence[Sequence[Any]]]
 ) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gviz.errors import GvizError
-from gviz.fleet.heads import Failure, RecordingHead
+from gviz.errors import GvizError, RecordingError
+from gviz.fleet.heads import Failure, RecordingHead, damaged
 from gviz.fleet.mapped import Rows, map_run
 from gviz.fleet.parquet import pack_pieces
 from gviz.fleet.sources import local_file
@@ -111,6 +111,8 @@ def _map_recording(one: Numbered, batch: Batch, structures: Mapping[str, Structu
         for run in recording.fetch_runs():
             if run.run_id in wanted:
                 map_run(recording, run, first, batch.known, found)
+        if not recording.is_whole:
+            raise RecordingError(damaged(one.head.source.url))
     return found
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from gviz.errors import RecordingError, cannot_write
 from gviz.fleet.manifest import MANIFEST, Manifest, decode_manifest
+from gviz.fleet.parquet import join_files
 from gviz.fleet.part import FleetPart
 from gviz.fleet.sources import is_local, open_store, read_source
 from gviz.fleet.tables import TABLES
@@ -23,6 +25,8 @@ from gviz.system import create_file, mode_for
 _UNFINISHED = ".part"
 _LOCK = ".lock"
 _PARQUET = ".parquet"
+#: Larger files stay as they are; so many bytes of smaller ones become one, where there are so many.
+_SMALL_BYTES, _JOINED_BYTES, _LEAST_JOINED = 4_000_000, 32_000_000, 16
 
 
 class Store:
@@ -148,6 +152,49 @@ class Store:
                     path = f"{table}/{one.fingerprint}{_PARQUET}"
                     added.setdefault(table, []).append(self._write(path, content))
         return manifest.with_files(added).with_structures(fingerprints)
+
+    def replace_table(self, manifest: Manifest, table: str, name: str, content: bytes) -> Manifest:
+        """Write a table anew as one file; return the manifest with it, which is not written."""
+        written = self._write(f"{table}/{name}{_PARQUET}", content)
+        return replace(manifest, files={**manifest.files, table: (written,)})
+
+    def join_small(self, manifest: Manifest, name: str) -> Manifest:
+        """Make one file of many small ones; return the manifest with it, which is not written.
+
+        Parameters
+        ----------
+        name
+            The beginning of what the files are called, which no other build has.
+        """
+        files = dict(manifest.files)
+        for table, paths in manifest.files.items():
+            kept: list[str] = []
+            for number, some in enumerate(self._small(table, paths)):
+                if len(some) < _LEAST_JOINED:
+                    kept += some
+                    continue
+                whole = join_files([self.system.cat_file(self.path(path)) for path in some])
+                kept.append(self._write(f"{table}/joined-{name}-{number:03}{_PARQUET}", whole))
+            files[table] = tuple(kept)
+        return replace(manifest, files=files)
+
+    def _small(self, table: str, paths: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the files of a table, small ones that follow each other together."""
+        sizes = {
+            one["name"].rpartition("/")[2]: int(one["size"])
+            for one in self.system.ls(self.path(table), detail=True)
+        }
+        together: list[str] = []
+        total = 0
+        for path in paths:
+            size = sizes[path.rpartition("/")[2]]
+            if together and (size > _SMALL_BYTES or total + size > _JOINED_BYTES):
+                yield together
+                together, total = [], 0
+            together.append(path)
+            total += size
+        if together:
+            yield together
 
     def _write(self, name: str, content: bytes) -> str:
         """Write a file whole or not at all; return its name."""

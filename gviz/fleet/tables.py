@@ -220,11 +220,24 @@ COLLECTIVES = FleetTable(
         duration_ns=("int64", "how long it took, waiting included"),
     ),
 )
+COMMUNICATORS = FleetTable(
+    "communicators",
+    "a rank in a collective that has several communicators; written anew by each build",
+    _RUN_GRAPH
+    | _NODE
+    | _columns(
+        communicator=(
+            "int32",
+            "estimated: ranks of one number leave it together; of one with a single communicator "
+            "there are no rows",
+        ),
+    ),
+)
 
 TABLES = {
     table.name: table
     for table in (
-        RANKS, RUN_GRAPHS, NODE_TIMES, LAYER_TIMES, OWN_WORK, LAUNCHES, COLLECTIVES,
+        RANKS, RUN_GRAPHS, NODE_TIMES, LAYER_TIMES, OWN_WORK, LAUNCHES, COLLECTIVES, COMMUNICATORS,
         GRAPHS, NODES, EDGES, FINDINGS,
     )
 }  # fmt: skip

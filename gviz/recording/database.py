@@ -46,6 +46,11 @@ class Database:
         self.file = sound_file(self._path)
         self.connection = open_to_read(self.file, self._path, any_thread=True)
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether no damage was met so far."""
+        return self.file == self._path
+
     def close(self) -> None:
         """Close the file."""
         self.connection.close()
@@ -69,7 +74,7 @@ class Database:
         try:
             return read()
         except DamagedError:
-            if self.file != self._path:
+            if not self.is_whole:
                 raise
             mark_damaged(self._path)
             self.connection.close()

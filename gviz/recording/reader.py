@@ -69,6 +69,11 @@ class Recording:
         self.path = Path(path)
         self._database = Database(self.path)
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether no damage was met so far; else what is sound of the file is read."""
+        return self._database.is_whole
+
     def close(self) -> None:
         """Close the file."""
         self._database.close()

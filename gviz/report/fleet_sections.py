@@ -6,7 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gviz.families import kernel_label
-from gviz.fleet import AwaitedRank, DivergentRank, FleetRank, FleetReport, HostClock, SlowRank
+from gviz.fleet import (
+    AwaitedRank,
+    DivergentRank,
+    FleetRank,
+    FleetReport,
+    HostClock,
+    SlowLink,
+    SlowRank,
+)
 from gviz.report.document import (
     Content,
     Document,
@@ -106,6 +114,11 @@ def _sections(report: FleetReport, most: int | None) -> Iterator[Section]:
         yield section("slow", "Slow ranks", _slow_table(report.slow, most), _hosts(report))
     if report.awaited:
         yield section("awaited", "Waits for ranks", _awaited_table(report.awaited, most))
+    if report.slow_links:
+        yield section("links", "Slow links", _link_table(report.slow_links, most), say(
+            "Ranks of a communicator leave its collectives together; what these take when nobody "
+            "is awaited is the links'."
+        ))  # fmt: skip
     if report.divergent:
         yield section("divergent", "Other graphs", _divergent_table(report.divergent, most))
     if report.clocks:
@@ -162,6 +175,27 @@ def _awaited_table(found: Sequence[AwaitedRank], most: int | None) -> TableBlock
         for one in found[:most]
     ]  # fmt: skip
     return table("Ranks that others wait for", columns, rows, left_out=len(found) - len(rows))
+
+
+def _link_table(found: Sequence[SlowLink], most: int | None) -> TableBlock:
+    meaning = {name: capitalized(doc) for name, _, doc in fields_of(SlowLink)}
+    columns = [
+        column("Ranks"), numbers("Number", meaning["rank_count"]), column("Hosts"), column("Graph"),
+        numbers("Collectives", meaning["transfer_ns"]), numbers("More", meaning["excess_ns"]),
+        numbers("Share", meaning["excess_fraction"]),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [
+            MISSING if one.first_rank is None else f"{one.first_rank} to {one.last_rank}",
+            number(one.rank_count, "estimated"),
+            ", ".join(one.hosts[:_MOST_RANGES]) or MISSING, one.graph,
+            ns(one.transfer_ns, "estimated"), ns(one.excess_ns, "estimated"),
+            share(one.excess_fraction, "estimated"),
+        ]
+        for one in found[:most]
+    ]  # fmt: skip
+    label = "Communicators whose collectives take longer"
+    return table(label, columns, rows, left_out=len(found) - len(rows))
 
 
 def _divergent_table(found: Sequence[DivergentRank], most: int | None) -> TableBlock:

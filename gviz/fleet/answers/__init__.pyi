@@ -1,3 +1,4 @@
+from gviz.fleet.answers.communicators import find_communicators as find_communicators
 from gviz.fleet.answers.fleet_report import read_report as read_report
 from gviz.fleet.answers.fleet_report import report_to_json as report_to_json
 from gviz.fleet.answers.heat_map import HeatMap as HeatMap
@@ -10,10 +11,12 @@ from gviz.fleet.answers.overview import read_overview as read_overview
 from gviz.fleet.answers.questions import ask as ask
 from gviz.fleet.answers.questions import fleet_columns as fleet_columns
 from gviz.fleet.answers.questions import open_manifest as open_manifest
+from gviz.fleet.answers.questions import open_tables as open_tables
 from gviz.fleet.answers.questions import read_version as read_version
 from gviz.fleet.answers.results import AwaitedRank as AwaitedRank
 from gviz.fleet.answers.results import DivergentRank as DivergentRank
 from gviz.fleet.answers.results import FleetRank as FleetRank
 from gviz.fleet.answers.results import FleetReport as FleetReport
 from gviz.fleet.answers.results import HostClock as HostClock
+from gviz.fleet.answers.results import SlowLink as SlowLink
 from gviz.fleet.answers.results import SlowRank as SlowRank

@@ -59,12 +59,17 @@ def fit_clocks(ends: FloatArray) -> FittedClocks:
     when = ends[:, 0]
     first = float(np.nanmin(when)) if (~np.isnan(when)).any() else 0.0
     lines = np.zeros((hosts, 2))
-    for _ in range(_ROUNDS):
+    reached, more = 0, _ROUNDS
+    while more:
+        more -= 1
         for host in range(hosts):
             lines[host] = _line(when - first, ends[:, host] - when)
         lines -= lines[0]  # the first host's clock is the one that others are beside
         corrected = ends - lines[:, 0] - lines[:, 1] * (ends - first)
         when = _middle(corrected)
+        # Through a machine that has been put on the first one's clock others can be.
+        if (now := int((~np.isnan(lines[:, 0])).sum())) > reached:
+            reached, more = now, _ROUNDS
     apart = np.abs(corrected - when[:, None])
     known = count >= LEAST_EXECUTIONS
     residual = np.array([_percentile(apart[:, host]) for host in range(hosts)])

@@ -15,13 +15,17 @@ from gviz.fleet.answers.results import (
     FleetRank,
     FleetReport,
     HostClock,
+    SlowLink,
 )
 from gviz.fleet.answers.slow_ranks import find_slow_ranks
+from gviz.fleet.answers.stragglers import find_slow
 from gviz.fleet.manifest import Manifest
-from gviz.stats import to_document
+from gviz.stats import IntArray, to_document
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 REPORT_VERSION = 1
+#: Places of executions by hosts: 80 MB.
+_MOST_ENDS = 10_000_000
 
 
 def report_to_json(report: FleetReport) -> dict[str, Any]:
@@ -61,6 +65,7 @@ def report_of(connection: Any, manifest: Manifest) -> FleetReport:
         compared_count=compared,
         slow=find_slow_ranks(connection, answers.ranks),
         awaited=answers.awaited(divergent),
+        slow_links=answers.slow_links(),
         divergent=divergent,
         clocks=answers.clocks() if hosts > 1 else (),
     )
@@ -92,6 +97,18 @@ class _Answers:
         ]
         return tuple(one for one in found if one.rank not in apart)
 
+    def slow_links(self) -> tuple[SlowLink, ...]:
+        """Return the communicators that are slow beside others of as many ranks."""
+        found = self._connection.execute(_LINKS).fetchnumpy()
+        alike = np.stack([found[x].astype(np.int64) for x in ("graph_key", "nth", "rank_count")])
+        slow: list[int] = []
+        for kind in np.unique(alike, axis=1).T:
+            rows = np.flatnonzero((kind == alike.T).all(axis=1))
+            excess = (found["transfer_ns"] - found["usual_ns"])[rows]
+            slow += rows[find_slow(found["transfer_ns"][rows], excess)].tolist()
+        links = [_slow_link({name: values[row] for name, values in found.items()}) for row in slow]
+        return tuple(sorted(links, key=lambda one: -one.excess_fraction))
+
     def divergent(self) -> tuple[DivergentRank, ...]:
         """Return the ranks that launch something else."""
         rows = self._connection.execute(
@@ -109,9 +126,39 @@ class _Answers:
             return ()
         hosts, host = np.unique(found["host"].astype(str), return_inverse=True)
         execution = found["execution"].astype(np.int64)
-        ends = np.full((int(execution.max()) + 1, len(hosts)), np.nan)
+        chosen = _some_executions(int(execution.max()) + 1, len(hosts))
+        kept = np.isin(execution, chosen)
+        execution = np.searchsorted(chosen, execution[kept])
+        host, found = host[kept], {name: values[kept] for name, values in found.items()}
+        ends = np.full((len(chosen), len(hosts)), np.nan)
         ends[execution, host] = found["end_ns"] - found["end_ns"].min()
         return _host_clocks(hosts.tolist(), fit_clocks(ends))
+
+
+def _slow_link(row: dict[str, Any]) -> SlowLink:
+    first, last = (
+        None if np.ma.is_masked(row[name]) else int(row[name])
+        for name in ("first_rank", "last_rank")
+    )
+    transfer, usual = float(row["transfer_ns"]), float(row["usual_ns"])
+    return SlowLink(
+        graph=str(row["graph"]),
+        rank_count=int(row["rank_count"]),
+        first_rank=first,
+        last_rank=last,
+        hosts=tuple(row["hosts"]),
+        transfer_ns=transfer,
+        excess_ns=transfer - usual,
+        excess_fraction=transfer / usual - 1,
+    )
+
+
+def _some_executions(count: int, hosts: int) -> IntArray:
+    """Return executions by which clocks are fitted: all, or as many by chance as memory holds."""
+    most = max(_MOST_ENDS // hosts, 1)
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
 
 
 def _host_clocks(hosts: list[str], found: FittedClocks) -> tuple[HostClock, ...]:
@@ -125,8 +172,7 @@ def _host_clocks(hosts: list[str], found: FittedClocks) -> tuple[HostClock, ...]
 #: Those that come last in most executions of a collective. Of two ranks each does in half of them.
 _AWAITED = """
     WITH launched AS (
-        SELECT graph_key, nth, count(DISTINCT ordinal) AS launch_count,
-            count(DISTINCT (recording_id, run_id)) AS rank_count
+        SELECT graph_key, nth, count(DISTINCT ordinal) AS launch_count
         FROM collectives GROUP BY graph_key, nth
     )
     SELECT recording_id, run_id, any_value(graph), max(last_fraction),
@@ -136,10 +182,27 @@ _AWAITED = """
     HAVING max(last_fraction) > greatest(0.5, 1.5 / any_value(rank_count))
     ORDER BY wait_ns DESC
 """
+#: All collectives of a launch together, by communicators that have the same ranks.
+_LINKS = """
+    SELECT any_value(graph) AS graph, rank_count, first_rank, last_rank,
+        any_value(hosts) AS hosts, sum(transfer_ns) AS transfer_ns, sum(usual_ns) AS usual_ns,
+        graph_key, nth
+    FROM slow_links WHERE usual_ns > 0
+    GROUP BY graph_key, nth, communicator, rank_count, first_rank, last_rank
+"""
 #: Of each execution the middle end on each host.
 _ENDS = """
-    SELECT dense_rank() OVER (ORDER BY graph_key, nth, node, ordinal, iteration) - 1 AS execution,
-        host, median(start_ns + duration_ns)::BIGINT AS end_ns
-    FROM collectives JOIN ranks USING (recording_id, run_id) WHERE host IS NOT NULL
-    GROUP BY graph_key, nth, node, ordinal, iteration, host
+    WITH ends AS (
+        SELECT graph_key, nth, node, communicator, ordinal, iteration, host,
+            median(start_ns + duration_ns)::BIGINT AS end_ns
+        FROM executions JOIN ranks USING (recording_id, run_id) WHERE host IS NOT NULL
+        GROUP BY graph_key, nth, node, communicator, ordinal, iteration, host
+        QUALIFY count(*) OVER (
+            PARTITION BY graph_key, nth, node, communicator, ordinal, iteration
+        ) > 1
+    )
+    SELECT dense_rank() OVER (
+            ORDER BY graph_key, nth, node, communicator, ordinal, iteration
+        ) - 1 AS execution, host, end_ns
+    FROM ends
 """

@@ -209,15 +209,15 @@ _WORK_BY_LAYER = """
 """
 _WAITS_BY_COLLECTIVE = """
     WITH here AS (
-        SELECT * FROM collectives
+        SELECT * FROM executions
         WHERE graph_key = $key AND nth = $nth
     ), least AS (
-        SELECT node, ordinal, iteration, min(duration_ns) AS least_ns
-        FROM here GROUP BY node, ordinal, iteration
+        SELECT node, communicator, ordinal, iteration, min(duration_ns) AS least_ns
+        FROM here GROUP BY node, communicator, ordinal, iteration
     )
     SELECT recording_id, run_id, avg(duration_ns - least_ns) AS value, node AS place,
         any_value(CASE WHEN layer < 0 THEN name ELSE layer_name END) AS name
-    FROM here JOIN least USING (node, ordinal, iteration)
+    FROM here JOIN least USING (node, communicator, ordinal, iteration)
         JOIN (SELECT node, name, layer, layer_name FROM nodes WHERE graph_key = $key) USING (node)
     SEMI JOIN (SELECT * FROM layer_times WHERE graph_key = $key AND nth = $nth)
         USING (recording_id, run_id)

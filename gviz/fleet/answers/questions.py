@@ -69,6 +69,19 @@ def open_questions(url: str) -> Iterator[tuple[Any, Manifest]]:
         If DuckDB or pyarrow are not installed.
     """
     store, manifest = open_manifest(url)
+    with open_tables(store, manifest) as connection:
+        yield connection, manifest
+
+
+@contextmanager
+def open_tables(store: Store, manifest: Manifest) -> Iterator[Any]:
+    """Yield a DuckDB connection that has the tables and views of a manifest, and nothing else.
+
+    Raises
+    ------
+    GvizError
+        If DuckDB or pyarrow are not installed.
+    """
     duckdb, arrow, dataset = load("duckdb"), load("pyarrow"), load("pyarrow.dataset")
     with duckdb.connect(":memory:", config=_SETTINGS) as connection:
         for table in TABLES.values():
@@ -84,7 +97,7 @@ def open_questions(url: str) -> Iterator[tuple[Any, Manifest]]:
             connection.execute(f"CREATE TEMP VIEW {view.name} AS {view.sql}")
         for lock in _LOCKS:
             connection.execute(lock)
-        yield connection, manifest
+        yield connection
 
 
 def ask(url: str, sql: str, *, most_rows: int | None, seconds: float) -> QueryResult:

@@ -75,6 +75,24 @@ class AwaitedRank:
 
 
 @dataclass(frozen=True, slots=True)
+class SlowLink:
+    """A communicator whose collectives take longer than those of others when nobody is awaited."""
+
+    graph: str = figure("stated", "the graph")
+    rank_count: int = figure("estimated", "ranks in it")
+    first_rank: int | None = figure("estimated", "the first of them; null: not recorded")
+    last_rank: int | None = figure("estimated", "the last of them")
+    hosts: tuple[str, ...] = figure("estimated", "their machines")
+    transfer_ns: float = figure(
+        "estimated", "what its collectives take in a launch when nobody is awaited"
+    )
+    excess_ns: float = figure(
+        "estimated", "by how much that is more than in the middle one of as many ranks"
+    )
+    excess_fraction: float = figure("estimated", "that, as a share of the middle one's")
+
+
+@dataclass(frozen=True, slots=True)
 class DivergentRank:
     """A rank that launches other graphs than most, or in another order."""
 
@@ -109,5 +127,6 @@ class FleetReport:
     compared_count: int = figure("derived", "runs that are compared in a graph")
     slow: tuple[SlowRank, ...] = figure("derived", "slow ranks, the slowest first")
     awaited: tuple[AwaitedRank, ...] = figure("derived", "awaited ranks, the costliest first")
+    slow_links: tuple[SlowLink, ...] = figure("estimated", "slow communicators, the slowest first")
     divergent: tuple[DivergentRank, ...] = figure("derived", "those that launch something else")
     clocks: tuple[HostClock, ...] = figure("derived", "clocks of machines; empty: one machine")

@@ -62,44 +62,101 @@ _SLOWEST_RANKS = FleetView(
     """,
 )  # fmt: skip
 
+_EXECUTIONS = FleetView(
+    "executions",
+    "an execution of a collective by a rank, with the communicator that it is in; 0: of those with "
+    "one only",
+    (
+        "graph_key", "nth", "node", "communicator", "ordinal", "iteration", "recording_id",
+        "run_id", "start_ns", "duration_ns",
+    ),
+    """
+    SELECT graph_key, nth, node, coalesce(communicator, 0) AS communicator, ordinal, iteration,
+        recording_id, run_id, start_ns, duration_ns
+    FROM collectives
+        LEFT JOIN communicators USING (recording_id, run_id, graph_key, nth, node)
+    """,
+)  # fmt: skip
+
 _WAITS_FOR = FleetView(
     "waits_for",
-    "a rank that others wait for in a collective: it takes least of all, because it comes last; "
-    "that which costs the others most first",
+    "a rank that others wait for in a collective: it takes least of all in its communicator, "
+    "because it comes last; that which costs the others most first",
     (
         "rank", "host", "graph", "collective", "layer", "last_count", "execution_count",
         "last_fraction", "mean_wait_ns", "longest_wait_ns", "longest_waiting_rank",
-        "recording_id", "run_id", "graph_key", "nth", "node",
+        "communicator", "rank_count", "recording_id", "run_id", "graph_key", "nth", "node",
     ),
     """
     WITH least AS (
-        SELECT graph_key, nth, node, ordinal, iteration, min(duration_ns) AS least_ns,
+        SELECT graph_key, nth, node, communicator, ordinal, iteration, count(*) AS rank_count,
+            min(duration_ns) AS least_ns,
             arg_min(recording_id, duration_ns) AS recording_id,
             arg_min(run_id, duration_ns) AS run_id,
             avg(duration_ns) AS mean_ns, max(duration_ns) AS most_ns,
             arg_max(recording_id, duration_ns) AS waiting_recording_id,
             arg_max(run_id, duration_ns) AS waiting_run_id
-        FROM collectives GROUP BY graph_key, nth, node, ordinal, iteration
+        FROM executions GROUP BY graph_key, nth, node, communicator, ordinal, iteration
         HAVING count(*) > 1
     ), counted AS (
-        SELECT graph_key, nth, node, count(*) AS execution_count
-        FROM least GROUP BY graph_key, nth, node
+        SELECT graph_key, nth, node, communicator, count(*) AS execution_count,
+            max(rank_count) AS rank_count
+        FROM least GROUP BY graph_key, nth, node, communicator
     ), last AS (
-        SELECT graph_key, nth, node, recording_id, run_id, count(*) AS last_count,
+        SELECT graph_key, nth, node, communicator, recording_id, run_id, count(*) AS last_count,
             avg(mean_ns - least_ns) AS mean_wait_ns, max(most_ns - least_ns) AS longest_wait_ns,
             arg_max(waiting_recording_id, most_ns - least_ns) AS waiting_recording_id,
             arg_max(waiting_run_id, most_ns - least_ns) AS waiting_run_id
-        FROM least GROUP BY graph_key, nth, node, recording_id, run_id
+        FROM least GROUP BY graph_key, nth, node, communicator, recording_id, run_id
     )
     SELECT r.rank, r.host, graphs.name AS graph, nodes.name AS collective,
         nodes.layer_name AS layer, last_count, execution_count,
         last_count / execution_count AS last_fraction, mean_wait_ns, longest_wait_ns,
-        w.rank AS longest_waiting_rank, last.recording_id, last.run_id, graph_key, nth, node
-    FROM last JOIN counted USING (graph_key, nth, node) JOIN graphs USING (graph_key)
+        w.rank AS longest_waiting_rank, communicator, rank_count, last.recording_id, last.run_id,
+        graph_key, nth, node
+    FROM last JOIN counted USING (graph_key, nth, node, communicator) JOIN graphs USING (graph_key)
         JOIN nodes USING (graph_key, node)
         JOIN ranks r ON r.recording_id = last.recording_id AND r.run_id = last.run_id
         JOIN ranks w ON w.recording_id = waiting_recording_id AND w.run_id = waiting_run_id
     ORDER BY last_count * mean_wait_ns DESC
+    """,
+)  # fmt: skip
+
+_SLOW_LINKS = FleetView(
+    "slow_links",
+    "what a collective takes in a communicator when nobody is awaited, beside the middle one of "
+    "all communicators of as many ranks; the slowest first",
+    (
+        "graph", "collective", "layer", "communicator", "rank_count", "first_rank", "last_rank",
+        "hosts", "transfer_ns", "usual_ns", "excess_fraction", "graph_key", "nth", "node",
+    ),
+    """
+    WITH least AS (
+        SELECT graph_key, nth, node, communicator, ordinal, iteration,
+            min(duration_ns) AS least_ns
+        FROM executions GROUP BY graph_key, nth, node, communicator, ordinal, iteration
+        HAVING count(*) > 1
+    ), transfers AS (
+        SELECT graph_key, nth, node, communicator, median(least_ns) AS transfer_ns
+        FROM least GROUP BY graph_key, nth, node, communicator
+    ), members AS (
+        SELECT graph_key, nth, node, communicator, count(DISTINCT (recording_id, run_id))
+            AS rank_count, min(rank) AS first_rank, max(rank) AS last_rank,
+            list_sort(list_distinct(list(host))) AS hosts
+        FROM communicators JOIN ranks USING (recording_id, run_id)
+        GROUP BY graph_key, nth, node, communicator
+    ), usual AS (
+        SELECT graph_key, nth, node, rank_count, median(transfer_ns) AS usual_ns
+        FROM transfers JOIN members USING (graph_key, nth, node, communicator)
+        GROUP BY graph_key, nth, node, rank_count
+    )
+    SELECT graphs.name AS graph, nodes.name AS collective, layer_name AS layer, communicator,
+        rank_count, first_rank, last_rank, hosts, transfer_ns, usual_ns,
+        transfer_ns / nullif(usual_ns, 0) - 1 AS excess_fraction, graph_key, nth, node
+    FROM transfers JOIN members USING (graph_key, nth, node, communicator)
+        JOIN usual USING (graph_key, nth, node, rank_count)
+        JOIN graphs USING (graph_key) JOIN nodes USING (graph_key, node)
+    ORDER BY excess_fraction DESC
     """,
 )  # fmt: skip
 
@@ -160,4 +217,4 @@ _NODE_SPREAD = FleetView(
     """,
 )  # fmt: skip
 
-VIEWS = (_SLOWEST_RANKS, _WAITS_FOR, _DIVERGENT_GRAPHS, _NODE_SPREAD)
+VIEWS = (_SLOWEST_RANKS, _EXECUTIONS, _WAITS_FOR, _SLOW_LINKS, _DIVERGENT_GRAPHS, _NODE_SPREAD)

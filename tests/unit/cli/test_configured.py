@@ -105,13 +105,42 @@ def test_file_cannot_choose_what_is_written_or_who_connects(
     assert f"{key}: is for the command line alone: docs/configuration.md" in done.stderr
 
 
+def test_a_command_of_a_command_has_a_table_of_its_own(folder: Path) -> None:
+    text = "[options.fleet.query]\nseconds = 5\n[options.fleet.build]\nworkers = 2\n"
+    (folder / "gviz.toml").write_text(text)
+    assert _parse("fleet", "query", "x").seconds == 5
+    assert _parse("fleet", "query", "x", "--seconds", "7").seconds == 7
+    assert _parse("fleet", "build", "x", "-o", "y").workers == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[options.fleet.raport]\n", "[options.fleet]: there is no command 'raport'; did you mean"),
+        ("[options.fleet]\nquery = 1\n", "options of query stand in a table of their own"),
+        ("[options.fleet.query]\nsecond = 1\n", "[options.fleet.query]: there is no option"),
+        ("[options.fleet.query]\nseconds = 'x'\n", "[options.fleet.query] seconds: invalid"),
+        ("[options.fleet.build]\nscheduler = 'tcp://x:1'\n", None),
+    ],
+)
+def test_mistakes_in_it_are_named(
+    gviz_here: Gviz, folder: Path, text: str, why: str | None
+) -> None:
+    (folder / "gviz.toml").write_text(text)
+    words = ["query", "x"] if why else ["build", "x", "-o", "y"]
+    done = gviz_here("fleet", *words)
+    assert done.returncode == 2
+    assert (why or "scheduler: is for the command line alone") in done.stderr
+
+
 def test_help_still_says_the_defaults(gviz_here: Gviz) -> None:
     assert "(default: 127.0.0.1)" in " ".join(gviz_here("view", "--help").stdout.split())
 
 
 def test_what_cannot_be_configured_are_options_and_documented() -> None:
-    texts = {t for c in COMMANDS for a in build_parser(c).command(c)._actions
-             for t in a.option_strings}  # fmt: skip
+    parsers = [build_parser(c).command(c) for c in COMMANDS]
+    parsers += [inner for parser in parsers for inner in parser.commands.values()]
+    texts = {t for parser in parsers for a in parser._actions for t in a.option_strings}
     page = (ROOT / "docs" / "configuration.md").read_text()
     assert {name for name in UNCONFIGURED if f"--{name}" not in texts} == set()
     assert {name for name in UNCONFIGURED - {"help"} if f"`--{name}`" not in page} == set()
@@ -122,6 +151,6 @@ def test_example_of_the_documents_is_right(folder: Path) -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (folder / "gviz.toml").write_text(example)
     for command in tomllib.loads(example)["options"]:
-        words = {"run": ["p"], "info": ["x"]}.get(command, [])
+        words = {"run": ["p"], "info": ["x"], "fleet": ["query", "x"]}.get(command, [])
         _parse(command, *words)
     assert _parse("view").no_browser is True

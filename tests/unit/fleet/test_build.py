@@ -114,7 +114,8 @@ def test_new_files_only_are_read(own: Path, tmp_path: Path) -> None:
     last = own / "rank3.gviz"
     last.rename(tmp_path / "rank3.gviz")
     build(own, target)
-    before = {path: path.stat().st_mtime_ns for path in target.rglob("*.parquet")}
+    parts = [path for path in target.rglob("*.parquet") if path.parent.name != "communicators"]
+    before = {path: path.stat().st_mtime_ns for path in parts}
     (tmp_path / "rank3.gviz").rename(last)
     built = build(own, target)
     assert (built.build, built.added_count, built.known_count) == (2, 1, 3)
@@ -123,6 +124,28 @@ def test_new_files_only_are_read(own: Path, tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in before} == before
     unchanged = build(own, target)
     assert (unchanged.build, unchanged.added_count, unchanged.known_count) == (0, 0, 4)
+
+
+def test_many_small_files_become_one_without_a_lost_row(own: Path, tmp_path: Path) -> None:
+    target = tmp_path / "fleet"
+    for number in range(20):
+        path = own / f"x{number}" / "rank0.gviz"
+        path.parent.mkdir()
+        shutil.copy(own / "rank0.gviz", path)
+        with sqlite3.connect(path) as database:
+            change = "UPDATE run SET rank = ?, process_id = ?, name = ?"
+            database.execute(change, (number, number, str(number)))
+        database.close()
+        build(path, target)
+        files = [path.name for path in (target / "ranks").iterdir()]
+        manifest = json.loads((target / MANIFEST).read_text())
+        assert sorted(manifest["files"]["ranks"]) == sorted(f"ranks/{name}" for name in files)
+        assert len(files) < 16
+        assert sorted(read(target, "ranks")["rank"]) == list(range(number + 1))
+    assert any(name.startswith("joined-") for name in files)
+    times = read(target, "node_times")
+    assert sorted(set(times["recording_id"])) == list(range(1, 21))
+    assert len(times["node"]) == 20 * 4
 
 
 def test_one_that_cannot_be_read_is_listed_and_the_rest_is_built(own: Path, tmp_path: Path) -> None:
@@ -139,6 +162,7 @@ def test_one_that_cannot_be_read_is_listed_and_the_rest_is_built(own: Path, tmp_
     reasons = {Path(x.source.url).name: x.reason for x in built.failures}
     assert set(reasons) == {"rank0.gviz", "rank1.gviz", "rank2.gviz", "other.gviz", "empty.gviz"}
     assert "holds the same run" in reasons["rank0.gviz"]  # copy.gviz comes first
+    assert "is damaged" in reasons["rank1.gviz"]
     assert f"has schema {SCHEMA_VERSION + 1}" in reasons["rank2.gviz"]
     assert "another job" in reasons["other.gviz"]
     assert read(tmp_path / "fleet", "ranks")["rank"] == [0, 3]

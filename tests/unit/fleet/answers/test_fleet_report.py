@@ -101,12 +101,37 @@ def test_the_verdict_comes_first(report: FleetReport) -> None:
     assert "Rank 9 on node0001, rank 14 on node0001 launch other graphs than most" in lines[3]
 
 
+def test_communicators_and_the_slow_one_of_them_are_found(tmp_path: Path) -> None:
+    truth = Truth(ranks=16, seed=5, slow={1: (6, 1.6)}, group=4, slow_links={2: 3_000})
+    (tmp_path / "r").mkdir()
+    list(write_fleet(tmp_path / "r", truth))
+    target = str(tmp_path / "fleet")
+    build_fleet(find_sources([str(tmp_path / "r")]), target, mapper_here)
+    sql = "SELECT DISTINCT rank, communicator FROM communicators JOIN ranks " \
+          "USING (recording_id, run_id) ORDER BY rank"  # fmt: skip
+    found = ask(target, sql, most_rows=None, seconds=60).rows
+    assert found == tuple((rank, truth.communicator(rank)) for rank in range(16))
+    report = read_report(target)
+    (link,) = report.slow_links
+    assert (link.first_rank, link.last_rank, link.rank_count) == (8, 11, 4)
+    assert link.hosts == (host_of(8),)
+    assert link.excess_fraction == pytest.approx(0.5, abs=0.05)
+    assert [one.rank.rank for one in report.slow] == [1]
+    # The others of its communicator wait for rank 1; those of others have nothing to do with it.
+    first = ask(target, "SELECT * FROM waits_for LIMIT 1", most_rows=1, seconds=60)
+    awaited = dict(zip(first.columns, first.rows[0], strict=True))
+    assert (awaited["rank"], awaited["communicator"], awaited["rank_count"]) == (1, 0, 4)
+    assert awaited["longest_waiting_rank"] in (0, 2, 3)
+    text = render_text(fleet_document(report), 200)
+    assert "8 to 11" in text
+
+
 def test_ranks_that_differ_alike_share_a_row() -> None:
     ranks = [r for r in range(3_000) if r % 100] + [5_000]
     same = ("graphs", ("step 1",), ("step 2",))
     found = [DivergentRank(FleetRank(1 + r, 1, r, "a", "", "x.gviz"), *same) for r in ranks]
     other = DivergentRank(FleetRank(9_999, 1, 0, "a", "", "x.gviz"), "order", (), ())
-    report = FleetReport(1, 6_000, 1, 1, 0, 2, 6_000, (), (), (*found, other), ())
+    report = FleetReport(1, 6_000, 1, 1, 0, 2, 6_000, (), (), (), (*found, other), ())
     text = render_text(fleet_document(report), 200)
     assert "1–99, 101–199, 201–299," in text
     assert "more" in text
