@@ -1,7 +1,8 @@
 """Cost and accuracy of fleets: ranks a second, bytes a rank, questions, what of planted is found.
 
-    python -P bench/fleet.py [RANKS ...]      by default 16, 64 and 256; --seeds N fleets without
-                                              a slow rank are looked through for false alarms
+    python -P bench/fleet.py [--ranks N ...]  by default 16, 64 and 256; --seeds N fleets without
+                                              a slow rank are looked through for false alarms,
+                                              --group N ranks are in a communicator (0: all)
 
 Ranks are made of a real recording (tests/fleet_recordings.py), and built by as many processes as
 there are cores.
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,15 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from fleet_recordings import Truth, host_of, plant, simulate_own_work, write_fleet
 
-from gviz.fleet import FleetReport, ask, build_fleet, dask_mapper, find_sources, read_report
+from gviz.fleet import (
+    FleetReport,
+    ask,
+    build_fleet,
+    dask_mapper,
+    find_sources,
+    read_overview,
+    read_report,
+)
 from gviz.fleet.answers.stragglers import find_slow
 from gviz.fleet.answers.views import VIEWS
 
@@ -33,19 +43,23 @@ _FALSE_ALARM_RANKS = 256
 def main() -> int:
     """Print a block of figures for each number of ranks."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("ranks", nargs="*", type=int, default=[16, 64, 256])
+    parser.add_argument("--ranks", nargs="+", type=int, default=[16, 64, 256])
+    parser.add_argument("--group", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=100)
     arguments = parser.parse_args()
     for ranks in arguments.ranks:
         with tempfile.TemporaryDirectory(prefix="gviz-bench-fleet-") as folder:
-            _measure(Path(folder), ranks)
+            _measure(Path(folder), ranks, arguments.group)
+    if not arguments.seeds:
+        return 0
     with tempfile.TemporaryDirectory(prefix="gviz-bench-fleet-") as folder:
         _count_false_alarms(Path(folder), arguments.seeds)
     return 0
 
 
-def _measure(folder: Path, ranks: int) -> None:
-    truth = plant(ranks, 1, slow=min(12, ranks // 5), divergent=min(3, ranks // 16))
+def _measure(folder: Path, ranks: int, group: int) -> None:
+    planted = plant(ranks, 1, slow=min(12, ranks // 5), divergent=min(3, ranks // 16))
+    truth = replace(planted, group=group, slow_links={1: 3_000} if group else {})
     recordings, target = folder / "recordings", str(folder / "fleet")
     recordings.mkdir()
     _, made = _timed(lambda: sum(path.stat().st_size for path in write_fleet(recordings, truth)))
@@ -73,6 +87,8 @@ def _measure(folder: Path, ranks: int) -> None:
         print(f"  {view.name}: {took:.2f} s")
     report, took = _timed(lambda: read_report(target))
     print(f"  report: {took:.2f} s")
+    _, took = _timed(lambda: read_overview(target))
+    print(f"  overview: {took:.2f} s; {_peak_mb():.0f} MB at most here")
     _compare(report, truth)
 
 
@@ -86,6 +102,9 @@ def _compare(report: FleetReport, truth: Truth) -> None:
           f"{len(right)}, false {len(set(slow) - planted)}; divergent found: "
           f"{len(other & truth.divergent)} of {len(truth.divergent)}, "
           f"false {len(other - truth.divergent)}")  # fmt: skip
+    if truth.group:
+        links = sorted((x.first_rank or 0) // truth.group for x in report.slow_links)
+        print(f"  slow communicators found: {links}, planted {sorted(truth.slow_links)}")
     first = truth.clocks[host_of(0)]
     errors = [
         abs(clock.offset_ns - (truth.clocks[clock.host][0] - first[0]))

@@ -6,9 +6,11 @@ from gviz.fleet.answers import FleetRank as FleetRank
 from gviz.fleet.answers import FleetReport as FleetReport
 from gviz.fleet.answers import HeatMap as HeatMap
 from gviz.fleet.answers import HostClock as HostClock
+from gviz.fleet.answers import LayerChange as LayerChange
 from gviz.fleet.answers import RankPlace as RankPlace
 from gviz.fleet.answers import SlowLink as SlowLink
 from gviz.fleet.answers import SlowRank as SlowRank
+from gviz.fleet.answers import VersionChange as VersionChange
 from gviz.fleet.answers import WorkSeries as WorkSeries
 from gviz.fleet.answers import ask as ask
 from gviz.fleet.answers import find_rank as find_rank

@@ -106,7 +106,11 @@ def local_file(url: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="gviz-fleet-") as folder:
         target = Path(folder) / f"recording{SUFFIX}"
         system.get_file(path, str(target))
-        yield target
+        try:
+            yield target
+        except RecordingError as error:
+            # Nobody knows the copy, which is gone by then.
+            raise RecordingError(str(error).replace(str(target), url)) from error
 
 
 def _meant(name: str) -> Iterator[RecordingSource]:

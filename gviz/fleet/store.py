@@ -77,6 +77,7 @@ class Store:
             If it cannot be read.
         """
         try:
+            self.system.invalidate_cache(self._root)  # stores keep lists of files
             return read_source(self.system, self.path(MANIFEST)).modified
         except OSError as error:
             raise RecordingError(f"cannot read {self.url}: {error}") from error

@@ -12,6 +12,7 @@ from gviz.fleet import (
     FleetRank,
     FleetReport,
     HostClock,
+    LayerChange,
     SlowLink,
     SlowRank,
 )
@@ -121,6 +122,9 @@ def _sections(report: FleetReport, most: int | None) -> Iterator[Section]:
         ))  # fmt: skip
     if report.divergent:
         yield section("divergent", "Other graphs", _divergent_table(report.divergent, most))
+    if report.layer_changes or report.version_changes:
+        yield section("builds", "Changes since the build before",
+                      _change_table(report.layer_changes, most), _versions(report))  # fmt: skip
     if report.clocks:
         yield section("clocks", "Clocks of machines", _clock_table(report.clocks, most),
                       _clock_note(report.clocks))  # fmt: skip
@@ -196,6 +200,33 @@ def _link_table(found: Sequence[SlowLink], most: int | None) -> TableBlock:
     ]  # fmt: skip
     label = "Communicators whose collectives take longer"
     return table(label, columns, rows, left_out=len(found) - len(rows))
+
+
+def _change_table(found: Sequence[LayerChange], most: int | None) -> TableBlock:
+    columns = [
+        column("Graph"), column("Layer"), numbers("Before"), numbers("Now"), numbers("Change"),
+        numbers("Ranks before"), numbers("Ranks now"),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [
+            one.graph, one.layer or MISSING, ns(one.before_ns), ns(one.time_ns),
+            share(one.change_fraction), number(one.before_rank_count), number(one.rank_count),
+        ]
+        for one in found[:most]
+    ]  # fmt: skip
+    label = "Layers whose work changed"
+    return table(label, columns, rows, left_out=len(found) - len(rows))
+
+
+def _versions(report: FleetReport) -> Sentence | None:
+    if not report.version_changes:
+        return None
+    changes = (
+        f"{one.name}: {', '.join(one.before[:3]) or MISSING} before, "
+        f"{', '.join(one.after[:3]) or MISSING} now"
+        for one in report.version_changes
+    )
+    return say(joined(changes, "; "), ".")
 
 
 def _divergent_table(found: Sequence[DivergentRank], most: int | None) -> TableBlock:

@@ -18,5 +18,7 @@ from gviz.fleet.answers.results import DivergentRank as DivergentRank
 from gviz.fleet.answers.results import FleetRank as FleetRank
 from gviz.fleet.answers.results import FleetReport as FleetReport
 from gviz.fleet.answers.results import HostClock as HostClock
+from gviz.fleet.answers.results import LayerChange as LayerChange
 from gviz.fleet.answers.results import SlowLink as SlowLink
 from gviz.fleet.answers.results import SlowRank as SlowRank
+from gviz.fleet.answers.results import VersionChange as VersionChange

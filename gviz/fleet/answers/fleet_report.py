@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gviz.fleet.answers.build_changes import find_layer_changes, find_version_changes
 from gviz.fleet.answers.clocks import FittedClocks, fit_clocks
 from gviz.fleet.answers.questions import open_questions
 from gviz.fleet.answers.results import (
@@ -67,6 +68,8 @@ def report_of(connection: Any, manifest: Manifest) -> FleetReport:
         awaited=answers.awaited(divergent),
         slow_links=answers.slow_links(),
         divergent=divergent,
+        layer_changes=find_layer_changes(connection),
+        version_changes=find_version_changes(connection),
         clocks=answers.clocks() if hosts > 1 else (),
     )
 

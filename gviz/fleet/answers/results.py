@@ -103,6 +103,30 @@ class DivergentRank:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerChange:
+    """A layer whose work changed with the last build, beyond what ranks vary by."""
+
+    graph: str = figure("stated", "the graph")
+    layer: str = figure("stated", "the layer; empty: nodes in none")
+    build: int = figure("stated", "the last build")
+    before_build: int = figure("stated", "the one before that has the graph")
+    rank_count: int = figure("measured", "ranks of the last build")
+    before_rank_count: int = figure("measured", "ranks of the one before")
+    time_ns: float = figure("derived", "what its nodes take in a launch, on the middle rank")
+    before_ns: float = figure("derived", "the same before")
+    change_fraction: float = figure("derived", "the difference, as a share of that before")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """Something that ranks of the last build run on, and those of the build before do not."""
+
+    name: str = figure("stated", "column of table ranks")
+    before: tuple[str, ...] = figure("measured", "values of the build before")
+    after: tuple[str, ...] = figure("measured", "values of the last build")
+
+
+@dataclass(frozen=True, slots=True)
 class HostClock:
     """The clock of a machine beside that of the first one."""
 
@@ -129,4 +153,10 @@ class FleetReport:
     awaited: tuple[AwaitedRank, ...] = figure("derived", "awaited ranks, the costliest first")
     slow_links: tuple[SlowLink, ...] = figure("estimated", "slow communicators, the slowest first")
     divergent: tuple[DivergentRank, ...] = figure("derived", "those that launch something else")
+    layer_changes: tuple[LayerChange, ...] = figure(
+        "derived", "layers that changed with the last build, those that became slower first"
+    )
+    version_changes: tuple[VersionChange, ...] = figure(
+        "derived", "what the last build's ranks run on, and those before did not"
+    )
     clocks: tuple[HostClock, ...] = figure("derived", "clocks of machines; empty: one machine")

@@ -217,4 +217,46 @@ _NODE_SPREAD = FleetView(
     """,
 )  # fmt: skip
 
-VIEWS = (_SLOWEST_RANKS, _EXECUTIONS, _WAITS_FOR, _SLOW_LINKS, _DIVERGENT_GRAPHS, _NODE_SPREAD)
+_BUILD_CHANGES = FleetView(
+    "build_changes",
+    "the work of a layer on the middle rank of a build, beside that of the build before that has "
+    "the graph; the most changed first",
+    (
+        "graph", "layer", "build", "before_build", "rank_count", "before_rank_count", "median_ns",
+        "before_ns", "change_fraction", "deviations", "graph_key", "nth",
+    ),
+    """
+    WITH of_build AS (
+        SELECT build, graph_key, nth, layer, count(*) AS rank_count, median(total_ns) AS median_ns,
+            1.4826 * mad(total_ns) AS scale_ns
+        FROM layer_times JOIN ranks USING (recording_id, run_id)
+        GROUP BY build, graph_key, nth, layer
+    ), pairs AS (
+        SELECT *, lag(build) OVER w AS before_build, lag(rank_count) OVER w AS before_rank_count,
+            lag(median_ns) OVER w AS before_ns, lag(scale_ns) OVER w AS before_scale_ns
+        FROM of_build WINDOW w AS (PARTITION BY graph_key, nth, layer ORDER BY build)
+    ), layers AS (
+        SELECT DISTINCT graph_key, layer, layer_name FROM nodes
+    )
+    SELECT graphs.name AS graph, layer_name AS layer, build, before_build, rank_count,
+        before_rank_count, median_ns, before_ns, median_ns / nullif(before_ns, 0) - 1
+            AS change_fraction,
+        (median_ns - before_ns) / nullif(1.2533 * sqrt(
+            scale_ns * scale_ns / rank_count
+            + before_scale_ns * before_scale_ns / before_rank_count
+        ), 0) AS deviations, graph_key, nth
+    FROM pairs JOIN graphs USING (graph_key) LEFT JOIN layers USING (graph_key, layer)
+    WHERE before_build IS NOT NULL
+    ORDER BY abs(change_fraction) DESC
+    """,
+)  # fmt: skip
+
+VIEWS = (
+    _SLOWEST_RANKS,
+    _EXECUTIONS,
+    _WAITS_FOR,
+    _SLOW_LINKS,
+    _DIVERGENT_GRAPHS,
+    _NODE_SPREAD,
+    _BUILD_CHANGES,
+)

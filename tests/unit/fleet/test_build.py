@@ -126,6 +126,25 @@ def test_new_files_only_are_read(own: Path, tmp_path: Path) -> None:
     assert (unchanged.build, unchanged.added_count, unchanged.known_count) == (0, 0, 4)
 
 
+def test_a_recording_of_a_store_is_named_as_it_was_given(own: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    for rank in range(2):
+        store.put(str(own / f"rank{rank}.gviz"), f"/job/rank{rank}.gviz")
+    with sqlite3.connect(own / "rank2.gviz") as database:
+        database.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    database.close()
+    store.put(str(own / "rank2.gviz"), "/job/rank2.gviz")
+    try:
+        built = build_fleet(find_sources(["memory://job"]), "memory://fleet", mapper_here)
+        (failure,) = built.failures
+        assert failure.reason.startswith("memory:///job/rank2.gviz has schema")
+        assert built.added_count == 2
+    finally:
+        store.rm("/job", recursive=True)
+        store.rm("/fleet", recursive=True)
+
+
 def test_many_small_files_become_one_without_a_lost_row(own: Path, tmp_path: Path) -> None:
     target = tmp_path / "fleet"
     for number in range(20):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -126,12 +127,40 @@ def test_communicators_and_the_slow_one_of_them_are_found(tmp_path: Path) -> Non
     assert "8 to 11" in text
 
 
+def test_what_changed_between_two_builds(tmp_path: Path) -> None:
+    target = str(tmp_path / "fleet")
+    for build, slow in enumerate([{}, dict.fromkeys(range(6), (3, 1.2))]):
+        folder = tmp_path / f"day{build}"
+        folder.mkdir()
+        for path in write_fleet(folder, Truth(ranks=6, seed=build, slow=slow)):
+            with sqlite3.connect(path) as database:
+                later = build * 10**14
+                database.execute(
+                    "UPDATE run SET started_ns = started_ns + ?, ended_ns = ended_ns + ?, "
+                    "driver_version = ?",
+                    (later, later, f"13.{build}"),
+                )
+            database.close()
+        build_fleet(find_sources([str(folder)]), target, mapper_here)
+        report = read_report(target)
+        if not build:
+            assert (report.layer_changes, report.version_changes) == ((), ())
+    (change,) = report.layer_changes
+    assert (change.layer, change.before_build, change.build) == ("layer 3", 1, 2)
+    assert change.change_fraction == pytest.approx(0.2, abs=0.02)
+    assert (change.before_rank_count, change.rank_count) == (6, 6)
+    (version,) = report.version_changes
+    assert (version.name, version.before, version.after) == ("driver_version", ("13.0",), ("13.1",))
+    text = render_text(fleet_document(report), 200)
+    assert "driver_version: 13.0 before, 13.1 now." in text
+
+
 def test_ranks_that_differ_alike_share_a_row() -> None:
     ranks = [r for r in range(3_000) if r % 100] + [5_000]
     same = ("graphs", ("step 1",), ("step 2",))
     found = [DivergentRank(FleetRank(1 + r, 1, r, "a", "", "x.gviz"), *same) for r in ranks]
     other = DivergentRank(FleetRank(9_999, 1, 0, "a", "", "x.gviz"), "order", (), ())
-    report = FleetReport(1, 6_000, 1, 1, 0, 2, 6_000, (), (), (), (*found, other), ())
+    report = FleetReport(1, 6_000, 1, 1, 0, 2, 6_000, (), (), (), (*found, other), (), (), ())
     text = render_text(fleet_document(report), 200)
     assert "1–99, 101–199, 201–299," in text
     assert "more" in text
