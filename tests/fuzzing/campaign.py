@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
-from fuzzing.reading import check_refusal
+from fuzzing.refusals import check_refusal
 from fuzzing.targets import TARGETS
 from gviz.errors import GvizError
 
@@ -23,6 +23,9 @@ LIMIT_S = 10
 LIMIT_BYTES = 1 << 30
 #: Seeds of one process, which then makes way for another.
 _SEEDS_A_PROCESS = 5_000
+#: What a process says once it has imported what it reads with; the most that may take, seconds.
+_LOADED = "loaded"
+_LOAD_S = 120
 #: Where processes have their files: in memory, as some inputs take more time by their files than
 #: by what is read of them.
 _MEMORY = Path("/dev/shm")
@@ -129,9 +132,13 @@ def _read_with_files_in(
 ) -> int:
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(folder, seeds, read, theirs), daemon=True)
+    work = (folder, target, seeds, read, theirs)
+    process = context.Process(target=_work, args=work, daemon=True)
     process.start()
     theirs.close()
+    if not ours.poll(_LOAD_S) or ours.recv() != _LOADED:
+        process.kill()
+        raise RuntimeError(f"what {target} reads with is not imported within {_LOAD_S} s")
     for done, seed in enumerate(seeds):
         try:
             stated = ours.recv() if ours.poll(LIMIT_S) else f"took more than {LIMIT_S} s"
@@ -154,8 +161,17 @@ def _read_with_files_in(
     return len(seeds)
 
 
-def _work(folder: str, seeds: Sequence[int], read: Read, out: Connection) -> None:
+def _load(target: str) -> None:
+    """Import what reads a target's inputs: no input's time or memory is that of imports."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path in write_corpus(target, Path(folder) / "honest"):
+            read_path(target, path)
+
+
+def _work(folder: str, target: str, seeds: Sequence[int], read: Read, out: Connection) -> None:
     tempfile.tempdir = folder  # of what gviz writes aside, too
+    _load(target)
+    out.send(_LOADED)
     limit = _address_space() + LIMIT_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

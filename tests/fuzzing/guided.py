@@ -19,7 +19,7 @@ import atheris
 with atheris.instrument_imports(include=["gviz"]):
     from fuzzing.campaign import LIMIT_BYTES, LIMIT_S, write_corpus
     from fuzzing.inputs import Inputs
-    from fuzzing.reading import check_refusal
+    from fuzzing.refusals import check_refusal
 
 from gviz.errors import GvizError
 
@@ -33,9 +33,14 @@ _RUNS = 3_000
 def main(name: str, corpus: str, seconds: str, seed: str = "1") -> None:
     """Fuzz until the time is over or a fault is found."""
     folder, kept = Path(tempfile.mkdtemp()), Path(corpus)
-    honest = write_corpus(name, folder / "honest")
     kept.mkdir(parents=True, exist_ok=True)
-    inputs = Inputs(name, folder, honest)
+    # What is imported when an input is first read is guided by, too.
+    with atheris.instrument_imports(include=["gviz"]):
+        honest = write_corpus(name, folder / "honest")
+        inputs = Inputs(name, folder, honest)
+        for data in inputs.honest(honest):
+            with suppress(GvizError):
+                inputs.target.read(inputs.write(data, folder / "input"))
     for at, data in enumerate(inputs.honest(honest)):
         (kept / f"honest-{at}").write_bytes(data)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from fuzzing.reading import beside
+from fuzzing.refusals import beside
 from fuzzing.targets import PAIRS, TARGETS
 from gviz.spool.records.format import SEGMENT_SUFFIX, SPOOL_SUFFIX
 

@@ -15,6 +15,7 @@ from shown_pages import render_page
 
 import gviz.cli.commands.compare.diff
 import gviz.cli.commands.compare.trend
+from fuzzing.refusals import beside, check_refusal
 from gviz.analysis import analysis_to_json, analyze
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
@@ -43,18 +44,6 @@ from gviz.report import (
 _ADDRESSES = Addresses("/")
 #: Graphs and nodes looked at.
 _GRAPHS, _NODES = 3, 2
-#: The shortest that can say what happened and what to do.
-_SENTENCE = 15
-
-
-class NoSentenceError(Exception):
-    """A refusal that tells nobody anything."""
-
-
-def check_refusal(error: GvizError) -> None:
-    """Raise NoSentenceError unless an error has something to say."""
-    if len(str(error)) < _SENTENCE or "Traceback" in str(error):
-        raise NoSentenceError(str(error)) from error
 
 
 def look_at_everything(path: Path) -> None:
@@ -105,11 +94,6 @@ def look_at_both(path: Path) -> None:
                     refused.append(error)
     if refused:
         raise refused[0]
-
-
-def beside(path: Path) -> Path:
-    """Return the recording that one is compared with."""
-    return path.with_name(f"other-{path.name}")
 
 
 def _diff(before: Path, after: Path) -> None:

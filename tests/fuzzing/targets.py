@@ -1,6 +1,7 @@
 """Targets of fuzzing: for each honest inputs, how they are changed, and what reads them.
 
-A new importer is one line in :data:`TARGETS`.
+A new importer is one line in :data:`TARGETS`. What a target reads with is imported when it reads:
+what guided fuzzing adds to code takes long for all of gviz.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kineto_traces import trace_of, write_trace
 from life_recordings import write_life_recording
@@ -27,26 +28,14 @@ from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from fuzzing.databases import mutate_database
 from fuzzing.mutations import BINARY, TEXT, mutate, splice
-from fuzzing.reading import beside, check_refusal, look_at_both, look_at_everything
-from fuzzing.requests import mutate_request, read_request, write_requests
+from fuzzing.refusals import beside, check_refusal
 from fuzzing.spools import read_records, write_mutated_spool, write_reduced_spool
-from gviz.cli.command_line import COMMANDS, build_parser
-from gviz.cli.commands.compare.check import read_limits
-from gviz.cli.commands.files import export
-from gviz.cli.configured import fill_options
-from gviz.cli.parser import CommandParser
 from gviz.errors import GvizError
-from gviz.formats.dot.export import to_dot
-from gviz.formats.dot.importer import import_dot
-from gviz.formats.importer import import_files, import_kineto, import_nsys
-from gviz.overlay.overlay_file import read_overlay
-from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
-from gviz.recording.salvage.salvage import recover_recording
-from gviz.recording.upgrades.upgrade import upgrade_recording
-from gviz.report.summary import summarize
-from gviz.spool.processes.left_over import fold_left_over
 from gviz.spool.records.format import SPOOL_SUFFIX
+
+if TYPE_CHECKING:
+    from gviz.cli.parser import CommandParser
 
 _GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 
@@ -69,19 +58,34 @@ class Target:
     read: Callable[[Path], None]
 
 
-def importing(import_file: Callable[[Path, Path], object]) -> Callable[[Path], None]:
-    """Return what imports a file and then reads the recording that it became."""
+def read_dump(path: Path) -> None:
+    """Import a DOT dump and read the recording that it became."""
+    from gviz.formats.dot.importer import import_dot
 
-    def read(path: Path) -> None:
-        output = path.with_suffix(".gviz")
-        import_file(path, output)
-        _read_written(output)
+    import_dot(path, path.with_suffix(".gviz"))
+    _read_written(path.with_suffix(".gviz"))
 
-    return read
+
+def read_trace(path: Path) -> None:
+    """Import a trace of PyTorch's profiler and read the recording that it became."""
+    from gviz.formats.importer import import_kineto
+
+    import_kineto(path, path.with_suffix(".gviz"))
+    _read_written(path.with_suffix(".gviz"))
+
+
+def read_export(path: Path) -> None:
+    """Import an export of Nsight Systems and read the recording that it became."""
+    from gviz.formats.importer import import_nsys
+
+    import_nsys(path, path.with_suffix(".gviz"))
+    _read_written(path.with_suffix(".gviz"))
 
 
 def _read_written(path: Path) -> None:
     """Read a recording that gviz has written: no error is right here."""
+    from gviz.report.summary import summarize
+
     try:
         with Recording(path) as recording:
             summarize(recording)
@@ -91,11 +95,15 @@ def _read_written(path: Path) -> None:
 
 def fold_and_open(path: Path) -> None:
     """Fold a left-over spool and read what became of it."""
+    from gviz.spool.processes.left_over import fold_left_over
+
     _read_written(fold_left_over(path))
 
 
 def import_joined(path: Path) -> None:
     """Import a trace with the DOT dump beside it."""
+    from gviz.formats.importer import import_files
+
     output = path.with_suffix(".gviz")
     import_files([path, beside(path).with_suffix(".dot")], output)
     _read_written(output)
@@ -121,12 +129,16 @@ def write_all(path: Path) -> None:
 
 
 def _recover(path: Path) -> None:
+    from gviz.recording.salvage.salvage import recover_recording
+
     output = path.with_suffix(".recovered.gviz")
     recover_recording(path, output)
     _read_written(output)
 
 
 def _export_as(form: str, path: Path) -> None:
+    from gviz.cli.commands.files import export
+
     output = path.with_name(f"written.{form}")
     with redirect_stderr(io.StringIO()):
         export.run(export_parser().parse_args([str(path), "--format", form, "-o", str(output)]))
@@ -135,11 +147,15 @@ def _export_as(form: str, path: Path) -> None:
 @cache
 def export_parser() -> argparse.ArgumentParser:
     """Return the parser of ``gviz export``."""
+    from gviz.cli.command_line import build_parser
+
     return build_parser("export").command("export")
 
 
 @cache
 def _withholding_parser() -> CommandParser:
+    from gviz.cli.command_line import build_parser
+
     command = build_parser("export").command("export")
     command.withhold_defaults()
     return command
@@ -147,6 +163,9 @@ def _withholding_parser() -> CommandParser:
 
 def compare_and_merge(path: Path) -> None:
     """Compare a recording with the one beside it, and put both into one."""
+    from fuzzing.reading import look_at_both
+    from gviz.recording.merge import merge_recordings
+
     merged = path.with_suffix(".merged.gviz")
     raise_last(
         partial(look_at_both, path),
@@ -165,6 +184,8 @@ def upgrade(path: Path) -> None:
 
 
 def _upgrade(path: Path) -> None:
+    from gviz.recording.upgrades.upgrade import upgrade_recording
+
     output = path.with_suffix(".upgraded.gviz")
     upgrade_recording(path, output)
     _read_written(output)
@@ -172,6 +193,10 @@ def _upgrade(path: Path) -> None:
 
 def configure(path: Path) -> None:
     """Read a configuration as all that have a table of it do."""
+    from gviz.cli.command_line import COMMANDS
+    from gviz.cli.commands.compare.check import read_limits
+    from gviz.cli.configured import fill_options
+
     command = _withholding_parser()
     parsed = argparse.Namespace(config=path)
     raise_last(
@@ -326,6 +351,8 @@ def _hip_dumps(folder: Path) -> Sequence[Path]:
 
 
 def _own_dumps(folder: Path) -> Sequence[Path]:
+    from gviz.formats.dot.export import to_dot
+
     small = write_recording(folder / "small.gviz", fork_join_shape(1, 2, 1), launches=4)
     loop = write_loop_recording(folder / "loop.gviz")
     found = []
@@ -382,6 +409,8 @@ def mutate_configuration(random: Random, corpus: Sequence[Path], folder: Path) -
 
 def _joined(folder: Path) -> Sequence[Path]:
     """Write a trace and the dump of its graph."""
+    from gviz.formats.dot.export import to_dot
+
     small = write_recording(folder / "small.gviz", fork_join_shape(1, 2, 1), launches=2)
     with Recording(small) as recording:
         dump = to_dot(recording, 1)
@@ -390,20 +419,53 @@ def _joined(folder: Path) -> Sequence[Path]:
     return write_trace(trace_of(small), folder / "small.json", indent=2), path
 
 
+def read_everything(path: Path) -> None:
+    """Read a recording as every command and page does."""
+    from fuzzing.reading import look_at_everything
+
+    look_at_everything(path)
+
+
+def lay_table(path: Path) -> None:
+    """Read a table that a page lays on a graph."""
+    from gviz.overlay.overlay_file import read_overlay
+
+    read_overlay(path)
+
+
+def _requests(folder: Path) -> Sequence[Path]:
+    from fuzzing.requests import write_requests
+
+    return write_requests(folder)
+
+
+def _mutate_request(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
+    from fuzzing.requests import mutate_request
+
+    return mutate_request(random, corpus, folder)
+
+
+def answer_request(path: Path) -> None:
+    """Have the viewer answer a request."""
+    from fuzzing.requests import read_request
+
+    read_request(path)
+
+
 TARGETS = {
-    "dot": Target(9, _dumps, mutate_text, importing(import_dot)),
-    "hip": Target(9, _hip_dumps, mutate_text, importing(import_dot)),
-    "own dot": Target(9, _own_dumps, mutate_text, importing(import_dot)),
-    "kineto": Target(9, _traces, mutate_text, importing(import_kineto)),
-    "nsys": Target(2, _exports, mutate_sqlite, importing(import_nsys)),
-    "gviz": Target(2, _recordings, mutate_sqlite, look_at_everything),
+    "dot": Target(9, _dumps, mutate_text, read_dump),
+    "hip": Target(9, _hip_dumps, mutate_text, read_dump),
+    "own dot": Target(9, _own_dumps, mutate_text, read_dump),
+    "kineto": Target(9, _traces, mutate_text, read_trace),
+    "nsys": Target(2, _exports, mutate_sqlite, read_export),
+    "gviz": Target(2, _recordings, mutate_sqlite, read_everything),
     "two": Target(2, _recordings, mutate_pair, compare_and_merge),
     "older": Target(2, _older, mutate_sqlite, upgrade),
     "written": Target(2, _recordings, mutate_sqlite, write_all),
     "joined": Target(4, _joined, mutate_joined, import_joined),
-    "overlay": Target(19, _tables, mutate_text, read_overlay),
+    "overlay": Target(19, _tables, mutate_text, lay_table),
     "configuration": Target(19, _configurations, mutate_configuration, configure),
-    "http": Target(10, write_requests, mutate_request, read_request),
+    "http": Target(10, _requests, _mutate_request, answer_request),
     "spool": Target(2, _spools, mutate_spool, fold_and_open),
 }
 #: Those whose inputs are two files, the second beside the first.
