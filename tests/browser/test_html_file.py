@@ -553,7 +553,7 @@ def test_bodies_are_chosen_and_linked(opened: OpenFile, tmp_path: Path) -> None:
 def test_recording_without_times_or_timeline(opened: OpenFile, tmp_path: Path) -> None:
     opened.open(written(write_imported_recording(tmp_path / "dump.gviz")))
     assert opened.state("dag")["nodeCount"] > 0
-    assert opened.state("dag")["overlay"] == "kind"
+    assert opened.state("dag")["overlay"] == "family"
     assert "No times" in opened.page.locator("#timeline-box").inner_text()
     node = opened.shown_rows()[0]
     opened.page.locator(f"#nodes-row-{node}").click()

@@ -22,6 +22,10 @@ const NUMBER = /\d+$/;
 /** Beside a text (px), and the narrowest stretch that has one. */
 const PAD = 4;
 const LEAST = 10;
+/** Height of labels, and of numbers: smaller where the number has more digits than its neighbour. */
+const PX = 11;
+const NUMBER_PX = [PX, 9];
+const NO_TEXT = { text: "", px: PX };
 
 export class Tracks {
   /** @param {Blocks} blocks of all rows */
@@ -66,7 +70,6 @@ export class Tracks {
    */
   draw(ctx, side, row, style, size) {
     const { transform: t, theme } = style;
-    ctx.font = canvas.font(11);
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
     let covered = -1;
@@ -81,10 +84,11 @@ export class Tracks {
       ctx.about?.(this.blocks.labelOf(block));
       ctx.fillRect(x, row.y, w > 3 ? w - 0.75 : w, row.h);
       covered = x + w;
-      const text = this.textOf(ctx, block, w);
+      const { text, px } = this.textOf(ctx, block, w);
       if (!text) continue;
+      ctx.font = canvas.font(px);
       ctx.fillStyle = theme.inkDark;
-      ctx.fillText(text, x + Math.min(PAD, (w - canvas.textWidth(ctx, text, 11)) / 2), row.y + row.h / 2 + 0.5);
+      ctx.fillText(text, x + Math.min(PAD, (w - canvas.textWidth(ctx, text, px)) / 2), row.y + row.h / 2 + 0.5);
     }
   }
 
@@ -94,16 +98,20 @@ export class Tracks {
     return [[title], ...lines];
   }
 
-  /** What stands on a stretch: its label, or its number where there is no room for it. @param {Pen} ctx @param {number} block @param {number} w */
+  /**
+   * What stands on a stretch, and how large: its label, or its number where there is no room for it.
+   * @param {Pen} ctx @param {number} block @param {number} w
+   */
   textOf(ctx, block, w) {
-    if (w < LEAST) return "";
+    if (w < LEAST) return NO_TEXT;
     const room = w - 2 * PAD;
     const label = this.blocks.labels[block];
-    if (canvas.textWidth(ctx, label, 11) <= room) return label;
+    if (canvas.textWidth(ctx, label, PX) <= room) return { text: label, px: PX };
     const [number = ""] = NUMBER.exec(label) ?? [];
     // Numbers of layers are known by their neighbours: they may fill their stretch.
-    if (number) return canvas.textWidth(ctx, number, 11) <= w - 3 ? number : "";
-    return room > 24 ? canvas.fitText(ctx, label, 11, room, 400) : "";
+    const px = NUMBER_PX.find((one) => canvas.textWidth(ctx, number, one) <= w - 3);
+    if (number) return px ? { text: number, px } : NO_TEXT;
+    return room > 24 ? { text: canvas.fitText(ctx, label, PX, room, 400), px: PX } : NO_TEXT;
   }
 }
 

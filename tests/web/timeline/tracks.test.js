@@ -37,7 +37,15 @@ test("nodes of one block that follow each other are one stretch", () => {
 test("numbers of layers fill stretches in which no name fits, whatever pixel they begin at", () => {
   const pen = /** @type {any} */ ({ measureText: (/** @type {string} */ text) => ({ width: 58 * text.length }) });
   const tracks = new Tracks(BLOCKS);
-  for (const w of [10, 13.4, 14.6]) assert.equal(tracks.textOf(pen, 2, w), "0");
-  assert.equal(tracks.textOf(pen, 2, 9), "");
-  assert.equal(tracks.textOf(pen, 2, 60), "layer 0");
+  for (const w of [10, 13.4, 14.6]) assert.deepEqual(tracks.textOf(pen, 2, w), { text: "0", px: 11 });
+  assert.equal(tracks.textOf(pen, 2, 9).text, "");
+  assert.deepEqual(tracks.textOf(pen, 2, 60), { text: "layer 0", px: 11 });
+});
+
+test("a number of two digits is smaller where one of one digit fits", () => {
+  const pen = /** @type {any} */ ({ measureText: (/** @type {string} */ text) => ({ width: 58 * text.length }) });
+  const tracks = new Tracks({ ...BLOCKS, labels: ["forward", "backward", "layer 9", "layer 10", ""] });
+  assert.deepEqual(tracks.textOf(pen, 2, 15), { text: "9", px: 11 });
+  assert.deepEqual(tracks.textOf(pen, 3, 15), { text: "10", px: 9 });
+  assert.equal(tracks.textOf(pen, 3, 12).text, "");
 });
