@@ -80,7 +80,7 @@ def test_overlays_are_chosen_and_kept_in_the_address(graph_page: GraphPage, site
 
 def test_overlays_of_times_are_not_offered_without_times(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=without_times&graph=1&colour=slack")
-    assert graph_page.state("dag")["overlay"] == "kind"
+    assert graph_page.state("dag")["overlay"] == "family"
     assert not is_offered(graph_page.page, "colour", "Slack")
 
 
