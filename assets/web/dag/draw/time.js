@@ -81,7 +81,7 @@ export function barsOf(scene, items) {
 /** @param {Pen} ctx @param {TimeScene} scene @param {number[]} bars @param {Style} style */
 export function drawBars(ctx, scene, bars, style) {
   const { transform: t, theme, overlay } = style;
-  let last = null;
+  /** @type {string|CanvasPattern|null} */ let last = null;
   const marks = [];
   /** @type {[number, Spot][]} */
   const changed = [];
