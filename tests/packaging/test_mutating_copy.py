@@ -22,8 +22,8 @@ FILES = {
         [tool.setuptools]
         packages = ["gviz"]
         [tool.pytest.ini_options]
-        # Dash's plugin takes longer to import than all that runs here.
-        addopts = ["--import-mode=importlib", "-p", "no:dash"]
+        # The plugins of Dash and Hypothesis take longer to import than all that runs here.
+        addopts = ["--import-mode=importlib", "-p", "no:dash", "-p", "no:hypothesispytest"]
         markers = ["browser: as in the repository"]
     """,
     ".gitignore": "*.egg-info\n__pycache__\nbuild\n",
