@@ -27,6 +27,7 @@ from gviz.analysis.launch import (
     barriers,
     filled_shares,
     find_waits,
+    fit,
     group_waits,
     hold_launch,
     launch_model,
@@ -48,6 +49,7 @@ from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.sound_launches import SoundLaunches, read_sound_launches
 from gviz.analysis.sound_times import sound_launch
 from gviz.analysis.stream_operations import read_stream_operations
+from gviz.analysis.tried_changes import read_tried_changes
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, cover_series, rank_rows
 from gviz.errors import CycleError
@@ -423,10 +425,12 @@ class GraphSubject:
 
     @cached_property
     def gains(self) -> GainModel:
-        """Gains of changes of that launch."""
+        """Gains of changes of that launch, by assumptions that fit what was tried of it."""
         nodes, node = self.graph.nodes, self.unrolled.node
         filled = filled_shares(nodes, self.multiprocessors(), unknown=0.0)[node]
-        return GainModel(self.model, filled)
+        untried = GainModel(self.model, filled)
+        tried = read_tried_changes(self.recording, self.row.graph_id, self.graph, self.model)
+        return GainModel(self.model, filled, fit(untried, tried)) if tried else untried
 
     @cached_property
     def model_path(self) -> CriticalPath:

@@ -28,6 +28,7 @@ class ChangeBuilder:
         model = subject.model
         count = len(model.row)
         self._gap, self._duration = model.gap_ns.copy(), model.duration_ns.copy()
+        self._delay = np.zeros(count)
         self._absent = np.zeros(count, bool)
         self._dropped = np.zeros(len(model.head), bool)
         self._added: list[tuple[int, int]] = []
@@ -47,7 +48,7 @@ class ChangeBuilder:
             case EditKind.SCALE:
                 self._duration[self._vertices(edit.nodes)] *= edit.factor
             case EditKind.DELAY:
-                self._duration[self._vertices(edit.nodes)] += edit.delay_ns
+                self._delay[self._vertices(edit.nodes)] += edit.delay_ns
             case EditKind.CUT:
                 self._cut(edit)
             case EditKind.FUSE:
@@ -65,6 +66,7 @@ class ChangeBuilder:
         return LaunchChange(
             gap_ns=self._gap,
             duration_ns=self._duration,
+            delay_ns=self._delay if self._delay.any() else None,
             absent=self._absent if self._absent.any() else None,
             dropped=self._dropped if self._dropped.any() else None,
             added=tuple(self._added),

@@ -37,6 +37,8 @@ class LaunchChange:
         float64, one a vertex, instead of its own; None: as they were.
     absent
         bool, one a vertex: it takes no time, and neither does its gap; None: all are there.
+    delay_ns
+        float64, one a vertex: a pause behind it, in which it takes nothing of the GPU; None: none.
     dropped
         bool, one a constraint: those that no longer hold; None: all hold.
     added
@@ -46,6 +48,7 @@ class LaunchChange:
     gap_ns: FloatArray | None = None
     duration_ns: FloatArray | None = None
     absent: BoolArray | None = None
+    delay_ns: FloatArray | None = None
     dropped: BoolArray | None = None
     added: Sequence[tuple[int, int]] = ()
 
@@ -162,6 +165,8 @@ class LaunchModel:
         """
         gap, duration = self.changed_times(change)
         weight = gap + duration
+        if change.delay_ns is not None:
+            weight = weight + change.delay_ns
         held = self.changed_constraints(change)
         order = np.argsort(self.row[held.head], kind="stable")
         tail, head, lag = held.tail[order], held.head[order], held.lag_ns[order]

@@ -120,7 +120,7 @@ class GainModel:
         """Return the gain of a change under one setting (ns)."""
         if self._is_plain(change):
             gap, duration = self.launch.changed_times(change, setting.gap_share)
-            changed = LaunchChange(gap_ns=gap, duration_ns=duration)
+            changed = LaunchChange(gap_ns=gap, duration_ns=duration, delay_ns=change.delay_ns)
             return self.launch.whole_ns - self.launch.length_ns(changed)
         if setting not in self._shared:
             self._shared[setting] = SharedLaunch(self.launch, self._filled, setting)

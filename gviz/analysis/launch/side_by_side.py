@@ -99,7 +99,8 @@ class SharedLaunch:
         early = np.minimum(gap, 0.0)
         constraints = model.changed_constraints(change)
         release = _released_at(constraints, before, early)
-        return _Play(work, np.maximum(gap, 0.0), self._filled, memory, constraints, release).run()
+        play = _Play(work, np.maximum(gap, 0.0), self._filled, memory, constraints, release)
+        return play.run(change.delay_ns)
 
 
 def _released_at(constraints: Constraints, duration: FloatArray, early: FloatArray) -> FloatArray:
@@ -137,7 +138,7 @@ class _Play:
                 self._during.setdefault(tail, []).append((share, head))
             else:
                 self._after[tail].append(head)
-        #: (when, vertex) of those whose gap has begun.
+        #: (when, vertex) of those whose gap has begun; of -1 - vertex, its pause ends.
         self._starts = [(self._gap[v], v) for v in range(count) if not self._waiting[v]]
         heapify(self._starts)
         #: (virtual time, vertex) of what runs: its end; of -1 - vertex, the vertex is released.
@@ -146,8 +147,9 @@ class _Play:
         self._filled_now = self._memory_now = 0.0
         self._left = count
 
-    def run(self) -> float:
-        """Return when the last vertex has ended."""
+    def run(self, delay_ns: FloatArray | None) -> float:
+        """Return when the last vertex has ended, with the pause behind each."""
+        self._delay = {} if delay_ns is None else dict(enumerate(delay_ns.tolist()))
         starts, running = self._starts, self._running
         while starts or running:
             taken = max(1.0, self._filled_now, self._memory_now)
@@ -163,12 +165,15 @@ class _Play:
                 self._memory_now -= self._memory[vertex]
                 if not running:
                     self._filled_now = self._memory_now = 0.0
-                self._end(vertex)
+                self._pause(vertex)
             else:
                 when, vertex = heappop(starts)
                 self._virtual += (when - self._now) / taken
                 self._now = when
-                self._start(vertex)
+                if vertex < 0:
+                    self._end(-1 - vertex)
+                else:
+                    self._start(vertex)
         if self._left:
             raise CycleError((), "with this change nodes of the graph would wait for each other")
         return self._now
@@ -178,11 +183,18 @@ class _Play:
         for share, head in self._during.get(vertex, ()):
             heappush(self._running, (self._virtual + share * work, -1 - head))
         if work <= 0.0:
-            self._end(vertex)
+            self._pause(vertex)
             return
         self._filled_now += self._filled[vertex]
         self._memory_now += self._memory[vertex]
         heappush(self._running, (self._virtual + work, vertex))
+
+    def _pause(self, vertex: int) -> None:
+        delay = self._delay.get(vertex, 0.0)
+        if delay > 0.0:
+            heappush(self._starts, (self._now + delay, -1 - vertex))
+        else:
+            self._end(vertex)
 
     def _end(self, vertex: int) -> None:
         self._left -= 1

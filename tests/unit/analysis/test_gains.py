@@ -108,6 +108,16 @@ def test_chain_has_one_gain_whatever_is_shared(tmp_path: Path) -> None:
     assert played == pytest.approx(found.gain_ns)
 
 
+@pytest.mark.parametrize("memory", [0.0, 1.0])
+def test_delay_behind_a_node_takes_nothing_from_what_runs_beside(
+    tmp_path: Path, memory: float
+) -> None:
+    nodes = [*fork(FULL).nodes, Planned("after", 15_800, 5_000)]
+    subject = subject_with(Plan(nodes, [(0, 1), (0, 2), (1, 3)]), tmp_path)
+    delayed = LaunchChange(delay_ns=np.array([0.0, 2_000.0, 0.0, 0.0]))
+    assert gain(subject, delayed, memory) == pytest.approx(-2_000.0)
+
+
 def test_nodes_that_would_wait_for_each_other_are_an_error(tmp_path: Path) -> None:
     nodes = in_a_row(*(Planned(name, 0, 5_000) for name in "abc"))
     subject = subject_with(Plan(nodes, chain_edges(3)), tmp_path)

@@ -1,0 +1,59 @@
+"""The model fitted on trials of a machine that is not the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from planned_recordings import subject_of
+from planted_machine import Kernel, Machine, branching, plan_of
+
+from gviz.analysis.launch import UNTRIED
+from gviz.whatif import EditKind, GraphWhatIf, parse_edit
+
+CHAIN = Machine(
+    tuple(Kernel(256, 5_000, 0.3) for _ in range(6)), tuple((n, n + 1) for n in range(5)), 400
+)
+
+
+def test_trials_of_a_chain_leave_no_error(tmp_path: Path) -> None:
+    subject = subject_of(plan_of(CHAIN, range(5)).write(tmp_path / "a.gviz"))
+    found = GraphWhatIf(subject).ask([parse_edit(EditKind.DELAY, "2=3us")])
+    assert found.trial_count == 5
+    assert found.error_fraction == pytest.approx(0.0, abs=0.02)
+    assert found.gain_ns == pytest.approx(-3_000.0, abs=100)
+    assert found.low_ns <= found.gain_ns <= found.high_ns
+
+
+def test_gains_are_scaled_to_what_was_measured(tmp_path: Path) -> None:
+    plan = plan_of(CHAIN, range(5))
+    # Recording has made everything twice as long as it is.
+    plan.tried = [(n, delay, gain // 2) for n, delay, gain in plan.tried]
+    subject = subject_of(plan.write(tmp_path / "a.gviz"))
+    assert subject.gains.assumed.scale == pytest.approx(0.5, abs=0.01)
+
+
+def test_few_trials_leave_the_assumptions_as_they_are(tmp_path: Path) -> None:
+    subject = subject_of(plan_of(CHAIN, range(3)).write(tmp_path / "a.gviz"))
+    assert subject.gains.assumed == UNTRIED
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_machine_of_branches_is_played_as_it_was_and_its_error_is_known(
+    tmp_path: Path, seed: int
+) -> None:
+    machine = branching(Random(seed))
+    count = len(machine.kernels)
+    subject = subject_of(plan_of(machine, range(0, count - 1, 2)).write(tmp_path / "a.gviz"))
+    assumed = subject.gains.assumed
+    assert assumed.trial_count == len(range(0, count - 1, 2))
+    assert assumed.trial_error is not None
+    assert subject.model.whole_ns == machine.length_ns() - min(s for s, _ in machine.run())
+    # What the first kernel saves no other can hide: all wait for it.
+    halved = replace(machine.kernels[0], block_ns=machine.kernels[0].block_ns // 2)
+    measured = machine.length_ns() - machine.changed(0, halved).length_ns()
+    found = GraphWhatIf(subject).ask([parse_edit(EditKind.SCALE, "0=0.5")])
+    assert found.gain_ns == pytest.approx(measured, abs=300)
+    assert found.low_ns <= measured + 300
