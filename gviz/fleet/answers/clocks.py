@@ -14,6 +14,9 @@ from gviz.stats import FloatArray, IntArray
 
 #: Fewer executions than this say nothing of a clock.
 LEAST_EXECUTIONS = 3
+#: Half of the ends are nearer (ns) to the others', or they are not of one communicator and say
+#: nothing of a clock.
+MOST_APART_NS = 5_000.0
 #: In a shorter time (ns) no drift can be distinguished from the scatter of ends.
 LEAST_SPAN_NS = 5e9
 #: Rounds in which the time of each execution and the clocks are found from each other.
@@ -71,8 +74,10 @@ def fit_clocks(ends: FloatArray) -> FittedClocks:
         if (now := int((~np.isnan(lines[:, 0])).sum())) > reached:
             reached, more = now, _ROUNDS
     apart = np.abs(corrected - when[:, None])
-    known = count >= LEAST_EXECUTIONS
     residual = np.array([_percentile(apart[:, host]) for host in range(hosts)])
+    # The median: outliers are no reason.
+    middle = _middle(apart.T)
+    known = (count >= LEAST_EXECUTIONS) & (np.nan_to_num(middle, nan=np.inf) <= MOST_APART_NS)
     return FittedClocks(
         offset_ns=np.where(known, lines[:, 0], np.nan),
         drift=np.where(known, lines[:, 1], np.nan),

@@ -51,3 +51,19 @@ def test_a_host_with_too_few_executions_is_not_known() -> None:
     assert np.isnan([found.offset_ns[2], found.drift[2], found.residual_ns[2]]).all()
     assert found.count.tolist() == [200, 200, LEAST_EXECUTIONS - 1, 200]
     assert not np.isnan(found.offset_ns[[0, 1, 3]]).any()
+
+
+def test_hosts_that_leave_at_any_time_are_not_known() -> None:
+    found = fit_clocks(ends(noise_ns=100_000.0))
+    assert np.isnan(found.offset_ns).all()
+    assert np.isnan(found.residual_ns).all()
+
+
+def test_a_host_is_reached_through_another() -> None:
+    some = ends()
+    some[:, 3] = np.nan
+    some[100:, 0] = np.nan  # the first host knows the second, which knows the third
+    some[:100, 2] = np.nan
+    found = fit_clocks(some)
+    assert found.offset_ns[:3] == pytest.approx(OFFSETS[:3], abs=2_000)
+    assert np.isnan(found.offset_ns[3])
