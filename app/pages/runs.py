@@ -286,7 +286,11 @@ def _graphs(view: RunView, addresses: Addresses) -> Component:
     largest = sorted(
         view.graphs, key=lambda g: (-(g.node_time.median_ns or 0.0), -g.launch_count, -g.node_count)
     )
-    lines = [_graph_line(view, g, addresses) for g in largest[:_LISTED_GRAPHS]]
+    # Graphs of as many nodes are told apart by their names, which need the room.
+    tell_nodes = len({g.node_count for g in largest}) > 1
+    lines = [
+        _graph_line(view, g, addresses, tell_nodes=tell_nodes) for g in largest[:_LISTED_GRAPHS]
+    ]
     more = len(view.graphs) - len(lines)
     if more > 0:
         href = addresses.run(view.file, view.run.run_id)
@@ -317,15 +321,15 @@ def _no_graphs_of_trace(view: RunView) -> str:
     return f"The trace has no launch of a CUDA graph, and {outside} outside graphs."
 
 
-def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Component:
+def _graph_line(
+    view: RunView, line: GraphLine, addresses: Addresses, *, tell_nodes: bool
+) -> Component:
     href = addresses.graph(view.file, line.graph.graph_id)
-    # Of a run's only graph the card says them already; its name needs the room.
-    counts = [
-        html.Span(counted(line.node_count, "node")),
-        html.Span(counted(line.launch_count, "launch", "launches")),
-    ]
+    # Of a run's only graph the card says both counts already.
+    is_only = view.only_graph is not None
     values = [
-        *(counts if view.only_graph is None else ()),
+        *([html.Span(counted(line.node_count, "node"))] if tell_nodes else ()),
+        *(() if is_only else [html.Span(counted(line.launch_count, "launch", "launches"))]),
         html.Span(
             _node_time(line.node_time),
             title=f"{NODE_TIME_METHOD}: {launch_text(line.node_time)}".removesuffix(": "),

@@ -120,3 +120,10 @@ def test_only_graph_is_that_of_one_file_with_one_graph(
     assert find_only_graph(Library([small_recording, other])) is None
     assert find_only_graph(Library([BUNDLED / "graph_lives.gviz"])) is None
     assert find_only_graph(Library([BUNDLED / "ranks_h200.gviz"])) is None
+
+
+@pytest.mark.parametrize(("name", "says"), [("decode_server", False), ("graph_lives", True)])
+def test_nodes_are_said_where_they_tell_graphs_of_a_card_apart(name: str, says: bool) -> None:
+    (card,) = cards(BUNDLED / f"{name}.gviz")
+    listed = [texts(x) for x in walk(card) if isinstance(x, html.Li)]
+    assert any("nodes" in line for line in listed[:4]) == says
