@@ -287,9 +287,9 @@ def _graphs(view: RunView, addresses: Addresses) -> Component:
         view.graphs, key=lambda g: (-(g.node_time.median_ns or 0.0), -g.launch_count, -g.node_count)
     )
     # Graphs of as many nodes are told apart by their names, which need the room.
-    tell_nodes = len({g.node_count for g in largest}) > 1
+    show_nodes = len({g.node_count for g in largest}) > 1
     lines = [
-        _graph_line(view, g, addresses, tell_nodes=tell_nodes) for g in largest[:_LISTED_GRAPHS]
+        _graph_line(view, g, addresses, show_nodes=show_nodes) for g in largest[:_LISTED_GRAPHS]
     ]
     more = len(view.graphs) - len(lines)
     if more > 0:
@@ -322,13 +322,13 @@ def _no_graphs_of_trace(view: RunView) -> str:
 
 
 def _graph_line(
-    view: RunView, line: GraphLine, addresses: Addresses, *, tell_nodes: bool
+    view: RunView, line: GraphLine, addresses: Addresses, *, show_nodes: bool
 ) -> Component:
     href = addresses.graph(view.file, line.graph.graph_id)
     # Of a run's only graph the card says both counts already.
     is_only = view.only_graph is not None
     values = [
-        *([html.Span(counted(line.node_count, "node"))] if tell_nodes else ()),
+        *([html.Span(counted(line.node_count, "node"))] if show_nodes else ()),
         *(() if is_only else [html.Span(counted(line.launch_count, "launch", "launches"))]),
         html.Span(
             _node_time(line.node_time),

@@ -97,12 +97,14 @@ def least_disturbed(
     """Return a duration of the launches of a side that were disturbed least.
 
     Recording node times makes launches slower, and the first launch uploads the graph: launches
-    without either count, where there are any.
+    without either count, where there are any. Of a graph whose other launches were instrumented
+    copies the first is left: none of these has a time of its own.
     """
     others = recording.fetch_weighted_durations(graph_id, side, measure, undisturbed=True)
     if not others.count:
-        found = recording.fetch_weighted_durations(graph_id, side, measure)
-        return MeasuredLaunches(found, CuptiState.RECORDED)
+        others = recording.fetch_weighted_durations(graph_id, side, measure)
+        if side == "stream" or not timed_by_copy(recording, graph_id):
+            return MeasuredLaunches(others, CuptiState.RECORDED)
     runs = {run.run_id: run for run in recording.fetch_runs()}
     run = runs[recording.fetch_graph(graph_id).run_id]
     return MeasuredLaunches(others, state_of(run, node_times=False))
@@ -143,14 +145,13 @@ def comparable_times(graphs: Sequence[tuple[Recording, int]]) -> list[LaunchTime
 def _both_ways(recording: Recording, graph_id: int) -> tuple[LaunchTimes, LaunchTimes]:
     """Return the times of launches between events, and from their first to their last node.
 
-    An instrumented copy in a launch's place is as long as its events make it: none is known then.
+    Neither is known of instrumented copies in a launch's place.
     """
-    is_cold = recording.count_launches(graph_id)[0] == 1
+    count, timed = recording.count_launches(graph_id)
     found = least_disturbed(recording, graph_id, "graph", "event")
+    is_cold = count == 1 or (found.durations.count == 1 and count == timed + 1)
     method = f"measured: two CUDA events around the launch, {found.taken}"
     events = _times(found, "measured", method, is_cold=is_cold)
-    if timed_by_copy(recording, graph_id):
-        return events, _NOT_MEASURED
     nodes = least_disturbed(recording, graph_id, "graph", "gpu")
     return events, _times(nodes, "derived", is_cold=is_cold)
 

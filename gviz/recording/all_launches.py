@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: ``host``: the call; ``gpu``: first span's start to last span's end; ``event``: between the
 #: events around the launch.
 Measure = Literal["host", "gpu", "event"]
+#: An instrumented copy is as long as its events make it: its length is not the launch's.
+_OF_A_COPY = f"WHEN node_level = 1 AND node_method = '{rows.BY_COPY}' THEN -1"
 #: The columns of table launch that stand in :class:`LaunchArrays`; a missing number is -1.
 ROW_COLUMNS = (
     "ordinal",
@@ -26,8 +28,8 @@ ROW_COLUMNS = (
     "coalesce(graph_exec_id, -1)",
     "coalesce(host_start_ns, -1)",
     "coalesce(host_end_ns - host_start_ns, -1)",
-    "coalesce(event_duration_ns, -1)",
-    "coalesce(gpu_end_ns - gpu_start_ns, -1)",
+    f"CASE {_OF_A_COPY} ELSE coalesce(event_duration_ns, -1) END",
+    f"CASE {_OF_A_COPY} ELSE coalesce(gpu_end_ns - gpu_start_ns, -1) END",
     "node_level",
 )
 
@@ -42,6 +44,9 @@ class LaunchArrays:
         As in table launch.
     host_duration_ns, gpu_duration_ns
         Of the call, and from the first node's start to the last node's end.
+
+    Of launches in whose place an instrumented copy ran neither time on the GPU is known: a copy is
+    as long as its events make it.
     """
 
     ordinal: IntArray

@@ -26,7 +26,6 @@ from gviz.model import (
     plain_launches,
     reinstantiations,
     summarize_trials,
-    timed_by_copy,
 )
 from gviz.recording import SCHEMA_VERSION, Recording, rows
 from gviz.stats import CuptiState
@@ -385,7 +384,7 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
         side=side,
         count=count,
         with_node_times=with_node_times,
-        gpu_median_ns=_first_to_last_ns(recording, graph_id, side),
+        gpu_median_ns=recording.fetch_weighted_durations(graph_id, side, "gpu").median_ns(),
         event_median_ns=event.durations.median_ns(),
         host_median_ns=host_ns,
         host_count=host_count,
@@ -395,12 +394,6 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
         length=launch_times(recording, graph_id, side),
         alternation=alternation,
     )
-
-
-def _first_to_last_ns(recording: Recording, graph_id: int, side: str) -> float | None:
-    if side == "graph" and timed_by_copy(recording, graph_id):
-        return None
-    return recording.fetch_weighted_durations(graph_id, side, "gpu").median_ns()
 
 
 def _slow_node(

@@ -34,7 +34,9 @@ def basis_text(evidence: Evidence) -> str:
 
 def count_text(evidence: Evidence) -> str:
     """Return of how many launches a figure is the median."""
-    return f"median of {evidence.n:,}" if evidence.n > 1 else "one launch"
+    if evidence.n > 1:
+        return f"median of {evidence.n:,}"
+    return "only the first" if evidence.is_cold else "one launch"
 
 
 def launch_text(found: LaunchTimes) -> str:

@@ -19,6 +19,7 @@ BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 #: Blocks that each program repeats; ranks_h200 has eight layers, the first with other kernels.
 REPEATS = {
     "cupy_pipeline": [4],
+    "decode_server": [4],
     "decode_step": [16],
     "decode_step_copies": [16],
     "decode_step_h200": [16],

@@ -163,9 +163,9 @@ def test_spans_are_read_as_often_whatever_the_number_of_bodies(
     counts: list[int] = []
     read = Recording.fetch_graph_spans
 
-    def counted(self: Recording, *requested: Any) -> SpanArrays:
+    def counted(self: Recording, *requested: Any, **more: Any) -> SpanArrays:
         counts[-1] += 1
-        return read(self, *requested)
+        return read(self, *requested, **more)
 
     monkeypatch.setattr(Recording, "fetch_graph_spans", counted)
     for layers in (1, 6):
