@@ -146,6 +146,9 @@ def _split_k(_short: str, family: KernelFamily) -> list[str]:
 
 def _elementwise(short: str, family: KernelFamily) -> list[str]:
     """Return the operation, its type, and what is unusual about how it is done."""
+    if short.startswith("CatArrayBatchedCopy"):  # torch.cat; its type says only how wide
+        way = "vectorized" if "_vectorized" in short else "aligned" if "_aligned" in short else ""
+        return ["concatenate", way]
     operation = _operation(short)
     if operation is None:
         return [short]
@@ -160,6 +163,13 @@ def _elementwise(short: str, family: KernelFamily) -> list[str]:
         types[-1] if types and function.startswith("distribution") else _first_type(family),
         _WALKS.get(function, ""),
     ]
+
+
+def _index(short: str, family: KernelFamily) -> list[str]:
+    """Return how elements are picked, and the type of what is picked where the name says it."""
+    if short.startswith("indexSelect"):
+        return ["index select", _first_type(family)]
+    return ["gather"] if short.startswith("vectorized_gather_kernel") else [short]
 
 
 def _collective(short: str, _family: KernelFamily) -> list[str]:
@@ -228,6 +238,7 @@ _BY_KIND: dict[Kind, _Words] = {
     Kind.REDUCTION: _reduction,
     Kind.ELEMENTWISE: _elementwise,
     Kind.COPY: _elementwise,
+    Kind.INDEX: _index,
     Kind.CAST: _elementwise,
     Kind.FILL: _elementwise,
 }

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 ONE_PAGE = True
 BUNDLED = Path(__file__).resolve().parents[2] / "assets" / "recordings"
 REPORT = "report?file=decode_step&graph=1"
-CHARTS = 3
+CHARTS = 4
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ RECORDINGS = ROOT / "assets" / "recordings"
 NAMED = {
     "decode": "decode_step",
     "main": "decode_step",
+    "train": "decode_step",
     "before": "decode_step_h200",
     "after": "decode_step_h200_fused",
     "monday": "token_step_1",

@@ -164,8 +164,12 @@ def _read_with_files_in(
 def _load(target: str) -> None:
     """Import what reads a target's inputs: no input's time or memory is that of imports."""
     with tempfile.TemporaryDirectory() as folder:
-        for path in write_corpus(target, Path(folder) / "honest"):
-            read_path(target, path)
+        for number, path in enumerate(write_corpus(target, Path(folder) / "honest")):
+            # What is read may write beside it, and some stand in the repository.
+            place = Path(folder) / str(number)
+            place.mkdir()
+            copy = shutil.copytree if path.is_dir() else shutil.copyfile
+            read_path(target, Path(copy(path, place / path.name)))
 
 
 def _work(folder: str, target: str, seeds: Sequence[int], read: Read, out: Connection) -> None:

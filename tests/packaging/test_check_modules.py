@@ -45,9 +45,9 @@ def test_modules_import_as_they_may(web: Path) -> None:
     ("name", "line", "fault"),
     [
         (
-            "core/csv.js",
+            "core/bus.js",
             'import * as keys from "../page/keys.js";',
-            "core/csv.js: imports page/keys.js, but core may not know page",
+            "core/bus.js: imports page/keys.js, but core may not know page",
         ),
         (
             "timeline/rows.js",
@@ -55,14 +55,14 @@ def test_modules_import_as_they_may(web: Path) -> None:
             "timeline/rows.js: imports dag/scene/scene.js, but timeline may not know dag/scene",
         ),
         (
-            "core/csv.js",
+            "core/bus.js",
             '/** @import { Dag } from "../dag/dag.js" */',
-            "core/csv.js: imports dag/dag.js, but core may not know dag",
+            "core/bus.js: imports dag/dag.js, but core may not know dag",
         ),
         (
-            "core/csv.js",
+            "core/bus.js",
             '/** @type {import("../dash/state.js").FileState|null} */',
-            "core/csv.js: imports dash/state.js, but core may not know dash",
+            "core/bus.js: imports dash/state.js, but core may not know dash",
         ),
         (
             "file/main.js",
@@ -70,9 +70,9 @@ def test_modules_import_as_they_may(web: Path) -> None:
             "file/main.js: imports dash/state.js, but file may not know dash",
         ),
         (
-            "core/csv.js",
+            "core/bus.js",
             'import * as gone from "./gone.js";',
-            "core/csv.js: imports core/gone.js, which is not there",
+            "core/bus.js: imports core/gone.js, which is not there",
         ),
     ],
 )

@@ -193,7 +193,7 @@ WALK = "collectors/csrc/graph/walk.c"
         ("collectors/csrc/life/life.c", '#include "graph/parts.h"\n', "which is for graph only"),
         (WALK, '#include "../life/life.h"\n', "../life/life.h, which is no wing's header"),
         ("collectors/csrc/native.h", "", "native.h: stands in no wing"),
-        ("collectors/csrc/trial/trial.h", "", "no wing of this name"),
+        ("collectors/csrc/else/else.h", "", "no wing of this name"),
         (
             "collectors/launchcost/csrc/timing.c",
             '#include "state/state.h"\n',

@@ -57,6 +57,7 @@ LINES = {
         "socket": "--no-browser good --socket {bad}",
         "overlay": "--no-browser good --overlay {bad}",
     },
+    "what-if": {"recording": "{bad}"},
 }
 #: The same places, in forms that read or write in another way.
 MORE = {
