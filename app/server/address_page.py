@@ -89,7 +89,7 @@ def _page_or_sentence(
 
 def _page(library: Library, addresses: Addresses, path: str, search: str | None) -> Page:
     local, query = addresses.local(path), parse_query(search)
-    query = _completed(library, local, query, search or "")
+    query = completed(library, local, query, search or "")
     if local == RUNS:
         page = render_runs(
             run_files(library), query, addresses, has_fleet=library.fleet is not None
@@ -121,7 +121,7 @@ def _page(library: Library, addresses: Addresses, path: str, search: str | None)
     return _instead("Not here", _NO_PAGE, addresses)
 
 
-def _completed(library: Library, local: str, query: Query, search: str) -> Query:
+def completed(library: Library, local: str, query: Query, search: str) -> Query:
     """Return a query with the run or the graph that it leaves out and its file has one of."""
     if query.file is None or local not in (RUN, GRAPH, REPORT):
         return query

@@ -125,6 +125,7 @@ def test_address_is_answered_without_a_fault(
 
 @many
 @given(path=st.one_of(paths, st.sampled_from([["graph"], ["run"], []])), query=queries)
+@example(path=["graph"], query=[("file", "small")])
 @example(path=["graph"], query=[("file", "small"), ("graph", "1"), ("launch", "9" * 18)])
 @example(
     path=["graph"], query=[("file", "small"), ("graph", "1"), ("fold", "ranges"), ("open", "x")]
