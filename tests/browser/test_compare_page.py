@@ -253,7 +253,6 @@ def test_changes_are_drawn_in_the_dark(graph_page: GraphPage, site: Site) -> Non
 
 
 @pytest.mark.installed
-@pytest.mark.quick
 def test_trend_leads_from_run_to_run(page: Page, site: Site) -> None:
     page.set_viewport_size({"width": 1400, "height": 2400})
     page.goto(site.start)

@@ -57,7 +57,6 @@ def test_every_chart_is_drawn_and_follows_the_theme(page: Page, site: Site) -> N
 
 
 @pytest.mark.installed
-@pytest.mark.quick
 def test_numbers_stand_below_each_chart(page: Page, site: Site) -> None:
     site.open(page, "bench")
     page.wait_for_selector(".gv-chart-numbers")

@@ -42,6 +42,7 @@ def waits_by_definition(held: HeldLaunch) -> dict[int, tuple[int, float]]:
     return found
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(played_launches())
 def test_waits_are_those_of_their_definition_also_found_one_by_one(played: Played) -> None:

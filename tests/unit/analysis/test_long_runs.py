@@ -109,6 +109,7 @@ def test_sides_of_a_graph_are_read_without_its_other_launches(
     assert sum(made) == TIMED + 3
 
 
+@pytest.mark.thorough
 def test_perfetto_requests_spans_only_where_there_are_some(
     long_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def _rows_of(path: Path) -> dict[str, set[tuple[object, ...]]]:
         }
 
 
+@pytest.mark.thorough
 def test_flipped_bit_never_makes_a_file_unreadable(loop: bytes, tmp_path: Path) -> None:
     rng = random.Random(24)
     path, recovered = tmp_path / "x.gviz", tmp_path / "out.gviz"
