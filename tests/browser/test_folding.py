@@ -46,6 +46,7 @@ def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site)
     folded = state["nodeCount"]
     assert folded < 2 * len(SHAPE.works) / LAYERS
     assert "fold=repeats" in page.url
+    graph_page.wait()  # a graph that is laid out anew moves what is clicked
     spot = locate(page, NODE)
     page.mouse.dblclick(spot["x"], spot["y"])
     await_state(graph_page, lambda s: s["nodeCount"] == folded - 1 + LAYERS)
