@@ -29,11 +29,12 @@ def read_tried_changes(
     for trial in recording.fetch_trials(graph_id):
         if trial.kind != _DELAY or trial.gain_ns is None:
             continue
-        delay = np.zeros(len(model.row))
+        of_node = np.zeros(len(graph))
         for edit in recording.fetch_trial_edits(trial.trial_id):
-            node = place.get((edit.graph_id, edit.node_id), -1)
-            chosen = (unrolled.node == node) & ~unrolled.is_mark
-            delay[chosen] += edit.value_ns or 0
+            node = place.get((edit.graph_id, edit.node_id))
+            if node is not None:
+                of_node[node] += edit.value_ns or 0
+        delay = np.where(unrolled.is_mark, 0.0, of_node[unrolled.node])
         if delay.any():
             found.append(TriedChange(LaunchChange(delay_ns=delay), trial.gain_ns))
     return found

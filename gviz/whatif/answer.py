@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from gviz.analysis import GraphSubject, LaunchChange, span_evidence
 from gviz.errors import CycleError, RecordingError, UsageError
 from gviz.stats import Evidence, IntArray, figure
 from gviz.whatif.change_builder import ChangeBuilder
-from gviz.whatif.edits import Edit, EditKind
+from gviz.whatif.edits import Edit
 from gviz.whatif.node_names import NodeNames
 
 
@@ -75,23 +73,6 @@ class GraphWhatIf:
         words = tuple(edit.describe() for edit in edits)
         return self._answer(words, builder.nodes, builder.build())
 
-    def ask_of(self, nodes: IntArray, kind: EditKind, factor: float = 1.0) -> WhatIf:
-        """Return what the launch would take with some nodes off or scaled.
-
-        Parameters
-        ----------
-        nodes
-            Places of nodes in the graph's tree.
-        """
-        chosen = np.isin(self.subject.unrolled.node, nodes) & ~self.subject.unrolled.is_mark
-        if kind is EditKind.OFF:
-            change = LaunchChange(absent=chosen)
-        else:
-            duration = self.subject.model.duration_ns
-            change = LaunchChange(duration_ns=np.where(chosen, duration * factor, duration))
-        words = Edit(kind, "these nodes", factor=factor).describe()
-        return self._answer((words,), nodes, change)
-
     def _answer(self, words: tuple[str, ...], nodes: IntArray, change: LaunchChange) -> WhatIf:
         subject = self.subject
         try:
@@ -100,7 +81,7 @@ class GraphWhatIf:
             raise UsageError(f"{' and '.join(words)}: {error}") from error
         whole = subject.model.whole_ns
         duration = subject.model.duration_ns
-        chosen = np.isin(subject.unrolled.node, nodes) & ~subject.unrolled.is_mark
+        chosen = subject.unrolled.executions_of(nodes)
         total = float(duration.sum())
         assumed = subject.gains.assumed
         return WhatIf(

@@ -75,21 +75,16 @@ class ChangeBuilder:
     def _vertices(self, pattern: str) -> BoolArray:
         """Return the executions of a pattern's nodes, and note the nodes."""
         nodes = self._names.find(pattern)
-        found = self._executions(nodes)
+        found = self._subject.unrolled.executions_of(nodes)
         if not (found & self._subject.held.timed).any():
             raise UsageError(f"no node of {pattern!r} ran with a time: there is nothing to change")
         self._nodes[nodes] = True
         return found
 
-    def _executions(self, nodes: IntArray) -> BoolArray:
-        unrolled = self._subject.unrolled
-        found: BoolArray = np.isin(unrolled.node, nodes) & ~unrolled.is_mark
-        return found
-
     def _cut(self, edit: Edit) -> None:
-        model = self._subject.model
+        model, executions_of = self._subject.model, self._subject.unrolled.executions_of
         first, second = self._names.find(edit.nodes), self._names.find(edit.other)
-        between = self._executions(first)[model.tail] & self._executions(second)[model.head]
+        between = executions_of(first)[model.tail] & executions_of(second)[model.head]
         if not (between & ~model.is_queue).any():
             raise UsageError(
                 f"no dependency leads from {edit.nodes!r} to {edit.other!r} directly; 'gviz node' "
@@ -119,8 +114,9 @@ class ChangeBuilder:
 
     def _fuse(self, edit: Edit) -> None:
         """Make one kernel of what lies on the ways from each first node to the nearest last one."""
-        first = np.flatnonzero(self._executions(self._names.find(edit.nodes)))
-        last = self._executions(self._names.find(edit.other))
+        executions_of = self._subject.unrolled.executions_of
+        first = np.flatnonzero(executions_of(self._names.find(edit.nodes)))
+        last = executions_of(self._names.find(edit.other))
         used = np.zeros(len(last), bool)
         for start in first.tolist():
             group = self._between(start, last)

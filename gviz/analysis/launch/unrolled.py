@@ -89,6 +89,11 @@ class Unrolled:
     def __len__(self) -> int:
         return len(self.node)
 
+    def executions_of(self, nodes: IntArray) -> BoolArray:
+        """Return which vertices are executions of some nodes, their marks not among them."""
+        found: BoolArray = np.isin(self.node, nodes) & ~self.is_mark
+        return found
+
     def vertex_of(self, graph: GraphTree, node: IntArray, iteration: IntArray) -> IntArray:
         """Return the vertices of executions of nodes."""
         level = graph.level[node]

@@ -112,15 +112,14 @@ def _largest(subject: GraphSubject, group: NodeGroups) -> list[tuple[int, float]
 
 
 def _part(subject: GraphSubject, group: NodeGroups, place: int, share: float) -> PartGain:
-    inside = group.code == place
-    unrolled, model = subject.unrolled, subject.model
-    chosen = inside[unrolled.node] & ~unrolled.is_mark
+    nodes, model = np.flatnonzero(group.code == place), subject.model
+    chosen = subject.unrolled.executions_of(nodes)
     duration = np.where(chosen, model.duration_ns * (1.0 - TENTH), model.duration_ns)
     found = subject.gains.gain(LaunchChange(duration_ns=duration))
     return PartGain(
         kind=group.name,
         name=group.labels[place],
-        node_count=int(inside.sum()),
+        node_count=len(nodes),
         share=share,
         gain_ns=found.gain_ns,
         low_ns=found.low_ns,
