@@ -75,10 +75,10 @@ static bool save(struct saved *memory, const struct kernels *kernels) {
     return true;
 }
 
-const char *saved_make(struct saved *memory, const struct kernels *kernels, CUstream stream) {
+const char *saved_make(struct saved *memory, const struct bench *bench) {
     size_t count, bytes;
     const char *why = NULL;
-    *memory = (struct saved){.stream = stream};
+    *memory = (struct saved){.stream = bench->stream};
     struct block *blocks = blocks_list(&count, &bytes);
     if (!blocks || !cut(memory, blocks, count))
         why = "there is no memory on the host to save the device's with";
@@ -86,7 +86,7 @@ const char *saved_make(struct saved *memory, const struct kernels *kernels, CUst
         why = "the GPU has too little free memory to save what the process has";
     else if (cuda.MemAlloc(&memory->scratch, memory->bytes + (memory->count + 1) * SUM_BYTES) != 0)
         why = "the GPU gave no memory to save what the process has";
-    else if (!save(memory, kernels))
+    else if (!save(memory, &bench->kernels))
         why = "the memory of the process could not be saved";
     free(blocks);
     if (why)
@@ -123,6 +123,13 @@ bool saved_sum(struct saved *memory, const struct kernels *kernels) {
            (!memory->count || cuda.MemcpyDtoH(memory->sums, sums, memory->count * SUM_BYTES) == 0);
 }
 
+bool saved_differs(const struct saved *memory, const uint64_t *others) {
+    for (size_t i = 0; i < memory->count; i++)
+        if (memory->sums[i] != others[i])
+            return true;
+    return false;
+}
+
 void saved_note_written(struct saved *memory) {
     for (size_t i = 0; i < memory->count; i++)
         memory->pieces[i].written = memory->pieces[i].written || memory->sums[i] != memory->before[i];
@@ -134,4 +141,8 @@ bool saved_restore(struct saved *memory, bool all) {
         if (all || memory->pieces[i].written)
             good = copy_piece(memory, &memory->pieces[i], true) && good;
     return cuda.StreamSynchronize(memory->stream) == 0 && good;
+}
+
+bool saved_undo(struct saved *memory, const struct kernels *kernels) {
+    return saved_restore(memory, true) && saved_sum(memory, kernels) && !saved_differs(memory, memory->before);
 }

@@ -2,26 +2,16 @@
 #ifndef GVIZ_TRIAL_PARTS_H
 #define GVIZ_TRIAL_PARTS_H
 
-#include "events/events.h"
 #include "records/records.h"
 #include "trial/trial.h"
 
 /* ---- blocks.c: the device memory of the process, from its calls -------------------------------- */
 
-struct block {
-    CUdeviceptr address;
-    size_t bytes;
-};
-
 /* A call by its name: whether it is one of these. */
 bool blocks_wants(uint32_t cbid, const char *name);
 void blocks_call(const CUpti_CallbackData *data, uint32_t cbid);
-/* Why the memory of the process cannot be accounted for, or NULL. Needs the context. */
-const char *blocks_obstacle(int device);
 /* Whether all of these bytes are in one block. */
 bool blocks_hold(CUdeviceptr address, size_t bytes);
-/* A copy of them, to be freed; NULL without memory. */
-struct block *blocks_list(size_t *count, size_t *bytes);
 void blocks_reset(void);
 
 /* ---- images.c: what the modules hold that kernels come from --------------------------------------- */
@@ -33,45 +23,10 @@ const char *images_obstacle(CUfunction function, CUkernel kernel);
 const char *image_fault(const void *image); /* of a module's image */
 void images_reset(void);
 
-/* ---- obstacle.c: which graphs are not tried ---------------------------------------------------------- */
-
-/* Why, in words, or NULL; of what a launch of it would reach by now. */
-const char *graph_obstacle(const struct level *level);
-
 /* ---- kernels.c: those of gviz's own -------------------------------------------------------------- */
 
-/* Of the current context. */
-struct kernels {
-    CUmodule module;
-    CUfunction sum, spin;
-    double clocks_per_ns; /* of the GPU as it runs; 0: not measured */
-};
+/* In the current context. */
 bool kernels_load(struct kernels *kernels);
-
-/* ---- memory.c: memory saved, compared and restored ------------------------------------------------ */
-
-struct piece {
-    CUdeviceptr at, saved;
-    size_t bytes;
-    bool written; /* by a launch since it was saved */
-};
-struct saved {
-    CUstream stream;
-    CUdeviceptr scratch; /* the saved bytes, then a sum for each piece */
-    size_t bytes, count;
-    struct piece *pieces;
-    uint64_t *before, *sums; /* of each piece: when it was saved, and now */
-};
-
-/* Returns NULL, or why not; then nothing is to be freed. */
-const char *saved_make(struct saved *memory, const struct kernels *kernels, CUstream stream);
-/* Sum up every piece. */
-bool saved_sum(struct saved *memory, const struct kernels *kernels);
-/* Note which pieces have other sums than before. */
-void saved_note_written(struct saved *memory);
-/* Of the pieces that were written, or of all. */
-bool saved_restore(struct saved *memory, bool all);
-void saved_free(struct saved *memory);
 
 /* ---- edits.c: what is changed in a copy ---------------------------------------------------------------- */
 
@@ -124,15 +79,13 @@ struct experiment {
 };
 struct slice_work {
     struct loan *loan;
-    struct kernels *kernels;
-    CUstream stream;
-    CUevent start, end;
+    struct bench *bench;
     struct experiment *experiment;
     uint64_t saved_bytes;
     bool stale;      /* the program has updated its executable */
     const char *why; /* nothing more is to be tried */
 };
-/* For gate_api.run_closed_for; `data` is a struct slice_work. */
+/* For bench_close; `data` is a struct slice_work. */
 void slice_run(void *data);
 
 #endif

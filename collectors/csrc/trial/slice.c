@@ -18,30 +18,17 @@
 
 static const char failed[] = "a launch of a copy failed";
 
-/* Returns the time between two events around the launch, 0: it failed. */
 static uint64_t launch(const struct slice_work *work, const struct copy *copy) {
-    int64_t ns = 0;
-    CUgraphExec exec = copy ? copy->exec : work->loan->exec;
-    bool good = cuda.EventRecord(work->start, work->stream) == 0 && cuda.GraphLaunch(exec, work->stream) == 0 &&
-                cuda.EventRecord(work->end, work->stream) == 0 && cuda.StreamSynchronize(work->stream) == 0 &&
-                event_distance(work->start, work->end, &ns);
-    return good && ns > 0 ? (uint64_t)ns : 0;
-}
-
-static bool sums_differ(const struct saved *memory, const uint64_t *others) {
-    for (size_t i = 0; i < memory->count; i++)
-        if (memory->sums[i] != others[i])
-            return true;
-    return false;
+    return bench_launch(work->bench, copy ? copy->exec : work->loan->exec);
 }
 
 /* Launch one, note what it wrote, restore that. `others`, unless NULL: sums to compare with. */
 static bool launch_summed(struct slice_work *work, struct saved *memory, const struct copy *copy,
                           const uint64_t *others, uint64_t *ns) {
     *ns = launch(work, copy);
-    bool good = *ns && saved_sum(memory, work->kernels);
+    bool good = *ns && saved_sum(memory, &work->bench->kernels);
     if (good && others)
-        work->experiment->results = sums_differ(memory, others) ? TRIAL_DIFFERENT : TRIAL_EQUAL;
+        work->experiment->results = saved_differs(memory, others) ? TRIAL_DIFFERENT : TRIAL_EQUAL;
     saved_note_written(memory);
     return saved_restore(memory, !good) && good;
 }
@@ -88,26 +75,21 @@ static void launch_pairs(struct slice_work *work, struct saved *memory, int64_t 
         launch_pair(work, memory);
 }
 
-/* Restore all and make sure of it. */
-static bool is_undone(struct slice_work *work, struct saved *memory) {
-    return saved_restore(memory, true) && saved_sum(memory, work->kernels) && !sums_differ(memory, memory->before);
-}
-
 /* How fast the GPU's clock runs, by a kernel that spends time. */
-static void measure_clock(struct slice_work *work) {
+static void measure_clock(struct bench *bench) {
     uint64_t ns[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
         uint64_t clocks = (uint64_t)(i + 1) * CLOCKS;
         void *arguments[] = {&clocks};
         int64_t took = 0;
-        bool good = cuda.EventRecord(work->start, work->stream) == 0 &&
-                    cuda.LaunchKernel(work->kernels->spin, 1, 1, 1, 1, 1, 1, 0, work->stream, arguments, NULL) == 0 &&
-                    cuda.EventRecord(work->end, work->stream) == 0 && cuda.StreamSynchronize(work->stream) == 0 &&
-                    event_distance(work->start, work->end, &took);
+        bool good = cuda.EventRecord(bench->start, bench->stream) == 0 &&
+                    cuda.LaunchKernel(bench->kernels.spin, 1, 1, 1, 1, 1, 1, 0, bench->stream, arguments, NULL) == 0 &&
+                    cuda.EventRecord(bench->end, bench->stream) == 0 && cuda.StreamSynchronize(bench->stream) == 0 &&
+                    event_distance(bench->start, bench->end, &took);
         ns[i] = good && took > 0 ? (uint64_t)took : 0;
     }
     if (ns[0] && ns[1] > ns[0])
-        work->kernels->clocks_per_ns = (double)CLOCKS / (double)(ns[1] - ns[0]);
+        bench->kernels.clocks_per_ns = (double)CLOCKS / (double)(ns[1] - ns[0]);
 }
 
 void slice_run(void *data) {
@@ -122,14 +104,14 @@ void slice_run(void *data) {
     if (!work->why)
         work->why = graph_obstacle(work->loan->level);
     if (!work->why)
-        work->why = saved_make(&memory, work->kernels, work->stream);
+        work->why = saved_make(&memory, work->bench);
     if (work->why)
         return;
     work->saved_bytes = memory.bytes;
-    if (!work->kernels->clocks_per_ns)
-        measure_clock(work);
+    if (!work->bench->kernels.clocks_per_ns)
+        measure_clock(work->bench);
     launch_pairs(work, &memory, begin_ns);
-    if (!is_undone(work, &memory) && !is_undone(work, &memory))
+    if (!saved_undo(&memory, &work->bench->kernels) && !saved_undo(&memory, &work->bench->kernels))
         work->why = "memory could not be restored";
     saved_free(&memory);
     experiment->begin_ns = experiment->begin_ns ? experiment->begin_ns : begun_ns;

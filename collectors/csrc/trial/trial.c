@@ -4,22 +4,14 @@
 #include "spool/spool.h"
 #include "trial/parts.h"
 
-#include "gate/gate.h"
-
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MILLISECOND_NS 1000000ull
 /* Launches of an executable before the first slice: its upload, and those that it warms up with. */
 #define LAUNCHES_BEFORE 3
-/* How long a launch waits until nothing is in flight, and how often in vain before no more are tried. */
-#define QUIET_NS (100 * MILLISECOND_NS)
-#define POLL_NS (200000l)
+/* How often a launch waits in vain until nothing is in flight before no more are tried. */
 #define MOST_IN_VAIN 10
-/* Held calls go on after this: a GPU that takes so long for a slice has failed. */
-#define HELD_NS (20000 * MILLISECOND_NS)
 /* Updates of the program while a graph is tried. */
 #define MOST_STALE 5
 /* As an instrumented copy takes it, twice what the graph takes. */
@@ -45,13 +37,9 @@ struct subject {
 };
 
 GVIZ_LOCK(lock); /* whoever has it makes a trial; others launch without one */
-static const struct gate_api *gate;
 static _Atomic bool on;
 static struct subject *subjects;
-static struct kernels kernels;
-static CUstream stream;
-static CUevent start, end;
-static CUcontext ready_in; /* where these four are */
+static struct bench bench;
 
 /* -- records ------------------------------------------------------------------------------------------- */
 
@@ -127,29 +115,6 @@ static const char *prepare(struct subject *subject) {
     return good ? NULL : copy_error()[0] ? copy_error() : "a copy of it could not be made";
 }
 
-static void not_ready(void) {
-    if (!ready_in)
-        return;
-    cuda.EventDestroy(start);
-    cuda.EventDestroy(end);
-    cuda.StreamDestroy(stream);
-    cuda.ModuleUnload(kernels.module);
-    memset(&kernels, 0, sizeof kernels);
-    ready_in = NULL;
-}
-
-static bool is_ready(CUcontext context) {
-    if (ready_in == context)
-        return true;
-    if (ready_in || !cuda.StreamCreate || !kernels_load(&kernels))
-        return false;
-    if (cuda.StreamCreate(&stream, 1 /* CU_STREAM_NON_BLOCKING */) != 0 || cuda.EventCreate(&start, 0) != 0 ||
-        cuda.EventCreate(&end, 0) != 0)
-        return false;
-    ready_in = context;
-    return true;
-}
-
 /* -- delays, once it is known how long a launch takes ------------------------------------------------------ */
 
 static int compare(const void *a, const void *b) {
@@ -171,7 +136,8 @@ static bool prepare_delay(struct subject *subject, struct edits edits, uint64_t 
     *experiment = (struct experiment){.kind = TRIAL_DELAY, .edits = edits};
     for (size_t i = 0; i < edits.count; i++)
         edits.edits[i].value_ns = ns > LEAST_DELAY_NS ? ns : LEAST_DELAY_NS;
-    const struct delays idle = {&experiment->edits, &kernels, true}, delays = {&experiment->edits, &kernels, false};
+    const struct delays idle = {&experiment->edits, &bench.kernels, true};
+    const struct delays delays = {&experiment->edits, &bench.kernels, false};
     experiment->unedited = lend_copy(&subject->loan, delays_apply, &idle);
     experiment->edited = experiment->unedited ? lend_copy(&subject->loan, delays_apply, &delays) : NULL;
     return experiment->edited != NULL;
@@ -180,7 +146,7 @@ static bool prepare_delay(struct subject *subject, struct edits edits, uint64_t 
 /* Returns whether all copies could be made. */
 static bool prepare_delays(struct subject *subject) {
     struct edits families[FAMILIES];
-    size_t count = kernels.clocks_per_ns ? delays_find(subject->loan.level, families, FAMILIES) : 0;
+    size_t count = bench.kernels.clocks_per_ns ? delays_find(subject->loan.level, families, FAMILIES) : 0;
     bool good = true;
     for (size_t i = 0; i < count; i++) {
         if (good)
@@ -210,7 +176,7 @@ static bool begin(struct subject *subject) {
     }
     if (!why && subject->loan.extent_ns > LONGEST_NS)
         why = "a launch takes longer than 4 ms, too long for a slice of 20 ms";
-    if (!why && !is_ready(subject->loan.context))
+    if (!why && !bench_ready(&bench, subject->loan.context))
         why = "the driver lacks functions that a trial needs";
     if (!why)
         why = blocks_obstacle(subject->loan.device);
@@ -224,21 +190,6 @@ static bool begin(struct subject *subject) {
 }
 
 /* -- one slice --------------------------------------------------------------------------------------------- */
-
-/* Close the gate for it as soon as nothing is in flight. Returns whether it ran. */
-static bool run(struct slice_work *work, bool *never) {
-    uint64_t begin_ns = now_ns();
-    const struct timespec rest = {0, POLL_NS};
-    for (;;) {
-        enum gate_answer answer = gate->run_closed_for(slice_run, work, HELD_NS);
-        if (answer == GATE_RAN || answer == GATE_OVERRAN)
-            return true;
-        *never = answer == GATE_FORBIDDEN || answer == GATE_UNKNOWN;
-        if (*never || now_ns() - begin_ns > QUIET_NS)
-            return false;
-        nanosleep(&rest, NULL);
-    }
-}
 
 /* An experiment is made: to the next one, or the end. */
 static void go_on(struct subject *subject) {
@@ -277,9 +228,9 @@ static void try_once(struct subject *subject) {
     bool never = false;
     int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     if (begin(subject)) {
-        struct slice_work work = {.loan = &subject->loan, .kernels = &kernels, .stream = stream, .start = start,
-                                  .end = end, .experiment = &subject->experiments[subject->at]};
-        if (run(&work, &never))
+        struct slice_work work = {.loan = &subject->loan, .bench = &bench,
+                                  .experiment = &subject->experiments[subject->at]};
+        if (bench_close(slice_run, &work, &never))
             after_slice(subject, &work);
         else if (never || ++subject->in_vain >= MOST_IN_VAIN)
             finish(subject, TRIAL_ANY, "work of the process was in flight before each launch, or its calls are not seen");
@@ -330,8 +281,7 @@ void trial_call(const CUpti_CallbackData *data, uint32_t cbid) {
 }
 
 void trial_start(void) {
-    gate = dlsym(RTLD_DEFAULT, "gviz_gate");
-    if (!gate || gate->size < sizeof *gate)
+    if (!bench_find_gate())
         return;
     blocks_reset();
     images_reset();
@@ -347,7 +297,7 @@ void trial_start(void) {
 
 /* With the lock. */
 static void end_all(const char *why) {
-    CUcontext popped, context = ready_in;
+    CUcontext popped, context = bench.context;
     bool current = context && cuda.CtxPushCurrent(context) == 0;
     for (struct subject *subject = subjects, *next; subject; subject = next) {
         next = subject->next;
@@ -357,7 +307,7 @@ static void end_all(const char *why) {
     }
     subjects = NULL;
     if (current) {
-        not_ready();
+        bench_end(&bench);
         cuda.CtxPopCurrent(&popped);
     }
 }
@@ -373,7 +323,7 @@ void trial_stop(void) {
 
 void trial_context_ends(CUcontext context) {
     pthread_mutex_lock(&lock);
-    if (ready_in == context)
+    if (bench.context == context)
         end_all("its context was destroyed before it was tried");
     pthread_mutex_unlock(&lock);
 }
@@ -392,6 +342,5 @@ void trial_destroyed(CUgraphExec exec) {
 void trial_abandon(void) {
     atomic_store(&on, false);
     subjects = NULL;
-    ready_in = NULL;
-    memset(&kernels, 0, sizeof kernels);
+    memset(&bench, 0, sizeof bench);
 }

@@ -9,7 +9,7 @@
 #ifndef GVIZ_TRIAL_H
 #define GVIZ_TRIAL_H
 
-#include "core/core.h"
+#include "events/events.h"
 
 /* Calls are watched, and the gate tells of them; the contexts are not made yet. */
 void trial_start(void);
@@ -22,5 +22,76 @@ void trial_destroyed(CUgraphExec exec);
 void trial_context_ends(CUcontext context);
 /* The program is about to launch an executable. */
 void trial_launch(CUgraphExec exec, CUstream stream);
+
+/* What slices of other wings need too. */
+
+/* ---- blocks.c: the device memory of the process, from its calls -------------------------------- */
+
+struct block {
+    CUdeviceptr address;
+    size_t bytes;
+};
+
+/* Why the memory of the process cannot be accounted for, or NULL. Needs the context. */
+const char *blocks_obstacle(int device);
+/* A copy of them, in order, to be freed; NULL without memory. */
+struct block *blocks_list(size_t *count, size_t *bytes);
+
+/* ---- obstacle.c: which graphs are not launched in slices ------------------------------------------ */
+
+/* Why, in words, or NULL; of what a launch of it would reach by now. */
+const char *graph_obstacle(const struct level *level);
+
+/* ---- bench.c: what a slice launches with, behind the closed gate ------------------------------------ */
+
+struct kernels {
+    CUmodule module;
+    CUfunction sum, spin;
+    double clocks_per_ns; /* of the GPU as it runs; 0: not measured */
+};
+/* Of one context, which is current whenever it is used. */
+struct bench {
+    CUcontext context; /* NULL: nothing is there */
+    struct kernels kernels;
+    CUstream stream;
+    CUevent start, end;
+};
+/* Whether there is one; slices need it. Not within a call of the driver. */
+bool bench_find_gate(void);
+bool bench_ready(struct bench *bench, CUcontext context);
+void bench_end(struct bench *bench);
+/* Launch and wait. Returns the time between two events around the launch, 0: it failed. */
+uint64_t bench_launch(const struct bench *bench, CUgraphExec exec);
+/* Do a slice as soon as nothing is in flight. Returns whether it was done; `never`: nor will it be. */
+bool bench_close(void (*slice)(void *data), void *data, bool *never);
+
+/* ---- memory.c: memory saved, compared and restored ------------------------------------------------ */
+
+struct piece {
+    CUdeviceptr at, saved;
+    size_t bytes;
+    bool written; /* by a launch since it was saved */
+};
+struct saved {
+    CUstream stream;
+    CUdeviceptr scratch; /* the saved bytes, then a sum for each piece */
+    size_t bytes, count;
+    struct piece *pieces;
+    uint64_t *before, *sums; /* of each piece: when it was saved, and now */
+};
+
+/* Returns NULL, or why not; then nothing is to be freed. */
+const char *saved_make(struct saved *memory, const struct bench *bench);
+/* Sum up every piece. */
+bool saved_sum(struct saved *memory, const struct kernels *kernels);
+/* Whether any sum is another than these. */
+bool saved_differs(const struct saved *memory, const uint64_t *others);
+/* Note which pieces have other sums than before. */
+void saved_note_written(struct saved *memory);
+/* Of the pieces that were written, or of all. */
+bool saved_restore(struct saved *memory, bool all);
+/* Restore all, and make sure of it. */
+bool saved_undo(struct saved *memory, const struct kernels *kernels);
+void saved_free(struct saved *memory);
 
 #endif

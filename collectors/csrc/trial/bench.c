@@ -1,0 +1,71 @@
+/* What a slice launches with: gviz's kernels, a stream and two events of a context, and the gate
+ * closed for it. */
+#include "launch/launch.h"
+#include "trial/parts.h"
+
+#include "gate/gate.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <time.h>
+
+#define MILLISECOND_NS 1000000ull
+/* How long a launch waits until nothing is in flight. */
+#define QUIET_NS (100 * MILLISECOND_NS)
+#define POLL_NS (200000l)
+/* Held calls go on after this: a GPU that takes so long for a slice has failed. */
+#define HELD_NS (20000 * MILLISECOND_NS)
+
+static const struct gate_api *gate;
+
+bool bench_find_gate(void) {
+    gate = dlsym(RTLD_DEFAULT, "gviz_gate");
+    gate = gate && gate->size >= sizeof *gate ? gate : NULL;
+    return gate;
+}
+
+bool bench_ready(struct bench *bench, CUcontext context) {
+    if (bench->context == context)
+        return true;
+    if (bench->context || !cuda.StreamCreate || !kernels_load(&bench->kernels))
+        return false;
+    if (cuda.StreamCreate(&bench->stream, 1 /* CU_STREAM_NON_BLOCKING */) != 0 ||
+        cuda.EventCreate(&bench->start, 0) != 0 || cuda.EventCreate(&bench->end, 0) != 0)
+        return false;
+    bench->context = context;
+    return true;
+}
+
+void bench_end(struct bench *bench) {
+    if (!bench->context)
+        return;
+    cuda.EventDestroy(bench->start);
+    cuda.EventDestroy(bench->end);
+    cuda.StreamDestroy(bench->stream);
+    cuda.ModuleUnload(bench->kernels.module);
+    memset(bench, 0, sizeof *bench);
+}
+
+uint64_t bench_launch(const struct bench *bench, CUgraphExec exec) {
+    int64_t ns = 0;
+    bool good = cuda.EventRecord(bench->start, bench->stream) == 0 && cuda.GraphLaunch(exec, bench->stream) == 0 &&
+                cuda.EventRecord(bench->end, bench->stream) == 0 && cuda.StreamSynchronize(bench->stream) == 0 &&
+                event_distance(bench->start, bench->end, &ns);
+    return good && ns > 0 ? (uint64_t)ns : 0;
+}
+
+bool bench_close(void (*slice)(void *data), void *data, bool *never) {
+    const struct timespec rest = {0, POLL_NS};
+    uint64_t begin_ns = now_ns();
+    *never = false;
+    while (!*never) {
+        enum gate_answer answer = gate->run_closed_for(slice, data, HELD_NS);
+        if (answer == GATE_RAN || answer == GATE_OVERRAN)
+            return true;
+        *never = answer == GATE_FORBIDDEN || answer == GATE_UNKNOWN;
+        if (now_ns() - begin_ns > QUIET_NS)
+            break;
+        nanosleep(&rest, NULL);
+    }
+    return false;
+}
