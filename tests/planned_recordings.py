@@ -37,6 +37,42 @@ class Planned:
     arguments: Sequence[tuple[int, int, int]] = ()
 
 
+@dataclass
+class PlannedTrial:
+    """A trial of the graph: what it saved (ns), within 10%; without a gain it was refused.
+
+    ``edits`` are (node, node that waited for it or None, delay or None).
+    """
+
+    kind: str
+    gain_ns: float | None = None
+    edits: Sequence[tuple[int, int | None, int | None]] = ()
+    refusal: str | None = None
+    results: str = "equal"
+
+    def write(self, writer: RecordingWriter, number: int) -> None:
+        """Write its rows."""
+        gain = self.gain_ns
+        measured = {} if gain is None else {
+            "count": 40, "gain_ns": gain, "low_ns": gain - abs(gain) / 10,
+            "high_ns": gain + abs(gain) / 10, "unedited_ns": 400_000.0,
+            "edited_ns": 400_000.0 - gain, "results": self.results,
+        }  # fmt: skip
+        writer.insert(
+            rows.GraphTrial(
+                trial_id=number, run_id=1, graph_id=1, graph_exec_id=1, kind=self.kind,
+                refusal=self.refusal, **measured,  # type: ignore[arg-type]
+            ),
+            *(
+                rows.GraphTrialEdit(
+                    trial_id=number, position=at, kind="cut" if delay is None else "delay",
+                    graph_id=1, node_id=node, to_node_id=to, value_ns=delay,
+                )
+                for at, (node, to, delay) in enumerate(self.edits)
+            ),
+        )  # fmt: skip
+
+
 def in_a_row(*nodes: Planned, gap_ns: int = 400) -> list[Planned]:
     """Give nodes starts one after the other; a node's own start is added to the gap before it."""
     clock = 0
@@ -98,6 +134,7 @@ class Plan:
     functions: dict[str, int] = field(default_factory=dict)
     allocations: Sequence[dict[str, Any]] = ()
     compute_capability: str = "9.0"
+    trials: Sequence[PlannedTrial] = ()
 
     def write(self, path: Path) -> Path:
         """Write the recording: run 1, graph 1, executable 1."""
@@ -107,6 +144,8 @@ class Plan:
             self._write_launches(writer)
             self._write_iterations(writer)
             self._write_statistics(writer)
+            for number, trial in enumerate(self.trials, start=1):
+                trial.write(writer, number)
         return path
 
     def _write_iterations(self, writer: RecordingWriter) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from planned_recordings import Plan, Planned, subject_of
+from planned_recordings import Plan, Planned, PlannedTrial, subject_of
 
 from gviz.analysis.advice import advise_graph, advise_run
 from gviz.analysis.rules.rule import Finding
@@ -331,12 +331,22 @@ def plant_shapes(program: Program) -> set[str]:
     return {"kernel-in-many-shapes"}
 
 
+def plant_implied(program: Program) -> set[str]:
+    # No time shows it: it is found where a trial measured it.
+    program.stretch(3)
+    last = program.tail()
+    program.edges.append((last - 2, last))
+    gain = float(program.rng.randint(3_000, 9_000))
+    program.plan["trials"] = [PlannedTrial("implied", gain, [(last - 2, last, None)])]
+    return {"implied-dependencies"}
+
+
 FAULTS: tuple[Fault, ...] = (
     plant_memset, plant_memcpy, plant_copy, plant_untimed(NodeType.HOST, "host-node-on-path"),
     plant_untimed(NodeType.MEM_ALLOC, "allocation-on-path"), plant_tiny, plant_small_grid,
     plant_overwritten, plant_duplicate, plant_iterations, plant_barrier, plant_small_fork,
     plant_priorities, plant_late_fork, plant_fp32, plant_split_k, plant_cleared_product, plant_move,
-    plant_tiny_grids, plant_shapes,
+    plant_tiny_grids, plant_shapes, plant_implied,
 )  # fmt: skip
 
 

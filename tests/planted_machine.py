@@ -11,10 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from planned_recordings import MULTIPROCESSORS, Plan, Planned
-
-from gviz.recording import rows
-from gviz.recording.writer import RecordingWriter
+from planned_recordings import MULTIPROCESSORS, Plan, Planned, PlannedTrial
 
 #: Blocks that run at once: 8 on each multiprocessor, as planned recordings have it.
 PLACES = 8 * MULTIPROCESSORS
@@ -114,38 +111,19 @@ def _kernel(random: Random) -> Kernel:
     )
 
 
-class TriedPlan(Plan):
-    """A recording of a machine, with trials: (kernel, delay in ns, measured gain in ns) each."""
-
-    tried: Sequence[tuple[int, int, int]] = ()
-
-    def _write_statistics(self, writer: RecordingWriter) -> None:
-        super()._write_statistics(writer)
-        for at, (node, delay, gain) in enumerate(self.tried, start=1):
-            writer.insert(
-                rows.GraphTrial(
-                    trial_id=at, run_id=1, graph_id=1, graph_exec_id=1, kind="delay", count=20,
-                    gain_ns=float(gain), results="equal",
-                ),
-                rows.GraphTrialEdit(
-                    trial_id=at, position=0, kind="delay", graph_id=1, node_id=node, value_ns=delay
-                ),
-            )  # fmt: skip
-
-
-def plan_of(machine: Machine, tried: Sequence[int] = ()) -> TriedPlan:
+def plan_of(machine: Machine, tried: Sequence[int] = ()) -> Plan:
     """Return the recording of a machine's launch, with delays of 5 us behind some kernels tried."""
     nodes = [
         Planned(f"k{n}", start, end - start, queue=n, blocks=kernel.blocks)
         for n, (kernel, (start, end)) in enumerate(zip(machine.kernels, machine.run(), strict=True))
     ]
-    plan = TriedPlan(nodes, machine.edges)
+    plan = Plan(nodes, machine.edges)
     whole = machine.length_ns()
-    plan.tried = [
-        (
-            n,
-            5_000,
+    plan.trials = [
+        PlannedTrial(
+            "delay",
             whole - machine.changed(n, replace(machine.kernels[n], delay_ns=5_000)).length_ns(),
+            [(n, None, 5_000)],
         )
         for n in tried
     ]

@@ -100,7 +100,7 @@ def _keys_of(tree: GraphTree, nodes: Sequence[NodeRef]) -> list[int]:
 def _finding(found: Suggestion, keys: list[int]) -> dict[str, Any]:
     return {
         # Of a launch is what the strip is about.
-        "gain": plain(found.gain_line).removesuffix(" per launch"),
+        "gain": plain(found.gain_line).replace(" per launch", ""),
         "reason": plain(found.reason),
         "fix": found.fix,
         "title": " ".join(filter(None, (found.gain.caveat, found.overlap))),

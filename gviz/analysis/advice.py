@@ -11,6 +11,7 @@ import numpy as np
 from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import LaunchChange
 from gviz.analysis.model_layers import find_model_layers
+from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.rules import (
     NAMED,
     Finding,
@@ -22,6 +23,7 @@ from gviz.analysis.rules import (
     memory_rules,
     product_rules,
     shape_rules,
+    trial_rules,
     work_rules,
 )
 from gviz.analysis.rules import (
@@ -29,6 +31,7 @@ from gviz.analysis.rules import (
 )
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
+from gviz.analysis.tried_repairs import RepairInVain, TriedRepair, tried_repair
 from gviz.families import Kind
 from gviz.model import state_of
 from gviz.stats import Evidence, IntArray, NotComputed, figure
@@ -36,7 +39,8 @@ from gviz.text import counted, percent
 
 #: The modules whose import fills RULES.
 RULE_MODULES = (
-    gap_rules, work_rules, product_rules, shape_rules, memory_rules, branch_rules, life_rules
+    gap_rules, work_rules, product_rules, shape_rules, memory_rules, branch_rules, life_rules,
+    trial_rules,
 )  # fmt: skip
 #: Gains of a whole run below this are not worth a line: host times of single calls scatter so.
 RUN_NOISE_NS = 20_000.0
@@ -101,6 +105,9 @@ class Advice:
         "nodes overlap",
     )
     ignored_count: int = figure("stated", "findings left out because the configuration says so")
+    in_vain: tuple[RepairInVain, ...] = figure(
+        "measured", "repairs that were tried and bring nothing, whatever was computed"
+    )
     not_checked: tuple[str, ...] = figure("stated", "what was not looked for, and why")
     evidence: Evidence = figure("stated", "what the findings rest on")
 
@@ -127,16 +134,22 @@ def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advi
     if not missing and subject.why_no_order:
         skipped.append(f"{ORDER_RULES}: {subject.why_no_order}")
     count, _ = subject.recording.count_launches(subject.row.graph_id)
-    found: list[_Named] = []
+    found, in_vain = list[_Named](), list[RepairInVain]()
     for rule in RULES.values():
-        if rule.find is None or (missing and rule.per == "launch"):
+        if rule.find is None:
             continue
-        if rule.needs_order and subject.why_no_order:
-            continue
-        noise = subject.noise_ns if rule.per == "launch" else RUN_NOISE_NS
-        found += list(_findings(rule, rule.find(subject), noise, subject, count))
+        untimed = (missing and rule.per == "launch") or (rule.needs_order and subject.why_no_order)
+        seen = [] if untimed else list(rule.find(subject))
+        tried = tried_repair(rule, subject, seen)
+        if tried is not None and tried.is_gain:
+            found.append(_measured(rule, tried, subject, count))
+        elif tried is not None:
+            in_vain.append(RepairInVain(rule.id, tried.gain_ns, *tried.range_ns, tried.trial.count))
+        else:
+            noise = subject.noise_ns if rule.per == "launch" else RUN_NOISE_NS
+            found += list(_findings(rule, seen, noise, subject, count))
     evidence = replace(subject.once(span_evidence), how="estimated")
-    return _advice(found, ignored, subject.row.name, skipped, evidence)
+    return _advice(found, ignored, subject.row.name, skipped, evidence, in_vain)
 
 
 def advise_run(run: RunSubject, ignored: Sequence[Ignored] = ()) -> Advice:
@@ -162,41 +175,78 @@ def _findings(
         nodes = np.zeros(0, np.int64)
         if subject is not None and vertices:
             nodes = np.unique(subject.unrolled.node[vertices])
-        layers, per_layer = _spread(subject, nodes)
-        finding = Finding(
-            rule=rule.id,
-            graph_id=None if subject is None else subject.row.graph_id,
-            reason=one.reason,
-            node_count=len(vertices),
-            nodes=()
-            if subject is None
-            else tuple(subject.ref_of_vertex(v) for v in vertices[:NAMED]),
-            evidence=one.evidence,
-            gain_ns=gain.gain_ns,
-            gain_low_ns=gain.low_ns,
-            gain_high_ns=gain.high_ns,
-            gain_how="estimated",
-            gain_bound=rule.bound,
-            gain_per=rule.per,
-            run_gain_ns=gain.gain_ns * times,
-            fix=rule.fix,
-            source=rule.source,
-            overlaps=(),
-            layer_count=layers,
-            per_layer_count=per_layer,
-            places=tuple(nodes.tolist()),
-        )
-        names = () if subject is None else (x.name for x in map(subject.ref, nodes.tolist()))
-        yield _Named(finding, frozenset(names), nodes)
+        refs = () if subject is None else map(subject.ref_of_vertex, vertices[:NAMED])
+        yield _named(rule, one, gain, subject, _About(nodes, len(vertices), tuple(refs)), times)
+
+
+def _not_tried(rule: Rule, subject: GraphSubject) -> str | None:
+    """Return why trials that were requested made no such repair; None: they did, or cannot."""
+    return None if rule.trial is None else subject.trials.refusal(rule.trial)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """Nodes that a finding is about: their places, how many executions, and the first of them."""
+
+    nodes: IntArray
+    count: int
+    refs: tuple[NodeRef, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _FoundGain:
-    """A gain, and the ends of its range where a model of the launch gives one."""
+    """A gain, the ends of its range where there is one, and of a measured one the results."""
 
     gain_ns: float
     low_ns: float | None = None
     high_ns: float | None = None
+    results: str | None = None
+
+
+def _measured(rule: Rule, tried: TriedRepair, subject: GraphSubject, launches: int) -> _Named:
+    """Return the finding of a repair that was tried, with the names of all its nodes."""
+    gain = _FoundGain(tried.gain_ns, *tried.range_ns, tried.trial.results)
+    found = Found(tried.reason, (), tried.evidence, tried.gain_ns)
+    refs = tuple(subject.ref(place) for place in tried.places[:NAMED].tolist())
+    about = _About(tried.places, len(tried.places), refs)
+    return _named(rule, found, gain, subject, about, launches)
+
+
+def _named(
+    rule: Rule,
+    found: Found,
+    gain: _FoundGain,
+    subject: GraphSubject | None,
+    about: _About,
+    times: int,
+) -> _Named:
+    """Return what a rule found as a finding, with the names of all its nodes."""
+    layers, per_layer = _spread(subject, about.nodes)
+    finding = Finding(
+        rule=rule.id,
+        graph_id=None if subject is None else subject.row.graph_id,
+        reason=found.reason,
+        node_count=about.count,
+        nodes=about.refs,
+        evidence=found.evidence,
+        gain_ns=gain.gain_ns,
+        gain_low_ns=gain.low_ns,
+        gain_high_ns=gain.high_ns,
+        gain_how="estimated" if gain.results is None else "measured",
+        trial_results=gain.results,
+        not_tried=None if subject is None else _not_tried(rule, subject),
+        gain_bound=rule.bound if gain.results is None else "about",
+        gain_per=rule.per,
+        run_gain_ns=gain.gain_ns * times,
+        fix=rule.fix,
+        source=rule.source,
+        overlaps=(),
+        layer_count=layers,
+        per_layer_count=per_layer,
+        places=tuple(about.nodes.tolist()),
+    )
+    names = () if subject is None else (x.name for x in map(subject.ref, about.nodes.tolist()))
+    return _Named(finding, frozenset(names), about.nodes)
 
 
 def _gain(rule: Rule, found: Found, noise_ns: float, subject: GraphSubject | None) -> _FoundGain:
@@ -249,6 +299,7 @@ def _advice(
     graph: str | None,
     skipped: list[str],
     evidence: Evidence,
+    in_vain: Sequence[RepairInVain] = (),
 ) -> Advice:
     kept = [
         one
@@ -259,7 +310,7 @@ def _advice(
     findings = tuple(
         replace(one.finding, overlaps=_overlaps(one, kept[:at])) for at, one in enumerate(kept)
     )
-    return Advice(findings, len(found) - len(kept), tuple(skipped), evidence)
+    return Advice(findings, len(found) - len(kept), tuple(in_vain), tuple(skipped), evidence)
 
 
 def _overlaps(one: _Named, before: Sequence[_Named]) -> tuple[str, ...]:

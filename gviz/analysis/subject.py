@@ -49,7 +49,7 @@ from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.sound_launches import SoundLaunches, read_sound_launches
 from gviz.analysis.sound_times import sound_launch
 from gviz.analysis.stream_operations import read_stream_operations
-from gviz.analysis.tried_changes import read_tried_changes
+from gviz.analysis.tried_changes import tried_changes
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, cover_series, rank_rows
 from gviz.errors import CycleError
@@ -59,6 +59,7 @@ from gviz.model import (
     CallTimes,
     ContradictedTimes,
     GraphTree,
+    GraphTrials,
     Keep,
     LaunchCalls,
     LaunchSpans,
@@ -424,12 +425,17 @@ class GraphSubject:
         return launch_model(self.held)
 
     @cached_property
+    def trials(self) -> GraphTrials:
+        """Its trials, those that were refused too."""
+        return GraphTrials(self.recording, self.row.graph_id)
+
+    @cached_property
     def gains(self) -> GainModel:
         """Gains of changes of that launch, by assumptions that fit what was tried of it."""
         nodes, node = self.graph.nodes, self.unrolled.node
         filled = filled_shares(nodes, self.multiprocessors(), unknown=0.0)[node]
         untried = GainModel(self.model, filled)
-        tried = read_tried_changes(self.recording, self.row.graph_id, self.graph, self.model)
+        tried = tried_changes(self.trials, self.graph, self.model)
         return GainModel(self.model, filled, fit(untried, tried)) if tried else untried
 
     @cached_property

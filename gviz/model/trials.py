@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.recording import GraphTrial, Recording
+from gviz.recording import GraphTrial, GraphTrialEdit, Recording
+
+#: The kind of what no edit of a graph was tried for; of delays; of what differs by no edit.
+ANY_TRIAL, DELAY_TRIAL, CONTROL_TRIAL = "any", "delay", "control"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +26,57 @@ class TrialSummary:
     slope: float | None
 
 
+class GraphTrials:
+    """All that was tried of a graph, and what was not.
+
+    Parameters
+    ----------
+    recording
+        Where the rows are.
+    graph_id
+        The graph.
+    """
+
+    def __init__(self, recording: Recording, graph_id: int) -> None:
+        self.rows = recording.fetch_trials(graph_id)
+        self.edits: dict[int, list[GraphTrialEdit]] = {}
+        for edit in recording.fetch_trial_edits(graph_id) if self.rows else ():
+            self.edits.setdefault(edit.trial_id, []).append(edit)
+
+    def made(self, kind: str) -> list[GraphTrial]:
+        """Return the trials of a kind that were made, in their order."""
+        return [r for r in self.rows if r.kind == kind and not r.refusal and r.gain_ns is not None]
+
+    def last(self, kind: str) -> GraphTrial | None:
+        """Return the last trial of a kind; None: none was made."""
+        return next(reversed(self.made(kind)), None)
+
+    def refusal(self, kind: str) -> str | None:
+        """Return why no trial of a kind was made; None: one was, or none was requested."""
+        whys = [row.refusal for row in self.rows if row.kind in (kind, ANY_TRIAL) and row.refusal]
+        return whys[-1] if whys and self.last(kind) is None else None
+
+    def delay_ns(self, trial: GraphTrial) -> int:
+        """Return the sum of a trial's delays."""
+        return sum(edit.value_ns or 0 for edit in self.edits.get(trial.trial_id, ()))
+
+    @property
+    def noise_ns(self) -> float:
+        """Return what copies that are equal differ by: smaller gains are noise."""
+        control = self.last(CONTROL_TRIAL)
+        return 0.0 if control is None else abs(control.gain_ns or 0.0)
+
+
 def summarize_trials(recording: Recording, graph_id: int) -> tuple[TrialSummary, ...]:
     """Return the trials of a graph, in the order they were made."""
-    return tuple(_summarize(recording, trial) for trial in recording.fetch_trials(graph_id))
+    trials = GraphTrials(recording, graph_id)
+    names = recording.fetch_trial_names(graph_id) if trials.edits else {}
+    return tuple(_summarize(trials, row, names.get(row.trial_id)) for row in trials.rows)
 
 
-def _summarize(recording: Recording, trial: GraphTrial) -> TrialSummary:
-    edits = recording.fetch_trial_edits(trial.trial_id)
-    if trial.kind != "delay" or not edits:
-        return TrialSummary(trial, len(edits), None, None, None)
-    delay_ns = sum(edit.value_ns or 0 for edit in edits)
-    name = recording.fetch_node(edits[0].graph_id, edits[0].node_id).name
+def _summarize(trials: GraphTrials, trial: GraphTrial, name: str | None) -> TrialSummary:
+    count, delay_ns = len(trials.edits.get(trial.trial_id, ())), trials.delay_ns(trial)
+    if trial.kind != DELAY_TRIAL or not count:
+        return TrialSummary(trial, count, None, None, None)
     slope = None if trial.gain_ns is None or not delay_ns else -trial.gain_ns / delay_ns
-    return TrialSummary(trial, len(edits), name, delay_ns, slope)
+    return TrialSummary(trial, count, name, delay_ns, slope)

@@ -44,6 +44,7 @@ _NESTED = (
 )
 #: Rows of a page of a whole table.
 _ROWS_AT_ONCE = 16_384
+_OF_TRIALS = "trial_id IN (SELECT trial_id FROM trial WHERE graph_id=?)"
 _OF_GRAPH = "graph_exec_id IN (SELECT graph_exec_id FROM graph_exec WHERE graph_id=?)"
 
 
@@ -157,9 +158,20 @@ class Recording:
         """Return the trials of a graph, in the order they were made; those refused too."""
         return self._fetch(rows.GraphTrial, "WHERE graph_id=? ORDER BY trial_id", graph_id)
 
-    def fetch_trial_edits(self, trial_id: int) -> list[rows.GraphTrialEdit]:
-        """Return what a trial changed."""
-        return self._fetch(rows.GraphTrialEdit, "WHERE trial_id=? ORDER BY position", trial_id)
+    def fetch_trial_edits(self, graph_id: int) -> list[rows.GraphTrialEdit]:
+        """Return what the trials of a graph changed, trial after trial."""
+        tail = f"WHERE {_OF_TRIALS} ORDER BY trial_id, position"
+        return self._fetch(rows.GraphTrialEdit, tail, graph_id)
+
+    def fetch_trial_names(self, graph_id: int) -> dict[int, str]:
+        """Return the name of the node that each trial of a graph changed first, by trial."""
+        return dict(
+            self._execute(
+                "SELECT trial_id, node.name FROM trial_edit JOIN node USING (graph_id, node_id) "
+                f"WHERE position=0 AND {_OF_TRIALS}",
+                graph_id,
+            )
+        )
 
     def fetch_nvtx_ranges(self, run_id: int) -> list[rows.NvtxRange]:
         """Return the host-side NVTX ranges of a run, in order of start."""

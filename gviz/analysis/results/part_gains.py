@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.evidence import span_evidence
-from gviz.analysis.launch import LaunchChange, NodeGroups, break_down
+from gviz.analysis.launch import GainRange, LaunchChange, NodeGroups, break_down
 from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.subject import GraphSubject
-from gviz.stats import Evidence, NotComputed, figure
+from gviz.analysis.tried_changes import places_of
+from gviz.model import DELAY_TRIAL
+from gviz.stats import Evidence, IntArray, NotComputed, figure
 from gviz.system import NO_PROGRESS, Progress
 
 #: What is taken off.
@@ -36,7 +38,9 @@ class PartGain:
     low_ns: float = figure("estimated", "the least that this gain may be")
     high_ns: float = figure("estimated", "the most that this gain may be")
     gain_fraction: float = figure("estimated", "gain_ns as a part of the launch")
-    how: str = figure("stated", "estimated: by the model; measured: by a trial")
+    how: str = figure(
+        "stated", "estimated: by the model; measured: by a trial that delayed its nodes"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +118,9 @@ def _largest(subject: GraphSubject, group: NodeGroups) -> list[tuple[int, float]
 def _part(subject: GraphSubject, group: NodeGroups, place: int, share: float) -> PartGain:
     nodes, model = np.flatnonzero(group.code == place), subject.model
     chosen = subject.unrolled.executions_of(nodes)
+    measured = _measured(subject, nodes, TENTH * float(model.duration_ns[chosen].sum()))
     duration = np.where(chosen, model.duration_ns * (1.0 - TENTH), model.duration_ns)
-    found = subject.gains.gain(LaunchChange(duration_ns=duration))
+    found = measured or subject.gains.gain(LaunchChange(duration_ns=duration))
     return PartGain(
         kind=group.name,
         name=group.labels[place],
@@ -125,5 +130,21 @@ def _part(subject: GraphSubject, group: NodeGroups, place: int, share: float) ->
         low_ns=found.low_ns,
         high_ns=found.high_ns,
         gain_fraction=found.gain_ns / model.whole_ns,
-        how="estimated",
+        how="estimated" if measured is None else "measured",
     )
+
+
+def _measured(subject: GraphSubject, nodes: IntArray, saved_ns: float) -> GainRange | None:
+    """Return what a saving in nodes brings by the delays behind all of them; None: not tried."""
+    trials = subject.trials
+    for trial in trials.made(DELAY_TRIAL):
+        delay_ns = trials.delay_ns(trial)
+        place = places_of(subject.graph)
+        edits = trials.edits.get(trial.trial_id, ())
+        tried = {place.get((edit.graph_id, edit.node_id), -1) for edit in edits}
+        if delay_ns and tried == set(nodes.tolist()):
+            cost, least, most = (
+                -(value or 0.0) / delay_ns for value in (trial.gain_ns, trial.high_ns, trial.low_ns)
+            )
+            return GainRange(cost * saved_ns, least * saved_ns, most * saved_ns)
+    return None

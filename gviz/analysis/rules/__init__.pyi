@@ -4,9 +4,11 @@ from gviz.analysis.rules import life_rules as life_rules
 from gviz.analysis.rules import memory_rules as memory_rules
 from gviz.analysis.rules import product_rules as product_rules
 from gviz.analysis.rules import shape_rules as shape_rules
+from gviz.analysis.rules import trial_rules as trial_rules
 from gviz.analysis.rules import work_rules as work_rules
 from gviz.analysis.rules.rule import NAMED as NAMED
 from gviz.analysis.rules.rule import RULES as RULES
+from gviz.analysis.rules.rule import Fact as Fact
 from gviz.analysis.rules.rule import Finding as Finding
 from gviz.analysis.rules.rule import Found as Found
 from gviz.analysis.rules.rule import Rule as Rule

@@ -69,10 +69,20 @@ class Finding:
     gain_low_ns: float | None = figure(
         "estimated",
         "the least of the range of this gain, if what the rule assumes holds (docs/what_if.md); "
-        "null: it is no change of a launch",
+        "of one that was measured, of its 95% interval; null: it is no change of a launch",
     )
     gain_high_ns: float | None = figure("estimated", "the most of that range")
     gain_how: How = figure("stated", "measured: by a trial of the same edit; else estimated")
+    trial_results: str | None = figure(
+        "stated",
+        "of a gain that was measured: equal, different, or not tested, as table trial has it; "
+        "null: it was not",
+    )
+    not_tried: str | None = figure(
+        "stated",
+        "why a repair that can be tried was not, where trials were requested; null: it was, it "
+        "cannot be, or none were",
+    )
     gain_bound: str = figure("stated", "how sure that is: about, at most or at least")
     gain_per: str = figure("stated", "launch, or run: once")
     run_gain_ns: float = figure("estimated", "gain_ns times the launches of the run")
@@ -114,6 +124,8 @@ class Rule:
         Yields what it found in a graph, or in a run; one of them is there.
     needs_order
         It looks at gaps, or at what waited for what: durations alone are not enough.
+    trial
+        Kind of the trials that make its repair in a copy; None: it changes more than a copy may.
     """
 
     id: str
@@ -126,6 +138,7 @@ class Rule:
     find: Callable[[GraphSubject], Iterator[Found]] | None = None
     find_in_run: Callable[[RunSubject], Iterator[Found]] | None = None
     needs_order: bool = False
+    trial: str | None = None
 
 
 #: All rules by id, in the order of documentation.
@@ -146,12 +159,13 @@ def rule(
     bound: Bound = "about",
     per: Per = "launch",
     needs_order: bool = False,
+    trial: str | None = None,
 ) -> Callable[[_Find], _Find]:
     """Register a function as a rule about a graph; parameters are those of :class:`Rule`."""
 
     def register(find: _Find) -> _Find:
         text = (title, fix, source, bound, per, assumes)
-        _add(Rule(rule_id, *text, find=find, needs_order=needs_order))
+        _add(Rule(rule_id, *text, find=find, needs_order=needs_order, trial=trial))
         return find
 
     return register

@@ -18,6 +18,7 @@ from gviz.report.document import (
     capitalized,
     caveat_text,
     contradictions_text,
+    measured_text,
     nodes,
     ns,
     say,
@@ -56,6 +57,9 @@ def _notes(advice: Advice) -> Iterator[Sentence]:
     if advice.ignored_count:
         count = counted(advice.ignored_count, "finding")
         yield say(f"{count} left out by the configuration.", note=True)
+    for one in advice.in_vain:
+        text = measured_text(one.gain_ns, one.low_ns, one.high_ns)
+        yield say(f"Tried without a gain: {one.rule}, {text} per launch.", note=True)
     for reason in advice.not_checked:
         yield say(f"Not checked: {reason}.", note=True)
 
@@ -64,7 +68,7 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
     rule = RULES.get(found.rule)
     over_run = None
     if found.gain_per == "launch":
-        over_run = ns(found.run_gain_ns, "estimated")
+        over_run = ns(found.run_gain_ns, "derived" if found.trial_results else "estimated")
     subject = ""
     if named:
         subject = "the run" if found.graph_id is None else f"graph {found.graph_id}"

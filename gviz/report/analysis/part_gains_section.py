@@ -19,7 +19,7 @@ from gviz.report.document import (
     share,
     table,
 )
-from gviz.stats import fields_of
+from gviz.stats import How, fields_of
 from gviz.text import counted, percent
 
 #: Parts that the short form of a report has, a sentence being enough, and that are drawn.
@@ -48,8 +48,8 @@ def part_gains(found: PartRanking, brief: int = _BRIEF) -> list[Block]:
     rows: list[list[Content]] = [
         [
             AlikeLink("layer" if part.kind == "layer" else "family", part.name), part.kind,
-            number(part.node_count), share(part.share), share(part.gain_fraction, "estimated"),
-            ns(part.gain_ns, "estimated"), gain_text(part.how, part.low_ns, part.high_ns),
+            number(part.node_count), share(part.share), share(part.gain_fraction, _how(part)),
+            ns(part.gain_ns, _how(part)), gain_text(part.how, part.low_ns, part.high_ns),
         ]
         for part in found.parts
     ]  # fmt: skip
@@ -76,7 +76,11 @@ def error_text(error: float | None, trials: int) -> str:
 
 def _bars(part: PartGain) -> tuple[Bar, Bar]:
     time = Bar(part.name, share(part.share), "share")
-    return time, Bar(part.name, share(part.gain_fraction, "estimated"), "gain")
+    return time, Bar(part.name, share(part.gain_fraction, _how(part)), "gain")
+
+
+def _how(part: PartGain) -> How:
+    return "measured" if part.how == "measured" else "estimated"
 
 
 def _meaning(name: str) -> str:

@@ -158,4 +158,4 @@ def _part_of_launch(graph: GraphAnalysis, found: Finding) -> Content:
     if found.gain_per != "launch" or isinstance(graph.ledger, NotComputed):
         return ""
     total = graph.ledger.median.total_ns
-    return (" (", share(found.gain_ns / total, "estimated"), ")") if total else ""
+    return (" (", share(found.gain_ns / total, found.gain_how), ")") if total else ""

@@ -27,8 +27,10 @@ from gviz.report.document.evidence_text import count_text as count_text
 from gviz.report.document.evidence_text import gain_text as gain_text
 from gviz.report.document.evidence_text import interval_text as interval_text
 from gviz.report.document.evidence_text import launch_text as launch_text
+from gviz.report.document.evidence_text import measured_text as measured_text
 from gviz.report.document.evidence_text import negated as negated
 from gviz.report.document.evidence_text import resting_on as resting_on
+from gviz.report.document.evidence_text import results_text as results_text
 from gviz.report.document.evidence_text import spread_text as spread_text
 from gviz.report.document.evidence_text import state_text as state_text
 from gviz.report.document.inline import AlikeLink as AlikeLink

@@ -100,11 +100,26 @@ def gain_text(how: str, low_ns: float, high_ns: float) -> str:
     """Return a gain, as ``estimated 30.0 to 60.0 µs``; with signs where it may be a loss."""
     if low_ns < 0:
         return f"{how} {signed_duration(low_ns)} to {signed_duration(high_ns)}"
-    low, high = duration(low_ns), duration(high_ns)
-    # Of one unit it stands once.
+    return f"{how} {_range(duration(low_ns), duration(high_ns))}"
+
+
+def measured_text(gain_ns: float, low_ns: float, high_ns: float) -> str:
+    """Return what a trial measured of a launch, as ``measured −41.0 µs (−43.0 to −38.0 µs)``."""
+    ends = _range(signed_duration(-high_ns), signed_duration(-low_ns))
+    return f"measured {signed_duration(-gain_ns)} ({ends})"
+
+
+def results_text(results: str) -> str:
+    """Return what is known of the results of a trial (column results of table trial)."""
+    if results == "not tested":
+        return "results not compared, for the graph does not repeat its own"
+    return f"results {results}"
+
+
+def _range(low: str, high: str) -> str:
+    """Return two ends; of one unit it stands once."""
     first, _, unit = low.rpartition(" ")
-    low = first if first and high.endswith(f" {unit}") else low
-    return f"{how} {low} to {high}"
+    return f"{first if first and high.endswith(f' {unit}') else low} to {high}"
 
 
 def interval_text(found: Quantity) -> str:

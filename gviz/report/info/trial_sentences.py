@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gviz.model import TrialSummary
 from gviz.recording import GraphTrial
-from gviz.report.document import Sentence, ns, say, share
+from gviz.report.document import Sentence, measured_text, ns, results_text, say, share
 from gviz.text import counted
 
 #: A copy takes what another takes, and about what the executable takes, or it is said.
@@ -29,15 +29,11 @@ def trial_sentences(trials: Sequence[TrialSummary]) -> Iterator[Sentence]:
 
 def _implied(one: TrialSummary) -> Sentence:
     trial = one.trial
-    results = {"equal": "results equal", "different": "results different"}
     what = counted(one.edited_count, "dependency", "dependencies")
-    unknown = "results not compared, for the graph does not repeat its own"
-    tested = results.get(trial.results, unknown)
+    text = measured_text(trial.gain_ns or 0.0, trial.low_ns or 0.0, trial.high_ns or 0.0)
     return say(
-        f"Tried without {what} that others imply: gain ",
-        ns(trial.gain_ns, "measured", n=trial.count),
-        " (", ns(trial.low_ns, "measured"), " to ", ns(trial.high_ns, "measured"), f"), {tested}.",
-    )  # fmt: skip
+        f"Tried without {what} that others imply: {text} per launch, {results_text(trial.results)}."
+    )
 
 
 def _delay(one: TrialSummary) -> Sentence:

@@ -12,6 +12,7 @@ from planned_recordings import (
     STARTED_NS,
     Plan,
     Planned,
+    PlannedTrial,
     branch_and_join,
     chain_edges,
     crossing_stages,
@@ -58,6 +59,12 @@ def around(node: Planned, gap_ns: int) -> Plan:
     """Return two kernels, the node, and two kernels; gaps around the node are as given."""
     node.start_ns = gap_ns - 400
     return chain(kernel(), kernel(), node, kernel(gap_ns=gap_ns), kernel())
+
+
+def tried_without(a: int, b: int, gain_ns: float) -> Plan:
+    """Return three kernels in a chain, launched without a dependency besides."""
+    trial = PlannedTrial("implied", gain_ns, [(a, b, None)])
+    return chain(kernel(), kernel(), kernel(), trials=[trial])
 
 
 def untimed(kind: NodeType, gap_ns: int) -> Plan:
@@ -217,6 +224,11 @@ CASES = {
         lambda: chain(*(kernel(),) * 1, eager_iterations=3),
         lambda: chain(kernel(), eager_iterations=3, stream_call_ns=900_000),
         1_250_000 - 10 * 2_000,
+    ),
+    "implied-dependencies": Case(
+        # Only a trial tells what they cost.
+        lambda: tried_without(0, 2, gain_ns=41_000), lambda: tried_without(0, 2, gain_ns=-300),
+        41_000,
     ),
     "graph-rebuilt": Case(
         lambda: chain(kernel(), rebuilt=3), lambda: chain(kernel()), 3 * 300_000 + 3 * 1_000_000

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
+from planned_recordings import Plan, Planned, PlannedTrial, chain_edges, in_a_row
 
-from gviz.analysis import Finding
+from gviz.analysis import Finding, analyze
+from gviz.recording.reader import Recording
+from gviz.report.analysis.advice_section import advice_section
 from gviz.report.analysis.finding_gain import gain_line
-from gviz.report.document import plain
+from gviz.report.document import Sentence, plain
 
 ABOUT = Finding(
     rule="rule", graph_id=1, reason="it", node_count=1, nodes=(), evidence=(), gain_ns=50_000.0,
     gain_low_ns=30_000.0, gain_high_ns=60_000.0, gain_how="estimated", gain_bound="about",
     gain_per="launch", run_gain_ns=50_000.0, fix="", source="", overlaps=(), layer_count=0,
-    per_layer_count=0,
+    per_layer_count=0, trial_results=None, not_tried=None,
 )  # fmt: skip
 
 
@@ -22,7 +26,25 @@ ABOUT = Finding(
     ("changes", "words"),
     [
         ({}, "estimated 30.0 to 60.0 µs per launch"),
-        ({"gain_how": "measured"}, "measured 30.0 to 60.0 µs per launch"),
+        (
+            {
+                "gain_how": "measured",
+                "trial_results": "equal",
+                "gain_ns": 41_000.0,
+                "gain_low_ns": 38_000.0,
+                "gain_high_ns": 43_000.0,
+            },
+            "measured −41.0 µs (−43.0 to −38.0 µs) per launch, results equal",
+        ),
+        (
+            {"gain_how": "measured", "trial_results": "not tested"},
+            "measured −50.0 µs (−60.0 to −30.0 µs) per launch, results not compared, for the graph "
+            "does not repeat its own",
+        ),
+        (
+            {"not_tried": "it holds a collective"},
+            "not tried: it holds a collective; estimated 30.0 to 60.0 µs per launch",
+        ),
         ({"gain_high_ns": 2e6}, "estimated 30.0 µs to 2.00 ms per launch"),
         ({"gain_low_ns": -2_000.0}, "estimated −2.00 µs to +60.0 µs per launch"),
         ({"gain_bound": "at most"}, "at most 50.0 µs per launch"),
@@ -32,3 +54,15 @@ ABOUT = Finding(
 def test_gain_is_said_with_its_range_or_bound(changes: dict[str, object], words: str) -> None:
     found = dataclasses.replace(ABOUT, **changes)  # type: ignore[arg-type]
     assert plain(gain_line(found)) == words
+
+
+def test_repair_that_brings_nothing_is_a_note(tmp_path: Path) -> None:
+    trial = PlannedTrial("implied", -300.0, [(0, 2, None)])
+    nodes = in_a_row(*(Planned("gemm", 0, 5_000) for _ in range(3)))
+    path = Plan(nodes, chain_edges(3), trials=[trial]).write(tmp_path / "a.gviz")
+    with Recording(path) as recording:
+        (run,) = analyze(recording).runs
+    section = advice_section(run)
+    notes = [plain(block.content) for block in section.blocks if isinstance(block, Sentence)]
+    said = "Tried without a gain: implied-dependencies, measured +300 ns (+270 to +330 ns)"
+    assert any(note.startswith(said) for note in notes)

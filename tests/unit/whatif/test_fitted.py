@@ -30,7 +30,7 @@ def test_trials_of_a_chain_leave_no_error(tmp_path: Path) -> None:
 def test_gains_are_scaled_to_what_was_measured(tmp_path: Path) -> None:
     plan = plan_of(CHAIN, range(5))
     # Recording has made everything twice as long as it is.
-    plan.tried = [(n, delay, gain // 2) for n, delay, gain in plan.tried]
+    plan.trials = [replace(one, gain_ns=(one.gain_ns or 0) / 2) for one in plan.trials]
     subject = subject_of(plan.write(tmp_path / "a.gviz"))
     assert subject.gains.assumed.scale == pytest.approx(0.5, abs=0.01)
 

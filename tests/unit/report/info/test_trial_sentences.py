@@ -38,8 +38,8 @@ def test_graph_without_trials_has_no_sentence() -> None:
 def test_measured_gain_has_interval_and_results() -> None:
     text = stated(plain(made("control", 300.0)), plain(made("implied", 41_000.0), 48))
     assert text == (
-        "Tried without 48 dependencies that others imply: gain 41.0 µs (38.0 µs to 43.0 µs), "
-        "results equal [measured]."
+        "Tried without 48 dependencies that others imply: measured −41.0 µs (−43.0 to −38.0 µs) "
+        "per launch, results equal."
     )
 
 

@@ -41,7 +41,7 @@ def test_trial_becomes_medians_and_the_interval_of_its_gain(fold_records: FoldRe
     assert row.high_ns is not None
     assert 39 <= row.low_ns <= 40 <= row.high_ns <= 42
     assert (row.start_ns, row.held_ns, row.saved_bytes) == (1_000, 20, 4096)
-    (edit,) = recording.fetch_trial_edits(row.trial_id)
+    (edit,) = recording.fetch_trial_edits(1)
     assert (edit.kind, edit.graph_id, edit.node_id, edit.to_node_id) == ("cut", 1, 0, 2)
     assert edit.value_ns is None
 
@@ -51,7 +51,7 @@ def test_delay_has_its_length_and_no_second_node(fold_records: FoldRecords) -> N
     recording = fold_records([*CHAIN, trial([(10, 13)], *delays, kind=TrialKind.DELAY)])
     (row,) = recording.fetch_trials(1)
     assert (row.kind, row.gain_ns, row.low_ns) == ("delay", -3, None)
-    found = recording.fetch_trial_edits(row.trial_id)
+    found = recording.fetch_trial_edits(1)
     assert [(e.kind, e.node_id, e.to_node_id, e.value_ns) for e in found] == [
         ("delay", 1, None, 1500),
         ("delay", 2, None, 1500),
