@@ -18,6 +18,8 @@ KEYS: Keys = (
             ("Ctrl K", "commands: all that the page can do, and launches and layers to go to"),
             ("?", "this help"),
             ("b", "all rows of the breakdown, or the panes again"),
+            ("w", "what 10% off each part would bring, or the panes again"),
+            ("W", "ask what if the selected nodes were free, half as long, or waited for nothing"),
             ("k", "select the critical path, or nothing again"),
             ("g", "all the room for the graph, and back"),
             ("t", "all the room for the timeline, and back"),

@@ -86,8 +86,9 @@ def panes(
         tabIndex="0",
         **_named("inspector"),
         **aria(label="Inspector"),
-        # assets/web/breakdown lists findings while nothing is selected.
-        children=[html.Div(id="findings"), html.Div(id="inspector-body")],
+        # assets/web/breakdown lists findings while nothing is selected, and what can be asked of
+        # what is.
+        children=[html.Div(id="findings"), html.Div(id="what-if"), html.Div(id="inspector-body")],
     )
     return split(
         rows,

@@ -66,6 +66,7 @@ def graph_blobs(
         "nothing": nothing,
         "memory_facts": memory,
         "nodes_a_blob": NODES_A_BLOB,
+        "recording": source.library.file(source.file).path.name,
         **launches,
         **verdict,
         "headers": pool.headers,

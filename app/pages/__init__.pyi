@@ -37,6 +37,7 @@ from gviz.app.pages.ranks.page import show_ranks as show_ranks
 from gviz.app.pages.ranks.timeline import ranks_timeline as ranks_timeline
 from gviz.app.pages.report.page import render_report as render_report
 from gviz.app.pages.report.page import show_report as show_report
+from gviz.app.pages.report.questions import Questions as Questions
 from gviz.app.pages.report.reports import Reports as Reports
 from gviz.app.pages.run import render_run as render_run
 from gviz.app.pages.runs import render_runs as render_runs

@@ -66,6 +66,7 @@ _SOURCES = (
     "table",
     "inspector",
     "uses",
+    "what-if",
 )
 #: Orders of stacked launches, as the choice shows them.
 _ORDERS = [

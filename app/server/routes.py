@@ -23,7 +23,7 @@ from gviz.app.components import (
 )
 from gviz.app.files import Library, OneAtATime, OpenRecording, split_version
 from gviz.app.inspector import NodeRecords, render_memory_facts, render_sums
-from gviz.app.pages import Reports, address_against, graph_payload
+from gviz.app.pages import Questions, Reports, address_against, graph_payload
 from gviz.app.server.ahead import prepare_click
 from gviz.app.views import (
     GraphView,
@@ -54,6 +54,10 @@ _T = TypeVar("_T")
 _BUILDING = OneAtATime(patience_s=3.0)
 
 
+#: Characters of an option of what-if: the numbers of 100,000 nodes in no row have fewer.
+_MOST_OPTION = 1_000_000
+
+
 #: Answers a request about one graph of an open file.
 _Answer = Callable[[OpenRecording, int], Response]
 
@@ -63,12 +67,13 @@ def add_payload_routes(
 ) -> None:
     """Serve ``payload/KIND/FILE/GRAPH`` under a prefix.
 
-    KIND is page, dag, timeline, memory, facts, table, breakdown, verdict, miniature, uses or
-    inspector.
+    KIND is page, dag, timeline, memory, facts, table, breakdown, verdict, miniature, uses,
+    inspector or what-if.
     ``FILE`` is a key, or
     ``key@version`` (:attr:`OpenRecording.versioned_key`): then the answer is 409 once the file is
-    another one. A request of the last posts a
-    selection: a JSON list of nodes' numbers on the page. The page of a graph that is called
+    another one. Requests of the last two post
+    JSON: a selection, as a list of nodes' numbers on the page, and options of ``gviz what-if`` by
+    name. The page of a graph that is called
     otherwise than ``identity=`` says is another one's: it answers where that one is.
     """
     base = addresses.prefix.rstrip("/") + PAYLOAD
@@ -102,20 +107,14 @@ def add_payload_routes(
     def verdict(opened: OpenRecording, graph_id: int) -> Response:
         return _verdict(opened, graph_id, reports)
 
+    questions = Questions()
+
+    def what_if(opened: OpenRecording, graph_id: int) -> Response:
+        options = options_of(request.get_json(silent=True))
+        return _as_json(questions.ask(opened, graph_id, options) or {"waiting": True})
+
     def page(opened: OpenRecording, graph_id: int) -> Response:
-        query = parse_query(request.query_string.decode(errors="replace"))
-        view = graph_view(library, opened.key, graph_id)
-        identity = request.args.get("identity")
-        if query.baseline_file is not None:
-            baseline = query.baseline_file, query.baseline_graph_id
-            there = address_against(library, opened.key, view, baseline, addresses)
-            found = json.dumps({"moved_to": there}).encode()
-        elif identity is not None and identity != graph_identity(view.run, view.graph):
-            moved = find_graph(opened.recording, identity)
-            found = json.dumps({"moved_to": addresses.graph(opened.key, moved)}).encode()
-        else:
-            found = graph_payload(library, opened.key, view, query, addresses)
-        return not_kept(found)
+        return not_kept(_page(opened, graph_id, library, addresses))
 
     def facts(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
@@ -132,6 +131,22 @@ def add_payload_routes(
     serve("miniature", _miniature_of)
     serve("inspector", inspector, "POST")
     serve("uses", uses)
+    serve("what-if", what_if, "POST")
+
+
+def _page(opened: OpenRecording, graph_id: int, library: Library, addresses: Addresses) -> bytes:
+    """Return what the page of a graph is made of, or the address of another page."""
+    query = parse_query(request.query_string.decode(errors="replace"))
+    view = graph_view(library, opened.key, graph_id)
+    identity = request.args.get("identity")
+    if query.baseline_file is not None:
+        baseline = query.baseline_file, query.baseline_graph_id
+        there = address_against(library, opened.key, view, baseline, addresses)
+        return json.dumps({"moved_to": there}).encode()
+    if identity is not None and identity != graph_identity(view.run, view.graph):
+        moved = find_graph(opened.recording, identity)
+        return json.dumps({"moved_to": addresses.graph(opened.key, moved)}).encode()
+    return graph_payload(library, opened.key, view, query, addresses)
 
 
 def _inspector(
@@ -245,6 +260,15 @@ def _dag_request(arguments: Mapping[str, str]) -> payload.DagRequest:
 def selection_of(content: object) -> list[int]:
     """Return the nodes of a request; what is no number counts as absent."""
     return [n for n in content if isinstance(n, int)] if isinstance(content, list) else []
+
+
+def options_of(content: object) -> dict[str, str]:
+    """Return the options of a request: names with texts; ValueError if it has none such."""
+    if not isinstance(content, dict) or not content:
+        raise ValueError("a question is options by name")
+    if not all(isinstance(value, str) and len(value) <= _MOST_OPTION for value in content.values()):
+        raise ValueError(f"an option is a text of at most {_MOST_OPTION} characters")
+    return content
 
 
 def as_parts(component: Component) -> Response:

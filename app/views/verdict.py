@@ -5,11 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gviz.analysis import GraphAnalysis, LaunchBreakdown, NodeRef, RunAnalysis, rank_findings
+from gviz.analysis import (
+    GraphAnalysis,
+    LaunchBreakdown,
+    NodeRef,
+    PartRanking,
+    RunAnalysis,
+    rank_findings,
+)
 from gviz.model import GraphTree
-from gviz.report import Suggestion, critical_path_lines, headline_of, plain, suggestions_of
+from gviz.report import (
+    Suggestion,
+    capitalized,
+    critical_path_lines,
+    error_text,
+    gain_sentence,
+    gain_text,
+    headline_of,
+    plain,
+    suggestions_of,
+)
 from gviz.stats import NotComputed
-from gviz.text import counted
+from gviz.text import counted, percent
 
 #: Findings that a page lists; the Report has all.
 _FINDINGS = 3
@@ -39,7 +56,8 @@ def verdict_values(
         (row and block of the strip, or null), ``nodes`` (numbers on the page), ``about`` (``idle``
         or ``eager``; empty: neither). ``caveats``: sentences. ``findings``: ``gain``, ``reason``,
         ``fix``, ``title``, ``nodes``. ``more``: findings that are not among them. ``paths``: the
-        critical paths, each with ``name``, ``text`` and ``nodes``.
+        critical paths, each with ``name``, ``text`` and ``nodes``. ``gains``: what 10% off would
+        bring, see :func:`_gains`.
     """
     headline = headline_of(graph, found)
     suggestions = suggestions_of(run)
@@ -68,6 +86,36 @@ def verdict_values(
                 "nodes": _keys_of(tree, path.nodes),
             }
             for path in critical_path_lines(graph.critical_path)
+        ],
+        "gains": _gains(graph.part_gains),
+    }
+
+
+def _gains(found: PartRanking | NotComputed) -> dict[str, Any]:
+    """Return what 10% off kernel families and layers would bring, beside their share of time.
+
+    ``note``: how far to trust it, or why there is nothing. ``parts``: ``kind`` (family or layer),
+    ``name``, ``sentence``, ``range``, ``texts`` of share and gain, ``share``, ``gain``, and
+    ``low``, ``high`` of its range, as parts of the launch.
+    """
+    if isinstance(found, NotComputed):
+        return {"note": capitalized(f"{found.not_computed}."), "parts": []}
+    whole = found.launch_ns
+    return {
+        "note": error_text(found.error_fraction, found.trial_count),
+        "parts": [
+            {
+                "kind": part.kind,
+                "name": part.name,
+                "sentence": gain_sentence(part),
+                "range": gain_text(part.how, part.low_ns, part.high_ns),
+                "texts": [percent(part.share), percent(part.gain_fraction)],
+                "share": part.share,
+                "gain": part.gain_fraction,
+                "low": part.low_ns / whole,
+                "high": part.high_ns / whole,
+            }
+            for part in found.parts
         ],
     }
 

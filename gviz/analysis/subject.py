@@ -20,6 +20,7 @@ from gviz.analysis.launch import (
     PathSteps,
     PriorityOrder,
     SmallBranches,
+    TriedChange,
     Unrolled,
     Unroller,
     UsualGaps,
@@ -434,9 +435,13 @@ class GraphSubject:
         """Gains of changes of that launch, by assumptions that fit what was tried of it."""
         nodes, node = self.graph.nodes, self.unrolled.node
         filled = filled_shares(nodes, self.multiprocessors(), unknown=0.0)[node]
-        untried = GainModel(self.model, filled)
-        tried = tried_changes(self.trials, self.graph, self.model)
+        untried, tried = GainModel(self.model, filled), self.tried
         return GainModel(self.model, filled, fit(untried, tried)) if tried else untried
+
+    @cached_property
+    def tried(self) -> list[TriedChange]:
+        """Changes of that launch that trials made, with what each cost."""
+        return tried_changes(self.trials, self.graph, self.model)
 
     @cached_property
     def model_path(self) -> CriticalPath:

@@ -1,6 +1,8 @@
 from gviz.report.analysis import GraphHeadline as GraphHeadline
 from gviz.report.analysis import analysis_documents as analysis_documents
 from gviz.report.analysis import critical_path_lines as critical_path_lines
+from gviz.report.analysis import error_text as error_text
+from gviz.report.analysis import gain_sentence as gain_sentence
 from gviz.report.analysis import headline_of as headline_of
 from gviz.report.analysis import run_document as run_document
 from gviz.report.analysis import suggestions_of as suggestions_of
@@ -38,6 +40,7 @@ from gviz.report.document import Verdict as Verdict
 from gviz.report.document import capitalized as capitalized
 from gviz.report.document import contradictions_text as contradictions_text
 from gviz.report.document import count_text as count_text
+from gviz.report.document import gain_text as gain_text
 from gviz.report.document import launch_text as launch_text
 from gviz.report.document import marked as marked
 from gviz.report.document import plain as plain

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gviz.analysis import PartRanking
 from gviz.report.analysis import TENTH_OFF, error_text, part_gains
 from gviz.report.document import (
@@ -51,11 +53,19 @@ def _answer(found: WhatIf) -> Verdict:
         (
             say(*times),
             say(f"Gain: {gain_text(found.how, found.low_ns, found.high_ns)}."),
+            *_tried(found),
             say(f"About {nodes}, ", share(found.node_share), " of the time of all nodes."),
             say(error_text(found.error_fraction, found.trial_count), note=True),
         ),
         _caveats(found),
     )
+
+
+def _tried(found: WhatIf) -> Iterator[Sentence]:
+    """Yield what a trial of the same nodes measured."""
+    if found.tried_fraction is not None:
+        part = share(found.tried_fraction, "measured")
+        yield say("Tried by delays: a saving in these nodes brings ", part, " of itself.")
 
 
 def _caveats(found: WhatIf | PartRanking) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from gviz.analysis import GraphSubject, LaunchChange
 from gviz.errors import UsageError
 from gviz.stats import BoolArray, IntArray
-from gviz.whatif.edits import Edit, EditKind
+from gviz.whatif.edits import ANYTHING, Edit, EditKind
 from gviz.whatif.node_names import NodeNames
 
 
@@ -86,10 +86,10 @@ class ChangeBuilder:
         first, second = self._names.find(edit.nodes), self._names.find(edit.other)
         between = executions_of(first)[model.tail] & executions_of(second)[model.head]
         if not (between & ~model.is_queue).any():
-            raise UsageError(
-                f"no dependency leads from {edit.nodes!r} to {edit.other!r} directly; 'gviz node' "
-                "lists what a node waits for"
-            )
+            found = f"no dependency leads from {edit.nodes!r} to {edit.other!r} directly"
+            if edit.nodes == ANYTHING:
+                found = f"{edit.other!r} waits for nothing"
+            raise UsageError(f"{found}; 'gviz node' lists what a node waits for")
         # Work that no longer waits would not be put behind the other on its queue either.
         self._dropped |= between
         self._nodes[second] = True

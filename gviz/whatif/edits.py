@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from gviz.text import duration, percent
 
+#: The pattern of all nodes.
+ANYTHING = "*"
+
 
 class EditKind(StrEnum):
     """Kinds of edits; values are the options of ``gviz what-if`` without their dashes."""
@@ -73,10 +76,14 @@ class Edit:
             case EditKind.SCALE:
                 return f"{self.nodes} at {percent(self.factor)} of its time"
             case EditKind.CUT:
-                return f"{self.other} no longer waits for {self.nodes}"
+                return f"{self.other} no longer waits for {_named(self.nodes)}"
             case EditKind.FUSE:
                 return f"{self.nodes} to {self.other} fused"
             case EditKind.ORDER:
                 return f"order by {self.nodes}"
             case EditKind.DELAY:
                 return f"{duration(self.delay_ns)} behind {self.nodes}"
+
+
+def _named(nodes: str) -> str:
+    return "anything" if nodes == ANYTHING else nodes

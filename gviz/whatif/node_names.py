@@ -14,15 +14,16 @@ from gviz.families import kernel_label
 from gviz.stats import BoolArray, IntArray, NotComputed
 from gviz.text import likely_meant
 
-_NUMBER = re.compile(r"#?(\d+)")
+#: Numbers of nodes: ``12``, ``#12``, ``3,10-40``.
+_NUMBERS = re.compile(r"#?\d{1,15}(-\d{1,15})?(,#?\d{1,15}(-\d{1,15})?)*", re.ASCII)
 
 
 class NodeNames:
     """Nodes of a graph by what they are called.
 
-    A pattern is a node's number in the outermost graph (``12`` or ``#12``), or a shell pattern
-    (``*``, ``?``), whatever its case, of a node's name as the driver has it, its short name, the
-    name or kind of its family (``attention``), or its layer (``layer 17``).
+    A pattern is numbers of nodes as pages show them (``12`` or ``#12``, ``3,10-40``), or a shell
+    pattern (``*``, ``?``), whatever its case, of a node's name as the driver has it, its short
+    name, the name or kind of its family (``attention``), or its layer (``layer 17``).
 
     Parameters
     ----------
@@ -40,21 +41,25 @@ class NodeNames:
         Raises
         ------
         UsageError
-            If there are none; with the nearest name.
+            If there are none, or not all of its numbers; with the nearest name.
         """
         if pattern not in self._found:
-            number = _NUMBER.fullmatch(pattern)
-            chosen = self._numbered(int(number[1])) if number else self._named(pattern)
+            is_list = _NUMBERS.fullmatch(pattern)
+            chosen = self._numbered(pattern) if is_list else self._named(pattern)
             if not chosen.any():
                 raise UsageError(self._describe_nothing(pattern))
             self._found[pattern] = np.flatnonzero(chosen)
         return self._found[pattern]
 
-    def _numbered(self, number: int) -> BoolArray:
-        graph = self._subject.graph
-        found = np.zeros(len(graph), bool)
-        part = graph.levels[0].part
-        found[part] = graph.nodes.integers("node_id")[part] == number
+    def _numbered(self, pattern: str) -> BoolArray:
+        key = self._subject.graph.key
+        found = np.zeros(len(key), bool)
+        for part in pattern.split(","):
+            first, _, last = part.removeprefix("#").partition("-")
+            hits = (key >= int(first)) & (key <= int(last or first))
+            if not hits.any():
+                raise UsageError(self._describe_nothing(part))
+            found |= hits
         return found
 
     def _named(self, pattern: str) -> BoolArray:

@@ -21,6 +21,8 @@ pytestmark = pytest.mark.browser
 RECORDING = Path(next(iter(bundled.__path__))) / "token_step_1.gviz"
 #: Of its 72 nodes; 4 layers of 18.
 ATTENTION, MLP = 48, 24
+#: Of its largest kernel family.
+GEMMS = 28
 SENTENCE = (
     "238 µs (recorded, median of 14, ±704 ns): attention 139 µs, mlp 66.3 µs, idle 32.8 µs (13.8%)."
 )
@@ -107,6 +109,22 @@ def use_keys(page: Page) -> None:
     expect_count(page, ATTENTION // 4)
 
 
+def use_gains(page: Page) -> None:
+    """Look at what 10% off brings, choose a part there, and ask what if it were free."""
+    page.keyboard.press("w")
+    assert not page.locator("#dag").is_visible()
+    part = page.locator(".gv-gain:focus")
+    said = "10% off GEMM f16/f32 64x8 brings 5.0% of the launch (share of time 49.7%), estimated "
+    assert (part.get_attribute("aria-label") or "").startswith(said)
+    page.keyboard.press("Enter")
+    expect_count(page, GEMMS)
+    page.keyboard.press("w")
+    assert page.locator("#dag").is_visible()
+    page.keyboard.press("Shift+W")
+    page.keyboard.press("Enter")
+    page.locator(".gv-headline", has_text=f"What if {GEMMS} nodes took no time: ").wait_for()
+
+
 def test_breakdown_says_and_selects(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, "graph?file=token_step_1&graph=1")
     page = graph_page.page
@@ -115,6 +133,18 @@ def test_breakdown_says_and_selects(graph_page: GraphPage, site: Site) -> None:
     expect_accessible(page)
     page.keyboard.press("b")
     expect_accessible(page)
+    page.keyboard.press("b")
+    use_gains(page)
+    page.locator(".gv-headline", has_text="Gain: estimated ").wait_for()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("what if the selected nodes waited")
+    page.keyboard.press("Enter")
+    page.locator(".gv-headline", has_text=f"What if {GEMMS} nodes waited for nothing: ").wait_for()
+    page.keyboard.press("w")
+    expect_accessible(page)
+    page.keyboard.press("w")
+    page.keyboard.press("Escape")
+    eventually(lambda: page.locator(".gv-headline").inner_text().startswith(SENTENCE), "verdict")
 
 
 def test_breakdown_of_a_saved_file_does_the_same(page: Page, tmp_path: Path) -> None:
@@ -123,4 +153,7 @@ def test_breakdown_of_a_saved_file_does_the_same(page: Page, tmp_path: Path) -> 
     page.goto(path.as_uri())
     use(page)
     use_keys(page)
+    use_gains(page)
+    command = "gviz what-if 'token_step_1.gviz' --graph 1 --off '"
+    assert page.locator(".gv-headline code").inner_text().startswith(command)
     assert violations(page) == []

@@ -7,12 +7,13 @@
  * @typedef {"idle"|"eager"} About  what is no node
  * @typedef {{gain: string, reason: string, fix: string, title: string, nodes: number[]}} Finding
  * @typedef {{name: string, text: string, nodes: number[]}} Path  a critical path
- * @typedef {{waiting?: boolean, parts: Part[], caveats: string[], findings: Finding[], more: number, paths: Path[]}} Verdict  as
+ * @typedef {{waiting?: boolean, parts: Part[], caveats: string[], findings: Finding[], more: number, paths: Path[], gains: PartGains}} Verdict  as
  *   gviz.app.views.verdict has it
- * @typedef {{look: (about: About) => void, known: (blocks: Blocks) => void, said: () => void, toggled: (isOpen: boolean) => void}} Host
- *   who looks at what is no node, hears of the blocks of all rows, of the verdict or that nothing more comes, and that a
- *   reader opened or closed these rows
- * @typedef {{breakdown: () => Promise<Payload>, verdict: (signal: AbortSignal) => Promise<Verdict>}} Source
+ * @typedef {""|"breakdown"|"what-if"} Opened  what takes the place of the panes: all rows, or gains
+ * @typedef {{look: (about: About) => void, known: (blocks: Blocks) => void, said: () => void, toggled: (opened: Opened) => void, nodesOf: (name: string) => number[]}} Host
+ *   who looks at what is no node, hears of the blocks of all rows, of the verdict or that nothing more comes, and what a
+ *   reader opened; knows names of nodes
+ * @typedef {{breakdown: () => Promise<Payload>, verdict: (signal: AbortSignal) => Promise<Verdict>, whatIf: Ask}} Source
  */
 import * as bus from "../core/bus.js";
 import { closest } from "../core/dom.js";
@@ -20,13 +21,20 @@ import { element } from "../core/parts.js";
 import { Blocks } from "./blocks.js";
 import { Headline } from "./headline.js";
 import { light, listFindings, listPaths } from "./findings.js";
+import { Gains } from "./gains.js";
+import { Question } from "./question.js";
 import { Rows } from "./rows.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { Payload } from "../core/payload.js" */
 /** @import { Form, Measure } from "./blocks.js" */
+/** @import { PartGains } from "./gains.js" */
+/** @import { Ask } from "./question.js" */
 
 /** Opens and closes the rows in full. */
 const KEY = "b";
+/** Opens and closes the gains; with Shift, leads to what can be asked of what is selected. */
+const GAINS_KEY = "w";
+const ASK_KEY = "W";
 /** Selects the critical path, or nothing again. */
 const PATH_KEY = "k";
 
@@ -42,7 +50,7 @@ export class Breakdown {
     this.findings = findings;
     this.group = group;
     this.ending = new AbortController();
-    this.isOpen = false;
+    /** @type {Opened} */ this.opened = "";
     /** The critical paths, by dependencies first. @type {Path[]} */ this.paths = [];
     /** @type {Partial<Record<Form, Blocks>>} */ this.forms = {};
     /** Of the blocks. @type {Payload|null} */ this.payload = null;
@@ -55,12 +63,18 @@ export class Breakdown {
     this.button = element("button", {
       type: "button", class: "gv-breakdown-open", "aria-expanded": "false", title: `All rows (${KEY})`,
     }, "Breakdown");
+    this.gainsButton = element("button", {
+      type: "button", class: "gv-breakdown-open", "aria-expanded": "false", title: `What 10% off each part would bring (${GAINS_KEY})`,
+    }, "What if");
+    this.gainsButton.hidden = true;
+    this.gains = new Gains(group, host.nodesOf, (nodes, more) => this.select(nodes, more));
     this.choice = element("select", { id: "measure", class: "gv-field", "aria-label": "Width of blocks" });
     this.choice.hidden = true;
     // What has no room comes over what is below, while it is pointed at or one of its parts has the focus.
     this.headline = new Headline(box, this.sentence);
-    const ways = element("div", { class: "gv-headline-ways" }, this.choice, this.button, this.headline.more);
-    box.replaceChildren(element("div", { class: "gv-headline-line" }, this.headline.room, ways), this.rows.box);
+    this.question = new Question(document.getElementById("what-if"), this.headline, source.whatIf);
+    const ways = element("div", { class: "gv-headline-ways" }, this.choice, this.button, this.gainsButton, this.headline.more);
+    box.replaceChildren(element("div", { class: "gv-headline-line" }, this.headline.room, ways), this.rows.box, this.gains.box);
     this.end = bus.subscribe(bus.PAGE, () => this.mark());
     this.listen();
     /** Settled once the blocks are there, or cannot be had. */
@@ -77,7 +91,7 @@ export class Breakdown {
       this.taken,
       source.verdict(signal).then((verdict) => signal.aborted || this.say(verdict)),
     ]).catch((error) => {
-      if (!signal.aborted) this.sentence.textContent = `No verdict: ${error.message}`;
+      if (!signal.aborted) this.headline.write([`No verdict: ${error.message}`]);
     });
     this.isComing = false;
     if (!signal.aborted) this.host.said();
@@ -87,13 +101,20 @@ export class Breakdown {
   take(payload) {
     this.payload = payload;
     this.build();
-    this.button.hidden = !this.forms.whole?.count;
-    this.box.classList.toggle("gv-breakdown-none", this.button.hidden);
+    this.offer();
+    this.box.classList.toggle("gv-breakdown-none", !this.forms.whole?.count);
     // The blocks of time, whatever these are as wide as.
     const { strip, whole } = this.forms;
     this.timed = strip && whole && !this.measured ? [strip, whole] : [new Blocks(payload, "strip"), new Blocks(payload, "whole")];
     this.host.known(this.timed[1]);
     this.show();
+  }
+
+  /** Offer what there is: blocks and gains come in any order. */
+  offer() {
+    const { whole } = this.forms;
+    this.button.hidden = !whole?.count;
+    this.gainsButton.hidden = !whole?.count || !this.gains.isTaken;
   }
 
   /** Make the blocks of both forms. */
@@ -118,10 +139,16 @@ export class Breakdown {
     this.show();
   }
 
-  /** Draw the rows of the form that is open. */
+  get isOpen() {
+    return this.opened === "breakdown";
+  }
+
+  /** Draw the rows of the form that is open; over gains the strip. */
   show() {
-    this.box.classList.toggle("gv-breakdown-whole", this.isOpen);
+    this.box.classList.toggle("gv-breakdown-whole", this.opened !== "");
     this.button.setAttribute("aria-expanded", String(this.isOpen));
+    this.gainsButton.setAttribute("aria-expanded", String(this.opened === "what-if"));
+    this.gains.box.hidden = this.opened !== "what-if";
     const blocks = this.forms[this.isOpen ? "whole" : "strip"];
     if (blocks) this.rows.show(blocks, this.isOpen);
     if (blocks && !this.isOpen) this.box.style.setProperty("--gv-rows", String(blocks.rowNames.length));
@@ -129,7 +156,7 @@ export class Breakdown {
   }
 
   /** @param {Verdict} verdict */
-  say({ parts, caveats, findings, more, paths }) {
+  say({ parts, caveats, findings, more, paths, gains }) {
     this.paths = paths;
     this.sets = [
       ...paths.map(({ name, nodes }) => ({ name: `path:${name}`, nodes })),
@@ -151,8 +178,9 @@ export class Breakdown {
       return element("span", {}, link, text.slice(named.length));
     });
     const doubts = caveats.map((text) => element("span", { class: "gv-headline-caveat" }, ` Caveat: ${text}.`));
-    this.sentence.replaceChildren(...said, ...doubts);
-    this.headline.fit();
+    this.headline.write([...said, ...doubts]);
+    this.gains.take(gains);
+    this.offer();
     if (this.findings) {
       /** @param {number[]} nodes */
       const select = (nodes) => this.select(nodes, false);
@@ -185,45 +213,56 @@ export class Breakdown {
     const { selected, shown, kept } = this.group;
     this.rows.mark(new Set(shown), kept);
     if (this.findings) this.findings.hidden = selected.length > 0;
+    this.question.about(this.forms.whole?.count ? selected : []);
   }
 
-  /** All rows, or the strip. @param {boolean} isOpen */
-  open(isOpen) {
-    if (isOpen === this.isOpen) return;
-    this.isOpen = isOpen;
+  /** All rows, or gains, in place of the panes; else the strip over these. @param {string} pane */
+  open(pane) {
+    const opened = OPENED.find((one) => one === pane) ?? "";
+    if (opened === this.opened) return;
+    this.opened = opened;
     this.show();
   }
 
-  toggle() {
+  /** @param {"breakdown"|"what-if"} what */
+  toggle(what) {
     if (!this.forms.whole?.count) return;
-    this.open(!this.isOpen);
-    this.host.toggled(this.isOpen);
-    if (this.isOpen) this.rows.focus();
-    else this.button.focus();
+    this.open(this.opened === what ? "" : what);
+    this.host.toggled(this.opened);
+    if (this.opened) (this.isOpen ? this.rows : this.gains).focus();
+    else (what === "breakdown" ? this.button : this.gainsButton).focus();
   }
 
   listen() {
     const { signal } = this.ending;
-    this.button.addEventListener("click", () => this.toggle(), { signal });
+    this.button.addEventListener("click", () => this.toggle("breakdown"), { signal });
+    this.gainsButton.addEventListener("click", () => this.toggle("what-if"), { signal });
     document.addEventListener("keydown", (event) => {
       const { key, ctrlKey, metaKey, altKey, defaultPrevented } = event;
       if (defaultPrevented || ctrlKey || metaKey || altKey) return;
       if (closest(event, "input, textarea, select, [contenteditable], dialog")) return;
-      if (key === KEY) this.toggle();
+      if (key === KEY) this.toggle("breakdown");
+      else if (key === GAINS_KEY) this.toggle("what-if");
+      else if (key === ASK_KEY) this.question.focus();
       else if (key === PATH_KEY && this.paths.length) this.select(this.paths[0].nodes, false);
-      else if (key === "Escape" && this.isOpen && this.box.contains(document.activeElement)) this.toggle();
+      else if (key !== "Escape") return;
+      else if (this.opened && this.box.contains(document.activeElement)) this.toggle(this.opened);
+      else if (this.headline.answered) this.question.end();
     }, { signal });
   }
 
   destroy() {
     this.ending.abort();
     this.end();
+    this.question.about([]);
     this.headline.close();
     this.rows.destroy();
     this.box.replaceChildren();
     this.findings?.replaceChildren();
   }
 }
+
+const OPENED = /** @type {const} */ (["breakdown", "what-if"]);
 
 /** What a click on a part does. @type {Record<string, string>} */
 const ABOUT = { idle: "Look at the longest gap", eager: "Look at the eager iteration", "": "Select its nodes" };

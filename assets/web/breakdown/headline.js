@@ -13,12 +13,27 @@ export class Headline {
     this.more = element("button", { type: "button", class: "gv-headline-more", title: "The whole sentence, caveats included" });
     this.more.addEventListener("click", () => this.say(!this.isWhole));
     this.say(false);
+    /** What it says while no question is answered. @type {(string|Node)[]} */ this.verdict = [];
+    /** What a question got for an answer; null: none is asked. @type {(string|Node)[]|null} */ this.answered = null;
     this.observer = new ResizeObserver(() => this.fit());
     this.observer.observe(this.room);
   }
 
   get isWhole() {
     return this.box.classList.contains(WHOLE);
+  }
+
+  /** @param {(string|Node)[]} verdict */
+  write(verdict) {
+    this.verdict = verdict;
+    this.answer(this.answered);
+  }
+
+  /** Say an answer in place of the verdict; null: the verdict. @param {(string|Node)[]|null} words */
+  answer(words) {
+    this.answered = words;
+    this.sentence.replaceChildren(...(words ?? this.verdict));
+    this.fit();
   }
 
   /** Say all of it, or as much as there is room for at first. @param {boolean} isWhole */

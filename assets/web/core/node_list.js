@@ -30,6 +30,9 @@ export function write(ids, most = MOST_CHARACTERS) {
   return bits === null ? list : { text: bits, kept: ids.length };
 }
 
+/** All of some ids, ascending, in rows; an option of `gviz what-if` reads that. @param {number[]} ids */
+export const inRows = (ids) => writeList(ids.toSorted((a, b) => a - b), Infinity).text;
+
 /** Ids as bits; null where that takes more characters. @param {number[]} ids @param {number} most */
 function writeBits(ids, most) {
   const [first, last] = ids.reduce(([low, high], id) => [Math.min(low, id), Math.max(high, id)], [Infinity, 0]);

@@ -72,7 +72,7 @@ export class GraphPage {
     /** The layout that is requested; "": that which the view chooses. */
     this.asked = choices.oneOf(["", ...layoutsOf()], requested.layout);
     this.group.selected = this.state.node;
-    const names = new Names({
+    const names = this.names = new Names({
       nodes: () => this.tables.nodes, blocks: () => this.breakdown?.timed ?? [],
       sets: () => [...(this.breakdown?.sets ?? []), ...(this.views.dag()?.folds() ?? [])],
     });
@@ -90,7 +90,7 @@ export class GraphPage {
     this.showRoom();
     for (const view of store.graph.first) this.open(/** @type {Name} */ (view));
     this.breakdown = this.openBreakdown();
-    this.breakdown?.open(this.state.pane === "breakdown");
+    this.breakdown?.open(this.state.pane);
     this.listening = this.listen();
     this.settle();
     /** Settled once the table is filled, or says why it is not. */
@@ -148,7 +148,7 @@ export class GraphPage {
     this.asked = choices.oneOf(["", ...layoutsOf()], requested.layout);
     this.state.layout ||= this.views.frames.dag?.payload?.header.layout ?? "";
     this.showRoom();
-    this.breakdown?.open(this.state.pane === "breakdown");
+    this.breakdown?.open(this.state.pane);
     this.tables.narrow();
     this.update();
     this.group.select(node);
@@ -189,7 +189,7 @@ export class GraphPage {
   give(room) {
     Object.assign(this.state, room);
     this.showRoom();
-    this.breakdown?.open(this.state.pane === "breakdown");
+    this.breakdown?.open(this.state.pane);
     this.write();
   }
 
@@ -241,7 +241,7 @@ export class GraphPage {
     const [box, source] = [document.getElementById("breakdown"), this.store.breakdown()];
     return box && source && new Breakdown(box, document.getElementById("findings"), this.group, source,
       { look: (about) => this.look(about), known: (blocks) => this.know(blocks), said: () => this.learn(),
-        toggled: (isOpen) => this.give({ pane: isOpen ? "breakdown" : "" }) });
+        toggled: (pane) => this.give({ pane }), nodesOf: (name) => this.names.nodesOf(name) ?? [] });
   }
 
   /** Look at what of a launch is no node, in the timeline. @param {"idle"|"eager"} about */
@@ -468,7 +468,7 @@ export class GraphPage {
     this.state.stream = choices.choiceOf("stream-launch")?.value ?? this.state.stream;
     this.breakdown?.destroy();
     this.breakdown = this.openBreakdown();
-    this.breakdown?.open(this.state.pane === "breakdown");
+    this.breakdown?.open(this.state.pane);
     this.update();
     this.filled = this.fill(store);
     if (this.views.frames.memory) this.showMemoryFacts();

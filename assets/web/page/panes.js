@@ -10,8 +10,8 @@ import * as split from "./split.js";
 
 /** Keys of panes; that of the breakdown is its own. @type {Record<string, string>} */
 export const KEYS = { g: "graph", t: "timeline", i: "inspector", l: "table" };
-/** All that can have the room. */
-export const PANES = [...Object.values(KEYS), "breakdown"];
+/** All that can have the room; the last two are the breakdown's. */
+export const PANES = [...Object.values(KEYS), "breakdown", "what-if"];
 const TYPED = "input, textarea, select, [contenteditable], dialog";
 /** What of a bar does something else on a double click. */
 const TOOLS = "button, select, label, a, input";
@@ -34,7 +34,7 @@ export class Panes {
   /** @param {Room} room */
   show({ pane, shares }) {
     this.pane = pane;
-    this.page.toggleAttribute("data-whole", pane !== "" && pane !== "breakdown");
+    this.page.toggleAttribute("data-whole", Object.values(KEYS).includes(pane));
     for (const part of this.page.querySelectorAll("[data-pane]")) {
       part.classList.toggle("gv-pane-whole", part.getAttribute("data-pane") === pane);
     }

@@ -21,7 +21,7 @@ import * as blobs from "./blobs.js";
 
 /**
  * @typedef {Graph & {nothing: number, memory_facts: number, nodes_a_blob: number,
- *   timeline: Record<string, number>, memory: Record<string, number>, breakdown: number|null, verdict: Verdict|null}} SavedGraph  the blob graph-ID, with where the data are: gviz.app.html_file.graph_data
+ *   timeline: Record<string, number>, memory: Record<string, number>, breakdown: number|null, verdict: Verdict|null, recording: string}} SavedGraph  the blob graph-ID, with where the data are; `recording` is the name of the file that it was made of: gviz.app.html_file.graph_data
  */
 
 /** Nodes listed of a selection of many; as gviz.app.inspector.inspector. */
@@ -29,6 +29,12 @@ const SLOWEST = 8;
 
 /** A table that the file carries. @param {Carried} table @returns {Source} */
 export const sourceOf = ({ name, source, side }) => ({ name, side, open: async () => blobs.stream(source) });
+
+/** The command that computes what options ask. @param {string} recording @param {number} graph @param {Record<string, string>} options */
+export function commandOf(recording, graph, options) {
+  const given = Object.entries(options).map(([name, value]) => `--${name} '${value}'`);
+  return `gviz what-if '${recording.replaceAll("'", "'\\''")}' --graph ${graph} ${given.join(" ")}`;
+}
 
 /** @implements {Store} */
 export class EmbeddedStore {
@@ -75,12 +81,14 @@ export class EmbeddedStore {
   }
 
   breakdown() {
-    const { id, breakdown, verdict } = this.graph;
+    const { id, breakdown, verdict, recording } = this.graph;
     if (breakdown === null || verdict === null) return null;
     // The views come first: what is made of these would hold up their first painting.
     return {
       breakdown: () => firstPaint.painted().then(() => blobs.payload(`${id}/${breakdown}`)),
       verdict: async () => verdict,
+      whatIf: async (/** @type {Record<string, string>} */ options) =>
+        ({ sentences: ["a saved file computes no answers; gviz does:"], caveats: [], command: commandOf(recording, id, options) }),
     };
   }
 

@@ -11,14 +11,13 @@ import { Nodes } from "../table/nodes.js";
 import * as address from "../page/address.js";
 /** @import { Payload } from "../core/payload.js" */
 /** @import { NodeRecord } from "../inspector/records.js" */
-/** @import { Verdict } from "../breakdown/breakdown.js" */
 /** @import { State } from "../page/address.js" */
 /** @import { Narrowed, Rows } from "../table/table.js" */
 /** @import { Graph, Store } from "../page/store.js" */
 
 /**
  * @typedef {Graph & {identity: string, sources: {dag: string, timeline: string, memory: string,
- *   table: string, inspector: string, uses: string, facts: string, breakdown: string, verdict: string, saved: string,
+ *   table: string, inspector: string, uses: string, "what-if": string, facts: string, breakdown: string, verdict: string, saved: string,
  *   sides: Record<string, {table: string, breakdown: string}>}}} ServedGraph  with where the data are: gviz.app.pages.graph
  * @typedef {{chooses: true, name: string, parts: import("../core/parts.js").Part[], page: number}} ServedChoice  a
  *   page on which what is to be compared is chosen
@@ -36,13 +35,16 @@ function joined(source, query) {
   return source + (source.includes("?") ? "&" : "?") + query.toString().replaceAll("%2C", ",");
 }
 
-/** @param {string} source @param {AbortSignal} signal @returns {Promise<Verdict>} */
-async function untilMade(source, signal) {
-  const verdict = await payloads.loadJson(source, signal);
-  if (!verdict.waiting) return verdict;
+/**
+ * What the server makes in the background. @param {string} source @param {AbortSignal} signal
+ * @param {string} [body] JSON, sent along @returns {Promise<any>}
+ */
+async function untilMade(source, signal, body) {
+  const made = await payloads.loadJson(source, signal, body);
+  if (!made.waiting) return made;
   await new Promise((resolve) => setTimeout(resolve, AGAIN));
   signal.throwIfAborted();
-  return untilMade(source, signal);
+  return untilMade(source, signal, body);
 }
 
 /** Have the server's reason stand, and in place of the browser's a sentence. @template T @param {Promise<T>} answer */
@@ -157,6 +159,8 @@ export class FetchedStore {
       breakdown: () => firstPaint.painted().then(() => payloads.load(sources.breakdown)),
       verdict: (/** @type {AbortSignal} */ signal) =>
         firstPaint.painted().then(() => untilMade(sources.verdict, signal)),
+      whatIf: (/** @type {object} */ options, /** @type {AbortSignal} */ signal) =>
+        explained(untilMade(sources["what-if"], signal, JSON.stringify(options))),
     };
   }
 

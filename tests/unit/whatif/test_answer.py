@@ -97,6 +97,7 @@ def test_answer_says_what_it_is_about_and_that_nothing_was_tried(tmp_path: Path)
     ("edits", "message"),
     [
         ({"cut": "a:c"}, "no dependency leads from 'a' to 'c'"),
+        ({"cut": "*:a"}, "'a' waits for nothing; 'gviz node'"),
         ({"fuse": "c-a"}, "no way leads from 'c' to 'a'"),
         ({"order": "priority"}, "changes nothing"),
         ({"off": "x"}, "no node of the graph matches 'x'"),

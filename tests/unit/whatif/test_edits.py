@@ -13,6 +13,12 @@ EDITS = [
     ("cut", "12:15", Edit(EditKind.CUT, "12", "15"), "15 no longer waits for 12"),
     (
         "cut",
+        "*:3,10-12",
+        Edit(EditKind.CUT, "*", "3,10-12"),
+        "3,10-12 no longer waits for anything",
+    ),
+    (
+        "cut",
         "at::native::fill*:at::gemm",
         Edit(EditKind.CUT, "at::native::fill*", "at::gemm"),
         "at::gemm no longer waits for at::native::fill*",

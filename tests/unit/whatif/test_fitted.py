@@ -27,6 +27,14 @@ def test_trials_of_a_chain_leave_no_error(tmp_path: Path) -> None:
     assert found.low_ns <= found.gain_ns <= found.high_ns
 
 
+def test_answer_about_nodes_that_were_tried_has_the_measured_part(tmp_path: Path) -> None:
+    found = GraphWhatIf(subject_of(plan_of(CHAIN, range(5)).write(tmp_path / "a.gviz")))
+    halved = found.ask([parse_edit(EditKind.SCALE, "2=0.5")])
+    assert halved.tried_fraction == pytest.approx(1.0, abs=0.02)
+    assert found.ask([parse_edit(EditKind.OFF, "1,2")]).tried_fraction is None
+    assert found.ask([parse_edit(EditKind.CUT, "1:2")]).tried_fraction is None
+
+
 def test_gains_are_scaled_to_what_was_measured(tmp_path: Path) -> None:
     plan = plan_of(CHAIN, range(5))
     # Recording has made everything twice as long as it is.

@@ -35,6 +35,7 @@ def names(tmp_path: Path) -> NodeNames:
         ("oth?r", [5]),
         ("2", [2]),
         ("#4", [4]),
+        ("4,0-2", [0, 1, 2, 4]),
         ("*", [0, 1, 2, 3, 4, 5]),
     ],
 )
@@ -52,7 +53,11 @@ def test_layer_is_found_by_its_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "message"),
-    [("attentio", "did you mean attention"), ("99", "no node of the graph matches '99'")],
+    [
+        ("attentio", "did you mean attention"),
+        ("99", "no node of the graph matches '99'"),
+        ("1,98-99", "no node of the graph matches '98-99'"),
+    ],
 )
 def test_nothing_found_is_an_error_with_the_nearest_name(
     names: NodeNames, pattern: str, message: str

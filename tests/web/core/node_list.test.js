@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { MOST_CHARACTERS, put, read, write } from "../../../assets/web/core/node_list.js";
+import { MOST_CHARACTERS, inRows, put, read, write } from "../../../assets/web/core/node_list.js";
 
 /** Of tests/unit/app/components/test_node_list.py too. @type {{text: string, ids: number[], written?: string}[]} */
 const CASES = JSON.parse(readFileSync(new URL("node_lists.json", import.meta.url), "utf8"));
@@ -13,6 +13,12 @@ for (const { text, ids, written = text } of CASES) {
     assert.deepEqual(write(ids), { text: written, kept: ids.length });
   });
 }
+
+test("an option of a command has all ids, in rows", () => {
+  assert.equal(inRows([12, 3, 11, 10]), "3,10-12");
+  const even = Array.from({ length: 1300 }, (_, n) => 2 * n);
+  assert.equal(inRows(even).split(",").length, 1300);
+});
 
 test("many ids in no row take a bit each, in any order", () => {
   const even = Array.from({ length: 1300 }, (_, n) => 1000 + 2 * n);

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 from admitted import admitted_client
 from flask.testing import FlaskClient
+from recordings import FIRST_NODE_ID
 
-from gviz.app.pages import Reports
+from gviz.app.pages import Questions, Reports
 from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import create_app
 from gviz.app.views.breakdown import breakdown_payload
@@ -17,8 +19,12 @@ from gviz.app.views.payload import dag_payload
 from gviz.app.views.wire import unpack
 from gviz.model.tree.keep import build_anew
 from gviz.recording.reader import Recording
+from gviz.report import plain, what_if_document
+from gviz.whatif import Edit, EditKind, ask_recording
 
 LOCAL = {"Host": "localhost"}
+#: The node that all others of the small recording wait for.
+FIRST = str(FIRST_NODE_ID)
 
 
 @pytest.fixture
@@ -72,6 +78,39 @@ def test_verdict_route_says_when_there_is_none_yet(
     assert "".join(part["text"] for part in made["parts"]).startswith("131 µs (recorded, ")
     monkeypatch.setattr(Reports, "find", lambda *_: None)
     assert client.get("/payload/verdict/small/1", headers=LOCAL).json == {"waiting": True}
+
+
+def ask(client: FlaskClient, options: object) -> Any:
+    return client.post("/payload/what-if/small/1", headers=LOCAL, json=options)
+
+
+def test_what_if_route_answers_options_of_the_command(
+    client: FlaskClient, small_recording: Path
+) -> None:
+    with Recording(small_recording) as recording:
+        expected = ask_recording(recording, 1, [Edit(EditKind.SCALE, FIRST, factor=0.5)])
+    (verdict,) = what_if_document(expected).verdicts
+    answer = ask(client, {"scale": f"{FIRST}=0.5"}).json
+    assert answer["sentences"] == [plain(one.content) for one in verdict.sentences]
+    assert answer["sentences"][1].startswith("Gain: estimated ")
+
+
+def test_what_if_that_changes_nothing_says_so(client: FlaskClient) -> None:
+    answer = ask(client, {"cut": f"*:{FIRST}"})
+    assert answer.status_code == 200
+    assert answer.json["sentences"][0].startswith(f"'{FIRST}' waits for nothing; ")
+
+
+@pytest.mark.parametrize("options", [[], {}, {"off": 1}, {"off": "9" * 1_000_001}, {"of": "1"}])
+def test_malformed_what_if_is_refused(client: FlaskClient, options: object) -> None:
+    assert ask(client, options).status_code == 400
+
+
+def test_what_if_route_says_when_there_is_no_answer_yet(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Questions, "ask", lambda *_: None)
+    assert ask(client, {"off": "1"}).json == {"waiting": True}
 
 
 @pytest.mark.parametrize(

@@ -76,4 +76,10 @@ def test_verdict_names_nodes_by_their_numbers_on_the_page() -> None:
     assert [path["text"] for path in values["paths"]] == [
         "13.9 ms, 2,307 nodes", "15.2 ms, 2,307 nodes"
     ]  # fmt: skip
+    largest, gains = values["gains"]["parts"][0], values["gains"]
+    assert gains["note"].startswith("Nothing has been tried on this graph")
+    assert (largest["kind"], largest["name"]) == ("family", "GEMM f32 64x64")
+    assert largest["texts"] == ["30.5%", "3.0%"]
+    assert largest["low"] < largest["gain"] <= largest["high"] < largest["share"]
+    assert {part["kind"] for part in gains["parts"]} == {"family", "layer"}
     assert values["more"] == len(run.graphs[0].findings.findings) + len(run.findings.findings) - 3
