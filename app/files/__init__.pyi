@@ -3,6 +3,7 @@ from gviz.app.files.background import Background as Background
 from gviz.app.files.failure_log import FAILURES as FAILURES
 from gviz.app.files.kept import KEPT_BYTES as KEPT_BYTES
 from gviz.app.files.library import Library as Library
+from gviz.app.files.library import key_of as key_of
 from gviz.app.files.one_at_a_time import OneAtATime as OneAtATime
 from gviz.app.files.open_fleet import OpenFleet as OpenFleet
 from gviz.app.files.open_recording import ChangedError as ChangedError

@@ -146,9 +146,14 @@ class Library:
         self.scratch.close()
 
     def _free_key(self, stem: str) -> str:
-        stem = _NOT_IN_KEYS.sub("-", stem)[:_LONGEST_KEY].strip(". ") or "recording"
+        stem = key_of(stem)
         key, number = stem, 1
         while key in self._files:
             number += 1
             key = f"{stem}-{number}"
         return key
+
+
+def key_of(stem: str) -> str:
+    """Return the key of the first file of a name without its ending."""
+    return _NOT_IN_KEYS.sub("-", stem)[:_LONGEST_KEY].strip(". ") or "recording"

@@ -6,6 +6,13 @@ from gviz.report.analysis import gain_sentence as gain_sentence
 from gviz.report.analysis import headline_of as headline_of
 from gviz.report.analysis import run_document as run_document
 from gviz.report.analysis import suggestions_of as suggestions_of
+from gviz.report.answers import FoundFinding as FoundFinding
+from gviz.report.answers import find_finding as find_finding
+from gviz.report.answers import finding_document as finding_document
+from gviz.report.answers import findings_document as findings_document
+from gviz.report.answers import gap_document as gap_document
+from gviz.report.answers import overview_document as overview_document
+from gviz.report.answers import recordings_document as recordings_document
 from gviz.report.bench_summary import summarize_bench as summarize_bench
 from gviz.report.checks_document import check_document as check_document
 from gviz.report.comparison import MOST_SERIES as MOST_SERIES
@@ -64,6 +71,7 @@ from gviz.report.ranks import skew_document as skew_document
 from gviz.report.renderers import HowPlaces as HowPlaces
 from gviz.report.renderers import document_to_json as document_to_json
 from gviz.report.renderers import how_places as how_places
+from gviz.report.renderers import render_data as render_data
 from gviz.report.renderers import render_html as render_html
 from gviz.report.renderers import render_markdown as render_markdown
 from gviz.report.renderers import render_text as render_text

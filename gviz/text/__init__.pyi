@@ -1,6 +1,7 @@
 from gviz.text.lines import wrapped as wrapped
 from gviz.text.meant import likely_meant as likely_meant
 from gviz.text.meant import nearest as nearest
+from gviz.text.one_line import inert as inert
 from gviz.text.quantity import MISSING as MISSING
 from gviz.text.quantity import byte_size as byte_size
 from gviz.text.quantity import counted as counted

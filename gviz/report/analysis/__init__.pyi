@@ -1,3 +1,4 @@
+from gviz.report.analysis.advice_section import findings_section as findings_section
 from gviz.report.analysis.advice_section import suggestions_of as suggestions_of
 from gviz.report.analysis.analysis_document import analysis_documents as analysis_documents
 from gviz.report.analysis.analysis_document import run_document as run_document

@@ -31,7 +31,7 @@ from gviz.text import counted, integer
 _BRIEF = 5
 
 
-def advice_section(run: RunAnalysis) -> Section:
+def findings_section(run: RunAnalysis) -> Section:
     """Return the findings about a run and its graphs, and what was not looked for."""
     advised = _advised(run)
     brief = sum(min(len(advice.findings), _BRIEF) for advice in advised)

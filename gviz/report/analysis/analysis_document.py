@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from gviz.analysis import Analysis, DeviceLaunch, GraphAnalysis, RunAnalysis
 from gviz.errors import NO_GRAPH
-from gviz.report.analysis.advice_section import advice_section
+from gviz.report.analysis.advice_section import findings_section
 from gviz.report.analysis.comparison_section import comparison
 from gviz.report.analysis.cost_section import break_even, expected_cost
 from gviz.report.analysis.dominance_section import dominance
@@ -54,7 +54,7 @@ def run_document(run: RunAnalysis, title: str) -> Document:
         parts = tuple(_graph_sections(graph, run))
         heading = f"Graph {graph.graph_id}: {graph.title}"
         details += [Section(f"graph-{graph.graph_id}", heading, parts)] if named else parts
-    sections = (advice_section(run), *details, *_run_sections(run))
+    sections = (findings_section(run), *details, *_run_sections(run))
     return Document(title, tuple(verdicts), sections)
 
 

@@ -1,3 +1,4 @@
+from gviz.report.renderers.data_form import render_data as render_data
 from gviz.report.renderers.how_marks import HowPlaces as HowPlaces
 from gviz.report.renderers.how_marks import how_places as how_places
 from gviz.report.renderers.html_form import render_html as render_html

@@ -1,0 +1,19 @@
+"""The verbs that a server has, by what its user allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gviz.agents.verb import Verb
+from gviz.agents.verbs.explain import EXPLAIN
+from gviz.agents.verbs.overview import FINDINGS, OVERVIEW
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Permission to do more than answer."""
+
+
+def all_verbs(allowed: Allowed) -> tuple[Verb, ...]:
+    """Return the verbs of a server, in the order in which clients list them."""
+    return OVERVIEW, FINDINGS, EXPLAIN

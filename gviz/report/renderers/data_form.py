@@ -1,0 +1,169 @@
+"""Documents for programs that read text, such as language models: short, and nothing hidden.
+
+Each number has how it came about, how many values it rests on, and its interval; what may make it
+wrong stands once, below. Names of the watched program are data: they stand between « and », which
+no name holds, on one line and cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gviz.families import kernel_label
+from gviz.report.document import (
+    AlikeLink,
+    Block,
+    Document,
+    Drawing,
+    Inline,
+    KeyFigures,
+    Line,
+    NodeLink,
+    NodesLink,
+    Quantity,
+    Section,
+    Sentence,
+    Suggestion,
+    Suggestions,
+    TableBlock,
+    capitalized,
+    marked,
+)
+from gviz.report.renderers.how_marks import how_places
+from gviz.text import counted, inert
+
+#: Rows of a table, and a name's characters.
+_ROWS, _NAME = 12, 80
+#: A line's, above all of one made of many names.
+_LINE = 1_000
+_QUOTES = str.maketrans("«»", "‹›")
+
+
+def render_data(document: Document, most_rows: int = _ROWS) -> str:
+    """Return a document in its short form, a line a statement.
+
+    Parameters
+    ----------
+    most_rows
+        Rows of each table at most; how many there are besides is said.
+    """
+    return "\n".join(_Form(most_rows).lines(document))
+
+
+class _Form:
+    """One document's lines, and the caveats that its numbers name."""
+
+    def __init__(self, most_rows: int) -> None:
+        self._most_rows = most_rows
+        self._caveats: dict[str, str] = {}
+
+    def lines(self, document: Document) -> Iterator[str]:
+        if document.title:
+            yield _own(document.title)
+        for verdict in document.verdicts:
+            if verdict.subject:
+                yield _own(verdict.subject)
+            for sentence in verdict.sentences:
+                yield self._line(sentence.content)
+            for caveat in verdict.caveats:
+                yield _own(f"Caveat: {capitalized(caveat)}.")
+        for section in document.sections:
+            yield from self._section(section)
+        for caveat, mark in self._caveats.items():
+            yield _own(f"({mark}) {caveat}")
+
+    def _section(self, section: Section) -> Iterator[str]:
+        if section.is_detail:
+            return
+        if section.heading:
+            yield _own(f"# {section.heading}")
+        for block in section.blocks:
+            yield from self._block(block)
+
+    def _block(self, block: Block) -> Iterator[str]:
+        match block:
+            case Sentence():
+                if not block.is_detail:
+                    yield self._line(block.content)
+            case TableBlock():
+                yield from self._table(block)
+            case Suggestions():
+                for number, one in enumerate(block.items[: block.brief], start=1):
+                    yield from self._suggestion(number, one)
+                left = len(block.items) - block.brief
+                if left > 0:
+                    yield f"and {left:,} more"
+            case KeyFigures():
+                for item in block.items:
+                    yield f"{item.name}: {self._line(item.value)}"
+            case Section():
+                yield from self._section(block)
+            case Drawing():
+                pass
+
+    def _table(self, table: TableBlock) -> Iterator[str]:
+        most = self._most_rows if table.brief is None else min(self._most_rows, table.brief)
+        rows = table.rows[:most]
+        if not rows:
+            return
+        shown = [at for at, column in enumerate(table.columns) if not column.is_detail]
+        hows = how_places(table, shown, len(rows))
+        heads = [
+            table.columns[at].heading + (f" [{how}]" if how else "")
+            for at, how in zip(shown, hows.columns, strict=True)
+        ]
+        yield " | ".join(heads) + (f" [{hows.table}]" if hows.table else "")
+        for number, row in enumerate(rows):
+            cells = ["".join(map(self._part, row[at])) for at in shown]
+            cells += [f"[{', '.join(hows.rows[number])}]"] if hows.rows else []
+            yield inert(" | ".join(cells), _LINE)
+        left = len(table.rows) - len(rows) + table.left_out
+        if left:
+            noun, plural = table.row_noun
+            yield f"and {f'{left:,} more' if noun == 'more' else counted(left, noun, plural)}"
+
+    def _suggestion(self, number: int, one: Suggestion) -> Iterator[str]:
+        subject = f", {one.subject}" if one.subject else ""
+        gain = self._line(one.gain_line)
+        about = "" if one.nodes is None else f" {self._part(one.nodes)}."
+        reason = self._line(one.reason)
+        yield inert(f"{number}. [{one.rule}] {capitalized(gain)}{subject}: {reason}{about}", _LINE)
+        yield inert(f"   Fix: {one.fix} {one.overlap}".rstrip(), _LINE)
+
+    def _line(self, content: Line) -> str:
+        return inert("".join(map(self._part, marked(content))), _LINE)
+
+    def _part(self, part: Inline) -> str:
+        match part:
+            case str():
+                return part.translate(_QUOTES)
+            case Quantity():
+                return f"{part.text}{self._basis(part)}"
+            case NodeLink():
+                return f"node {part.node.node_id} {_named(kernel_label(part.node.name))}"
+            case AlikeLink():
+                return _named(part.text)
+            case NodesLink():
+                return f"{counted(part.count, 'node')} ({part.ids})"
+            case _:
+                return part.text.translate(_QUOTES)
+
+    def _basis(self, found: Quantity) -> str:
+        """Return what a number rests on, in brackets; empty: it says no more than itself."""
+        parts = [] if found.n is None else [f"n={found.n:,}"]
+        if found.interval is not None:
+            parts.append(f"95% {found.interval_text}")
+        if found.caveat:
+            mark = f"c{len(self._caveats) + 1}"
+            parts.append(self._caveats.setdefault(found.caveat, mark))
+        return f" ({', '.join(parts)})" if parts else ""
+
+
+def _own(text: str) -> str:
+    """Return a line of gviz's own, in which a name may stand that is not marked."""
+    return inert(text.translate(_QUOTES), _LINE)
+
+
+def _named(text: str) -> str:
+    """Return a name of the watched program, marked as such."""
+    return f"«{inert(text.translate(_QUOTES), _NAME)}»"
