@@ -23,16 +23,28 @@ class Argument:
     base: int = 0
     size: int = 0
     slot: int = 0
+    position: int = 0
+    read_only: bool = False
 
 
-def pointer(node: int, address: int, base: int = BASE, size: int = SIZE) -> Argument:
+def pointer(
+    node: int,
+    address: int,
+    base: int = BASE,
+    size: int = SIZE,
+    *,
+    position: int = 0,
+    read_only: bool = False,
+) -> Argument:
     """Return an argument that is an address in a known allocation."""
-    return Argument(node, struct.pack("<Q", address), base, size)
+    value = struct.pack("<Q", address)
+    return Argument(node, value, base, size, position=position, read_only=read_only)
 
 
-def structure(node: int, *words: int, slot: int = 0) -> Argument:
+def structure(node: int, *words: int, slot: int = 0, position: int = 0) -> Argument:
     """Return an argument of which the driver was not asked: words of a structure."""
-    return Argument(node, struct.pack(f"<{len(words)}Q", *words), slot=slot)
+    value = struct.pack(f"<{len(words)}Q", *words)
+    return Argument(node, value, slot=slot, position=position)
 
 
 def arguments(*given: Argument) -> GivenArguments:
@@ -43,6 +55,8 @@ def arguments(*given: Argument) -> GivenArguments:
         Blobs.of([a.value for a in given]),
         np.array([a.base for a in given], np.uint64),
         np.array([a.size for a in given], np.int64),
+        np.array([a.position for a in given], np.int64),
+        np.array([a.read_only for a in given], bool),
     )
 
 

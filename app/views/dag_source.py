@@ -28,7 +28,6 @@ from gviz.app.views.dag import (
 )
 from gviz.app.views.family_colours import read_family_colours
 from gviz.app.views.labels import labels_of
-from gviz.app.views.level_memory import LevelMemory, read_memory
 from gviz.app.views.model_parts import read_model_parts
 from gviz.app.views.payload import level_arrays, level_header
 from gviz.app.views.wire import Arrays, Strings, join_offsets, pack
@@ -36,10 +35,12 @@ from gviz.formats import LOG_RATIO
 from gviz.layout import Fold, FoldTree
 from gviz.model import (
     Keep,
+    LevelMemory,
     TimedLevel,
     TimedTree,
     find_meetings,
     graph_title,
+    read_memory,
     read_timed_level,
     read_timed_tree,
 )

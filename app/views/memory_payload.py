@@ -14,11 +14,11 @@ import numpy.typing as npt
 from gviz.app.files import Library
 from gviz.app.views.dag import LaunchIntervals, halves, launch_intervals, use_arrays
 from gviz.app.views.graph_data import GraphView
-from gviz.app.views.level_memory import LevelMemory, kept_memory, why_no_lifetimes
+from gviz.app.views.level_memory import kept_memory, why_no_lifetimes
 from gviz.app.views.timeline import NO_NODE, choose_launch, graph_zero
 from gviz.app.views.wire import Arrays, Strings, pack
 from gviz.dag import earliest_times, latest_times
-from gviz.model import GraphLevel, Lifetimes, address_bands, find_lifetimes, used_steps
+from gviz.model import GraphLevel, LevelMemory, Lifetimes, address_bands, find_lifetimes, used_steps
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 

@@ -40,7 +40,6 @@ from gviz.app.views.dag import (
 )
 from gviz.app.views.family_colours import FamilyColours, read_family_colours
 from gviz.app.views.labels import labels_of
-from gviz.app.views.level_memory import read_memory
 from gviz.app.views.memory_payload import memory_payload
 from gviz.app.views.model_parts import ModelParts, read_model_parts
 from gviz.app.views.timeline import (
@@ -66,6 +65,7 @@ from gviz.model import (
     build_anew,
     graph_title,
     read_level,
+    read_memory,
     read_timed_level,
     read_timed_tree,
 )

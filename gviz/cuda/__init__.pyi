@@ -10,6 +10,9 @@ from gviz.cuda.doctor import Diagnosis as Diagnosis
 from gviz.cuda.doctor import Facts as Facts
 from gviz.cuda.doctor import diagnose as diagnose
 from gviz.cuda.driver_probe import probe as probe
+from gviz.cuda.element_type import ElementType as ElementType
+from gviz.cuda.element_type import element_named as element_named
+from gviz.cuda.element_type import number_of as number_of
 from gviz.cuda.graph_name import NameKind as NameKind
 from gviz.cuda.graph_name import line_name as line_name
 from gviz.cuda.instantiate_failure import explain_instantiate as explain_instantiate
@@ -27,6 +30,8 @@ from gviz.cuda.node_type import NodeType as NodeType
 from gviz.cuda.node_type import conditional_type_name as conditional_type_name
 from gviz.cuda.node_type import node_type_name as node_type_name
 from gviz.cuda.node_type import not_timed_reason as not_timed_reason
+from gviz.cuda.parameter_type import ParameterType as ParameterType
+from gviz.cuda.parameter_type import parse_type as parse_type
 from gviz.cuda.tool_variables import TOOL_VARIABLES as TOOL_VARIABLES
 from gviz.cuda.topology import topology_hash as topology_hash
 from gviz.cuda.update_failure import GraphFacts as GraphFacts

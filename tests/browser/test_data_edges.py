@@ -75,7 +75,7 @@ def test_edge_under_the_pointer_says_what_it_carries(graph_page: GraphPage, site
     for words in (
         "write_kernel → MEMCPY DtoH",
         "256 KiB",
-        "is given it",
+        # The name of write_kernel declares a pointer to const.
         "reads it",
         f"{POOL + 3 * MIB:#x}",
     ):

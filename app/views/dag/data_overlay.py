@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.views.level_memory import LevelMemory
 from gviz.app.views.wire import Arrays
 from gviz.layout import FoldedDag
-from gviz.model import GraphLevel, data_edges
+from gviz.model import GraphLevel, LevelMemory, data_edges
 
 #: Stands for "none" in arrays of places.
 _NONE = 0xFFFFFFFF

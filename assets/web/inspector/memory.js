@@ -7,7 +7,7 @@ import { picks } from "./picks.js";
 /** @import { Given, Named, Way, memoryOf } from "./memory_uses.js" */
 
 /** By gviz.model.memory.uses.Access. */
-const WORDS = ["is given", "reads", "writes", "allocates", "frees", "is given"];
+const WORDS = ["is given", "reads", "writes", "allocates", "frees", "is given", "reads"];
 /** A word of the arguments that looks like an address. */
 const LOOKS = 5;
 const ANY = "An allocation, or a segment of a framework's allocator";

@@ -67,7 +67,7 @@ def read_node_memory(
     names = nodes.listed("name")
     slots: dict[tuple[str, int], int] = {}
     given = [
-        (place[n], slots.setdefault((names[place[n]], position), len(slots)), *rest)
+        (place[n], slots.setdefault((names[place[n]], position), len(slots)), *rest, position)
         for n, position, *rest in found
         if n in place
     ]
@@ -101,6 +101,9 @@ def _arguments(given: Sequence[tuple[Any, ...]]) -> GivenArguments:
         value=Blobs.of([g[2] for g in given]),
         allocation_address=np.array([g[3] or 0 for g in given], np.uint64),
         allocation_bytes=np.array([g[4] or 0 for g in given], np.int64),
+        position=np.array([g[5] for g in given], np.int64),
+        # Which of them the kernel only reads makes no difference here.
+        read_only=np.zeros(len(given), bool),
     )
 
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.recording import Blobs
-from gviz.stats import AddressArray, IntArray
+from gviz.stats import AddressArray, BoolArray, IntArray
 
 #: Blocks of the allocators of CUDA, PyTorch and CuPy start at multiples of 256 or 512 bytes.
 _ALIGNMENT = 512
@@ -32,8 +33,8 @@ _LEAST_LOW_HALF = 1 << 28
 class Access(IntEnum):
     """The relation of a node to an address.
 
-    GIVEN: it is among the arguments; LOOKS: a word of the arguments looks like it. The others are
-    reported by CUDA.
+    GIVEN: it is among the arguments; READ_ONLY: among them as a pointer to const; LOOKS: a word of
+    the arguments looks like it. The others are reported by CUDA.
     """
 
     GIVEN = 0
@@ -42,6 +43,7 @@ class Access(IntEnum):
     ALLOCATED = 3
     FREED = 4
     LOOKS = 5
+    READ_ONLY = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class GivenArguments:
         Bytes of the argument.
     allocation_address, allocation_bytes
         uint64, int64: the allocation it points into; 0 bytes: none is known.
+    position
+        int64: of the parameter.
+    read_only
+        bool: its kernel declares it as a pointer to const.
     """
 
     node: IntArray
@@ -65,6 +71,8 @@ class GivenArguments:
     value: Blobs
     allocation_address: AddressArray
     allocation_bytes: IntArray
+    position: IntArray
+    read_only: BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +115,11 @@ class MemoryUses:
         One a use, by (place, order of the node): index of the node (int64), :class:`Access`
         (uint8), uint64, int64 (-1: not known), int64 (-1), first place and number of places
         that it covers (int64).
+    position, offset
+        One a use, int64: where the address stands in what the node is given: position of the
+        parameter, and the first byte of the word in it. What a copy or memset writes is at
+        position 0, what a copy reads at 1. One address is one use of a parameter, however often it
+        stands in it.
     """
 
     allocation_address: AddressArray
@@ -121,6 +134,8 @@ class MemoryUses:
     allocation: IntArray
     place: IntArray
     reach: IntArray
+    position: IntArray
+    offset: IntArray
     _by_node: IntArray = field(init=False, repr=False)
     _node: IntArray = field(init=False, repr=False)
     _wide: IntArray = field(init=False, repr=False)
@@ -188,26 +203,42 @@ def find_uses(
         other graphs.
     """
     memory = _known_memory(arguments, operations, order, elsewhere)
-    node, slot, word = _words(arguments)
+    row, place, word = arguments.value.words()
+    node, slot = arguments.node[row], _word_slots(arguments.slot[row], place)
     at = memory.locate(node, word, order)
     given = at >= 0
     looks = ~given
     looks[looks] = _looks_like_addresses(word[looks], slot[looks], memory, operations.address)
     chosen = given | looks
-    access = np.where(given, Access.GIVEN, Access.LOOKS).astype(np.uint8)[chosen]
+    named = np.where(arguments.read_only[row], Access.READ_ONLY, Access.GIVEN)
+    access = np.where(given, named, Access.LOOKS).astype(np.uint8)[chosen]
     of_operation = memory.locate(operations.node, operations.address, order)
     freed = (operations.access == Access.FREED) & (of_operation >= 0)
     size = operations.bytes.copy()
     size[freed] = memory.bytes[of_operation[freed]]
-    return _assemble(
-        memory,
-        np.concatenate((node[chosen], operations.node)),
-        np.concatenate((access, operations.access)),
-        np.concatenate((word[chosen], operations.address)),
-        np.concatenate((np.full(int(chosen.sum()), -1), size)),
-        np.concatenate((at[chosen], of_operation)),
-        order,
+    reads = (operations.access == Access.READ).astype(np.int64)
+    columns = _Uses(
+        node=np.concatenate((node[chosen], operations.node)),
+        access=np.concatenate((access, operations.access)),
+        address=np.concatenate((word[chosen], operations.address)),
+        bytes=np.concatenate((np.full(int(chosen.sum()), -1), size)),
+        allocation=np.concatenate((at[chosen], of_operation)),
+        position=np.concatenate((arguments.position[row[chosen]], reads)),
+        offset=np.concatenate((8 * place[chosen], np.zeros(len(reads), np.int64))),
     )
+    return _assemble(memory, columns, order)
+
+
+class _Uses(NamedTuple):
+    """Uses as MemoryUses has them, in no order and with equal ones."""
+
+    node: IntArray
+    access: npt.NDArray[np.uint8]
+    address: AddressArray
+    bytes: IntArray
+    allocation: IntArray
+    position: IntArray
+    offset: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,14 +337,11 @@ def _overlap(
     return found
 
 
-def _words(arguments: GivenArguments) -> tuple[IntArray, IntArray, AddressArray]:
-    """Return node, slot and value of each whole word of the arguments.
-
-    The slots of words are numbered apart for each place in an argument.
-    """
-    row, place, word = arguments.value.words()
+def _word_slots(slot: IntArray, place: IntArray) -> IntArray:
+    """Return the slots of words, numbered apart for each place in an argument."""
     most = int(place.max(initial=0)) + 1
-    return arguments.node[row], arguments.slot[row] * most + place, word
+    slots: IntArray = slot * most + place
+    return slots
 
 
 def _looks_like_addresses(
@@ -340,26 +368,19 @@ def _looks_like_addresses(
     return known
 
 
-def _assemble(
-    memory: _Memory,
-    node: IntArray,
-    access: npt.NDArray[np.uint8],
-    address: AddressArray,
-    size: IntArray,
-    allocation: IntArray,
-    order: IntArray,
-) -> MemoryUses:
+def _assemble(memory: _Memory, found: _Uses, order: IntArray) -> MemoryUses:
     """Number the places, and put the uses in order; equal ones are one."""
+    node, access, address, size = found.node, found.access, found.address, found.bytes
     extent = np.maximum(size, 1).astype(np.uint64)
     bounds, rank = np.unique(np.concatenate((address, address + extent)), return_inverse=True)
     width = len(bounds) + 1
-    key = (allocation + 1) * width + rank[: len(node)]
-    end = (allocation + 1) * width + rank[len(node) :]
+    key = (found.allocation + 1) * width + rank[: len(node)]
+    end = (found.allocation + 1) * width + rank[len(node) :]
     places, place = np.unique(key, return_inverse=True)
     reach = np.searchsorted(places, end) - place
     own_order = order[node] if len(order) else node
-    columns = (size, access, node, own_order, place)
-    by = np.lexsort(columns)
+    columns = (found.position, size, access, node, own_order, place)
+    by = np.lexsort((found.offset, *columns))
     new = np.ones(len(by), bool)
     new[1:] = np.any([c[by[1:]] != c[by[:-1]] for c in columns], axis=0)
     first = by[new]
@@ -369,11 +390,7 @@ def _assemble(
         allocation_node=memory.node,
         place_address=bounds[places % width] if len(places) else np.zeros(0, np.uint64),
         place_allocation=places // width - 1,
-        node=node[first],
-        access=access[first],
-        address=address[first],
-        bytes=size[first],
-        allocation=allocation[first],
         place=place[first],
         reach=reach[first],
+        **{name: column[first] for name, column in found._asdict().items()},
     )

@@ -13,7 +13,7 @@ import * as dataFlow from "./flow.js";
 /** @import { DagScene } from "./scene.js" */
 
 /** Values of gviz.model.memory.uses.Access. */
-export const ACCESS = ["is given", "reads", "writes", "allocates", "frees", "is given"];
+export const ACCESS = ["is given", "reads", "writes", "allocates", "frees", "is given", "reads"];
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /**

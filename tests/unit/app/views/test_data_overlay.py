@@ -21,11 +21,11 @@ from memory_recordings import (
 )
 from recordings import transformer_shape, write_loop_recording, write_recording
 
-from gviz.app.views.level_memory import read_memory
 from gviz.app.views.payload import DagRequest, dag_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.cuda.node_type import NodeType
 from gviz.model.memory.edge_data import Common
+from gviz.model.memory.level_memory import read_memory
 from gviz.model.memory.uses import Access
 from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording import rows
@@ -87,7 +87,8 @@ def test_ends_of_an_edge_say_what_they_do(recording: Recording) -> None:
     arrays = data(recording)
     at = edge(arrays, "copy in", "join")
     assert arrays["data_source"][at] == 1 << Access.WRITTEN
-    assert arrays["data_target"][at] == 1 << Access.GIVEN
+    # Its name declares a pointer to const.
+    assert arrays["data_target"][at] == 1 << Access.READ_ONLY
     assert arrays["place_low"][arrays["data_place"][at]] == POOL % 2**32
     assert arrays["allocation_bytes"][arrays["data_allocation"][at]] == MIB
 
