@@ -153,32 +153,71 @@ def test_graph_that_reaches_more_than_is_saved_is_refused(
         assert [(t.kind, t.refusal) for t in trials_of(recording)] == [("any", why)]
 
 
-#: Modules with a kernel `other` that does more than the memory of its arguments shows.
+#: A module with a kernel that counts its launches in a variable, and adds the count to y.
+COUNTING = f"""{SUMS}
+from contract.driver import Arguments
+from ctypes import c_ulonglong
+DECLARED = ".visible .global .align 4 .u32 count;"
+ENTRY = ".visible .entry tally(.param .u64 y) {{ ret; }}"
+def add_tally(declared=DECLARED, address=work.y):
+    ptx = ".version 7.0\\n.target sm_50\\n" + declared + "\\n" + ENTRY + "\\n"
+    cuda.load_module(ptx.encode(), [b"tally"])
+    arguments = Arguments(c_ulonglong(address))
+    nodes.append(cuda.add_kernel(graph, [nodes[-1]], "tally", arguments))
+"""
+
+
+def test_variables_of_modules_are_saved_and_restored(fake: Backend, tmp_path: Path) -> None:
+    text = f"{COUNTING}{CHAIN}add_tally()\nlaunches(cuda.instantiate(graph), 60)\nreport()\n"
+    printed, recording = run_plain_and_tried(fake, tmp_path, text)
+    assert printed == {"sums": [60 * 61 / 2, 720.0, 1440.0, 2160.0]}
+    with recording:
+        made = trials_of(recording)
+    assert {(t.results, t.refusal) for t in made} == {("equal", None)}
+    assert all(t.saved_bytes == 2 * 4 * 256 + 8 for t in made)
+
+
+#: What a module may hold that is not saved or not undone: its declarations, variables of the
+#: environment, and the refusal.
 MODULES = {
-    "variable": (
-        ".visible .global .align 4 .u32 count;",
-        "a module of its kernels has variables in global memory, which are not saved",
+    "variable that is not found": (
+        "DECLARED",
+        {"FAKE_HIDDEN_VARIABLES": "1"},
+        "a variable of a module of its kernels was not found in memory, so that it is not saved",
     ),
     "printing": (
-        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);",
-        "a module of its kernels prints, allocates memory or launches kernels by itself",
+        'DECLARED + ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);"',
+        {},
+        "a kernel of it prints, allocates memory or launches kernels by itself",
     ),
 }
 
 
-@pytest.mark.parametrize(("declared", "why"), MODULES.values(), ids=MODULES)
+@pytest.mark.parametrize(("declared", "variables", "why"), MODULES.values(), ids=MODULES)
 def test_kernel_whose_module_keeps_or_prints_something_is_refused(
-    fake: Backend, tmp_path: Path, declared: str, why: str
+    fake: Backend, tmp_path: Path, declared: str, variables: dict[str, str], why: str
 ) -> None:
-    entry = ".visible .entry other(.param .u32 n) { ret; }"
-    ptx = f".version 7.0\n.target sm_50\n{declared}\n{entry}\n".encode()
     text = (
-        f"{SUMS}{CHAIN}from contract.driver import Arguments\nfrom ctypes import c_uint\n"
-        f"cuda.load_module({ptx!r}, [b'other'])\n"
-        "cuda.add_kernel(graph, [nodes[-1]], 'other', Arguments(c_uint(1)))\n"
-        "launches(cuda.instantiate(graph), 20)\nreport()\n"
+        f"{COUNTING}{CHAIN}add_tally({declared})\nlaunches(cuda.instantiate(graph), 20)\nreport()\n"
     )
-    _, recording = run_plain_and_tried(fake, tmp_path, text)
+    _, recording = run_plain_and_tried(fake, tmp_path, text, **variables)
+    with recording:
+        assert [(t.kind, t.refusal) for t in trials_of(recording)] == [("any", why)]
+
+
+def test_memory_that_the_driver_takes_for_code_is_its_own(fake: Backend, tmp_path: Path) -> None:
+    loads = "cuda.load_kernels([b'one'])\ncuda.load_kernels([b'two'])\n"
+    text = f"{COUNTING}{CHAIN}{loads}add_tally()\nlaunches(cuda.instantiate(graph), 60)\nreport()\n"
+    # Of a module of gviz's own, 30 MiB stay within what may be in use besides.
+    _, recording = run_plain_and_tried(fake, tmp_path, text, FAKE_CODE_MB="30")
+    with recording:
+        assert {(t.results, t.refusal) for t in trials_of(recording)} == {("equal", None)}
+
+
+def test_memory_from_elsewhere_is_not_accounted_for(fake: Backend, tmp_path: Path) -> None:
+    text = f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 20)\nreport()\n"
+    _, recording = run_plain_and_tried(fake, tmp_path, text, FAKE_UNSEEN_MB="100")
+    why = "more device memory is in use than the process was seen to allocate"
     with recording:
         assert [(t.kind, t.refusal) for t in trials_of(recording)] == [("any", why)]
 

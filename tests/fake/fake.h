@@ -303,6 +303,9 @@ size_t copied_bytes(const CUDA_MEMCPY3D *copy);
 CUresult allocate_device(CUdeviceptr *address, size_t bytes);
 CUresult free_device(CUdeviceptr address);
 void take_graph_memory(void); /* the driver's pool for executables, once */
+void take_code_memory(void);  /* for a module */
+/* Where a variable of a module is, or NULL. */
+void *module_variable(const struct module *module, const char *name);
 int memory_type_at(CUdeviceptr address, bool *pinned); /* MEMORY_HOST or MEMORY_DEVICE */
 
 /* -- gpu.c ------------------------------------------------------------------------------------ */

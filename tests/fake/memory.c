@@ -66,13 +66,20 @@ static size_t graph_bytes;
 
 void take_graph_memory(void) { graph_bytes = GRAPH_POOL_BYTES; }
 
+/* What it takes for a module's code. */
+static size_t code_bytes;
+
+void take_code_memory(void) { code_bytes += (size_t)fake_setting("FAKE_CODE_MB") << 20; }
+
 static CUresult memory_info(size_t *available, size_t *total) {
     CUresult result = require_context();
     if (result != CUDA_SUCCESS || !available || !total)
         return result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : result;
     long megabytes = fake_setting("FAKE_MEMORY_MB");
     *total = megabytes ? (size_t)megabytes << 20 : (size_t)80 << 30;
-    *available = *total - graph_bytes;
+    *available = *total - graph_bytes - code_bytes;
+    if (allocation_count) /* FAKE_UNSEEN_MB: besides the first allocation another came, by no call */
+        *available -= (size_t)fake_setting("FAKE_UNSEEN_MB") << 20;
     for (size_t i = 0; i < allocation_count; i++)
         if (allocations[i].type == MEMORY_DEVICE)
             *available -= allocations[i].bytes;

@@ -4,9 +4,18 @@
 #include <ctype.h>
 #include <stdio.h>
 
+/* Of a module's global memory. */
+struct variable {
+    char *name;
+    CUdeviceptr address;
+    size_t bytes;
+};
+
 struct module {
     struct function **functions;
     size_t function_count;
+    struct variable *variables;
+    size_t variable_count;
 };
 
 /* Copy PTX without its comments. */
@@ -99,6 +108,49 @@ static const char *read_entry(struct module *module, const char *text) {
     return end;
 }
 
+/* Read ".global .align 4 .u32 name;", just after ".global", and give it memory of 0. */
+static void read_variable(struct module *module, const char *text) {
+    char declaration[256], *rest = NULL;
+    size_t length = strcspn(text, ";");
+    snprintf(declaration, sizeof declaration, "%.*s", (int)length, text);
+    struct variable variable = {0};
+    for (char *word = strtok_r(declaration, " \t\r\n[", &rest); word; word = strtok_r(NULL, " \t\r\n[", &rest)) {
+        if (type_bytes(word))
+            variable.bytes = type_bytes(word);
+        else if (variable.bytes && !variable.name)
+            variable.name = strdup(word);
+    }
+    if (!variable.name || allocate_device(&variable.address, variable.bytes) != CUDA_SUCCESS)
+        return;
+    memset((void *)variable.address, 0, variable.bytes);
+    module->variables =
+        fake_append(module->variables, module->variable_count++, sizeof variable, &variable);
+}
+
+void *module_variable(const struct module *module, const char *name) {
+    for (size_t i = 0; i < module->variable_count; i++)
+        if (strcmp(module->variables[i].name, name) == 0)
+            return (void *)module->variables[i].address;
+    return NULL;
+}
+
+/* As the real driver, of what kernels declare; FAKE_HIDDEN_VARIABLES: none is found. */
+static CUresult get_variable(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+    if (!fake_is(module, OBJECT_MODULE))
+        return CUDA_ERROR_INVALID_HANDLE;
+    for (size_t i = 0; i < module->variable_count && !fake_setting("FAKE_HIDDEN_VARIABLES"); i++)
+        if (strcmp(module->variables[i].name, name) == 0) {
+            *address = module->variables[i].address;
+            *bytes = module->variables[i].bytes;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+    return get_variable(address, bytes, module, name);
+}
+
 static CUresult load(CUmodule *out, const char *image) {
     CUresult result = require_context();
     if (result == CUDA_SUCCESS)
@@ -115,6 +167,9 @@ static CUresult load(CUmodule *out, const char *image) {
     struct module *module = fake_allocate(1, sizeof *module);
     for (const char *at = strstr(text, ".entry"); at; at = strstr(at, ".entry"))
         at = read_entry(module, at + strlen(".entry"));
+    for (const char *at = strstr(text, ".global "); at; at = strstr(at + 1, ".global "))
+        read_variable(module, at + strlen(".global"));
+    take_code_memory();
     free(text);
     add_object(module, OBJECT_MODULE);
     struct {

@@ -57,7 +57,7 @@ static void watch(uint8_t kind, bool on) {
         return; /* left to another profiler, or another collector measures */
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
         if (calls[id].kind == kind)
-            cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+            cupti.cuptiEnableCallback(on || calls[id].kept, subscriber, DOMAIN_DRIVER_API, id);
 }
 
 void calls_watch_launches(bool on) { watch(CALL_GRAPH_LAUNCH, on || atomic_load(&launches_kept)); }

@@ -214,7 +214,9 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(MemcpyDtoH, cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t), 0)                           \
     X(MemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream), 0)          \
     X(StreamSynchronize, cuStreamSynchronize, (CUstream), 0)                                   \
-    X(FuncGetModule, cuFuncGetModule, (CUmodule *, CUfunction), 0)
+    X(FuncGetModule, cuFuncGetModule, (CUmodule *, CUfunction), 0)                             \
+    X(ModuleGetGlobal, cuModuleGetGlobal_v2,                                                   \
+      (CUdeviceptr *, size_t *, CUmodule, const char *), 0)
 
 /* X(field, symbol, result, parameters, needed): libcuda. */
 #define CUDA_FUNCTIONS(X)                                                                      \

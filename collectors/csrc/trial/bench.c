@@ -24,9 +24,7 @@ bool bench_find_gate(void) {
     return gate;
 }
 
-bool bench_ready(struct bench *bench, CUcontext context) {
-    if (bench->context == context)
-        return true;
+static bool make(struct bench *bench, CUcontext context) {
     if (bench->context || !cuda.StreamCreate || !kernels_load(&bench->kernels))
         return false;
     if (cuda.StreamCreate(&bench->stream, 1 /* CU_STREAM_NON_BLOCKING */) != 0 ||
@@ -34,6 +32,15 @@ bool bench_ready(struct bench *bench, CUcontext context) {
         return false;
     bench->context = context;
     return true;
+}
+
+bool bench_ready(struct bench *bench, CUcontext context) {
+    if (bench->context == context)
+        return true;
+    growth_open();
+    bool made = make(bench, context);
+    growth_close();
+    return made;
 }
 
 void bench_end(struct bench *bench) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MEBIBYTE (1ull << 20)
-/* What a context takes besides, such as for code, while it is used. */
+/* What may be in use besides: gviz's own copies of graphs, and what the driver took within other calls. */
 #define OWN_BYTES (64 * MEBIBYTE)
 /* Saving more takes longer than a slice. */
 #define MOST_BYTES (4096 * MEBIBYTE)
@@ -123,8 +123,10 @@ static void remove_from(CUdeviceptr address, size_t bytes) {
 static void before_first(void) {
     size_t available = 0, total = 0;
     pthread_mutex_lock(&lock);
-    if (!free_before && cuda.MemGetInfo && cuda.MemGetInfo(&available, &total) == 0)
+    if (!free_before && cuda.MemGetInfo && cuda.MemGetInfo(&available, &total) == 0) {
         free_before = available;
+        growth_begin();
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -161,6 +163,9 @@ static void done(const uintptr_t *words, enum effect effect) {
 
 void blocks_call(const CUpti_CallbackData *data, uint32_t cbid) {
     enum effect effect = (enum effect)effect_of[cbid];
+    if (effect == NO_EFFECT)
+        return;
+    growth_disturb();
     if (data->site == 0 && effect != FREES && effect != UNMAPS)
         before_first();
     if (data->site == 0 || (data->return_value && *(const int *)data->return_value != 0))
@@ -209,12 +214,12 @@ static bool graphs_have_memory(int device) {
                             cuda.DeviceGetGraphMemAttribute(device, GRAPH_MEMORY_USED, &used) == 0 && used);
 }
 
-/* Whether the context holds about what the calls gave it. */
+/* Whether the context holds about what the calls gave it, and what the driver took. */
 static bool is_all(size_t bytes) {
     size_t available = 0, total = 0;
     if (!free_before || !cuda.MemGetInfo || cuda.MemGetInfo(&available, &total) != 0)
         return false;
-    return available + bytes + OWN_BYTES >= free_before;
+    return (int64_t)(available + bytes + OWN_BYTES) + growth_bytes() >= (int64_t)free_before;
 }
 
 const char *blocks_obstacle(int device) {

@@ -1,150 +1,32 @@
-/* Images of modules: whether their kernels may write or print what no block of memory has.
+/* Modules: where their variables are, and whether their kernels print, allocate or launch by themselves.
  *
- * A variable in a module's global memory is in none of the blocks that a trial saves, and text that a
- * kernel prints cannot be taken back. Images are read when they are loaded: PTX text, and binaries
- * (ELF), also in a fat binary as long as they are not compressed.
+ * Variables in a module's global memory are in none of the blocks that the program allocated: those of
+ * a graph's kernels are saved as well. What a kernel prints cannot be taken back. Images are remembered
+ * as they are loaded, and those that lie in a file's mapping read when a graph asks for them.
  */
-#define _GNU_SOURCE
 #include "calls/calls.h"
 #include "trial/parts.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WRAPPER_MAGIC 0x466243b1u
-#define FAT_MAGIC 0xba55ed50u
-#define FAT_PTX 1
-#define FAT_ELF 2
+#define CAPABILITY_MAJOR 75 /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR */
+#define CAPABILITY_MINOR 76
 
-static const char unreadable[] = "the code of its kernels is compressed or of an unknown form, so that their "
-                                 "variables are not known";
 static const char unseen[] = "the module of one of its kernels was not seen to be loaded";
-static const char has_variables[] = "a module of its kernels has variables in global memory, which are not saved";
-static const char has_calls[] = "a module of its kernels prints, allocates memory or launches kernels by itself";
+static const char from_file[] = "the module of one of its kernels was loaded from a file, which is not read";
+static const char not_found[] = "a variable of a module of its kernels was not found in memory, so that it is not saved";
+static const char has_calls[] = "a kernel of it prints, allocates memory or launches kernels by itself";
 
-/* Functions that the driver gives to kernels. */
-static const char *const calls_of_kernels[] = {"vprintf", "malloc", "free", "cudaLaunchDevice",
-                                               "cudaGraphLaunch", "cnpLaunch"};
-
-/* -- PTX --------------------------------------------------------------------------------------------- */
-
-/* Whether a line declares a variable in global memory. */
-static bool declares_variable(const char *line) {
-    static const char *const linkage[] = {".visible", ".weak", ".extern", ".common"};
-    line += strspn(line, " \t");
-    for (size_t i = 0; i < sizeof linkage / sizeof *linkage; i++) {
-        size_t length = strlen(linkage[i]);
-        if (strncmp(line, linkage[i], length) == 0) {
-            line += length + strspn(line + length, " \t");
-            break;
-        }
-    }
-    return strncmp(line, ".global", 7) == 0;
-}
-
-static const char *ptx_fault(const char *text) {
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (declares_variable(line))
-            return has_variables;
-    }
-    for (size_t i = 0; i < sizeof calls_of_kernels / sizeof *calls_of_kernels; i++)
-        if (strstr(text, calls_of_kernels[i]))
-            return has_calls;
-    return NULL;
-}
-
-/* -- binaries ------------------------------------------------------------------------------------------- */
-
-static bool calls_driver(const char *names, size_t bytes) {
-    for (const char *name = names; name < names + bytes;) {
-        size_t length = strnlen(name, bytes - (size_t)(name - names));
-        for (size_t i = 0; i < sizeof calls_of_kernels / sizeof *calls_of_kernels; i++)
-            if (strncmp(name, calls_of_kernels[i], strlen(calls_of_kernels[i])) == 0)
-                return true;
-        name += length + 1;
-    }
-    return false;
-}
-
-static const char *elf_fault(const Elf64_Ehdr *elf) {
-    const char *base = (const char *)elf;
-    if (elf->e_ident[EI_CLASS] != ELFCLASS64 || !elf->e_shoff || elf->e_shstrndx >= elf->e_shnum)
-        return unreadable;
-    const Elf64_Shdr *sections = (const Elf64_Shdr *)(base + elf->e_shoff);
-    const char *names = base + sections[elf->e_shstrndx].sh_offset;
-    const char *why = NULL;
-    for (size_t i = 0; i < elf->e_shnum && !why; i++) {
-        const char *name = names + sections[i].sh_name;
-        if (strncmp(name, ".nv.global", 10) == 0 && sections[i].sh_size)
-            why = has_variables;
-        else if (sections[i].sh_type == SHT_STRTAB && strcmp(name, ".strtab") == 0 &&
-                 calls_driver(base + sections[i].sh_offset, sections[i].sh_size))
-            why = has_calls;
-    }
-    return why;
-}
-
-/* A part of a fat binary. */
-struct fat_part {
-    uint16_t kind, version;
-    uint32_t header_bytes;
-    uint64_t bytes;
-    uint32_t compressed_bytes;
+enum effect {
+    NO_EFFECT,
+    LOADS_MODULE,
+    LOADS_LIBRARY,
+    READS_MODULE_FILE,
+    READS_LIBRARY_FILE,
+    UNLOADS_MODULE,
+    UNLOADS_LIBRARY
 };
-
-static const char *part_fault(const struct fat_part *part, const void *image) {
-    if (part->kind == FAT_ELF)
-        return memcmp(image, ELFMAG, SELFMAG) == 0 ? elf_fault(image) : unreadable;
-    char *text = part->kind == FAT_PTX ? strndup(image, part->bytes) : NULL;
-    const char *why = text ? ptx_fault(text) : unreadable;
-    free(text);
-    return why;
-}
-
-/* The driver takes one of the parts: all must be free of faults. */
-static const char *fat_fault(const char *fat) {
-    uint64_t total;
-    uint16_t header;
-    const char *why = NULL;
-    memcpy(&header, fat + 6, sizeof header);
-    memcpy(&total, fat + 8, sizeof total);
-    for (uint64_t at = 0; at + sizeof(struct fat_part) <= total && !why;) {
-        struct fat_part part;
-        memcpy(&part, fat + header + at, sizeof part);
-        const void *image = fat + header + at + part.header_bytes;
-        if (part.compressed_bytes || !part.header_bytes)
-            return unreadable;
-        why = part_fault(&part, image);
-        at += part.header_bytes + part.bytes;
-    }
-    return why;
-}
-
-const char *image_fault(const void *image) {
-    uint32_t magic;
-    memcpy(&magic, image, sizeof magic);
-    if (magic == WRAPPER_MAGIC) {
-        const char *fat;
-        memcpy(&fat, (const char *)image + 8, sizeof fat);
-        return image_fault(fat);
-    }
-    if (magic == FAT_MAGIC)
-        return fat_fault(image);
-    if (memcmp(image, ELFMAG, SELFMAG) == 0)
-        return elf_fault(image);
-    unsigned char first = *(const unsigned char *)image;
-    return first == '/' || first == '.' || first == '\n' || first == ' ' || first == '\t' ? ptx_fault(image)
-                                                                                         : unreadable;
-}
-
-/* For tests. */
-GVIZ_EXPORT const char *gviz_image_fault(const void *image) { return image_fault(image); }
-
-/* -- what is loaded --------------------------------------------------------------------------------------- */
-
-enum effect { NO_EFFECT, LOADS_MODULE, LOADS_LIBRARY, READS_MODULE_FILE, READS_LIBRARY_FILE };
 
 static const struct {
     const char *name;
@@ -153,12 +35,18 @@ static const struct {
     {"cuModuleLoadData", LOADS_MODULE},      {"cuModuleLoadDataEx", LOADS_MODULE},
     {"cuModuleLoadFatBinary", LOADS_MODULE}, {"cuLibraryLoadData", LOADS_LIBRARY},
     {"cuModuleLoad", READS_MODULE_FILE},     {"cuLibraryLoadFromFile", READS_LIBRARY_FILE},
+    {"cuModuleUnload", UNLOADS_MODULE},      {"cuLibraryUnload", UNLOADS_LIBRARY},
 };
 
 struct loaded {
     void *handle; /* of a module or library */
     bool is_library;
-    const char *fault;
+    CUmodule module; /* of a library, once a kernel of it was asked for */
+    struct image image;
+    const char *fault;     /* why kernels of it are not tried, once they were asked for */
+    struct block *blocks;  /* the variables, in whole words */
+    size_t block_count;
+    bool asked;
 };
 
 GVIZ_LOCK(lock);
@@ -166,8 +54,18 @@ static uint8_t effect_of[CALL_ID_LIMIT];
 static struct loaded *loaded;
 static size_t count, room;
 
+/* -- what is loaded --------------------------------------------------------------------------------------- */
+
+static void forget(struct loaded *one) {
+    image_forget(&one->image);
+    free(one->blocks);
+    *one = (struct loaded){0};
+}
+
 void images_reset(void) {
     memset(effect_of, 0, sizeof effect_of);
+    for (size_t i = 0; i < count; i++)
+        forget(&loaded[i]);
     count = 0;
 }
 
@@ -178,70 +76,220 @@ bool images_want(uint32_t cbid, const char *name) {
     return effect_of[cbid] != NO_EFFECT;
 }
 
-/* With the lock. Handles are used again: the last one counts. */
-static void keep(struct loaded one) {
-    for (size_t i = 0; i < count; i++)
-        if (loaded[i].handle == one.handle && loaded[i].is_library == one.is_library) {
-            loaded[i] = one;
-            return;
-        }
+/* With the lock: where it is, else a free place; NULL without memory. */
+static struct loaded *place_of(const void *handle, bool is_library) {
+    struct loaded *unused = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (loaded[i].handle == handle && loaded[i].is_library == is_library)
+            return &loaded[i];
+        if (!loaded[i].handle)
+            unused = &loaded[i];
+    }
+    if (unused)
+        return unused;
     if (count == room) {
         size_t wanted = room ? 2 * room : 64;
         struct loaded *grown = realloc(loaded, wanted * sizeof *grown);
         if (!grown)
-            return; /* it was not seen */
+            return NULL;
         loaded = grown;
         room = wanted;
     }
-    loaded[count++] = one;
+    loaded[count] = (struct loaded){0};
+    return &loaded[count++];
+}
+
+/* With the lock. Handles are used again: the last one counts. */
+static void unload(const void *handle, bool is_library) {
+    for (size_t i = 0; i < count; i++)
+        if (loaded[i].handle == handle && loaded[i].is_library == is_library)
+            forget(&loaded[i]);
+}
+
+/* Of the current context's device, such as 90; 0: not known. */
+static unsigned capability(void) {
+    CUdevice device;
+    int major = 0, minor = 0;
+    if (cuda.CtxGetDevice(&device) != 0 || cuda.DeviceGetAttribute(&major, CAPABILITY_MAJOR, device) != 0 ||
+        cuda.DeviceGetAttribute(&minor, CAPABILITY_MINOR, device) != 0)
+        return 0;
+    return (unsigned)(10 * major + minor);
+}
+
+static void load(void *handle, const void *data, enum effect effect) {
+    bool is_file = effect == READS_MODULE_FILE || effect == READS_LIBRARY_FILE;
+    struct loaded one = {.handle = handle,
+                         .is_library = effect == LOADS_LIBRARY || effect == READS_LIBRARY_FILE};
+    if (is_file)
+        one.image.fault = from_file;
+    else
+        image_take(&one.image, data, capability());
+    pthread_mutex_lock(&lock);
+    struct loaded *place = place_of(handle, one.is_library);
+    if (place) {
+        forget(place);
+        *place = one;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void images_call(const CUpti_CallbackData *data, uint32_t cbid) {
     const uintptr_t *words = data->params;
     enum effect effect = (enum effect)effect_of[cbid];
-    if (data->site == 0 || (data->return_value && *(const int *)data->return_value != 0) || !words[0])
+    if (effect == NO_EFFECT)
         return;
-    bool from_file = effect == READS_MODULE_FILE || effect == READS_LIBRARY_FILE;
-    struct loaded one = {.handle = *(void *const *)words[0],
-                         .is_library = effect == LOADS_LIBRARY || effect == READS_LIBRARY_FILE,
-                         .fault = from_file ? unreadable : image_fault((const void *)words[1])};
+    if (effect == UNLOADS_MODULE || effect == UNLOADS_LIBRARY) {
+        pthread_mutex_lock(&lock);
+        unload((const void *)words[0], effect == UNLOADS_LIBRARY);
+        pthread_mutex_unlock(&lock);
+    } else if (data->site != 0 && !(data->return_value && *(const int *)data->return_value != 0) && words[0]) {
+        load(*(void *const *)words[0], (const void *)words[1], effect);
+    }
+}
+
+/* -- variables ---------------------------------------------------------------------------------------------- */
+
+/* Texts of assertions and of what is printed: nothing writes them, and the driver does not find them. */
+static bool is_text(const struct variable *variable) {
+    return strncmp(variable->name, "$str", 4) == 0 || strncmp(variable->name, "__unnamed_", 10) == 0;
+}
+
+static bool is_first_of_section(const struct image *image, size_t i) {
+    return i == 0 || image->variables[i].section != image->variables[i - 1].section;
+}
+
+static void add_block(struct loaded *one, CUdeviceptr from, CUdeviceptr to) {
+    from &= ~(CUdeviceptr)7;
+    to = (to + 7) & ~(CUdeviceptr)7;
+    one->blocks[one->block_count++] = (struct block){from, (size_t)(to - from)};
+}
+
+/* Where a section was loaded, by those of its variables that the driver knows by name. All must agree.
+ * Returns 0 where none is known. */
+static CUdeviceptr base_of(const struct image *image, size_t first, CUmodule module, bool *agree) {
+    CUdeviceptr base = 0;
+    for (size_t i = first; i < image->variable_count && image->variables[i].section == image->variables[first].section;
+         i++) {
+        const struct variable *variable = &image->variables[i];
+        CUdeviceptr at = 0;
+        size_t bytes = 0;
+        if (is_text(variable) || cuda.ModuleGetGlobal(&at, &bytes, module, variable->name) != 0)
+            continue;
+        *agree = *agree && bytes == variable->bytes && (!base || base == at - variable->offset);
+        base = at - variable->offset;
+    }
+    return base;
+}
+
+static bool has_only_texts(const struct image *image, size_t first) {
+    for (size_t i = first; i < image->variable_count && image->variables[i].section == image->variables[first].section;
+         i++)
+        if (!is_text(&image->variables[i]))
+            return false;
+    return true;
+}
+
+/* Of a binary: whole sections. */
+static const char *find_section(struct loaded *one, size_t first, CUmodule module) {
+    bool agree = true;
+    CUdeviceptr base = base_of(&one->image, first, module, &agree);
+    if (base && agree)
+        add_block(one, base, base + one->image.variables[first].section_bytes);
+    return (base && agree) || has_only_texts(&one->image, first) ? NULL : not_found;
+}
+
+/* Of PTX, whose compiler is the driver: each by its name. */
+static const char *find_declared(struct loaded *one, size_t i, CUmodule module) {
+    CUdeviceptr at = 0;
+    size_t bytes = 0;
+    if (cuda.ModuleGetGlobal(&at, &bytes, module, one->image.variables[i].name) != 0)
+        return not_found;
+    add_block(one, at, at + bytes);
+    return NULL;
+}
+
+static const char *find_variables(struct loaded *one, CUmodule module) {
+    const struct image *image = &one->image;
+    const char *why = NULL;
+    one->blocks = calloc(image->variable_count + 1, sizeof *one->blocks);
+    if (image->variable_count && (!one->blocks || !cuda.ModuleGetGlobal))
+        return not_found;
+    for (size_t i = 0; i < image->variable_count && !why; i++) {
+        if (!image->variables[i].section_bytes)
+            why = find_declared(one, i, module);
+        else if (is_first_of_section(image, i))
+            why = find_section(one, i, module);
+    }
+    return why;
+}
+
+/* With the lock. What is asked for the first time is read, and its variables found. */
+static void ask(struct loaded *one, CUmodule module) {
+    if (one->asked)
+        return;
+    one->asked = true;
+    image_read(&one->image, capability());
+    one->fault = one->image.fault ? one->image.fault : find_variables(one, module);
+}
+
+bool images_hold(CUdeviceptr address, size_t bytes) {
+    bool holds = false;
     pthread_mutex_lock(&lock);
-    keep(one);
+    for (size_t i = 0; i < count && !holds; i++)
+        for (size_t k = 0; k < loaded[i].block_count && !holds; k++) {
+            const struct block *block = &loaded[i].blocks[k];
+            holds = block->address <= address && address + bytes <= block->address + block->bytes;
+        }
     pthread_mutex_unlock(&lock);
+    return holds;
+}
+
+struct block *images_blocks(size_t *found) {
+    pthread_mutex_lock(&lock);
+    *found = 0;
+    for (size_t i = 0; i < count; i++)
+        *found += loaded[i].fault ? 0 : loaded[i].block_count;
+    struct block *list = calloc(*found + 1, sizeof *list), *next = list;
+    for (size_t i = 0; i < count && list; i++)
+        if (!loaded[i].fault && loaded[i].block_count) {
+            memcpy(next, loaded[i].blocks, loaded[i].block_count * sizeof *next);
+            next += loaded[i].block_count;
+        }
+    pthread_mutex_unlock(&lock);
+    return list;
 }
 
 /* -- whose kernel it is ------------------------------------------------------------------------------------ */
 
-/* With the lock. */
-static const struct loaded *find(const void *handle, bool is_library) {
-    for (size_t i = 0; handle && i < count; i++)
-        if (loaded[i].handle == handle && loaded[i].is_library == is_library)
-            return &loaded[i];
-    return NULL;
-}
-
-/* With the lock: the library whose module this is, in the current context. */
-static const struct loaded *library_of(CUmodule module) {
+/* With the lock: the module, or the library whose module this is in the current context. */
+static struct loaded *find(CUmodule module) {
     CUresult (*module_of)(CUmodule *, void *);
+    for (size_t i = 0; i < count; i++)
+        if (loaded[i].handle && (loaded[i].is_library ? loaded[i].module : loaded[i].handle) == module)
+            return &loaded[i];
     *(void **)&module_of = cuda_symbol("cuLibraryGetModule");
     for (size_t i = 0; module_of && i < count; i++) {
         CUmodule found = NULL;
-        if (loaded[i].is_library && module_of(&found, loaded[i].handle) == 0 && found == module)
+        if (loaded[i].is_library && !loaded[i].module && module_of(&found, loaded[i].handle) == 0 &&
+            found == module) {
+            loaded[i].module = module;
             return &loaded[i];
+        }
     }
     return NULL;
 }
 
-const char *images_obstacle(CUfunction function, CUkernel kernel) {
+const char *images_obstacle(CUfunction function, const char *name) {
     CUmodule module = NULL;
-    if (!function && kernel && cuda.KernelGetFunction)
-        cuda.KernelGetFunction(&function, kernel);
-    if (!cuda.FuncGetModule || !function || cuda.FuncGetModule(&module, function) != 0)
+    if (!cuda.FuncGetModule || cuda.FuncGetModule(&module, function) != 0)
         return unseen;
     pthread_mutex_lock(&lock);
-    const struct loaded *found = find(module, false);
-    found = found ? found : library_of(module);
+    struct loaded *found = find(module);
+    if (found)
+        ask(found, module);
     const char *why = found ? found->fault : unseen;
+    if (!why && image_calls(&found->image, name))
+        why = has_calls;
     pthread_mutex_unlock(&lock);
     return why;
 }

@@ -75,11 +75,26 @@ static bool save(struct saved *memory, const struct kernels *kernels) {
     return true;
 }
 
+/* What was allocated, and the variables of modules; NULL without memory. */
+static struct block *all_blocks(size_t *count) {
+    size_t bytes, more;
+    struct block *blocks = blocks_list(count, &bytes), *variables = images_blocks(&more);
+    struct block *all = blocks && variables ? realloc(blocks, (*count + more + 1) * sizeof *all) : NULL;
+    if (all) {
+        memcpy(all + *count, variables, more * sizeof *all);
+        *count += more;
+    } else {
+        free(blocks);
+    }
+    free(variables);
+    return all;
+}
+
 const char *saved_make(struct saved *memory, const struct bench *bench) {
-    size_t count, bytes;
+    size_t count;
     const char *why = NULL;
     *memory = (struct saved){.stream = bench->stream};
-    struct block *blocks = blocks_list(&count, &bytes);
+    struct block *blocks = all_blocks(&count);
     if (!blocks || !cut(memory, blocks, count))
         why = "there is no memory on the host to save the device's with";
     else if (!has_room(memory->bytes))

@@ -24,7 +24,7 @@ static const char *address_obstacle(CUdeviceptr address, size_t bytes, const cha
     int ordinal = -1;
     int attributes[] = {POINTER_MEMORY_TYPE, POINTER_DEVICE_ORDINAL};
     void *values[] = {&type, &ordinal};
-    if (blocks_hold(address, bytes))
+    if (blocks_hold(address, bytes) || images_hold(address, bytes))
         return NULL;
     if (!cuda.PointerGetAttributes)
         return unknown_memory;
@@ -35,21 +35,24 @@ static const char *address_obstacle(CUdeviceptr address, size_t bytes, const cha
 
 /* -- kernels ------------------------------------------------------------------------------------------ */
 
-static const char *name_obstacle(CUfunction function, CUkernel kernel) {
-    const char *name = NULL;
+static bool is_collective(const char *name) {
     char lower[512];
-    if ((function && cuda.FuncGetName && cuda.FuncGetName(&name, function) == 0 && name) ||
-        (kernel && cuda.KernelGetName && cuda.KernelGetName(&name, kernel) == 0 && name)) {
-        size_t i = 0;
-        for (; name[i] && i < sizeof lower - 1; i++)
-            lower[i] = (char)tolower((unsigned char)name[i]);
-        lower[i] = 0;
-        for (i = 0; i < sizeof collectives / sizeof *collectives; i++)
-            if (strstr(lower, collectives[i]))
-                return "it holds a collective";
-        return NULL;
-    }
-    return "the name of a kernel cannot be read";
+    size_t i = 0;
+    for (; name[i] && i < sizeof lower - 1; i++)
+        lower[i] = (char)tolower((unsigned char)name[i]);
+    lower[i] = 0;
+    for (i = 0; i < sizeof collectives / sizeof *collectives; i++)
+        if (strstr(lower, collectives[i]))
+            return true;
+    return false;
+}
+
+static const char *code_obstacle(CUfunction function, CUkernel kernel) {
+    const char *name = NULL;
+    if (!(function && cuda.FuncGetName && cuda.FuncGetName(&name, function) == 0 && name) &&
+        !(kernel && cuda.KernelGetName && cuda.KernelGetName(&name, kernel) == 0 && name))
+        return "the name of a kernel cannot be read";
+    return is_collective(name) ? "it holds a collective" : images_obstacle(function, name);
 }
 
 /* Every word of an argument that could be an address. */
@@ -72,8 +75,7 @@ static const char *kernel_obstacle(CUgraphNode node) {
     CUfunction function = params.func;
     if (!function && params.kern && cuda.KernelGetFunction)
         cuda.KernelGetFunction(&function, params.kern);
-    const char *why = name_obstacle(function, params.kern);
-    why = why ? why : images_obstacle(function, params.kern);
+    const char *why = code_obstacle(function, params.kern);
     if (!why && (!cuda.FuncGetParamInfo || params.extra))
         why = "the arguments of a kernel cannot be read";
     size_t offset, bytes;

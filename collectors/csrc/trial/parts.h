@@ -14,14 +14,65 @@ void blocks_call(const CUpti_CallbackData *data, uint32_t cbid);
 bool blocks_hold(CUdeviceptr address, size_t bytes);
 void blocks_reset(void);
 
-/* ---- images.c: what the modules hold that kernels come from --------------------------------------- */
+/* ---- image.c: what is read of an image; cubin.c and fat.c read for it ------------------------------- */
+
+struct variable {
+    char *name;
+    uint32_t section; /* of a binary; variables of one section stand together */
+    uint64_t offset, bytes, section_bytes; /* 0: declared in PTX, which says less */
+};
+struct image {
+    const void *unread; /* in a file's mapping, until it is asked for */
+    const char *fault;  /* why nothing is known of it */
+    struct variable *variables;
+    size_t variable_count;
+    char **callers; /* kernels that call functions of the driver */
+    size_t caller_count;
+    bool all_call;
+};
+extern const char unknown_form[];
+/* Names of functions that the driver gives to kernels, up to NULL. */
+extern const char *const calls_of_kernels[];
+
+/* Keep an image that was just loaded; `capability` of the GPU, such as 90. */
+void image_take(struct image *image, const void *data, unsigned capability);
+void image_read(struct image *image, unsigned capability);
+void image_forget(struct image *image);
+bool image_calls(const struct image *image, const char *kernel);
+/* For those that read. False: no memory, or not understood. */
+bool image_add_variable(struct image *image, const char *name, struct variable variable);
+bool image_add_caller(struct image *image, const char *name);
+bool ptx_read(struct image *image, const char *text);
+bool cubin_read(struct image *image, const void *binary, size_t bytes);
+/* Sets a fault where it cannot. */
+void fat_read(struct image *image, const void *fat, unsigned capability);
+
+/* ---- images.c: the modules that kernels come from, and where their variables are ------------------- */
 
 bool images_want(uint32_t cbid, const char *name);
 void images_call(const CUpti_CallbackData *data, uint32_t cbid);
-/* Why a kernel may write or print what no memory of blocks.c has, or NULL. */
-const char *images_obstacle(CUfunction function, CUkernel kernel);
-const char *image_fault(const void *image); /* of a module's image */
+/* Why a kernel of this name may write what is not saved, or prints, or NULL. Reads images that were not
+ * asked for before: first before a gate is closed. */
+const char *images_obstacle(CUfunction function, const char *name);
+/* Whether all of these bytes are of a variable. */
+bool images_hold(CUdeviceptr address, size_t bytes);
+/* The variables of modules that were asked for, to be freed; NULL without memory. */
+struct block *images_blocks(size_t *count);
 void images_reset(void);
+
+/* ---- growth.c: what the driver takes for itself ------------------------------------------------------ */
+
+bool growth_wants(uint32_t cbid, const char *name);
+void growth_call(const CUpti_CallbackData *data, uint32_t cbid);
+/* Around what gviz makes itself, on one thread. */
+void growth_open(void);
+void growth_close(void);
+/* Another call of the program that may change what is free. */
+void growth_disturb(void);
+/* Bytes since growth_begin(), less what it gave back. */
+int64_t growth_bytes(void);
+void growth_begin(void);
+void growth_reset(void);
 
 /* ---- kernels.c: those of gviz's own -------------------------------------------------------------- */
 

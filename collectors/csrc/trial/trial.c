@@ -74,11 +74,13 @@ static void write(const struct subject *subject, const struct experiment *experi
 /* -- what a subject has ---------------------------------------------------------------------------------- */
 
 static void give_back(struct subject *subject) {
+    growth_open();
     for (size_t i = 0; i < subject->count; i++) {
         copy_free(subject->experiments[i].unedited);
         copy_free(subject->experiments[i].edited);
         free(subject->experiments[i].edits.edits);
     }
+    growth_close();
     memset(subject->experiments, 0, sizeof subject->experiments);
     subject->count = 0;
     if (subject->lent)
@@ -106,12 +108,14 @@ static bool prepare_one(struct subject *subject, enum trial_kind kind, bool uned
 static const char *prepare(struct subject *subject) {
     const struct edits none = {0};
     struct edits implied = edits_implied(subject->loan.level);
+    growth_open();
     bool good = prepare_one(subject, TRIAL_EXECUTABLE, false, none) &&
                 prepare_one(subject, TRIAL_CONTROL, true, none);
     if (good && implied.count)
         good = prepare_one(subject, TRIAL_IMPLIED, true, implied);
     else
         free(implied.edits);
+    growth_close();
     return good ? NULL : copy_error()[0] ? copy_error() : "a copy of it could not be made";
 }
 
@@ -148,12 +152,14 @@ static bool prepare_delays(struct subject *subject) {
     struct edits families[FAMILIES];
     size_t count = bench.kernels.clocks_per_ns ? delays_find(subject->loan.level, families, FAMILIES) : 0;
     bool good = true;
+    growth_open();
     for (size_t i = 0; i < count; i++) {
         if (good)
             good = prepare_delay(subject, families[i], median_launch(&subject->experiments[0]));
         else
             free(families[i].edits);
     }
+    growth_close();
     return good;
 }
 
@@ -271,13 +277,11 @@ void trial_launch(CUgraphExec exec, CUstream launched_on) {
 /* -- on and off ---------------------------------------------------------------------------------------------- */
 
 void trial_call(const CUpti_CallbackData *data, uint32_t cbid) {
-    const char *name = data->function_name;
-    if (!atomic_load(&on) || !name)
+    if (!atomic_load(&on) || !data->function_name)
         return;
-    if (strncmp(name, "cuModule", 8) == 0 || strncmp(name, "cuLibrary", 9) == 0)
-        images_call(data, cbid);
-    else
-        blocks_call(data, cbid);
+    growth_call(data, cbid);
+    images_call(data, cbid);
+    blocks_call(data, cbid);
 }
 
 void trial_start(void) {
@@ -285,11 +289,13 @@ void trial_start(void) {
         return;
     blocks_reset();
     images_reset();
+    growth_reset();
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
         const char *name = NULL;
         if (cupti.cuptiGetCallbackName(DOMAIN_DRIVER_API, id, &name) != 0 || !name)
             continue;
-        if (blocks_wants(id, name) || images_want(id, name))
+        bool wanted[] = {blocks_wants(id, name), images_want(id, name), growth_wants(id, name)};
+        if (wanted[0] || wanted[1] || wanted[2])
             calls_keep(id);
     }
     atomic_store(&on, true);
