@@ -12,12 +12,14 @@ import pytest
 from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
 
 from gviz.errors import RecordingError
+from gviz.recording.connection import open_immutable
 from gviz.recording.reader import Recording
 from gviz.recording.rows.schema import all_tables
 from gviz.recording.rows.versions import OLDEST_ALIKE
-from gviz.recording.salvage import DAMAGE, recover_recording
+from gviz.recording.salvage import DAMAGE, recover_recording, soundness
 from gviz.recording.salvage.soundness import is_sound_file
 from gviz.recording.upgrades.upgrade import STEPS, upgrade_recording
+from gviz.recording.writer import RecordingWriter
 from gviz.report.summary import summarize
 from gviz.system import Progress
 
@@ -214,3 +216,20 @@ def test_damaged_file_is_opened_once_however_many_tables_it_has(
     recover_recording(path, tmp_path / "out.gviz")
     # Once for its rows, and once to learn whether it was sound.
     assert 1 <= sum(path.name in name for name in opened) <= 2
+
+
+def test_empty_tables_take_no_statements_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = RecordingWriter(tmp_path / "x.gviz").finish()
+    ran: list[str] = []
+
+    def traced(path: Path) -> sqlite3.Connection:
+        connection = open_immutable(path)
+        connection.set_trace_callback(ran.append)
+        return connection
+
+    monkeypatch.setattr(soundness, "open_immutable", traced)
+    assert is_sound_file(path)
+    # SQLite reports its own statements within these as comments.
+    assert 1 <= sum(not statement.startswith("--") for statement in ran) <= 2
