@@ -51,7 +51,8 @@ ys = [cp.full(n, 0.5, cp.float32) for _ in range(4)]
 x = cp.linspace(-1, 1, n, dtype=cp.float32)
 def put(kernel, y):
     kernel((n // 256,), (256,), (y, x, n))
-streams = [cp.cuda.Stream(non_blocking=True) for _ in range(4)]
+high = -1 if kind == "priority" else 0
+streams = [cp.cuda.Stream(non_blocking=True, priority=high * (i == 3)) for i in range(4)]
 def chain():
     for i in range(60):
         put(step if i % 3 else mix, ys[0])
@@ -77,7 +78,7 @@ with streams[0]:
     put(step, ys[0]), put(mix, ys[0])
     streams[0].synchronize()
     streams[0].begin_capture()
-    {"chain": chain, "branch": branch, "implied": implied}[kind]()
+    {"chain": chain, "branch": branch, "priority": branch, "implied": implied}[kind]()
     graph = streams[0].end_capture()
 for _ in range(400):
     graph.launch(streams[0])
@@ -109,6 +110,7 @@ print(hashlib.sha256(x.cpu().numpy().tobytes()).hexdigest())
 PROGRAMS = {
     "chain": (CUPY, "chain"),
     "branch": (CUPY, "branch"),
+    "priority": (CUPY, "priority"),
     "implied": (CUPY, "implied"),
     "torch": (TORCH, ""),
 }

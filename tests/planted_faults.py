@@ -331,14 +331,18 @@ def plant_shapes(program: Program) -> set[str]:
     return {"kernel-in-many-shapes"}
 
 
-def plant_implied(program: Program) -> set[str]:
-    # No time shows it: it is found where a trial measured it.
+def plant_tried(program: Program) -> set[str]:
+    # No time shows these: they are found where a trial measured them.
+    rules = {"implied": "implied-dependencies", "order": "creation-order",
+             "serial": "serial-branches"}  # fmt: skip
     program.stretch(3)
     last = program.tail()
-    program.edges.append((last - 2, last))
+    kind = program.rng.choice(sorted(rules))
+    if kind == "implied":
+        program.edges.append((last - 2, last))
     gain = float(program.rng.randint(3_000, 9_000))
-    program.plan["trials"] = [PlannedTrial("implied", gain, [(last - 2, last, None)])]
-    return {"implied-dependencies"}
+    program.plan["trials"] = [PlannedTrial(kind, gain, [(last - 2, last, None)])]
+    return {rules[kind]}
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -346,7 +350,7 @@ FAULTS: tuple[Fault, ...] = (
     plant_untimed(NodeType.MEM_ALLOC, "allocation-on-path"), plant_tiny, plant_small_grid,
     plant_overwritten, plant_duplicate, plant_iterations, plant_barrier, plant_small_fork,
     plant_priorities, plant_late_fork, plant_fp32, plant_split_k, plant_cleared_product, plant_move,
-    plant_tiny_grids, plant_shapes, plant_implied,
+    plant_tiny_grids, plant_shapes, plant_tried,
 )  # fmt: skip
 
 

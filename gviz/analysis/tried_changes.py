@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gviz.analysis.launch import LaunchChange, LaunchModel, TriedChange
-from gviz.model import DELAY_TRIAL, GraphTree, GraphTrials
+from gviz.model import DELAY_TRIALS, GraphTree, GraphTrials
 
 
 def tried_changes(trials: GraphTrials, graph: GraphTree, model: LaunchModel) -> list[TriedChange]:
@@ -15,7 +15,7 @@ def tried_changes(trials: GraphTrials, graph: GraphTree, model: LaunchModel) -> 
     it.
     """
     unrolled = model.held.unrolled
-    made, found = trials.made(DELAY_TRIAL), list[TriedChange]()
+    made, found = trials.made(*DELAY_TRIALS), list[TriedChange]()
     place = places_of(graph) if made else {}
     for trial in made:
         of_node = np.zeros(len(graph))

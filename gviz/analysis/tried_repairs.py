@@ -90,13 +90,15 @@ def tried_repair(rule: Rule, subject: GraphSubject, found: Sequence[Found]) -> T
     return TriedRepair(
         trial=trial,
         places=places,
-        reason=one.reason if one is not None else f"{_changed(rule, len(edits))}: {rule.title}",
-        evidence=(*(one.evidence if one is not None else ()), *facts),
+        reason=one.reason
+        if one is not None
+        else f"{_changed(rule, len(edits), len(places))}: {rule.title}",
+        evidence=(*(() if one is None else one.evidence), *facts),
         is_gain=low_ns > 0 and (trial.gain_ns or 0.0) > trials.noise_ns,
     )
 
 
-def _changed(rule: Rule, count: int) -> str:
+def _changed(rule: Rule, edits: int, nodes: int) -> str:
     if rule.trial == "implied":
-        return counted(count, "dependency", "dependencies")
-    return counted(count, "node")
+        return counted(edits, "dependency", "dependencies")
+    return counted(nodes, "node")

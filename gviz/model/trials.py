@@ -6,17 +6,19 @@ from dataclasses import dataclass
 
 from gviz.recording import GraphTrial, GraphTrialEdit, Recording
 
-#: The kind of what no edit of a graph was tried for; of delays; of what differs by no edit.
-ANY_TRIAL, DELAY_TRIAL, CONTROL_TRIAL = "any", "delay", "control"
+#: The kind of a refusal of all; of what differs by no edit; of delays of a family, and of a layer.
+ANY_TRIAL, CONTROL_TRIAL, DELAY_TRIAL, LAYER_TRIAL = "any", "control", "delay", "layer"
+DELAY_TRIALS = (DELAY_TRIAL, LAYER_TRIAL)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialSummary:
     """A trial and its edits.
 
-    Of delays ``name`` is the kernel family, ``edited_count`` its nodes, and ``delay_ns`` the sum of
-    their delays; ``slope`` is the part of it by which the launch got longer: what a saving of that
-    size would bring (derived). Of other edits ``edited_count`` are dependencies.
+    Of delays ``name`` is the kernel family, or the first kernel of a layer, ``edited_count`` its
+    nodes, and ``delay_ns`` the sum of their delays; ``slope`` is the part of it by which the launch
+    got longer: what a saving of that size would bring (derived). Of other edits ``edited_count``
+    are what trial_edit has of them.
     """
 
     trial: GraphTrial
@@ -43,9 +45,9 @@ class GraphTrials:
         for edit in recording.fetch_trial_edits(graph_id) if self.rows else ():
             self.edits.setdefault(edit.trial_id, []).append(edit)
 
-    def made(self, kind: str) -> list[GraphTrial]:
-        """Return the trials of a kind that were made, in their order."""
-        return [r for r in self.rows if r.kind == kind and not r.refusal and r.gain_ns is not None]
+    def made(self, *kinds: str) -> list[GraphTrial]:
+        """Return the trials of some kinds that were made, in their order."""
+        return [r for r in self.rows if r.kind in kinds and not r.refusal and r.gain_ns is not None]
 
     def last(self, kind: str) -> GraphTrial | None:
         """Return the last trial of a kind; None: none was made."""
@@ -76,7 +78,7 @@ def summarize_trials(recording: Recording, graph_id: int) -> tuple[TrialSummary,
 
 def _summarize(trials: GraphTrials, trial: GraphTrial, name: str | None) -> TrialSummary:
     count, delay_ns = len(trials.edits.get(trial.trial_id, ())), trials.delay_ns(trial)
-    if trial.kind != DELAY_TRIAL or not count:
+    if trial.kind not in DELAY_TRIALS or not count:
         return TrialSummary(trial, count, None, None, None)
     slope = None if trial.gain_ns is None or not delay_ns else -trial.gain_ns / delay_ns
     return TrialSummary(trial, count, name, delay_ns, slope)

@@ -108,6 +108,7 @@
     X(541, cuThreadExchangeStreamCaptureMode) \
     X(544, cuDevicePrimaryCtxRelease_v2) \
     X(566, cuFuncGetModule) \
+    X(569, cuGraphKernelNodeCopyAttributes) \
     X(570, cuGraphKernelNodeGetAttribute) \
     X(571, cuGraphKernelNodeSetAttribute) \
     X(580, cuGraphUpload) \

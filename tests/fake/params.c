@@ -104,6 +104,19 @@ EXPORT CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute,
            set_attribute(node, attribute, value), node, attribute, value);
 }
 
+static CUresult copy_attributes(CUgraphNode to, CUgraphNode from) {
+    if (!fake_is(to, OBJECT_NODE) || !fake_is(from, OBJECT_NODE) || to->work.type != NODE_KERNEL ||
+        from->work.type != NODE_KERNEL)
+        return CUDA_ERROR_INVALID_VALUE;
+    to->work.priority = from->work.priority;
+    to->work.cooperative = from->work.cooperative;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
+    TRACED(cuGraphKernelNodeCopyAttributes, { CUgraphNode a; CUgraphNode b; }, copy_attributes(to, from), to, from);
+}
+
 static CUresult set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params) {
     if (!fake_is(node, OBJECT_NODE) || node->work.type != NODE_KERNEL || !params ||
         !fake_is(params->func, OBJECT_FUNCTION))

@@ -192,6 +192,11 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(GraphAddMemcpyNode, cuGraphAddMemcpyNode,                                                \
       (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const MemcpyParams *, CUcontext),  \
       0)                                                                                       \
+    X(GraphAddEmptyNode, cuGraphAddEmptyNode,                                                  \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t), 0)                                \
+    X(GraphDestroyNode, cuGraphDestroyNode, (CUgraphNode), 0)                                  \
+    X(GraphKernelNodeCopyAttributes, cuGraphKernelNodeCopyAttributes,                          \
+      (CUgraphNode, CUgraphNode), 0)                                                           \
     X(GraphAddDependencies, cuGraphAddDependencies_v2,                                         \
       (CUgraph, const CUgraphNode *, const CUgraphNode *, const EdgeData *, size_t), 0)        \
     X(GraphAddDependenciesOld, cuGraphAddDependencies,                                         \

@@ -66,6 +66,7 @@ struct loan {
     CUcontext context;
     int device;
     uint32_t graph_id, exec_id, updates;
+    uint64_t flags; /* that copies are instantiated with */
     uint64_t extent_ns; /* of an instrumented copy's launch; 0: none was read yet */
 };
 

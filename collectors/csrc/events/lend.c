@@ -34,7 +34,7 @@ const char *lend_begin(int id, struct loan *loan) {
     *loan = (struct loan){.watch = watch, .exec = watch->exec, .context = watch->context,
                           .device = watch->device, .graph_id = watch->graph_id,
                           .exec_id = watch->exec_id, .updates = watch->updates,
-                          .extent_ns = watch->extent_ns};
+                          .flags = watch->flags, .extent_ns = watch->extent_ns};
     if (!why && !take(watch, loan))
         why = "the driver does not clone its clone";
     pthread_mutex_unlock(&watch->clone_lock);
@@ -62,7 +62,7 @@ struct copy *lend_copy(const struct loan *loan, bool (*edit)(const struct level 
         return NULL;
     struct level *level = level_in_clone(loan->level, graph, false);
     if (level && (!edit || edit(level, data)))
-        copy = copy_make(graph, level, watch->flags, 0, 0);
+        copy = copy_make(graph, level, loan->flags, 0, 0);
     else
         cuda.GraphDestroy(graph);
     level_free(level);

@@ -132,6 +132,10 @@ enum trial_kind {
     TRIAL_CONTROL = 2,
     TRIAL_IMPLIED = 3,
     TRIAL_DELAY = 4,
+    TRIAL_PRIORITY = 5,
+    TRIAL_ORDER = 6,
+    TRIAL_SERIAL = 7,
+    TRIAL_LAYER = 8,
 };
 
 /* Of what two copies of a graph leave in memory, whether it is the same */
@@ -145,6 +149,9 @@ enum trial_results {
 enum change_kind {
     CHANGE_CUT = 1,
     CHANGE_DELAY = 2,
+    CHANGE_PRIORITY = 3,
+    CHANGE_MOVE = 4,
+    CHANGE_JOIN = 5,
 };
 
 /* The beginning of a segment file */
@@ -220,8 +227,8 @@ _Static_assert(sizeof(struct operation) == 88, "its size");
 struct trial_edit {
     uint32_t kind; /* enum change_kind */
     uint32_t graph_id;
-    uint32_t node_id; /* of a dependency that is cut, the node that is waited for */
-    uint32_t to_node_id; /* and the one that waits */
+    uint32_t node_id; /* of a dependency that is cut or added, the node that is waited for */
+    uint32_t to_node_id; /* and the one that waits; of an order of creation, the node that comes next */
     uint64_t value_ns; /* of a delay */
 };
 _Static_assert(sizeof(struct trial_edit) == 24, "its size");

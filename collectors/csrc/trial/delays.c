@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Blocks that repeat are layers: of so many kernels each, at least so many. */
+#define LEAST_BLOCK 2
+#define MOST_BLOCK 512
+#define LEAST_BLOCKS 3
+
 /* -- families ------------------------------------------------------------------------------------------ */
 
 struct family {
@@ -87,6 +92,90 @@ size_t delays_find(const struct level *level, struct edits *found, size_t most) 
     }
     free(families.all);
     return families.count < most ? families.count : most;
+}
+
+const char *delays_name(const struct level *level, const struct edits *edits) {
+    const char *name = NULL;
+    for (size_t i = 0; i < level->count && !name; i++) {
+        if (level->graph_id == edits->edits[0].graph_id && level->ids[i] == edits->edits[0].node_id) {
+            CUfunction function = function_of(level->nodes[i]);
+            if (!function || !cuda.FuncGetName || cuda.FuncGetName(&name, function) != 0)
+                return NULL;
+        }
+        if (level->children[i])
+            name = delays_name(level->children[i], edits);
+    }
+    return name;
+}
+
+/* -- layers ------------------------------------------------------------------------------------------------ */
+
+/* Kernels of the outermost graph in the order of their creation, and the function of each. */
+struct sequence {
+    CUfunction *functions;
+    size_t *places;
+    size_t count;
+};
+
+/* How many follow each other from `first` on that are each as the one a period before. */
+static size_t repeated(const struct sequence *all, size_t first, size_t period) {
+    size_t at = first + period;
+    while (at < all->count && all->functions[at] == all->functions[at - period])
+        at++;
+    return at - first;
+}
+
+/* The longest stretch of blocks that are alike; of equal ones that of the shortest blocks. */
+static void find_blocks(const struct sequence *all, size_t *first, size_t *period, size_t *blocks) {
+    size_t best = 0;
+    for (size_t length = LEAST_BLOCK; length <= MOST_BLOCK && length * LEAST_BLOCKS <= all->count; length++) {
+        for (size_t at = 0; at + length * LEAST_BLOCKS <= all->count;) {
+            size_t whole = repeated(all, at, length) / length * length;
+            if (whole >= length * LEAST_BLOCKS && whole > best) {
+                best = whole;
+                *first = at;
+                *period = length;
+                *blocks = whole / length;
+            }
+            at += whole > length ? whole - length + 1 : 1;
+        }
+    }
+}
+
+static bool sequence_make(struct sequence *all, const struct level *level) {
+    size_t count = 0;
+    struct arc *arcs = arcs_of(level, &count);
+    bool *programmatic = calloc(level->count + 1, sizeof *programmatic);
+    all->functions = calloc(level->count + 1, sizeof(CUfunction));
+    all->places = calloc(level->count + 1, sizeof *all->places);
+    bool good = arcs && programmatic && all->functions && all->places;
+    if (good)
+        mark_programmatic(arcs, count, programmatic);
+    for (size_t i = 0; good && i < level->count; i++)
+        if (level->types[i] == NODE_KERNEL && !programmatic[i]) {
+            all->functions[all->count] = function_of(level->nodes[i]);
+            all->places[all->count++] = i;
+        }
+    free(arcs);
+    free(programmatic);
+    return good;
+}
+
+size_t layers_find(const struct level *level, struct edits *layers, size_t most) {
+    struct sequence all = {NULL, NULL, 0};
+    size_t first = 0, period = 0, blocks = 0, found = 0;
+    if (sequence_make(&all, level))
+        find_blocks(&all, &first, &period, &blocks);
+    for (; found < most && found < blocks; found++) {
+        size_t block = blocks <= most ? found : found * (blocks - 1) / (most - 1);
+        layers[found] = (struct edits){0};
+        for (size_t i = 0; i < period; i++)
+            edits_add(&layers[found], (struct trial_edit){.kind = CHANGE_DELAY, .graph_id = level->graph_id,
+                          .node_id = level->ids[all.places[first + block * period + i]]});
+    }
+    free(all.functions);
+    free(all.places);
+    return found;
 }
 
 /* -- in a copy -------------------------------------------------------------------------------------------- */

@@ -101,7 +101,17 @@ bool arc_remove(const struct level *level, CUgraphNode from, CUgraphNode to);
 bool arc_add(const struct level *level, CUgraphNode from, CUgraphNode to);
 void edits_add(struct edits *edits, struct trial_edit edit);
 
-/* ---- delays.c: delays behind the nodes of a family ---------------------------------------------------- */
+/* ---- arrange.c: nodes in one chain, in another order of creation, by priority ---------------------------- */
+
+/* Of the outermost graph; none where it is a chain. */
+void arrange_find(const struct level *level, struct edits *chain, struct edits *order);
+/* Kernels that have a priority. */
+struct edits edits_prioritized(const struct level *level);
+/* `data` is a struct edits. */
+bool chain_apply(const struct level *level, const void *data);
+bool order_apply(const struct level *level, const void *data);
+
+/* ---- delays.c: delays behind the nodes of a family or layer ---------------------------------------------------- */
 
 struct delays {
     const struct edits *edits;
@@ -110,6 +120,10 @@ struct delays {
 };
 /* Kernels of one function each: the largest families, at most `most`; returns how many. */
 size_t delays_find(const struct level *level, struct edits *families, size_t most);
+/* Name of the kernel that delays of a family stand behind; NULL: it has none. */
+const char *delays_name(const struct level *level, const struct edits *edits);
+/* Kernels of some of the blocks that repeat, spread evenly, at most `most`. */
+size_t layers_find(const struct level *level, struct edits *layers, size_t most);
 /* `data` is a struct delays. */
 bool delays_apply(const struct level *level, const void *data);
 
@@ -128,6 +142,33 @@ struct experiment {
     enum trial_results results;
     uint64_t begin_ns, held_ns;
 };
+/* ---- experiments.c: what is tried of a graph ------------------------------------------------------------ */
+
+#define MOST_FAMILIES 6
+#define MOST_LAYERS 4
+#define MOST_EXPERIMENTS (6 + MOST_FAMILIES + MOST_LAYERS)
+
+struct experiments {
+    struct experiment all[MOST_EXPERIMENTS];
+    size_t count, at;
+    bool planned, delays; /* those without delays are there; those with, too */
+    bool varies;          /* launches of the same leave other results */
+    uint64_t launch_ns;   /* of the program's executable; 0: not known yet */
+};
+
+/* Plan what needs no times; then delays, once launch_ns is known. */
+void experiments_plan(struct experiments *these, const struct loan *loan);
+void experiments_plan_delays(struct experiments *these, const struct level *level);
+/* NULL: all were made. */
+struct experiment *experiments_current(struct experiments *these);
+void experiments_next(struct experiments *these);
+void experiments_free(struct experiments *these);
+/* Make its copies, where they are not there. Returns NULL, or why not. */
+const char *experiment_prepare(struct experiment *one, const struct loan *loan, const struct kernels *kernels);
+void experiment_drop(struct experiment *one); /* to be made from its beginning */
+
+/* ---- one slice of an experiment ---- */
+
 struct slice_work {
     struct loan *loan;
     struct bench *bench;

@@ -4,6 +4,7 @@
 #include "spool/spool.h"
 #include "trial/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +17,7 @@
 #define MOST_STALE 5
 /* As an instrumented copy takes it, twice what the graph takes. */
 #define LONGEST_NS (8 * MILLISECOND_NS)
-/* Families of kernels that are delayed, and by which part of the launch all in all, at least so much each. */
-#define FAMILIES 6
-#define DELAYED_PART 20
-#define LEAST_DELAY_NS 500
-#define EXPERIMENTS (3 + FAMILIES)
+static const char budget[] = "its budget (--trial-budget) was spent";
 
 struct subject {
     int watch;
@@ -30,9 +27,7 @@ struct subject {
     uint64_t spent_ns;
     bool lent;
     struct loan loan;
-    struct experiment experiments[EXPERIMENTS];
-    size_t count, at;
-    bool delays; /* the experiments after the others are there */
+    struct experiments experiments;
     struct subject *next;
 };
 
@@ -50,16 +45,8 @@ static void refuse(struct subject *subject, enum trial_kind kind, const char *wh
     spool_append(RECORD_TRIAL_REFUSED, slices, 2);
 }
 
-/* What was launched without the edit against itself tells whether results can be compared at all. */
-static bool repeats_itself(const struct subject *subject) {
-    for (size_t i = 0; i < subject->count; i++)
-        if (subject->experiments[i].kind < TRIAL_IMPLIED && subject->experiments[i].results == TRIAL_DIFFERENT)
-            return false;
-    return true;
-}
-
 static void write(const struct subject *subject, const struct experiment *experiment, uint64_t saved_bytes) {
-    bool tested = experiment->kind < TRIAL_IMPLIED || repeats_itself(subject);
+    bool tested = experiment->kind < TRIAL_IMPLIED || !subject->experiments.varies;
     struct trial_record record = {
         .graph_id = subject->loan.graph_id, .exec_id = subject->loan.exec_id, .kind = experiment->kind,
         .results = tested ? experiment->results : TRIAL_NOT_TESTED, .edits = (uint32_t)experiment->edits.count,
@@ -74,15 +61,9 @@ static void write(const struct subject *subject, const struct experiment *experi
 /* -- what a subject has ---------------------------------------------------------------------------------- */
 
 static void give_back(struct subject *subject) {
-    growth_open();
-    for (size_t i = 0; i < subject->count; i++) {
-        copy_free(subject->experiments[i].unedited);
-        copy_free(subject->experiments[i].edited);
-        free(subject->experiments[i].edits.edits);
-    }
-    growth_close();
-    memset(subject->experiments, 0, sizeof subject->experiments);
-    subject->count = 0;
+    struct experiment *current = experiments_current(&subject->experiments);
+    if (current)
+        experiment_drop(current);
     if (subject->lent)
         lend_end(&subject->loan);
     subject->lent = false;
@@ -92,75 +73,23 @@ static void finish(struct subject *subject, enum trial_kind kind, const char *wh
     if (why)
         refuse(subject, kind, why);
     give_back(subject);
+    experiments_free(&subject->experiments);
     subject->over = true;
 }
 
-/* `unedited`: whether a copy stands for the executable. */
-static bool prepare_one(struct subject *subject, enum trial_kind kind, bool unedited, struct edits edits) {
-    struct experiment *experiment = &subject->experiments[subject->count++];
-    *experiment = (struct experiment){.kind = kind, .edits = edits};
-    if (unedited && !(experiment->unedited = lend_copy(&subject->loan, NULL, NULL)))
-        return false;
-    experiment->edited = lend_copy(&subject->loan, edits.count ? edits_apply : NULL, &experiment->edits);
-    return experiment->edited != NULL;
-}
-
-static const char *prepare(struct subject *subject) {
-    const struct edits none = {0};
-    struct edits implied = edits_implied(subject->loan.level);
-    growth_open();
-    bool good = prepare_one(subject, TRIAL_EXECUTABLE, false, none) &&
-                prepare_one(subject, TRIAL_CONTROL, true, none);
-    if (good && implied.count)
-        good = prepare_one(subject, TRIAL_IMPLIED, true, implied);
-    else
-        free(implied.edits);
-    growth_close();
-    return good ? NULL : copy_error()[0] ? copy_error() : "a copy of it could not be made";
-}
-
-/* -- delays, once it is known how long a launch takes ------------------------------------------------------ */
-
-static int compare(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static uint64_t median_launch(const struct experiment *experiment) {
-    uint64_t ns[MOST_PAIRS];
-    for (uint32_t i = 0; i < experiment->count; i++)
-        ns[i] = experiment->pairs[i].unedited_ns;
-    qsort(ns, experiment->count, sizeof *ns, compare);
-    return ns[experiment->count / 2];
-}
-
-static bool prepare_delay(struct subject *subject, struct edits edits, uint64_t launch_ns) {
-    struct experiment *experiment = &subject->experiments[subject->count++];
-    uint64_t ns = launch_ns / DELAYED_PART / edits.count;
-    *experiment = (struct experiment){.kind = TRIAL_DELAY, .edits = edits};
-    for (size_t i = 0; i < edits.count; i++)
-        edits.edits[i].value_ns = ns > LEAST_DELAY_NS ? ns : LEAST_DELAY_NS;
-    const struct delays idle = {&experiment->edits, &bench.kernels, true};
-    const struct delays delays = {&experiment->edits, &bench.kernels, false};
-    experiment->unedited = lend_copy(&subject->loan, delays_apply, &idle);
-    experiment->edited = experiment->unedited ? lend_copy(&subject->loan, delays_apply, &delays) : NULL;
-    return experiment->edited != NULL;
-}
-
-/* Returns whether all copies could be made. */
-static bool prepare_delays(struct subject *subject) {
-    struct edits families[FAMILIES];
-    size_t count = bench.kernels.clocks_per_ns ? delays_find(subject->loan.level, families, FAMILIES) : 0;
-    bool good = true;
-    growth_open();
-    for (size_t i = 0; i < count; i++) {
-        if (good)
-            good = prepare_delay(subject, families[i], median_launch(&subject->experiments[0]));
-        else
-            free(families[i].edits);
+/* Name what is left. */
+static void spend(struct subject *subject) {
+    struct experiments *these = &subject->experiments;
+    if (these->planned && !these->delays && subject->lent)
+        experiments_plan_delays(these, subject->loan.level);
+    bool begun = experiments_current(these);
+    for (struct experiment *one; (one = experiments_current(these)); experiments_next(these)) {
+        char why[256];
+        const char *name = one->kind == TRIAL_DELAY ? delays_name(subject->loan.level, &one->edits) : NULL;
+        snprintf(why, sizeof why, name ? "%s before delays behind %.120s" : "%s", budget, name);
+        refuse(subject, one->kind, why);
     }
-    growth_close();
-    return good;
+    finish(subject, TRIAL_ANY, begun ? NULL : budget);
 }
 
 static bool is_current(CUcontext context) {
@@ -188,8 +117,8 @@ static bool begin(struct subject *subject) {
         why = blocks_obstacle(subject->loan.device);
     if (!why)
         why = graph_obstacle(subject->loan.level);
-    if (!why)
-        why = prepare(subject);
+    if (!why && !subject->experiments.planned)
+        experiments_plan(&subject->experiments, &subject->loan);
     if (why)
         finish(subject, TRIAL_ANY, why);
     return !why;
@@ -197,27 +126,33 @@ static bool begin(struct subject *subject) {
 
 /* -- one slice --------------------------------------------------------------------------------------------- */
 
-/* An experiment is made: to the next one, or the end. */
+/* An experiment is made, or cannot be: to the next one, or the end. */
 static void go_on(struct subject *subject) {
-    if (++subject->at < subject->count)
-        return;
-    bool good = true;
-    if (!subject->delays) {
-        subject->delays = true;
-        good = prepare_delays(subject);
-    }
-    if (!good)
-        finish(subject, TRIAL_DELAY, "a copy of it with delays could not be made");
-    else if (subject->at == subject->count)
+    struct experiments *these = &subject->experiments;
+    experiments_next(these);
+    if (!experiments_current(these) && !these->delays && bench.kernels.clocks_per_ns)
+        experiments_plan_delays(these, subject->loan.level);
+    if (!experiments_current(these))
         finish(subject, TRIAL_ANY, NULL);
 }
 
+/* Make the copies of the one that is next; of a kind that cannot be made that is said. */
+static bool prepare(struct subject *subject) {
+    while (!subject->over) {
+        struct experiment *one = experiments_current(&subject->experiments);
+        const char *why = experiment_prepare(one, &subject->loan, &bench.kernels);
+        if (!why)
+            return true;
+        refuse(subject, one->kind, why);
+        go_on(subject);
+    }
+    return false;
+}
+
 static void after_slice(struct subject *subject, const struct slice_work *work) {
-    struct experiment *experiment = &subject->experiments[subject->at];
+    struct experiment *experiment = work->experiment;
     if (work->stale) {
         give_back(subject);
-        subject->at = 0;
-        subject->delays = false;
         if (++subject->stale >= MOST_STALE)
             finish(subject, TRIAL_ANY, "the program updates its executable between its launches");
     } else if (work->why) {
@@ -233,9 +168,9 @@ static void try_once(struct subject *subject) {
     uint64_t begin_ns = now_ns();
     bool never = false;
     int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
-    if (begin(subject)) {
+    if (begin(subject) && prepare(subject)) {
         struct slice_work work = {.loan = &subject->loan, .bench = &bench,
-                                  .experiment = &subject->experiments[subject->at]};
+                                  .experiment = experiments_current(&subject->experiments)};
         if (bench_close(slice_run, &work, &never))
             after_slice(subject, &work);
         else if (never || ++subject->in_vain >= MOST_IN_VAIN)
@@ -243,7 +178,7 @@ static void try_once(struct subject *subject) {
     }
     subject->spent_ns += now_ns() - begin_ns;
     if (!subject->over && subject->spent_ns >= options.trial_ns)
-        finish(subject, TRIAL_ANY, "its budget (--trial-budget) was spent");
+        spend(subject);
     exchange_capture_mode(mode);
 }
 

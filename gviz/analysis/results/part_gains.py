@@ -12,7 +12,7 @@ from gviz.analysis.launch import GainRange, LaunchChange, NodeGroups, break_down
 from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.tried_changes import places_of
-from gviz.model import DELAY_TRIAL
+from gviz.model import DELAY_TRIALS
 from gviz.stats import Evidence, IntArray, NotComputed, figure
 from gviz.system import NO_PROGRESS, Progress
 
@@ -137,7 +137,7 @@ def _part(subject: GraphSubject, group: NodeGroups, place: int, share: float) ->
 def _measured(subject: GraphSubject, nodes: IntArray, saved_ns: float) -> GainRange | None:
     """Return what a saving in nodes brings by the delays behind all of them; None: not tried."""
     trials = subject.trials
-    for trial in trials.made(DELAY_TRIAL):
+    for trial in trials.made(*DELAY_TRIALS):
         delay_ns = trials.delay_ns(trial)
         place = places_of(subject.graph)
         edits = trials.edits.get(trial.trial_id, ())

@@ -110,6 +110,7 @@ def fork_too_small(subject: GraphSubject) -> Iterator[Found]:
     assumes="nodes of higher priority then wait for none of lower",
     bound="at most",
     needs_order=True,
+    trial="priority",
 )
 def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
     """Yield nodes that their priority would have started first."""

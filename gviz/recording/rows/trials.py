@@ -22,7 +22,10 @@ class GraphTrial:
     graph_exec_id: int | None = column("the executable that was copied", key="graph_exec")
     kind: str = column(
         "executable (a copy against the program's executable), control (against another copy), "
-        "implied (without dependencies that others imply), delay, or any: none was tried"
+        "implied (without dependencies that others imply), priority (instantiated so that "
+        "priorities of nodes count), order (nodes on the longest ways created first), serial (all "
+        "nodes in one chain), delay (behind the nodes of a kernel family), layer (behind those of "
+        "a block that repeats), or any: none was tried"
     )
     count: int = column("pairs of launches; 0: it was refused", default=0)
     unedited_ns: float | None = column(
@@ -52,8 +55,14 @@ class GraphTrialEdit:
 
     trial_id: int = column("the trial", key="trial")
     position: int = column("from 0")
-    kind: str = column("cut (of a dependency), or delay (behind a node)")
+    kind: str = column(
+        "cut or join (of a dependency), move (in the order of creation), priority (that counts), "
+        "or delay (behind a node)"
+    )
     graph_id: int = column("the level that holds the node", key="graph")
     node_id: int = column("the node; of a dependency, that which is waited for")
-    to_node_id: int | None = column("of a dependency, the node that waits", default=None)
+    to_node_id: int | None = column(
+        "of a dependency, the node that waits; of an order, the one that is created next",
+        default=None,
+    )
     value_ns: int | None = column("of a delay, how long", default=None)

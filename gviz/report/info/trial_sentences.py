@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from gviz.model import TrialSummary
 from gviz.recording import GraphTrial
@@ -11,35 +11,74 @@ from gviz.text import counted
 
 #: A copy takes what another takes, and about what the executable takes, or it is said.
 _NOISE, _LIKE_EXECUTABLE = 0.01, 0.05
+#: Stands in the refusal of what the budget did not reach.
+_BUDGET = "--trial-budget"
+
+
+def _without(count: int) -> str:
+    return f"without {counted(count, 'dependency', 'dependencies')} that others imply"
+
+
+#: Edits in words, by the kind of their trials, of so many changes.
+_EDITS: dict[str, Callable[[int], str]] = {
+    "implied": _without,
+    "priority": lambda count: f"with the priorities of {counted(count, 'node')}",
+    "order": lambda _: "with nodes on the longest ways created first",
+    "serial": lambda _: "with all nodes in one chain",
+}
+#: Kinds in words, of what was not tried.
+_KINDS = {
+    "any": "all",
+    "executable": "a copy",
+    "control": "a second copy",
+    "implied": "dependencies that others imply",
+    "priority": "priorities",
+    "order": "another order of creation",
+    "serial": "all nodes in one chain",
+    "layer": "delays of layers",
+}
 
 
 def trial_sentences(trials: Sequence[TrialSummary]) -> Iterator[Sentence]:
     """Yield what edits of a graph saved, what delays tell, and what was not tried."""
     made = [one for one in trials if one.trial.refusal is None]
-    for kind, sentence in (("implied", _implied), ("delay", _delay)):
-        found = [one for one in made if one.trial.kind == kind]
+    edited = [one for one in made if one.trial.kind in _EDITS]
+    delayed = [one for one in made if one.slope is not None]
+    for found, sentence in ((edited, _edited), (delayed, _delay)):
         yield from map(sentence, sorted(found, key=lambda one: -abs(one.trial.gain_ns or 0)))
     for one in made:
         yield from _control(one.trial)
-    for why in dict.fromkeys(one.trial.refusal for one in trials):
-        if why is not None:
-            rest = "Not tried further" if made else "Not tried"
-            yield say(f"{rest}: {why}.")
+    refused = [one.trial for one in trials if one.trial.refusal is not None]
+    late = [trial for trial in refused if _BUDGET in (trial.refusal or "")]
+    for why in dict.fromkeys(trial.refusal for trial in refused if trial not in late):
+        rest = "Not tried further" if made else "Not tried"
+        yield say(f"{rest}: {why}.")
+    if late:
+        yield say(
+            f"Not tried, for its budget was spent: {', '.join(map(_left, late))}; 'gviz run "
+            "--trials --trial-budget 10 PROGRAM' goes on."
+        )
 
 
-def _implied(one: TrialSummary) -> Sentence:
+def _edited(one: TrialSummary) -> Sentence:
     trial = one.trial
-    what = counted(one.edited_count, "dependency", "dependencies")
+    what = _EDITS[trial.kind](one.edited_count)
     text = measured_text(trial.gain_ns or 0.0, trial.low_ns or 0.0, trial.high_ns or 0.0)
-    return say(
-        f"Tried without {what} that others imply: {text} per launch, {results_text(trial.results)}."
-    )
+    return say(f"Tried {what}: {text} per launch, {results_text(trial.results)}.")
+
+
+def _left(trial: GraphTrial) -> str:
+    """Return what was not reached, in words."""
+    named = (trial.refusal or "").partition(" before ")[2]
+    return named or _KINDS.get(trial.kind, trial.kind)
 
 
 def _delay(one: TrialSummary) -> Sentence:
     lengthened = ns(-(one.trial.gain_ns or 0.0), "measured", n=one.trial.count)
+    count = counted(one.edited_count, "node")
+    part = f"the layer that begins with {one.name}" if one.trial.kind == "layer" else one.name
     return say(
-        f"A saving in {one.name} ({counted(one.edited_count, 'node')}) brings ",
+        f"A saving in {part} ({count}) brings ",
         share(one.slope), " of itself: delays of ", ns(one.delay_ns),
         " made the launch longer by ", lengthened, ".",
     )  # fmt: skip

@@ -12,6 +12,9 @@ from gviz.spool.records import ChangeKind, TrialKind, TrialRefusedRecord, TrialR
 from gviz.spool.streams import Contents, MadeTrial
 from gviz.stats import median_interval
 
+#: Changes that are about two nodes.
+_OF_TWO = (ChangeKind.CUT, ChangeKind.JOIN, ChangeKind.MOVE)
+
 
 def fold_trials(
     contents: Contents, graphs: Graphs
@@ -73,14 +76,14 @@ def _edits(
         graph_id = levels.get(int(edit["graph_id"]))
         if graph_id is None:
             continue
-        cuts = edit["kind"] == ChangeKind.CUT
+        kind = int(edit["kind"])
         yield rows.GraphTrialEdit(
             trial_id=number,
             position=position,
-            kind=word_of(ChangeKind, int(edit["kind"])),
+            kind=word_of(ChangeKind, kind),
             graph_id=graph_id,
             node_id=int(edit["node_id"]),
-            to_node_id=int(edit["to_node_id"]) if cuts else None,
-            value_ns=None if cuts else int(edit["value_ns"]),
+            to_node_id=int(edit["to_node_id"]) if kind in _OF_TWO else None,
+            value_ns=int(edit["value_ns"]) if kind == ChangeKind.DELAY else None,
         )
         position += 1

@@ -45,6 +45,10 @@ class TrialKind(IntEnum):
     CONTROL = 2  # against another unedited copy
     IMPLIED = 3
     DELAY = 4
+    PRIORITY = 5
+    ORDER = 6
+    SERIAL = 7
+    LAYER = 8
 
 
 class TrialResults(IntEnum):
@@ -60,6 +64,9 @@ class ChangeKind(IntEnum):
 
     CUT = 1
     DELAY = 2
+    PRIORITY = 3
+    MOVE = 4
+    JOIN = 5
 
 
 class StackReason(IntEnum):

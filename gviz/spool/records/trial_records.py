@@ -15,9 +15,9 @@ class TrialEdit(NamedTuple):
     kind
         enum change_kind
     node_id
-        of a dependency that is cut, the node that is waited for
+        of a dependency that is cut or added, the node that is waited for
     to_node_id
-        and the one that waits
+        and the one that waits; of an order of creation, the node that comes next
     value_ns
         of a delay
     """

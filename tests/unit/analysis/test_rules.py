@@ -61,9 +61,9 @@ def around(node: Planned, gap_ns: int) -> Plan:
     return chain(kernel(), kernel(), node, kernel(gap_ns=gap_ns), kernel())
 
 
-def tried_without(a: int, b: int, gain_ns: float) -> Plan:
-    """Return three kernels in a chain, launched without a dependency besides."""
-    trial = PlannedTrial("implied", gain_ns, [(a, b, None)])
+def tried(kind: str, gain_ns: float) -> Plan:
+    """Return three kernels in a chain, with a trial that changed something about two of them."""
+    trial = PlannedTrial(kind, gain_ns, [(0, 2, None)])
     return chain(kernel(), kernel(), kernel(), trials=[trial])
 
 
@@ -227,9 +227,10 @@ CASES = {
     ),
     "implied-dependencies": Case(
         # Only a trial tells what they cost.
-        lambda: tried_without(0, 2, gain_ns=41_000), lambda: tried_without(0, 2, gain_ns=-300),
-        41_000,
+        lambda: tried("implied", 41_000), lambda: tried("implied", -300), 41_000
     ),
+    "creation-order": Case(lambda: tried("order", 7_000), lambda: tried("order", -300), 7_000),
+    "serial-branches": Case(lambda: tried("serial", 7_000), lambda: tried("serial", 0), 7_000),
     "graph-rebuilt": Case(
         lambda: chain(kernel(), rebuilt=3), lambda: chain(kernel()), 3 * 300_000 + 3 * 1_000_000
     ),

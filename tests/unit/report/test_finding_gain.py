@@ -10,7 +10,7 @@ from planned_recordings import Plan, Planned, PlannedTrial, chain_edges, in_a_ro
 
 from gviz.analysis import Finding, analyze
 from gviz.recording.reader import Recording
-from gviz.report.analysis.advice_section import advice_section
+from gviz.report.analysis.advice_section import findings_section
 from gviz.report.analysis.finding_gain import gain_line
 from gviz.report.document import Sentence, plain
 
@@ -62,7 +62,7 @@ def test_repair_that_brings_nothing_is_a_note(tmp_path: Path) -> None:
     path = Plan(nodes, chain_edges(3), trials=[trial]).write(tmp_path / "a.gviz")
     with Recording(path) as recording:
         (run,) = analyze(recording).runs
-    section = advice_section(run)
+    section = findings_section(run)
     notes = [plain(block.content) for block in section.blocks if isinstance(block, Sentence)]
     said = "Tried without a gain: implied-dependencies, measured +300 ns (+270 to +330 ns)"
     assert any(note.startswith(said) for note in notes)

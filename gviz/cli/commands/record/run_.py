@@ -134,8 +134,9 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         "--trials",
         action="store_true",
         help="try edits of graphs in front of launches, on copies and undone: dependencies that "
-        "others imply are left out, kernel families delayed; the recording says what each saves, "
-        "or why it was not tried",
+        "others imply are left out, nodes stand in another order, in one chain or by priority, "
+        "kernel families and layers are delayed; the recording says what each saves, or why it "
+        "was not tried",
     )
     parser.add_argument(
         "--trial-budget",

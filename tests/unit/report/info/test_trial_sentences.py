@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gviz.model.trials import TrialSummary
 from gviz.recording.rows.trials import GraphTrial
 from gviz.report.document import Document, Section
@@ -71,3 +73,27 @@ def test_refusals_are_given_once_with_what_was_tried_before() -> None:
     assert stated(plain(refused(why)), plain(refused(why))) == f"Not tried: {why}."
     text = stated(plain(made("control", 0.0)), plain(refused("its budget was spent")))
     assert text == "Not tried further: its budget was spent."
+
+
+def test_other_edits_are_named() -> None:
+    text = stated(plain(made("order", 5_000.0), 3), plain(made("priority", -2_000.0), 1))
+    assert "Tried with nodes on the longest ways created first: measured −5.00 µs" in text
+    assert "Tried with the priorities of 1 node: measured +2.00 µs" in text
+
+
+def test_delays_of_a_layer_are_named_by_its_first_kernel() -> None:
+    text = stated(TrialSummary(made("layer", -2_000.0), 9, "norm", 20_000, 0.1))
+    assert "A saving in the layer that begins with norm (9 nodes) brings 10.0% of itself" in text
+
+
+def test_what_the_budget_did_not_reach_is_named_with_the_command_that_tries_it() -> None:
+    spent = "its budget (--trial-budget) was spent"
+    late = [
+        replace(refused(spent), kind="serial"),
+        replace(refused(f"{spent} before delays behind gemm"), kind="delay"),
+    ]
+    text = stated(plain(made("control", 0.0)), *(plain(trial) for trial in late))
+    assert text.endswith(
+        "Not tried, for its budget was spent: all nodes in one chain, delays behind gemm; 'gviz "
+        "run --trials --trial-budget 10 PROGRAM' goes on."
+    )

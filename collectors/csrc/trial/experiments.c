@@ -1,0 +1,139 @@
+/* What is tried of a graph, one experiment after the other, and the copies of the one that is made.
+ *
+ * Copies are there only while their experiment is made: many of a large graph would take memory that
+ * the program may need.
+ */
+#include "trial/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a launch, what is delayed by in all, and each node at least. */
+#define DELAYED_PART 20
+#define LEAST_DELAY_NS 500
+#define USE_NODE_PRIORITY 8u
+
+/* `edits` are its own from now on; those of kinds that change something are left out where there are none. */
+static void add(struct experiments *these, enum trial_kind kind, struct edits edits) {
+    bool has_any = edits.count || kind < TRIAL_IMPLIED;
+    if (has_any && these->count < MOST_EXPERIMENTS)
+        these->all[these->count++] = (struct experiment){.kind = kind, .edits = edits};
+    else
+        free(edits.edits);
+}
+
+void experiments_plan(struct experiments *these, const struct loan *loan) {
+    const struct edits none = {0};
+    struct edits chain = {0}, order = {0};
+    these->planned = true;
+    add(these, TRIAL_EXECUTABLE, none);
+    add(these, TRIAL_CONTROL, none);
+    add(these, TRIAL_IMPLIED, edits_implied(loan->level));
+    if (!(loan->flags & USE_NODE_PRIORITY))
+        add(these, TRIAL_PRIORITY, edits_prioritized(loan->level));
+    arrange_find(loan->level, &chain, &order);
+    add(these, TRIAL_ORDER, order);
+    add(these, TRIAL_SERIAL, chain);
+}
+
+/* -- delays, once it is known how long a launch takes ------------------------------------------------------ */
+
+static int compare(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t median_launch(const struct experiment *experiment) {
+    uint64_t ns[MOST_PAIRS];
+    for (uint32_t i = 0; i < experiment->count; i++)
+        ns[i] = experiment->pairs[i].unedited_ns;
+    qsort(ns, experiment->count, sizeof *ns, compare);
+    return ns[experiment->count / 2];
+}
+
+static void add_delays(struct experiments *these, enum trial_kind kind, struct edits *found, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t ns = these->launch_ns / DELAYED_PART / (found[i].count ? found[i].count : 1);
+        for (size_t k = 0; k < found[i].count; k++)
+            found[i].edits[k].value_ns = ns > LEAST_DELAY_NS ? ns : LEAST_DELAY_NS;
+        add(these, kind, found[i]);
+    }
+}
+
+void experiments_plan_delays(struct experiments *these, const struct level *level) {
+    struct edits families[MOST_FAMILIES], layers[MOST_LAYERS];
+    these->delays = true;
+    add_delays(these, TRIAL_DELAY, families, delays_find(level, families, MOST_FAMILIES));
+    add_delays(these, TRIAL_LAYER, layers, layers_find(level, layers, MOST_LAYERS));
+}
+
+/* -- the one that is made ---------------------------------------------------------------------------------- */
+
+struct experiment *experiments_current(struct experiments *these) {
+    return these->at < these->count ? &these->all[these->at] : NULL;
+}
+
+static bool (*apply_of(enum trial_kind kind))(const struct level *, const void *) {
+    switch (kind) {
+    case TRIAL_IMPLIED:
+        return edits_apply;
+    case TRIAL_ORDER:
+        return order_apply;
+    case TRIAL_SERIAL:
+        return chain_apply;
+    case TRIAL_DELAY:
+    case TRIAL_LAYER:
+        return delays_apply;
+    default:
+        return NULL;
+    }
+}
+
+const char *experiment_prepare(struct experiment *one, const struct loan *loan, const struct kernels *kernels) {
+    bool is_delay = one->kind == TRIAL_DELAY || one->kind == TRIAL_LAYER;
+    const struct delays idle = {&one->edits, kernels, true}, delays = {&one->edits, kernels, false};
+    struct loan edited = *loan;
+    edited.flags |= one->kind == TRIAL_PRIORITY ? USE_NODE_PRIORITY : 0u;
+    if (one->edited)
+        return NULL;
+    growth_open();
+    if (one->kind != TRIAL_EXECUTABLE)
+        one->unedited = lend_copy(loan, is_delay ? delays_apply : NULL, &idle);
+    if (one->unedited || one->kind == TRIAL_EXECUTABLE)
+        one->edited = lend_copy(&edited, apply_of(one->kind),
+                                is_delay ? (const void *)&delays : (const void *)&one->edits);
+    growth_close();
+    return one->edited ? NULL : copy_error()[0] ? copy_error() : "a copy with this edit could not be made";
+}
+
+static void free_copies(struct experiment *one) {
+    growth_open();
+    copy_free(one->unedited);
+    copy_free(one->edited);
+    growth_close();
+}
+
+void experiment_drop(struct experiment *one) {
+    if (one->unedited || one->edited)
+        free_copies(one);
+    one->unedited = one->edited = NULL;
+    one->count = 0;
+    one->warm = false;
+    one->begin_ns = one->held_ns = 0;
+}
+
+void experiments_next(struct experiments *these) {
+    struct experiment *one = &these->all[these->at++];
+    if (one->kind == TRIAL_EXECUTABLE && one->count)
+        these->launch_ns = median_launch(one);
+    these->varies = these->varies || (one->kind < TRIAL_IMPLIED && one->results == TRIAL_DIFFERENT);
+    experiment_drop(one);
+}
+
+void experiments_free(struct experiments *these) {
+    for (size_t i = 0; i < these->count; i++) {
+        experiment_drop(&these->all[i]);
+        free(these->all[i].edits.edits);
+    }
+    memset(these, 0, sizeof *these);
+}
