@@ -30,8 +30,9 @@ from gviz.app.views.dag.visible_levels import painted as painted
 from gviz.app.views.dag_source import layout_header as layout_header
 from gviz.app.views.dag_source import whole_dag as whole_dag
 from gviz.app.views.dag_source import whole_parents as whole_parents
+from gviz.app.views.family_colours import FamilyColours as FamilyColours
 from gviz.app.views.family_colours import read_family_colours as read_family_colours
-from gviz.app.views.family_colours import shared_slots as shared_slots
+from gviz.app.views.family_colours import shared_colours as shared_colours
 from gviz.app.views.graph_data import GraphView as GraphView
 from gviz.app.views.graph_data import ShownLaunch as ShownLaunch
 from gviz.app.views.graph_data import body_view as body_view

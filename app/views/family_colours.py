@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis import NamedFamilies, label_of, name_families, read_node_families
+from gviz.app.views.wire import Strings
 from gviz.families import Kind
 from gviz.model import Keep, TimedTree, distinct
 from gviz.stats import IntArray
@@ -68,6 +69,15 @@ class FamilyColours:
         """Return the place of each node's colour."""
         return np.array([self.slot_of[label] for label in self.labels], np.uint8)[self.code]
 
+    def names(self, part: slice, strings: Strings) -> npt.NDArray[np.int32]:
+        """Return the label of each of neighbouring nodes, as its place among strings."""
+        found = np.array([strings.add(label) for label in self.labels], np.int32)
+        return found[self.code[part]]
+
+    def header(self, strings: Strings) -> dict[int, int]:
+        """Return the place of the colour of each label, by that of the label among strings."""
+        return {strings.add(label): slot for label, slot in self.slot_of.items()}
+
     def slots_of_names(
         self, node_types: IntArray, name: npt.NDArray[np.integer], names: Sequence[str]
     ) -> npt.NDArray[np.uint8]:
@@ -96,8 +106,8 @@ def read_family_colours(recording: Recording, tree: TimedTree, keep: Keep) -> Fa
     return keep(("family colours", tree.graph.graph_id), read)
 
 
-def shared_slots(graphs: Sequence[FamilyColours]) -> list[npt.NDArray[np.uint8]]:
-    """Return the place of each node's colour in several graphs, one for a family in all of them.
+def shared_colours(graphs: Sequence[FamilyColours]) -> list[FamilyColours]:
+    """Return the families of several graphs, each in the same place in all of them.
 
     What the first graph has takes its places as there; families of the others come behind these.
     """
@@ -106,4 +116,4 @@ def shared_slots(graphs: Sequence[FamilyColours]) -> list[npt.NDArray[np.uint8]]
         for label, kind in zip(one.labels, one.kinds, strict=True):
             kinds.setdefault(label, kind)
     place = family_slots(NamedFamilies(tuple(kinds), tuple(kinds.values()), np.zeros(0, np.int64)))
-    return [np.array([place[x] for x in one.labels], np.uint8)[one.code] for one in graphs]
+    return [replace(one, slot_of={x: place[x] for x in one.labels}) for one in graphs]

@@ -15,7 +15,13 @@ from gviz.app.files import Library
 from gviz.app.views.dag import LaunchIntervals, halves, launch_intervals, use_arrays
 from gviz.app.views.graph_data import GraphView
 from gviz.app.views.level_memory import kept_memory, why_no_lifetimes
-from gviz.app.views.timeline import NO_NODE, choose_launch, graph_zero
+from gviz.app.views.timeline import (
+    NO_NODE,
+    choose_launch,
+    graph_zero,
+    read_median_launch,
+    timed_launches,
+)
 from gviz.app.views.wire import Arrays, Strings, pack
 from gviz.dag import earliest_times, latest_times
 from gviz.model import GraphLevel, LevelMemory, Lifetimes, address_bands, find_lifetimes, used_steps
@@ -37,8 +43,8 @@ class _Axis:
     latest
         float64: when a node without a time had run at the latest; NaN: no bound.
     header
-        axis ('time', in ns, or 'order'), zero, first (start of the first node) and total, and of
-        which launch.
+        axis ('time', in ns, or 'order'), zero, first (start of the first node) and total, of
+        which launch, or of how many it is the median (median_of).
     """
 
     start: FloatArray
@@ -48,7 +54,13 @@ class _Axis:
 
 
 def memory_payload(
-    recording: Recording, level: GraphLevel, memory: LevelMemory, launch_id: int | None, title: str
+    recording: Recording,
+    level: GraphLevel,
+    memory: LevelMemory,
+    launch_id: int | None,
+    title: str,
+    *,
+    is_sliced: bool = False,
 ) -> bytes:
     """Return what a graph level does with memory along a launch.
 
@@ -60,6 +72,9 @@ def memory_payload(
         The launch whose times are taken; None: the first with node times.
     title
         Of the graph.
+    is_sliced
+        Whether each launch times some of the nodes: then the times are those of the median launch
+        in which slices follow one another, as in the timeline.
 
     Returns
     -------
@@ -74,7 +89,10 @@ def memory_payload(
         samples: device (i4), time (from the run's first sample), used, reserved, used_high,
         reserved_high (f8). Times in ns, or in rows where the header's axis is 'order'.
     """
-    axis = _axis(recording, level, memory, launch_id)
+    if is_sliced:
+        axis = _median_axis(recording, level)
+    else:
+        axis = _axis(recording, level, memory, launch_id)
     lives = find_lifetimes(memory.uses, axis.start, axis.end)
     strings = Strings()
     ids = level.key.astype(np.uint32)
@@ -127,9 +145,7 @@ def _axis(
 def _timed_axis(
     recording: Recording, level: GraphLevel, launch: rows.Launch, ran: LaunchIntervals
 ) -> _Axis:
-    edges = level.row, level.edge_from, level.edge_to
-    start, end = earliest_times(ran.start_ns, ran.end_ns, *edges)
-    latest = np.where(np.isnan(ran.start_ns), latest_times(ran.start_ns, *edges), np.nan)
+    start, end, latest = _bounds(level, ran.start_ns, ran.end_ns)
     side = graph_zero(recording, launch)
     # As the timeline counts, so that both axes are one.
     first = float((launch.gpu_start_ns or 0) - side.zero_ns)
@@ -142,6 +158,36 @@ def _timed_axis(
         "ordinal": launch.ordinal,
     }
     return _Axis(start + first, end + first, latest + first, header)
+
+
+def _median_axis(recording: Recording, level: GraphLevel) -> _Axis:
+    """Return places of nodes along the median launch, from its first node."""
+    launches = timed_launches(recording, level.tree)
+    found = read_median_launch(recording, level, launches)
+    top = level.tree.top[found.node_id]
+    own = np.flatnonzero(top >= 0)
+    start_ns, end_ns = (np.full(len(level.nodes), np.nan) for _ in range(2))
+    np.fmin.at(start_ns, top[own], found.start_ns[own])
+    np.fmax.at(end_ns, top[own], (found.start_ns + found.duration_ns)[own])
+    header = {
+        "axis": "time",
+        "zero": "first node",
+        "first": 0.0,
+        "total": float(np.nanmax(end_ns)),
+        "launch_id": None,
+        "ordinal": None,
+        "median_of": len(launches),
+    }
+    return _Axis(*_bounds(level, start_ns, end_ns), header)
+
+
+def _bounds(
+    level: GraphLevel, start_ns: FloatArray, end_ns: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return start and end of each node, derived where they are NaN; then also its latest start."""
+    edges = level.row, level.edge_from, level.edge_to
+    start, end = earliest_times(start_ns, end_ns, *edges)
+    return start, end, np.where(np.isnan(start_ns), latest_times(start_ns, *edges), np.nan)
 
 
 def _life_arrays(lives: Lifetimes, axis: _Axis, ids: npt.NDArray[np.uint32]) -> Arrays:

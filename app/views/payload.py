@@ -158,7 +158,7 @@ def dag_payload(
     if request.data:
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
-        "family_slots": {strings.add(x): slot for x, slot in families.slot_of.items()},
+        "family_slots": families.header(strings),
         **_dag_header(levels, request, launch, graph_title(recording, tree.graph, keep)),
         "strings": strings.to_list(),
         "labels": labels_of(strings.to_list(), [arrays["name"][arrays["type"] != FOLD_TYPE]]),
@@ -242,8 +242,7 @@ def level_arrays(
     aside.
     """
     arrays = {**_own_arrays(level, strings), **overlay_arrays(level, strings)}
-    names = np.array([strings.add(label) for label in families.labels], np.int32)
-    arrays["family"] = names[families.code[level.part]]
+    arrays["family"] = families.names(level.part, strings)
     for name, texts in (("phase", model.phase), ("module", model.module_instances())):
         arrays[name] = strings.codes(Texts(texts.codes[level.part], texts.values))
     return arrays
@@ -468,7 +467,8 @@ def level_memory_payload(
     level = read_level(recording, tree, keep=keep)
     memory = keep(("memory", graph_id, 0), lambda: read_memory(recording, level))
     title = graph_title(recording, level.graph, keep)
-    return memory_payload(recording, level, memory, launch_id, title)
+    is_sliced = tree.times.is_sliced
+    return memory_payload(recording, level, memory, launch_id, title, is_sliced=is_sliced)
 
 
 def _kind_names(tree: TimedTree) -> dict[int, str]:

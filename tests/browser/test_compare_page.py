@@ -242,7 +242,7 @@ def test_no_launch_on_one_side_is_reported_in_the_timeline(
     graph_page.open(site, "compare?a=decode_step_again&b=untimed&graph=1:1")
     verdict_says(graph_page.page, "No launch was timed after")
     assert list(graph_page.state("timeline")["sides"]) == ["graph"]
-    assert graph_page.state("dag")["overlay"] == "kind"
+    assert graph_page.state("dag")["overlay"] == "family"
 
 
 @pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)

@@ -8,6 +8,7 @@ from gviz.app.components import Sides
 from gviz.app.files import PATIENCE_S, Background, Library, OpenRecording, split_version
 from gviz.app.pages.compare.page_levels import PageLevels
 from gviz.app.pages.compare.union_keys import UnionKeys
+from gviz.app.views import FamilyColours, read_family_colours, shared_colours
 from gviz.comparison import (
     ComparedPair,
     GraphComparison,
@@ -35,6 +36,8 @@ class Comparison:
         The nodes' numbers on the page.
     page
         The levels that it draws: those of ``pair`` first.
+    families
+        Kernel families of each graph, in colours that both share.
     """
 
     run: RunDiff
@@ -42,6 +45,7 @@ class Comparison:
     trees: tuple[TimedTree, TimedTree]
     keys: UnionKeys
     page: PageLevels
+    families: tuple[FamilyColours, FamilyColours]
 
     @property
     def graph(self) -> GraphDiff:
@@ -106,8 +110,13 @@ def _compare(
     with first.at(before_at):
         run, pair = compare_graph(first.recording, second.recording, requested)
         trees = _tree(first, pair.pair.first), _tree(second, pair.pair.second)
+        before = read_family_colours(first.recording, trees[0], first.keep)
+    # As on the page of the graph after, whose nodes are drawn.
+    after = read_family_colours(second.recording, trees[1], second.keep)
+    families = shared_colours((after, before))
     keys = UnionKeys.of(*trees, pair.levels)
-    return Comparison(run, pair, trees, keys, PageLevels.of(trees, keys, pair.levels))
+    page = PageLevels.of(trees, keys, pair.levels)
+    return Comparison(run, pair, trees, keys, page, (families[1], families[0]))
 
 
 def _tree(opened: OpenRecording, graph_id: int) -> TimedTree:

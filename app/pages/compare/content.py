@@ -21,7 +21,7 @@ from gviz.app.pages.compare.choice import (
 from gviz.app.pages.compare.comparison import Comparison, Comparisons
 from gviz.app.pages.compare.page import render_choice, render_compared
 from gviz.app.pages.compare.page_levels import SIDES
-from gviz.app.pages.compare.tables import has_changes, tables_of
+from gviz.app.pages.compare.tables import first_colour, tables_of
 from gviz.app.pages.overlay_list import laid_tables
 
 _WAITING = "Comparing… Graphs of 20,000 nodes take ten seconds."
@@ -114,7 +114,7 @@ def comparison_content(
         "compares": True,
         "id": found.trees[1].graph.graph_id,
         "note": "",
-        "colour": "change" if has_changes(found) else "kind",
+        "colour": first_colour(found),
         "layout": "",
         "fold": "none",
         "open": [],

@@ -12,7 +12,7 @@ from gviz.app.components import aria, pane, panes, select
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES, PageLevel
 from gviz.app.pages.compare.summary import change_verdicts
-from gviz.app.pages.compare.tables import has_changes, table_pane
+from gviz.app.pages.compare.tables import first_colour, has_changes, table_pane
 from gviz.app.pages.head import GRAPH_PICTURE, TIMELINE_PICTURE, share_menu
 
 #: The scripts of the page put canvases into elements of this class.
@@ -21,7 +21,14 @@ _CANVAS = "gviz-canvas-box"
 #: without scrolling.
 _SHARES = (41, 51)
 _LAYOUTS = (("structure", "Structure"), ("lanes", "Lanes"))
-_COLOURS = (("change", "Change"), ("ratio", "Relative change"), ("kind", "Kind"))
+_COLOURS = (
+    ("change", "Change"),
+    ("ratio", "Relative change"),
+    ("family", "Kernel family"),
+    ("kind", "Kind"),
+)
+#: Colours without a change.
+_PLAIN = _COLOURS[2:]
 
 
 def render_compared(
@@ -62,9 +69,9 @@ def _dag(found: Comparison) -> Component:
         data=[{"value": name, "label": label} for name, label in _LAYOUTS],
         **aria(label="Layout"),
     )
-    offered = _COLOURS if has_changes(found) else _COLOURS[-1:]
+    offered = _COLOURS if has_changes(found) else _PLAIN
     colours = [{"value": name, "label": label} for name, label in offered]
-    colour = select("colour", "Colour", colours, offered[0][0], width=150, named=False)
+    colour = select("colour", "Colour", colours, first_colour(found), width=150, named=False)
     levels = [select("level", "Level", _levels(found), "0", width=126)]
     tools = [*(levels if len(found.page) > 1 else []), layout, colour]
     drawn = html.Div(id="dag", className=_CANVAS)

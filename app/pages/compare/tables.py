@@ -13,6 +13,7 @@ from dash.development.base_component import Component
 from gviz.app.components import aria, pane, select
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.views import NAME_COLUMN, filter_clear
+from gviz.stats import FALSE_DISCOVERIES
 from gviz.text import integer
 
 #: The table that is shown where the address names none.
@@ -119,6 +120,13 @@ def is_timed(found: Comparison) -> bool:
 def has_changes(found: Comparison) -> bool:
     """Return whether a node of both sides has a time on each."""
     return any(not np.isnan(x.nodes.changes.change_ns).all() for x in found.pair.levels)
+
+
+def first_colour(found: Comparison) -> str:
+    """Return what nodes are coloured by at first: as on a graph's page where none changed."""
+    changes = (level.nodes.changes for level in found.pair.levels)
+    is_changed = any(((x.rate <= FALSE_DISCOVERIES) & (x.change_ns != 0)).any() for x in changes)
+    return "change" if is_changed else "family"
 
 
 def _labels(found: Comparison) -> dict[str, str]:

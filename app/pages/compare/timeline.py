@@ -104,7 +104,8 @@ def both_timelines(
 def _side(found: Comparison, recording: Recording, side: int) -> SideArrays:
     tree = found.trees[side]
     level = read_level(recording, tree)
-    read = read_arrays("graph", lambda strings: median_side(recording, level, strings))
+    slots = found.families[side].slots()
+    read = read_arrays("graph", lambda strings: median_side(recording, level, strings, slots))
     place = _PLACES[side]
     arrays: Arrays = {place + n.removeprefix("graph"): a for n, a in read.arrays.items()}
     if read.header is not None:

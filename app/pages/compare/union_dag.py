@@ -110,7 +110,7 @@ def union_dag(
             "critical_edge": np.zeros(0, np.uint32),
         }
     )
-    header = _header(found, names, levels, arrays)
+    header = _header(found, names, levels, arrays) | both_slots(found, strings)
     shown = strings.to_list()
     labels = labels_of(shown, [arrays["name"]])
     return pack({**header, "strings": shown, "labels": labels, **places}, arrays)
@@ -177,6 +177,12 @@ def both_header(found: Comparison, names: tuple[str, str]) -> dict[str, Any]:
     }
 
 
+def both_slots(found: Comparison, strings: Strings) -> dict[str, Any]:
+    """Return the places of the colours of the families of both graphs."""
+    before, after = (side.header(strings) for side in found.families)
+    return {"family_slots": before | after}
+
+
 def requested_header(level: UnionLevel) -> dict[str, Any]:
     """Return what the header says of the level requested, whatever is open in it."""
     tree, compared = level.level.tree, level.comparison
@@ -220,6 +226,7 @@ def _side_arrays(found: Comparison, level: UnionLevel, side: int, strings: Strin
     return {
         **node_arrays(shown, found.keys.of_side(side)[shown.part], strings),
         **{n: a for n, a in overlay_arrays(shown, strings).items() if n not in _OF_ONE_GRAPH},
+        "family": found.families[side].names(shown.part, strings),
     }
 
 

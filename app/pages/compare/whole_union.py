@@ -16,6 +16,7 @@ from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.open_union import UnionLevel, every_level, union_parents
 from gviz.app.pages.compare.union_dag import (
     both_header,
+    both_slots,
     edges_known,
     joined,
     level_reader,
@@ -57,6 +58,7 @@ def whole_union(
     arrays = joined(parts) | joined([_edge_arrays(level) for level in levels])
     arrays["critical"] = np.zeros(0, np.uint32)
     arrays |= _parent_arrays(found, levels, strings)
+    slots = both_slots(found, strings)
     texts = strings.to_list()
     header = {
         **layout_header(),
@@ -65,7 +67,7 @@ def whole_union(
         "levels": _about(found, levels),
         "launches": [],
         "node_arrays": list(parts[0]),
-        "family_slots": {},
+        **slots,
         "labels": labels_of(texts, [arrays["name"]]),
         "strings": texts,
     }

@@ -18,7 +18,7 @@ from gviz.app.views import (
     pack_sides,
     read_arrays,
     read_family_colours,
-    shared_slots,
+    shared_colours,
     value_scale,
 )
 from gviz.comparison import RankComparison, RankGraph, RankLevel, collective_waits
@@ -58,7 +58,8 @@ def ranks_timeline(
     trees = [read_timed_tree(recording, side.graph_id, keep) for side in graph.sides]
     levels = [read_level(recording, tree, keep=keep) for tree in trees]
     numbers = _numbers(graph, trees)
-    slots = shared_slots([read_family_colours(recording, tree, keep) for tree in trees])
+    families = [read_family_colours(recording, tree, keep) for tree in trees]
+    slots = [one.slots() for one in shared_colours(families)]
     ids = graph.launch_id[:, launch].tolist()
     shifts = _shifts(recording, ids, found.skew.clock.is_one)
     sides: dict[str, SideArrays] = {}

@@ -4,6 +4,9 @@
  */
 /** @import { Frame } from "./frame.js" */
 
+/** In place of a launch: the median of all. */
+export const MEDIAN = -1;
+
 /**
  * Take over where the other view was left, or leave word where this one is.
  * @param {{frame: Frame, transform: {k: number, x: number}, fitted: boolean}} view

@@ -95,7 +95,8 @@ export class Memory {
 
   /** @param {Pen} ctx @param {Size} size */
   draw(ctx, size) {
-    sharedTimes.share(this, this.scene.header.launch_id);
+    const { launch_id: launch, median_of: several } = this.scene.header;
+    sharedTimes.share(this, several ? sharedTimes.MEDIAN : launch);
     if (this.fitted) this.transform = this.fitTransform();
     const style = this.style(ctx, size);
     this.arrange(size);
@@ -173,7 +174,7 @@ export class Memory {
         `peak ${byteSize(peak?.bytes ?? 0)} at ${this.text(Math.max(0, peak?.time ?? 0))} (derived)`,
         counted(scene.lifeCount, "allocation"),
         ...(open ? [`${open} not freed here`] : []),
-        header.ordinal === null ? "by the order of the graph: no times" : `launch #${header.ordinal}`,
+        launchOf(header),
         "dark strokes: nodes that are given it",
       ];
     }
@@ -452,3 +453,8 @@ export class Memory {
   }
 }
 
+/** Whose times these are. @param {any} header */
+export function launchOf({ ordinal, median_of: several }) {
+  if (several) return `median of ${format.counted(several, "launch", "launches")}, one slice of the nodes after the other`;
+  return ordinal === null ? "by the order of the graph: no times" : `launch #${ordinal}`;
+}

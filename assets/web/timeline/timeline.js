@@ -123,7 +123,8 @@ export class Timeline {
 
   /** @param {Pen} ctx @param {Size} size */
   draw(ctx, size) {
-    sharedTimes.share(this, this.scene.side("graph")?.facts.launch_id);
+    const facts = this.scene.side("graph")?.facts;
+    sharedTimes.share(this, facts?.mode === "median" ? sharedTimes.MEDIAN : facts?.launch_id);
     const style = this.style();
     const { scene } = this;
     scene.showEager(this.frame.props.eager !== "closed");

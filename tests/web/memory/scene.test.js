@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { mostOf } from "../../../assets/web/memory/draw.js";
+import { launchOf } from "../../../assets/web/memory/memory.js";
 import { MemoryScene } from "../../../assets/web/memory/scene.js";
 
 const NONE = 0xffffffff;
@@ -67,4 +68,10 @@ test("over the greatest amount is room for its name", () => {
   const most = mostOf([{ bytes: 300 }, { bytes: 200 }], height);
   assert.ok(height * (1 - 300 / most) >= 17.9);
   assert.ok(mostOf([{ bytes: 0 }], height) > 0);
+});
+
+test("memory says whose times it has", () => {
+  assert.equal(launchOf({ ordinal: 7 }), "launch #7");
+  assert.equal(launchOf({ ordinal: null, median_of: 40 }), "median of 40 launches, one slice of the nodes after the other");
+  assert.equal(launchOf({ ordinal: null }), "by the order of the graph: no times");
 });

@@ -40,7 +40,8 @@ from gviz.app.pages.compare.table_rows import TABLES, compared_table
 from gviz.app.pages.compare.timeline import both_timelines
 from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
 from gviz.app.server.address_page import render_page
-from gviz.app.views.wire import unpack
+from gviz.app.views.payload import dag_payload, timeline_payload
+from gviz.app.views.wire import Arrays, unpack
 from gviz.assets import recordings as bundled
 from gviz.comparison.diff import RequestedPair, compare_recordings
 from gviz.errors import CycleError, RecordingError
@@ -278,13 +279,34 @@ def test_other_graphs_are_reported_and_can_be_compared_anyway(tmp_path: Path) ->
     assert content(library, "?a=fork&b=layers&graph=1:1")["colour"] == "change"
 
 
-def test_nodes_of_which_none_has_a_time_on_both_sides_are_coloured_by_kind() -> None:
+def test_nodes_of_which_none_has_a_time_on_both_sides_have_the_colours_of_their_page() -> None:
     recordings = ROOT / "assets" / "recordings"
     names = ("cupy_pipeline", "token_step_1")
     with_none = Library([recordings / f"{name}.gviz" for name in names])
     found = content(with_none, f"?a={names[0]}&b={names[1]}&graph=1:1")
-    assert found["colour"] == "kind"
+    assert found["colour"] == "family"
     assert "Relative change" not in json.dumps(found["parts"])
+
+
+def test_graphs_without_a_change_have_the_colours_of_the_page_of_one(tmp_path: Path) -> None:
+    shape = fork_join_shape()
+    library = Library([write_recording(tmp_path / f"{name}.gviz", shape) for name in "ab"])
+    assert content(library, "?a=a&b=b&graph=1:1")["colour"] == "family"
+    found = compare_sides(library, Sides("a", "b", 1, 1))
+    header, arrays = dag(library, found, ("a", "b"), None)
+    with Recording(tmp_path / "b.gviz") as recording:
+        own, alone = unpack(dag_payload(recording, 1))
+        spans = unpack(timeline_payload(recording, 1, "median", None))[1]
+
+    def coloured(header: dict[str, Any], arrays: Arrays) -> dict[int, int]:
+        families = arrays["family"].tolist()
+        slots = [header["family_slots"][str(family)] for family in families]
+        return dict(zip(arrays["node_id"].tolist(), slots, strict=True))
+
+    assert coloured(header, arrays) == coloured(own, alone)
+    assert "family" in header["overlays"]
+    sides = timeline(library, found, ("a", "b"))[1]
+    assert sides["graph_family"].tolist() == spans["graph_family"].tolist()
 
 
 def test_cycle_is_a_sentence(tmp_path: Path) -> None:
@@ -598,7 +620,7 @@ def test_union_has_every_node_and_edge(library: Library, found: Comparison, layo
     assert np.isnan(a["change_ns"][gone]).all()
 
 
-def test_union_of_untimed_graphs_is_coloured_by_kind(tmp_path: Path) -> None:
+def test_union_of_untimed_graphs_is_coloured_by_family(tmp_path: Path) -> None:
     library = Library(
         [
             write_recording(tmp_path / "a.gviz", fork_join_shape(), launches=0),

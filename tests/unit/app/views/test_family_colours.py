@@ -23,7 +23,7 @@ from gviz.app.views.family_colours import (
     FamilyColours,
     family_slots,
     read_family_colours,
-    shared_slots,
+    shared_colours,
 )
 from gviz.app.views.payload import DagRequest, dag_payload, timeline_payload
 from gviz.app.views.wire import unpack
@@ -65,7 +65,10 @@ def test_a_family_has_one_colour_in_several_graphs_and_the_first_has_its_own() -
 
     first = graph(gemm=Kind.GEMM, add=Kind.ELEMENTWISE)
     second = graph(copy=Kind.COPY, other=Kind.GEMM, add=Kind.ELEMENTWISE, gemm=Kind.GEMM)
-    assert [slots.tolist() for slots in shared_slots([first, second])] == [[0, 5], [6, 1, 5, 0]]
+    assert [one.slots().tolist() for one in shared_colours([first, second])] == [
+        [0, 5],
+        [6, 1, 5, 0],
+    ]
 
 
 def test_nodes_of_a_type_that_is_not_known_here_have_a_family(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memory_recordings import IDS, MIB, POOL, with_buffers, write_memory_recording
+from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import fork_join_shape, write_recording
 
 from gviz.app.files.library import Library
@@ -177,3 +178,18 @@ def test_pool_of_other_graphs_is_shown_without_memory_nodes(tmp_path: Path) -> N
     text = str(render_memory_facts(library, "x", graph_view(library, "x", 1)))
     assert "Other graphs of this run do." in text
     assert "3.00 MiB used of 32.0 MiB reserved" in text
+
+
+def test_memory_of_copies_of_slices_is_along_the_median_of_all(tmp_path: Path) -> None:
+    nodes = in_a_row(*(Planned(f"n{i}", 0, 10_000) for i in range(6)), gap_ns=0)
+    untimed = [*nodes[:3], Planned("a"), *nodes[3:]]
+    path = Plan(untimed, chain_edges(7), launches=4, slices=2).write(tmp_path / "x.gviz")
+    with Recording(path) as recording:
+        header, arrays = sent(recording, 1)
+        _, timeline = unpack(timeline_payload(recording, 1, "median", None))
+    assert (header["median_of"], header["launch_id"], header["ordinal"]) == (4, None, None)
+    timed = [0, 1, 2, 4, 5, 6]
+    assert arrays["node_start"][timed].tolist() == timeline["graph_start_ns"].tolist()
+    # A node without a time stands where what it waits for has ended.
+    assert arrays["node_start"][3] == arrays["node_end"][2]
+    assert header["total"] == arrays["node_end"].max()
