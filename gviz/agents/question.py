@@ -80,8 +80,13 @@ class Question:
             path, ("brief", most_graphs), lambda r: analyze(r, most_graphs=most_graphs)
         )
 
-    def graph_id(self) -> int:
+    def graph_id(self, argument: str = "recording") -> int:
         """Return the graph that it is about: the one named, else whose launches took longest.
+
+        Parameters
+        ----------
+        argument
+            The one that names its recording.
 
         Raises
         ------
@@ -91,10 +96,11 @@ class Question:
         wanted = self.integer("graph")
         if wanted is not None:
             return wanted
-        for run in self.brief(self.file()[1], 1).runs:
+        name, path = self.file(argument)
+        for run in self.brief(path, 1).runs:
             if run.graphs:
                 return run.graphs[0].graph_id
-        raise UsageError(f"{self.file()[0]} has no graph that was instantiated; see overview")
+        raise UsageError(f"{name} has no graph that was instantiated; see overview")
 
     def analysis(self) -> tuple[RunAnalysis, GraphAnalysis]:
         """Return the analysis of the graph that it is about, and of its run with it alone."""
@@ -129,9 +135,12 @@ class Question:
         about = {"recording": self.file()[0]} if several else {}
         return tuple(
             NextStep(step.verb, step.why, {**about, **step.arguments})
-            for step in steps
-            if step.verb in self._verbs
+            for step in self.steps_of(*steps)
         )
+
+    def steps_of(self, *steps: NextStep) -> tuple[NextStep, ...]:
+        """Return those steps whose verb there is, with the arguments that they have."""
+        return tuple(step for step in steps if step.verb in self._verbs)
 
     def pages(self, graph_id: int, *node_ids: int) -> tuple[str, ...]:
         """Return the page of a graph with nodes selected, as the viewer of this file has it."""

@@ -40,6 +40,8 @@ from gviz.analysis.launch_costs.shape import fork_join as fork_join
 from gviz.analysis.launch_costs.shape import parallel_lines as parallel_lines
 from gviz.analysis.launch_costs.shape import straight_line as straight_line
 from gviz.analysis.launch_costs.slowed import describe_slowed as describe_slowed
+from gviz.analysis.layer_work import LayerWork as LayerWork
+from gviz.analysis.layer_work import work_of_layer as work_of_layer
 from gviz.analysis.model_layers import ModelLayers as ModelLayers
 from gviz.analysis.model_layers import find_model_layers as find_model_layers
 from gviz.analysis.model_modules import ModelModules as ModelModules

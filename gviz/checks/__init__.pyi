@@ -6,6 +6,10 @@ from gviz.checks.check_result import SKIPPED as SKIPPED
 from gviz.checks.check_result import UNJUDGED as UNJUDGED
 from gviz.checks.check_result import Check as Check
 from gviz.checks.check_result import CheckReport as CheckReport
+from gviz.checks.fix import SAME_FRACTION as SAME_FRACTION
+from gviz.checks.fix import FixResult as FixResult
+from gviz.checks.fix import FixVerdict as FixVerdict
+from gviz.checks.fix import judge_fix as judge_fix
 from gviz.checks.ignored import read_ignored as read_ignored
 from gviz.checks.junit import to_junit as to_junit
 from gviz.checks.limits import DEFAULT_REGRESSION as DEFAULT_REGRESSION

@@ -7,10 +7,14 @@ from gviz.report.analysis import headline_of as headline_of
 from gviz.report.analysis import run_document as run_document
 from gviz.report.analysis import suggestions_of as suggestions_of
 from gviz.report.answers import FoundFinding as FoundFinding
+from gviz.report.answers import bounds_document as bounds_document
 from gviz.report.answers import find_finding as find_finding
 from gviz.report.answers import finding_document as finding_document
 from gviz.report.answers import findings_document as findings_document
+from gviz.report.answers import fix_document as fix_document
 from gviz.report.answers import gap_document as gap_document
+from gviz.report.answers import layer_document as layer_document
+from gviz.report.answers import layers_document as layers_document
 from gviz.report.answers import overview_document as overview_document
 from gviz.report.answers import recordings_document as recordings_document
 from gviz.report.bench_summary import summarize_bench as summarize_bench

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gviz.agents.verb import Verb
+from gviz.agents.verbs.changes import COMPARE, VERIFY_FIX
+from gviz.agents.verbs.edits import WHAT_IF
 from gviz.agents.verbs.explain import EXPLAIN
+from gviz.agents.verbs.nodes import LAYER, LOCATE, NEIGHBOURS, PATH
 from gviz.agents.verbs.overview import FINDINGS, OVERVIEW
+from gviz.agents.verbs.rows import QUERY
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,4 +20,7 @@ class Allowed:
 
 def all_verbs(allowed: Allowed) -> tuple[Verb, ...]:
     """Return the verbs of a server, in the order in which clients list them."""
-    return OVERVIEW, FINDINGS, EXPLAIN
+    return (
+        OVERVIEW, FINDINGS, EXPLAIN, PATH, NEIGHBOURS, LAYER, LOCATE, WHAT_IF, COMPARE,
+        VERIFY_FIX, QUERY,
+    )  # fmt: skip

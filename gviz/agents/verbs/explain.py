@@ -43,7 +43,6 @@ def _explain_finding(question: Question) -> VerbAnswer:
         steps.append(
             NextStep("what_if", "what the launch would take without its first node", edits)
         )
-    steps.append(NextStep("verify_fix", "after the change: whether a new recording is faster"))
     ids = [ref.node_id for ref in refs if ref.graph_id == graph.graph_id]
     pages = question.pages(graph.graph_id, *ids)
     return VerbAnswer((document,), steps=question.steps(*steps), pages=pages)

@@ -4,8 +4,10 @@ from gviz.report.analysis.analysis_document import analysis_documents as analysi
 from gviz.report.analysis.analysis_document import run_document as run_document
 from gviz.report.analysis.headline import GraphHeadline as GraphHeadline
 from gviz.report.analysis.headline import headline_of as headline_of
+from gviz.report.analysis.ledger_section import ledger as ledger
 from gviz.report.analysis.part_gains_section import TENTH_OFF as TENTH_OFF
 from gviz.report.analysis.part_gains_section import error_text as error_text
 from gviz.report.analysis.part_gains_section import gain_sentence as gain_sentence
 from gviz.report.analysis.part_gains_section import part_gains as part_gains
+from gviz.report.analysis.path_section import critical_path as critical_path
 from gviz.report.analysis.path_section import critical_path_lines as critical_path_lines

@@ -1,7 +1,11 @@
+from gviz.report.answers.bounds_section import bounds_document as bounds_document
 from gviz.report.answers.finding_section import FoundFinding as FoundFinding
 from gviz.report.answers.finding_section import find_finding as find_finding
 from gviz.report.answers.finding_section import finding_document as finding_document
 from gviz.report.answers.finding_section import findings_document as findings_document
+from gviz.report.answers.fix_section import fix_document as fix_document
 from gviz.report.answers.gap_section import gap_document as gap_document
+from gviz.report.answers.layer_section import layer_document as layer_document
+from gviz.report.answers.layer_section import layers_document as layers_document
 from gviz.report.answers.overview_section import overview_document as overview_document
 from gviz.report.answers.overview_section import recordings_document as recordings_document

@@ -1,0 +1,76 @@
+"""The nodes of one layer of the model, and their time in the median launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis.evidence import span_evidence
+from gviz.analysis.model_layers import find_model_layers
+from gviz.analysis.node_ref import NodeRef
+from gviz.analysis.subject import GraphSubject
+from gviz.errors import UsageError
+from gviz.stats import Evidence, NotComputed
+
+#: Layers that a refusal names.
+_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LayerWork:
+    """One layer.
+
+    Attributes
+    ----------
+    name
+        Such as ``layer 5``.
+    nodes
+        Its nodes that were timed, in the order in which they start.
+    time_ns
+        The time of each, over all its executions in the launch.
+    launch_ns
+        The time of all nodes of the graph.
+    evidence
+        What the times rest on.
+    """
+
+    name: str
+    nodes: tuple[NodeRef, ...]
+    time_ns: tuple[float, ...]
+    launch_ns: float
+    evidence: Evidence
+
+
+def work_of_layer(subject: GraphSubject, wanted: str) -> LayerWork:
+    """Return the layer of a name, or of a number.
+
+    Raises
+    ------
+    UsageError
+        If layers or times are not known, or there is no such layer.
+    """
+    layers = subject.once(find_model_layers)
+    if isinstance(layers, NotComputed):
+        raise UsageError(f"layers are not known: {layers.not_computed}")
+    if subject.why_no_times:
+        raise UsageError(f"times of layers are not known: {subject.why_no_times}")
+    names = [str(number) for number in layers.numbers.tolist()]
+    known = {**dict(zip(names, range(len(names)), strict=True)),
+             **dict(zip(layers.names, range(len(names)), strict=True))}  # fmt: skip
+    if wanted not in known:
+        raise UsageError(
+            f"there is no such layer; there are {len(names)}: {', '.join(layers.names[:_NAMED])}"
+            + (" and so on" if len(names) > _NAMED else "")
+        )
+    place, spans = known[wanted], subject.spans
+    duration = np.asarray(spans.end_ns - spans.start_ns, np.float64)
+    total = np.bincount(spans.node, duration, minlength=len(layers.of_node))
+    first = list(dict.fromkeys(spans.node[layers.of_node[spans.node] == place].tolist()))
+    return LayerWork(
+        name=layers.names[place],
+        nodes=tuple(subject.ref(node) for node in first),
+        time_ns=tuple(total[first].tolist()),
+        launch_ns=float(duration.sum()),
+        evidence=subject.once(span_evidence),
+    )
