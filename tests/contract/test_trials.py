@@ -270,6 +270,23 @@ def test_kernel_whose_module_keeps_or_prints_something_is_refused(
         assert [(t.kind, t.refusal) for t in trials_of(recording)] == [("any", why)]
 
 
+def test_arguments_in_one_buffer_are_read(fake: Backend, tmp_path: Path) -> None:
+    packed = """
+from ctypes import addressof, byref, c_size_t, c_void_p, cast, create_string_buffer
+values = b"".join(v.ljust(-len(v) % 4 + len(v), b"\\0") for v in work.arguments().to_bytes())
+buffer, size = create_string_buffer(values, len(values)), c_size_t(len(values))
+extra = (c_void_p * 5)(1, addressof(buffer), 2, addressof(size), 0)
+params = cuda.kernel_params("axpy", work.arguments(), (2, 1, 1), (128, 1, 1))
+params.kernel_params, params.extra = None, cast(extra, c_void_p)
+nodes.append(cuda.add("KernelNode_v2", graph, [nodes[-1]], byref(params)))
+"""
+    text = f"{SUMS}{CHAIN}{packed}launches(cuda.instantiate(graph), 60)\nreport()\n"
+    printed, recording = run_plain_and_tried(fake, tmp_path, text)
+    assert printed == {"sums": [0.0, 900.0, 1800.0, 2700.0]}
+    with recording:
+        assert {(t.results, t.refusal) for t in trials_of(recording)} == {("equal", None)}
+
+
 def test_memory_that_the_driver_takes_for_code_is_its_own(fake: Backend, tmp_path: Path) -> None:
     loads = "cuda.load_kernels([b'one'])\ncuda.load_kernels([b'two'])\n"
     text = f"{COUNTING}{CHAIN}{loads}add_tally()\nlaunches(cuda.instantiate(graph), 60)\nreport()\n"

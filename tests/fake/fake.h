@@ -51,6 +51,7 @@ struct work {
     unsigned int grid[3], block[3], shared_mem_bytes;
     unsigned char *arguments;  /* owned copy, laid out as the kernel's parameters */
     void **argument_pointers;  /* into arguments */
+    void *packed[5];           /* as `extra`, where they were given so */
     int priority, cooperative;
     bool programmatic; /* launched with programmatic stream serialization */
     CUDA_MEMCPY3D copy;

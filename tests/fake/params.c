@@ -11,7 +11,8 @@
 static void get_kernel(const struct work *work, CUDA_KERNEL_NODE_PARAMS *params) {
     *params = (CUDA_KERNEL_NODE_PARAMS){.func = work->function,
                                         .sharedMemBytes = work->shared_mem_bytes,
-                                        .kernelParams = work->argument_pointers,
+                                        .kernelParams = work->packed[0] ? NULL : work->argument_pointers,
+                                        .extra = work->packed[0] ? (void **)work->packed : NULL,
                                         .ctx = work->context};
     memcpy(params->grid, work->grid, sizeof work->grid);
     memcpy(params->block, work->block, sizeof work->block);

@@ -26,6 +26,7 @@ static void point_at_arguments(struct work *work) {
     work->argument_pointers = fake_allocate(count, sizeof(void *));
     for (size_t i = 0; i < count; i++)
         work->argument_pointers[i] = work->arguments + work->function->parameters[i].offset;
+    work->packed[1] = work->arguments;
 }
 
 /* CU_LAUNCH_PARAM_BUFFER_POINTER (1) and _BUFFER_SIZE (2), ended by 0. */
@@ -43,6 +44,9 @@ static CUresult copy_packed(struct work *work, void **extra) {
     if (!buffer || bytes > work->function->parameter_bytes)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(work->arguments, buffer, bytes);
+    work->packed[0] = (void *)1;
+    work->packed[2] = (void *)2;
+    work->packed[3] = &work->function->parameter_bytes;
     return CUDA_SUCCESS;
 }
 

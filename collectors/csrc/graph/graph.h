@@ -14,6 +14,8 @@ void walk_reset(void);
 void walk_graph(CUgraph graph, uint32_t exec_id);
 void walk_device(CUcontext context);
 void walk_function(CUfunction function); /* it is launched: write its name and resources, once */
+/* Where a value lies that a kernel node is given; NULL: not known. */
+const char *kernel_argument(const KernelParams *params, size_t index, size_t offset);
 /* Fill in up to `count` edges and return how many there are; with 0 and NULL only that. */
 size_t graph_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data,
                    size_t count);

@@ -177,15 +177,17 @@ static const char *extra_buffer(void **extra) {
     return NULL;
 }
 
+const char *kernel_argument(const KernelParams *params, size_t index, size_t offset) {
+    const char *packed = params->kernelParams ? NULL : extra_buffer(params->extra);
+    return packed ? packed + offset : params->kernelParams ? params->kernelParams[index] : NULL;
+}
+
 static size_t write_arguments(const KernelParams *params, const struct function_info *info,
                               char *out, uint32_t *count) {
-    const char *packed = params->kernelParams ? NULL : extra_buffer(params->extra);
     size_t at = 0;
     *count = 0;
-    if (!info || (!params->kernelParams && !packed))
-        return 0;
-    for (uint32_t i = 0; i < info->argument_count; i++) {
-        const char *value = packed ? packed + info->offsets[i] : params->kernelParams[i];
+    for (uint32_t i = 0; info && i < info->argument_count; i++) {
+        const char *value = kernel_argument(params, i, info->offsets[i]);
         uint32_t size = info->sizes[i], padded = (size + 7) & ~7u;
         if (!value || at + sizeof(struct argument_record) + padded > MAX_ARGUMENT_BYTES)
             break;

@@ -13,6 +13,8 @@
 
 static const char unknown_memory[] = "it is given device memory that the process was not seen to allocate";
 
+static const char unread_arguments[] = "the arguments of a kernel cannot be read";
+
 /* In names of kernels that wait for other GPUs or processes. */
 static const char *const collectives[] = {"nccl", "nvshmem", "allreduce", "all_reduce", "allgather", "all_gather",
                                           "reducescatter", "reduce_scatter", "cross_device", "multimem", "oneshot",
@@ -76,12 +78,13 @@ static const char *kernel_obstacle(CUgraphNode node) {
     if (!function && params.kern && cuda.KernelGetFunction)
         cuda.KernelGetFunction(&function, params.kern);
     const char *why = code_obstacle(function, params.kern);
-    if (!why && (!cuda.FuncGetParamInfo || params.extra))
-        why = "the arguments of a kernel cannot be read";
+    if (!why && !cuda.FuncGetParamInfo)
+        why = unread_arguments;
     size_t offset, bytes;
-    for (size_t i = 0; !why && cuda.FuncGetParamInfo(function, i, &offset, &bytes) == 0; i++)
-        why = params.kernelParams ? argument_obstacle(params.kernelParams[i], bytes)
-                                  : "the arguments of a kernel cannot be read";
+    for (size_t i = 0; !why && cuda.FuncGetParamInfo(function, i, &offset, &bytes) == 0; i++) {
+        const char *value = kernel_argument(&params, i, offset);
+        why = value ? argument_obstacle(value, bytes) : unread_arguments;
+    }
     return why;
 }
 
