@@ -14,6 +14,7 @@ from gviz.collectors.launchcost.plan import full_plan as full_plan
 from gviz.collectors.launchcost.plan import quick_plan as quick_plan
 from gviz.collectors.metadata import machine as machine
 from gviz.collectors.metadata import process as process
+from gviz.collectors.options import BLACK_BOXES as BLACK_BOXES
 from gviz.collectors.options import COLLECTORS as COLLECTORS
 from gviz.collectors.options import NODE_TIMES as NODE_TIMES
 from gviz.collectors.options import ProfileOptions as ProfileOptions

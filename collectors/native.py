@@ -35,6 +35,8 @@ class _Options(ctypes.Structure):
         ("capture_range", ctypes.c_uint32),
         ("cupti_windows", ctypes.c_uint32),
         ("trial_ns", ctypes.c_uint64),
+        ("stall_ns", ctypes.c_uint64),
+        ("black_box", ctypes.c_uint32),
     ]
 
 
@@ -69,6 +71,10 @@ class NativeOptions:
         CUPTI comes for moments, behind the gate, and is not there otherwise.
     trial_ns
         Host time that the trials of a graph may take; 0: there are none.
+    stall_ns
+        A launch that leaves crumbs and makes no progress for so long is reported; 0: none is.
+    black_box
+        One of BLACK_BOXES, by its place.
     """
 
     policy: int = POLICY_FIRST
@@ -88,6 +94,8 @@ class NativeOptions:
     capture_range: int = 0
     cupti_windows: bool = False
     trial_ns: int = 0
+    stall_ns: int = 0
+    black_box: int = 0
 
 
 def library_path() -> Path | None:

@@ -12,6 +12,7 @@ from gviz.errors import UsageError
 
 COLLECTORS = ("auto", "cupti", "events", "topology")
 NODE_TIMES = ("auto", "cupti", "events")
+BLACK_BOXES = ("off", "core", "layer", "node")
 #: The native library counts in 32 bits.
 _LARGEST_COUNT = 2**32 - 1
 #: Of NVTX texts the native library keeps so many bytes.
@@ -55,6 +56,12 @@ class ProfileOptions:
         Try edits of graphs between launches of the program (``gviz run``; docs/what_if.md).
     trial_budget_s
         Seconds that the trials of a graph may take.
+    black_box
+        One of BLACK_BOXES: what is left for after a fault (``gviz run``; docs/blackbox.md). core: a
+        core dump of the GPU, in all but off; layer, node: launches leave crumbs, at the ends of
+        layers or of all nodes, and no node times are taken.
+    stall
+        With crumbs, a launch that makes no progress for so long, such as ``"30s"``, is reported.
     overwrite
         Replace an existing recording.
 
@@ -78,6 +85,8 @@ class ProfileOptions:
     capture_range: str | None = None
     trials: bool = False
     trial_budget_s: float = 2.0
+    black_box: str = "off"
+    stall: str | None = None
     overwrite: bool = False
 
     def __post_init__(self) -> None:
@@ -115,6 +124,7 @@ class ProfileOptions:
                 "trials launch copies of graphs, which have to be timed by event copies first; "
                 "leave out the collector, and record node times of some launches"
             )
+        self._check_black_box()
         if self.paused and self.delay_s:
             raise UsageError(
                 f"paused and a delay of {self.delay_s:g} s exclude each other: with paused, "
@@ -128,6 +138,27 @@ class ProfileOptions:
             raise UsageError(
                 "a capture range says when recording begins; leave out paused and the delay"
             )
+
+    def _check_black_box(self) -> None:
+        if self.black_box not in BLACK_BOXES:
+            raise UsageError(
+                f"black_box is {self.black_box!r}; give one of {', '.join(BLACK_BOXES)}"
+            )
+        if parse_stall(self.stall) and not self.leaves_crumbs:
+            raise UsageError("a stall is seen by crumbs only: give --black-box=layer or node, too")
+        if self.leaves_crumbs and (
+            self.trials or self.node_times != "auto" or self.collector not in ("auto", "topology")
+        ):
+            raise UsageError(
+                "crumbs need every launch to be made by a copy that leaves them, and node times "
+                "and trials need launches of their own; leave out --collector, --node-times and "
+                "--trials, or give --black-box alone"
+            )
+
+    @property
+    def leaves_crumbs(self) -> bool:
+        """Return whether launches are to leave crumbs."""
+        return self.black_box in ("layer", "node")
 
     def native(self) -> native.NativeOptions:
         """Return what the native library needs of this."""
@@ -144,11 +175,15 @@ class ProfileOptions:
             capture_range=parse_capture_range(self.capture_range)[0],
             cupti_windows=self.node_times == "cupti",
             trial_ns=round(self.trial_budget_s * 1e9) if self.trials else 0,
+            stall_ns=parse_stall(self.stall),
+            black_box=BLACK_BOXES.index(self.black_box),
         )
 
     @property
     def measured_by(self) -> str:
         """The one of COLLECTORS that begins: events where nodes are timed behind the gate."""
+        if self.leaves_crumbs:
+            return "topology"
         return self.collector if self.node_times == "auto" else "events"
 
     def to_json(self) -> str:
@@ -183,6 +218,23 @@ def parse_node_launches(value: int | str) -> tuple[int, int]:
     if re.fullmatch(r"\d+", text) and int(text) <= _LARGEST_COUNT:
         return native.POLICY_FIRST, int(text)
     raise UsageError(f"node launches is {text!r}; give a number, every:K, every:10s or all")
+
+
+def parse_stall(text: str | None) -> int:
+    """Return the nanoseconds of a time such as ``30s``; 0 of None.
+
+    Raises
+    ------
+    UsageError
+        If it is no time above 0.
+    """
+    if text is None:
+        return 0
+    given = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|min|h)", text)
+    milliseconds = float(given[1]) * _MILLISECONDS[given[2]] if given else 0
+    if not 1 <= milliseconds <= _LARGEST_COUNT:
+        raise UsageError(f"stall is {text!r}; give a time such as 30s (units: ms, s, min, h)")
+    return round(milliseconds * 1e6)
 
 
 def parse_capture_range(text: str | None) -> tuple[int, str | None]:

@@ -19,11 +19,11 @@ LAYERS = (
     ("state",),
     ("spool",),
     ("calls", "ids"),
-    ("graph", "told", "window"),
+    ("blocks", "graph", "told", "window"),
     ("life",),
     ("launch",),
     ("events",),
-    ("trial",),
+    ("blackbox", "trial"),
     ("subscriber",),
     ("entry",),
 )

@@ -9,9 +9,9 @@ from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, DocumentPage
 from gviz.app.views import GraphLine, RunView
-from gviz.model import ExecLife, FailedCapture, is_failed
+from gviz.model import ExecLife, FailedCapture, FaultSummary, is_failed
 from gviz.recording import InstantiateFailure, rows
-from gviz.report import culprit, saved_by_updates, without_line
+from gviz.report import culprit, fault_paragraph, saved_by_updates, without_line
 from gviz.text import MISSING, byte_size, counted, duration, integer
 
 #: Executables listed; programs that instantiate for every step have thousands.
@@ -54,10 +54,21 @@ def edges_note(graph: rows.Graph) -> str | None:
 
 
 def render_failures(view: RunView, addresses: Addresses) -> Component | None:
-    """Return the captures and instantiations that failed; None where none did."""
-    parts = [_capture(view, capture, addresses) for capture in view.capture_failures]
+    """Return faults, and the captures and instantiations that failed; None where none did."""
+    parts = [_fault(view, fault, addresses) for fault in view.faults]
+    parts += [_capture(view, capture, addresses) for capture in view.capture_failures]
     parts += [_instantiation(view, failure, addresses) for failure in view.instantiate_failures]
     return html.Div(parts) if parts else None
+
+
+def _fault(view: RunView, found: FaultSummary, addresses: Addresses) -> Component:
+    graph_id = found.fault.graph_id
+    link = None
+    if graph_id is not None:
+        href = addresses.graph(view.file, graph_id)
+        link = html.P(dcc.Link(f"Graph {graph_id}", href=href), className="gv-muted")
+    parts = [html.H3("Black box"), html.P(fault_paragraph(found)), link]
+    return html.Article(parts, className="gv-failure")
 
 
 def _capture(view: RunView, capture: FailedCapture, addresses: Addresses) -> Component:

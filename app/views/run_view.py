@@ -10,6 +10,7 @@ from gviz.app.views.graph_data import ShownLaunch, launches_with_times, typical_
 from gviz.model import (
     Bodies,
     FailedCapture,
+    FaultSummary,
     GraphLife,
     LaunchTimes,
     failed_captures,
@@ -18,6 +19,7 @@ from gviz.model import (
     is_failed,
     launch_times,
     node_times,
+    summarize_faults,
 )
 from gviz.recording import Recording, rows
 
@@ -85,6 +87,7 @@ class RunView:
     capture_failures: Sequence[FailedCapture]
     instantiate_failures: Sequence[rows.InstantiateFailure]
     stream_count: int
+    faults: Sequence[FaultSummary] = ()
 
     @property
     def main_graph(self) -> GraphLine | None:
@@ -186,6 +189,7 @@ def build_run_views(opened: OpenRecording) -> list[RunView]:
             capture_failures=failed_captures(recording, run.run_id),
             instantiate_failures=recording.fetch_instantiate_failures(run.run_id),
             stream_count=recording.count_rows(rows.StreamOperation, {"run_id": run.run_id}),
+            faults=summarize_faults(recording, run.run_id),
         )
         for run in recording.fetch_runs()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Mapping
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from gviz.text import likely_meant
 
@@ -74,6 +74,14 @@ class CommandParser(argparse.ArgumentParser):
         for action, default in getattr(self, "_withheld", {}).items():
             action.default = default
         return super().format_help()
+
+    def default_value(self, option: str, value: str) -> None:
+        """Let an option be given without its value, which then is this; others follow a ``=``."""
+        self._values = {**getattr(self, "_values", {}), option: value}
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        value = getattr(self, "_values", {}).get(arg_string)
+        return super()._parse_optional(arg_string if value is None else f"{arg_string}={value}")
 
     def _options(self) -> Iterator[str]:
         """Yield the options of this parser and of its commands."""

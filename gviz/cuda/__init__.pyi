@@ -4,6 +4,8 @@ from gviz.cuda.capture_failure import CaptureError as CaptureError
 from gviz.cuda.capture_failure import CaptureMode as CaptureMode
 from gviz.cuda.capture_failure import capture_result_name as capture_result_name
 from gviz.cuda.capture_failure import explain_capture as explain_capture
+from gviz.cuda.core_dump import CoreDump as CoreDump
+from gviz.cuda.core_dump import read_core_dump as read_core_dump
 from gviz.cuda.cupti_library import find_cupti as find_cupti
 from gviz.cuda.cupti_problems import problems_in as problems_in
 from gviz.cuda.doctor import Diagnosis as Diagnosis
@@ -13,6 +15,8 @@ from gviz.cuda.driver_probe import probe as probe
 from gviz.cuda.element_type import ElementType as ElementType
 from gviz.cuda.element_type import element_named as element_named
 from gviz.cuda.element_type import number_of as number_of
+from gviz.cuda.gpu_fault import explain_gpu_fault as explain_gpu_fault
+from gviz.cuda.gpu_fault import gpu_fault_name as gpu_fault_name
 from gviz.cuda.graph_name import NameKind as NameKind
 from gviz.cuda.graph_name import line_name as line_name
 from gviz.cuda.instantiate_failure import explain_instantiate as explain_instantiate

@@ -34,6 +34,8 @@ from gviz.dag.placement import join_routes as join_routes
 from gviz.dag.ranks import dependents_of as dependents_of
 from gviz.dag.ranks import rank_rows as rank_rows
 from gviz.dag.reachability import Reachability as Reachability
+from gviz.dag.running import Running as Running
+from gviz.dag.running import find_running as find_running
 from gviz.dag.unconnected import place_table as place_table
 from gviz.dag.untimed import earliest_times as earliest_times
 from gviz.dag.untimed import latest_times as latest_times

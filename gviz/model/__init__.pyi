@@ -5,6 +5,9 @@ from gviz.model.alternation import Alternation as Alternation
 from gviz.model.alternation import read_alternation as read_alternation
 from gviz.model.around_windows import PlainLaunches as PlainLaunches
 from gviz.model.around_windows import plain_launches as plain_launches
+from gviz.model.faults import FaultPlace as FaultPlace
+from gviz.model.faults import FaultSummary as FaultSummary
+from gviz.model.faults import summarize_faults as summarize_faults
 from gviz.model.launch_calls import CallTimes as CallTimes
 from gviz.model.launch_calls import LaunchCalls as LaunchCalls
 from gviz.model.launch_calls import call_times as call_times

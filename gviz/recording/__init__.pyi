@@ -25,6 +25,9 @@ from gviz.recording.query import QueryResult as QueryResult
 from gviz.recording.query import queried_columns as queried_columns
 from gviz.recording.query import run_query as run_query
 from gviz.recording.reader import Recording as Recording
+from gviz.recording.rows.black_box import Fault as Fault
+from gviz.recording.rows.black_box import FaultAddress as FaultAddress
+from gviz.recording.rows.black_box import FaultNode as FaultNode
 from gviz.recording.rows.life import CaptureFailure as CaptureFailure
 from gviz.recording.rows.life import GraphUpdate as GraphUpdate
 from gviz.recording.rows.life import InstantiateFailure as InstantiateFailure

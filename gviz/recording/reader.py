@@ -154,6 +154,18 @@ class Recording:
         """Return the updates of executables, summed, in order of the first of each."""
         return self._fetch(rows.GraphUpdate, "WHERE run_id=? ORDER BY first_ns", run_id)
 
+    def fetch_faults(self, run_id: int) -> list[rows.Fault]:
+        """Return what the black box has of a run."""
+        return self._fetch(rows.Fault, "WHERE run_id=? ORDER BY fault_id", run_id)
+
+    def fetch_fault_nodes(self, fault_id: int) -> list[rows.FaultNode]:
+        """Return the nodes that a fault names."""
+        return self._fetch(rows.FaultNode, "WHERE fault_id=? ORDER BY position", fault_id)
+
+    def fetch_fault_addresses(self, fault_id: int) -> list[rows.FaultAddress]:
+        """Return the addresses among the parameters of nodes that may have been running."""
+        return self._fetch(rows.FaultAddress, "WHERE fault_id=? ORDER BY position", fault_id)
+
     def fetch_trials(self, graph_id: int) -> list[rows.GraphTrial]:
         """Return the trials of a graph, in the order they were made; those refused too."""
         return self._fetch(rows.GraphTrial, "WHERE graph_id=? ORDER BY trial_id", graph_id)

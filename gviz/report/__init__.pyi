@@ -60,6 +60,7 @@ from gviz.report.fleet_sections import MOST_RANKS as MOST_RANKS
 from gviz.report.fleet_sections import fleet_document as fleet_document
 from gviz.report.info import GraphEntry as GraphEntry
 from gviz.report.info import culprit as culprit
+from gviz.report.info import fault_paragraph as fault_paragraph
 from gviz.report.info import graphs_document as graphs_document
 from gviz.report.info import info_document as info_document
 from gviz.report.info import saved_by_updates as saved_by_updates

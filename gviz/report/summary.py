@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gviz.cuda import node_type_name
 from gviz.model import (
     FailedCapture,
+    FaultSummary,
     GraphLife,
     LaunchTimes,
     PlainLaunches,
@@ -25,6 +26,7 @@ from gviz.model import (
     least_disturbed,
     plain_launches,
     reinstantiations,
+    summarize_faults,
     summarize_trials,
 )
 from gviz.recording import SCHEMA_VERSION, Recording, rows
@@ -181,6 +183,7 @@ class RunSummary:
     measurements: tuple[rows.Measurement, ...]
     notes: tuple[rows.Note, ...]
     graph_memory: tuple[rows.GraphMemory, ...] = ()
+    faults: tuple[FaultSummary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +268,7 @@ def _summarize_run(
         graph_memory=tuple(
             {s.device_id: s for s in recording.fetch_graph_memory(run.run_id)}.values()
         ),
+        faults=summarize_faults(recording, run.run_id),
     )
 
 

@@ -132,6 +132,15 @@ typedef struct {
 } CUDA_EXT_SEM_NODE_PARAMS;
 
 typedef struct {
+    int operation;
+    CUdeviceptr address;
+    uint64_t value;
+    unsigned int flags;
+    CUdeviceptr alias;
+    uint64_t padding;
+} CUstreamBatchMemOpParams;
+
+typedef struct {
     CUcontext ctx;
     unsigned int count;
     void *paramArray;

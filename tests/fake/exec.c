@@ -183,9 +183,10 @@ static void run_step(struct launch *launch, struct step *step, uint64_t base_ns,
     uint64_t start = start_of(launch, step, base_ns);
     if (work->type == NODE_WAIT_EVENT && work->event->time_ns > start)
         start = work->event->time_ns;
-    step->end_ns = start + (step->node->disabled ? 0 : work_duration_ns(work));
+    bool runs = gpu_gets_to(start);
+    step->end_ns = step->node->disabled ? start : kernel_ends_ns(work, start);
     launch->queue_tails[step->queue] = step->end_ns;
-    if (step->node->disabled)
+    if (step->node->disabled || !runs)
         return; /* as an empty node */
     if (work->type == NODE_EVENT_RECORD) {
         work->event->recorded = true;
@@ -196,6 +197,8 @@ static void run_step(struct launch *launch, struct step *step, uint64_t base_ns,
         report(launch, step, start, in_conditional); /* kept only by a CUPTI that has records of them */
     } else if (work->type <= NODE_MEMSET) {
         report(launch, step, start, in_conditional);
+        perform(work);
+    } else if (work->type == NODE_BATCH_MEM_OP) {
         perform(work);
     }
     graph_memory_run(work);

@@ -290,6 +290,11 @@ void plan_call(int cbid, bool has_tool);
 CUresult require_context(void); /* success, or why there is none current */
 CUresult require_device(CUdevice device);
 
+/* -- fault.c: kernels that fail and kernels that never end ------------------------------------ */
+uint64_t kernel_ends_ns(const struct work *work, uint64_t start_ns); /* and note what it does to the GPU */
+bool gpu_gets_to(uint64_t start_ns); /* whether what starts then runs */
+CUresult with_fault(const char *name, CUresult result); /* what a call returns once the GPU has failed */
+
 /* -- work.c ----------------------------------------------------------------------------------- */
 struct work kernel_work(struct function *function, const unsigned int grid[3],
                         const unsigned int block[3], unsigned int shared_mem_bytes);

@@ -34,8 +34,11 @@ void run_on_stream(struct stream *stream, const struct work *work) {
         .device_id = (uint32_t)fake_context()->device,
         .correlation_id = current_correlation_id(),
     };
-    activity.end_ns = activity.start_ns + work_duration_ns(work);
+    bool runs = gpu_gets_to(activity.start_ns);
+    activity.end_ns = kernel_ends_ns(work, activity.start_ns);
     stream->tail_ns = activity.end_ns;
+    if (!runs)
+        return;
     if (work->type == NODE_HOST)
         queue_host_function(stream, &work->host, activity.start_ns);
     else if (work->type <= NODE_MEMSET)

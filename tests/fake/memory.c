@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "fake.h"
 
+#include <stdio.h>
 #include <sys/mman.h>
 
 struct allocation {
@@ -88,6 +89,39 @@ static CUresult memory_info(size_t *available, size_t *total) {
 
 EXPORT CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
     TRACED(cuMemGetInfo_v2, { size_t *a; size_t *b; }, memory_info(available, total), available, total);
+}
+
+/* FAKE_NO_FILES: what a file beside the segments maps is refused, as on some file systems. */
+static bool is_refused(const void *memory) {
+    char line[512];
+    uintptr_t from, to, at = (uintptr_t)memory;
+    bool refused = false;
+    FILE *maps = fake_setting("FAKE_NO_FILES") ? fopen("/proc/self/maps", "re") : NULL;
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx", &from, &to) == 2 && from <= at && at < to)
+            refused = strstr(line, "/crumbs") != NULL;
+    if (maps)
+        fclose(maps);
+    return refused;
+}
+
+EXPORT CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned int flags) {
+    (void)flags;
+    fake_lock();
+    CUresult result = !memory || !bytes ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS && is_refused(memory))
+        result = CUDA_ERROR_NOT_SUPPORTED;
+    struct allocation allocation = {(CUdeviceptr)(uintptr_t)memory, bytes, MEMORY_HOST, 0, 0};
+    if (result == CUDA_SUCCESS)
+        allocations = fake_append(allocations, allocation_count++, sizeof allocation, &allocation);
+    fake_unlock();
+    return result;
+}
+
+EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory, unsigned int flags) {
+    (void)flags;
+    *address = (CUdeviceptr)(uintptr_t)memory;
+    return CUDA_SUCCESS;
 }
 
 static CUresult checked(void) {

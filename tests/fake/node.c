@@ -189,8 +189,12 @@ EXPORT CUresult cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *node, CUgraph 
 EXPORT CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                          size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
     struct work work = {.type = NODE_BATCH_MEM_OP};
-    if (params)
+    if (params && params->count && params->paramArray) { /* never freed: clones share it */
         work.memory_operations = *params;
+        work.memory_operations.paramArray = fake_allocate(params->count, sizeof(CUstreamBatchMemOpParams));
+        memcpy(work.memory_operations.paramArray, params->paramArray,
+               params->count * sizeof(CUstreamBatchMemOpParams));
+    }
     TRACED(cuGraphAddBatchMemOpNode,
            { CUgraphNode *a; CUgraph b; const CUgraphNode *c; size_t d; const void *e; },
            params && params->count && params->paramArray ? add(node, graph, dependencies, count, &work)

@@ -137,6 +137,7 @@ void call_enter(struct call *call, int cbid, const char *name, const void *param
 
 CUresult call_exit(struct call *call, CUresult result) {
     const struct tool *t = current_tool();
+    result = with_fault(call->name, result);
     if (t)
         t->api(1, call->cbid, call->name, call->params, &result, &call->correlation_data,
                call->correlation_id);

@@ -186,7 +186,19 @@ static void perform_kernel(const struct work *work) {
         y[i] += a * x[i];
 }
 
+enum { WRITE_VALUE_32 = 2 };
+
+static void perform_memory_operations(const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    const CUstreamBatchMemOpParams *operations = params->paramArray;
+    for (unsigned int i = 0; i < params->count; i++)
+        if (operations[i].operation == WRITE_VALUE_32)
+            __atomic_store_n((uint32_t *)(uintptr_t)operations[i].address, (uint32_t)operations[i].value,
+                             __ATOMIC_SEQ_CST);
+}
+
 void perform(const struct work *work) {
+    if (work->type == NODE_BATCH_MEM_OP)
+        perform_memory_operations(&work->memory_operations);
     if (work->type == NODE_MEMCPY)
         perform_copy(&work->copy);
     else if (work->type == NODE_MEMSET)

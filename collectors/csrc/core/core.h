@@ -98,6 +98,23 @@ typedef struct {
 } MemAllocParams; /* CUDA_MEM_ALLOC_NODE_PARAMS_v1 */
 
 typedef struct {
+    int operation;
+    uint32_t reserved;
+    CUdeviceptr address;
+    uint64_t value;
+    unsigned flags;
+    CUdeviceptr alias;
+    uint64_t padding;
+} MemoryWrite; /* CUstreamBatchMemOpParams, of a write */
+
+typedef struct {
+    CUcontext ctx;
+    unsigned count;
+    MemoryWrite *operations;
+    unsigned flags;
+} BatchMemOpParams; /* CUDA_BATCH_MEM_OP_NODE_PARAMS */
+
+typedef struct {
     unsigned char from_port, to_port, type, reserved[5];
 } EdgeData; /* CUgraphEdgeData */
 
@@ -219,6 +236,12 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(MemcpyDtoH, cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t), 0)                           \
     X(MemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream), 0)          \
     X(StreamSynchronize, cuStreamSynchronize, (CUstream), 0)                                   \
+    X(GraphAddBatchMemOpNode, cuGraphAddBatchMemOpNode,                                        \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const BatchMemOpParams *), 0)      \
+    X(MemHostRegister, cuMemHostRegister_v2, (void *, size_t, unsigned), 0)                    \
+    X(MemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (CUdeviceptr *, void *, unsigned), \
+      0)                                                                                       \
+    X(CoredumpSetAttributeGlobal, cuCoredumpSetAttributeGlobal, (int, void *, size_t *), 0)    \
     X(FuncGetModule, cuFuncGetModule, (CUmodule *, CUfunction), 0)                             \
     X(ModuleGetGlobal, cuModuleGetGlobal_v2,                                                   \
       (CUdeviceptr *, size_t *, CUmodule, const char *), 0)

@@ -2,6 +2,8 @@
  *
  * IDLE -> RECORDING -> IDLE (stopped in order) | DETACHED (inner failure, or a forked child)
  */
+#include "blackbox/blackbox.h"
+#include "blocks/blocks.h"
 #include "calls/calls.h"
 #include "entry/entry.h"
 #include "events/events.h"
@@ -53,6 +55,7 @@ static void in_forked_child(void) {
     watch_abandon();
     outside_abandon();
     trial_abandon();
+    blackbox_abandon();
     spool_abandon();
     process_forked();
     nvtx_forked();
@@ -112,6 +115,9 @@ static int attach_calls(bool again) {
         subscription_stop();
         return -1;
     }
+    if (options.trial_ns || options.black_box)
+        blocks_start(options.black_box != BLACK_BOX_OFF);
+    blackbox_start(told_in_place(), true);
     if (options.trial_ns)
         start_trials();
     uint32_t version = 0;
@@ -144,13 +150,14 @@ static int attach_told(const char *why) {
     if (options.event_cost_fraction > TOLD_EVENT_COST_FRACTION)
         options.event_cost_fraction = TOLD_EVENT_COST_FRACTION;
     told_take_over();
-    bool copies = !watch_without_times() && watch_can_copy();
+    bool crumbs = options.black_box >= BLACK_BOX_LAYER;
+    bool copies = (crumbs || !watch_without_times()) && watch_can_copy();
     bool windows = visits_started = options.cupti_windows && visits_start(cupti_path, copies);
     if (copies)
         watch_stand_in(windows);
-    else
+    if (!copies || crumbs)
         options.eager_operations = 0;
-    const char *name = windows ? "cupti-windows\n" : copies ? "events\n" : "topology\n";
+    const char *name = windows ? "cupti-windows\n" : copies && !crumbs ? "events\n" : "topology\n";
     struct slice slices[] = {{name, strlen(name)}, {why, strlen(why)}, {told, sizeof told - 1}};
     spool_append(RECORD_COLLECTOR, slices, 3);
     return attach_calls(false);
@@ -158,6 +165,8 @@ static int attach_told(const char *why) {
 
 static void start_watching(const char *why, bool fresh) {
     watch_start(why, fresh);
+    if (fresh)
+        blackbox_start(false, false);
     if (context_at(0))
         flush_start();
 }
@@ -360,6 +369,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
         }
         updates_flush();
         outside_stop();
+        blackbox_stop();
         watch_stop();
         timing_stop(true);
         pairs_stop();

@@ -1,4 +1,5 @@
 /* The flush thread: twice a second it takes what CUPTI, the events and the driver have ready. */
+#include "blackbox/blackbox.h"
 #include "calls/calls.h"
 #include "entry/entry.h"
 #include "events/events.h"
@@ -31,7 +32,7 @@ static void synchronize_contexts(void) {
     for (int i = 0; !captures_known() && (context = context_at(i)); i++) {
         if (cuda.CtxPushCurrent(context) != 0)
             continue;
-        cuda.CtxSynchronize();
+        blackbox_waited(cuda.CtxSynchronize());
         cuda.CtxPopCurrent(&context);
     }
 }
@@ -80,6 +81,7 @@ static void *flush_main(void *unused) {
                 activity_flush();
             timing_poll();
             outstanding = outside_poll();
+            blackbox_poll();
             graph_memory_sample();
         }
         pause_tick();

@@ -59,7 +59,7 @@ static bool within_budget(uint64_t time_ns) {
 }
 
 /* Twice what a copy may take: the driver takes memory in pieces, and the program wants some, too. */
-static bool has_room(const struct watch *watch) {
+bool copier_has_room(const struct watch *watch) {
     size_t available = 0, total = 0;
     return !cuda.MemGetInfo || cuda.MemGetInfo(&available, &total) != 0 ||
            available / 2 > COPY_BYTES + watch->node_count * NODE_BYTES;
@@ -121,7 +121,7 @@ static uint64_t make_copy(struct watch *watch) {
     if (!watch_calibrated(watch, &never))
         return never ? refuse(watch, "the bias of events could not be measured on this GPU (is it busy?)")
                      : AGAIN_NS;
-    if (!has_room(watch)) {
+    if (!copier_has_room(watch)) {
         watch->cramped = true;
         return CRAMPED_NS;
     }
@@ -138,7 +138,8 @@ static uint64_t make_copy(struct watch *watch) {
 
 /* -- looking after a watch ----------------------------------------------------------------------------- */
 
-static bool is_over(const struct watch *watch) { return watch->ended || watch->refused; }
+/* A lasting copy stays to the end: launches of the executable itself wait for its last one. */
+static bool is_over(const struct watch *watch) { return watch->ended || (watch->refused && !watch->lasting); }
 
 static uint64_t release(struct watch *watch) {
     pthread_mutex_lock(&watch->lock);
@@ -160,6 +161,8 @@ static void rest(const struct watch *watch) {
  * launched for a while. */
 static struct copy *take_unused(struct watch *watch, bool done, uint64_t time_ns) {
     struct copy *copy = watch->copy;
+    if (watch->lasting)
+        return NULL;
     bool is_next = !done && watch->copy_slice == watch->next_slice && time_ns - watch->used_ns < kept_ns();
     if (!copy || is_next)
         return NULL;

@@ -226,7 +226,7 @@ struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_
 
 /* Launch in the original's place. Nothing was launched unless this returns 0. */
 int copy_launch(struct copy *copy, CUstream stream) {
-    CUresult result = cuda.EventRecord(copy->start, stream);
+    CUresult result = copy->timed_count ? cuda.EventRecord(copy->start, stream) : 0;
     if (result != 0) {
         failed("cuEventRecord", result);
         return result;

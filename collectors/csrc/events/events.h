@@ -81,6 +81,23 @@ void lend_end(struct loan *loan);
 void copy_free(struct copy *copy);
 const char *copy_error(void);
 
+/* ---- lasting.c: copies that make every launch of an executable -------------------------------- */
+
+/* Who puts something into them. */
+struct lasting_maker {
+    /* A copy of an executable's graph is to be made. NULL: not this one, for the reason in `*why`. */
+    void *(*begins)(const struct level *level, uint32_t exec_id, const char **why);
+    bool (*edits)(const struct level *level, const void *what); /* the graph of the copy */
+    /* It was made; `end` is recorded behind each launch. */
+    void (*made)(void *what, CUcontext context, CUevent end);
+    void (*launched)(void *what);
+    bool (*is_fault)(int result); /* no launch can be made any more, by whatever executable */
+    void (*over)(void *what);     /* its executable is destroyed, or the copy was not made */
+    void (*refused)(uint32_t graph_id, uint32_t exec_id, const char *why);
+};
+/* With the control lock, before copies stand in. NULL: there are none, and others may time nodes. */
+void lasting_start(const struct lasting_maker *maker);
+
 /* Work outside graphs: an event before and after each call, as long as the eager budget lasts. */
 void outside_start(void);
 bool outside_on(void);

@@ -32,6 +32,8 @@ struct watch {
     bool ended;               /* what copies need is to be given back */
     bool wanted;              /* a copy is to be made */
     bool cramped;             /* the device had no room for one */
+    void *lasting;            /* of who edits the copy, which makes every launch; NULL: it times some */
+    bool lasting_last;        /* that copy made the last launch */
     uint32_t outdated;        /* copies that were so before they could be launched */
     struct copy *copy;        /* that may be launched, or is in flight */
     size_t copy_slice;        /* which it times */
@@ -77,10 +79,22 @@ bool watch_is_done(const struct watch *watch);
  * copier is not at the watch, or calls it. */
 bool watch_read(struct watch *watch);
 
+/* ---- lasting.c ----------------------------------------------------------------------------------- */
+
+bool lasting_on(void);
+/* A watch was made; its executable is known. */
+void lasting_begin(struct watch *watch, int id);
+/* With the watch's lock and context: launch the copy, or have the launch wait for the copy's last. */
+bool lasting_launch(struct watch *watch, CUstream stream, struct launch_record *record);
+void lasting_refused(struct watch *watch, const char *why);
+void lasting_over(struct watch *watch); /* with its lock */
+
 /* ---- copier.c: the thread that makes copies, reads their events and destroys them ------------- */
 
 /* With the watch's lock: it wants a copy, has one in flight, or has ended. */
 void copier_call(struct watch *watch);
+/* Whether the device has memory for another copy. */
+bool copier_has_room(const struct watch *watch);
 /* Without its lock: a launch of it waits for its copy, for a moment. */
 void copier_await(struct watch *watch);
 /* Until the copier is not at the watch. */

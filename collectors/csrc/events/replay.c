@@ -184,7 +184,9 @@ static bool begin(struct watch *watch, const struct launch_beginning *launch, ui
     watch->launches += launch->passed.count;
     if (launch->passed.any)
         watch->last_stream = UNKNOWN_STREAM;
-    if (launch->admitted) {
+    if (lasting_on()) {
+        copied = lasting_launch(watch, stream, record);
+    } else if (launch->admitted) {
         uint32_t earlier = watch->launches++;
         copied = launch_copy(watch, stream, stream_id, earlier, record);
         *compared = earlier < ALWAYS_TIMED_LAUNCHES || is_compared(watch);
@@ -308,7 +310,7 @@ static uint32_t told_spares(int id, bool admitted) {
     if (!watch)
         return most;
     pthread_mutex_lock(&watch->lock);
-    if (watch->in_flight)
+    if (watch->in_flight || watch->lasting)
         most = 0;
     else if (admitted && watch->copies)
         most = is_compared(watch) ? 0 : until_due(watch);

@@ -90,6 +90,10 @@ static int add(struct watch *watch) {
 /* No copy may take this graph's place; a note records why. */
 void watch_refuse(struct watch *watch, const char *why) {
     watch->copies = false;
+    if (lasting_on()) {
+        lasting_refused(watch, why);
+        return;
+    }
     if (watch->refused || visits_on()) /* windows of CUPTI time its nodes */
         return;
     watch->refused = true;
@@ -275,7 +279,7 @@ static void instantiated(struct watch *watch, CUgraphExec exec) {
     if (watch->refused)
         copier_call(watch); /* to release what copies need */
     watch->flags &= ~(uint64_t)INSTANTIATE_UPLOAD; /* needs a stream; the launch uploads */
-    if (watch->copies && wants_copies() && !visits_on()) {
+    if (watch->copies && wants_copies() && !visits_on() && !lasting_on()) {
         bool never;
         watch_calibrated(watch, &never); /* else the copier tries again */
         if ((watch->wanted = !paused()))
@@ -320,6 +324,7 @@ void watch_release(struct watch *watch) {
     struct watch taken = {.copy = watch->copy, .clone = watch->clone, .level = watch->level,
                           .followed = watch->followed};
     watch->copies = watch->wanted = false;
+    lasting_over(watch);
     watch->copy = NULL;
     watch->clone = NULL;
     watch->level = NULL;
@@ -358,7 +363,7 @@ GVIZ_EXPORT void gviz_unwatch(int id) {
 
 /* Its graph is still as it was instantiated. */
 void watch_instantiated(CUgraph graph, CUgraphExec exec) {
-    if (!atomic_load(&standing_in) || !wants_copies() || !executable_is_wanted(exec))
+    if (!atomic_load(&standing_in) || !(wants_copies() || lasting_on()) || !executable_is_wanted(exec))
         return;
     uint64_t begin_ns = now_ns();
     struct level *level = level_read(graph, 0);
@@ -377,6 +382,8 @@ void watch_instantiated(CUgraph graph, CUgraphExec exec) {
         } else {
             instantiated(watch, exec);
             executable_watch(exec, id);
+            if (lasting_on())
+                lasting_begin(watch, id);
         }
     }
     level_free(level);
@@ -497,7 +504,8 @@ void watch_stop(void) {
             watch_refuse(watch, "the GPU has little free memory, and a copy of the graph would take some");
         watch->copies = false;
         lost += watch->in_flight;
-        if (!watch->in_flight && stopped)
+        bool runs = watch->in_flight || (watch->lasting && watch->copy && !copy_finished(watch->copy));
+        if (!runs && stopped)
             watch_release(watch);
     }
     table_first = table_count;

@@ -77,6 +77,10 @@ enum record_type {
     RECORD_TRIAL = 71, /* A trial of an executable's graph */
     RECORD_TRIAL_REFUSED = 72, /* A trial was not made, or none of an executable's graph */
     RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
+    RECORD_CRUMBS = 80, /* The words of file crumbs that launches of an executable write */
+    RECORD_CRUMBS_REFUSED = 81, /* Launches of an executable leave no crumbs, or no more of them */
+    RECORD_FAULT = 82, /* The GPU failed, or a launch makes no progress */
+    RECORD_BLOCK = 83, /* A block of device memory that the program has allocated or mapped, or freed */
 };
 
 /* Cause of the begin or the end of a period */
@@ -152,6 +156,12 @@ enum change_kind {
     CHANGE_PRIORITY = 3,
     CHANGE_MOVE = 4,
     CHANGE_JOIN = 5,
+};
+
+/* A thing that the black box sees while the program runs */
+enum fault_kind {
+    FAULT_ERROR = 1,
+    FAULT_STALL = 2,
 };
 
 /* The beginning of a segment file */
@@ -239,6 +249,13 @@ struct trial_pair {
     uint64_t edited_ns; /* with it */
 };
 _Static_assert(sizeof(struct trial_pair) == 16, "its size");
+
+/* A node whose end leaves a crumb, in a CRUMBS record */
+struct crumb {
+    uint32_t graph_id;
+    uint32_t node_id;
+};
+_Static_assert(sizeof(struct crumb) == 8, "its size");
 
 /* A GPU */
 struct device_record {
@@ -695,5 +712,43 @@ struct trial_refused_record {
     /* then: why: in words */
 };
 _Static_assert(sizeof(struct trial_refused_record) == 16, "its size");
+
+/* The words of file crumbs that launches of an executable write */
+struct crumbs_record {
+    uint32_t graph_id;
+    uint32_t exec_id;
+    uint32_t first; /* place of the first word */
+    uint32_t crumb_count; /* of struct crumb that follow: of the words after the first */
+    /* then: crumbs */
+};
+_Static_assert(sizeof(struct crumbs_record) == 16, "its size");
+
+/* Launches of an executable leave no crumbs, or no more of them */
+struct crumbs_refused_record {
+    uint32_t graph_id;
+    uint32_t exec_id;
+    /* then: why: in words */
+};
+_Static_assert(sizeof(struct crumbs_refused_record) == 8, "its size");
+
+/* The GPU failed, or a launch makes no progress */
+struct fault_record {
+    uint64_t time_ns;
+    uint32_t kind; /* enum fault_kind */
+    int32_t result; /* CUresult */
+    uint32_t exec_id; /* of the executable whose launch was seen to fail or to stall; 0: not known */
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct fault_record) == 24, "its size");
+
+/* A block of device memory that the program has allocated or mapped, or freed */
+struct block_record {
+    uint64_t time_ns;
+    uint64_t address;
+    uint64_t bytes; /* of memory that is freed, those in which the blocks begin that are */
+    uint32_t freed; /* 1, else 0 */
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct block_record) == 32, "its size");
 
 #endif

@@ -46,23 +46,29 @@ static int reserve(int file, uint64_t bytes) {
     return error;
 }
 
-static int open_segment(uint64_t bytes) {
-    char path[3100];
-    snprintf(path, sizeof path, "%s/%06u.segment", directory, next_index);
+void *spool_map(const char *path, size_t bytes) {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
-        return -1;
+        return NULL;
     int error = reserve(file, bytes);
     void *memory = error ? MAP_FAILED
                          : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    error = error ? error : errno;
     close(file);
-    if (memory == MAP_FAILED) {
-        error = error ? error : errno;
-        unlink(path);
-        errno = error;
-        return -1;
-    }
-    segment = memory;
+    if (memory != MAP_FAILED)
+        return memory;
+    unlink(path);
+    errno = error;
+    return NULL;
+}
+
+static int open_segment(uint64_t bytes) {
+    char path[3100];
+    snprintf(path, sizeof path, "%s/%06u.segment", directory, next_index);
+    struct segment_header *made = spool_map(path, bytes);
+    if (!made)
+        return -1; /* the one before takes the last words */
+    segment = made;
     capacity = bytes;
     segment->version = SPOOL_VERSION;
     segment->number = next_index++;

@@ -17,6 +17,8 @@ void spool_abandon(void);
 /* Append one record made of up to several pieces. Returns 0, or -1 when the disk is full. */
 int spool_append(uint32_t type, const struct slice *slices, int count);
 int spool_append_one(uint32_t type, const void *data, size_t size);
+/* Make a file of so many bytes, reserved and zero, and map it. NULL: errno says why. */
+void *spool_map(const char *path, size_t bytes);
 bool spool_is_open(void);
 const char *spool_directory(void);
 uint64_t spool_bytes(void);

@@ -15,6 +15,7 @@
         __attribute__((section("gviz_locks"), used)) = &name
 
 enum capture_range { RANGE_NONE = 0, RANGE_PROFILER = 1, RANGE_NVTX = 2 };
+enum black_box { BLACK_BOX_OFF = 0, BLACK_BOX_CORE = 1, BLACK_BOX_LAYER = 2, BLACK_BOX_NODE = 3 };
 enum policy { POLICY_FIRST = 0, POLICY_EVERY = 1, POLICY_ALL = 2, POLICY_PERIOD = 3 };
 
 struct options {
@@ -32,6 +33,8 @@ struct options {
     uint32_t capture_range;      /* enum capture_range: the program's own ranges are periods */
     uint32_t cupti_windows;      /* without CUPTI but for moments, behind the gate */
     uint64_t trial_ns;           /* host time that trials of a graph may take, 0: there are none */
+    uint64_t stall_ns;           /* without progress of a launch that leaves crumbs, 0: never said */
+    uint32_t black_box;          /* enum black_box */
 };
 
 /* LEFT: another profiler has CUPTI, the spool is open. */

@@ -1,4 +1,6 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
+#include "blackbox/blackbox.h"
+#include "blocks/blocks.h"
 #include "calls/calls.h"
 #include "events/events.h"
 #include "subscriber/subscriber.h"
@@ -76,8 +78,11 @@ static void exec_made(const CUpti_CallbackData *data) {
 GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     if (data->site == 0 && calls[cbid].kind != CALL_OTHER)
         context_notice(data->context);
-    if (calls[cbid].kept)
+    if (calls[cbid].kept) {
+        blackbox_call(data, cbid);
+        blocks_call(data, cbid);
         trial_call(data, cbid);
+    }
     switch (calls[cbid].kind) {
     case CALL_OPERATION:
         operation(data, cbid);
@@ -158,6 +163,7 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
     case RESOURCE_GRAPHNODE_CREATED:
         if (!thread->instantiating)
             nodes_created(graph, data->context);
+        blackbox_node_made(graph->node);
         break;
     case RESOURCE_GRAPHNODE_CLONED:
         nodes_cloned(graph);

@@ -5,15 +5,6 @@
 #include "records/records.h"
 #include "trial/trial.h"
 
-/* ---- blocks.c: the device memory of the process, from its calls -------------------------------- */
-
-/* A call by its name: whether it is one of these. */
-bool blocks_wants(uint32_t cbid, const char *name);
-void blocks_call(const CUpti_CallbackData *data, uint32_t cbid);
-/* Whether all of these bytes are in one block. */
-bool blocks_hold(CUdeviceptr address, size_t bytes);
-void blocks_reset(void);
-
 /* ---- image.c: what is read of an image; cubin.c and fat.c read for it ------------------------------- */
 
 struct variable {
@@ -59,20 +50,6 @@ bool images_hold(CUdeviceptr address, size_t bytes);
 /* The variables of modules that were asked for, to be freed; NULL without memory. */
 struct block *images_blocks(size_t *count);
 void images_reset(void);
-
-/* ---- growth.c: what the driver takes for itself ------------------------------------------------------ */
-
-bool growth_wants(uint32_t cbid, const char *name);
-void growth_call(const CUpti_CallbackData *data, uint32_t cbid);
-/* Around what gviz makes itself, on one thread. */
-void growth_open(void);
-void growth_close(void);
-/* Another call of the program that may change what is free. */
-void growth_disturb(void);
-/* Bytes since growth_begin(), less what it gave back. */
-int64_t growth_bytes(void);
-void growth_begin(void);
-void growth_reset(void);
 
 /* ---- kernels.c: those of gviz's own -------------------------------------------------------------- */
 

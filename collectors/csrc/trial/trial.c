@@ -216,21 +216,19 @@ void trial_call(const CUpti_CallbackData *data, uint32_t cbid) {
         return;
     growth_call(data, cbid);
     images_call(data, cbid);
-    blocks_call(data, cbid);
 }
 
 void trial_start(void) {
     if (!bench_find_gate())
         return;
-    blocks_reset();
     images_reset();
     growth_reset();
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
         const char *name = NULL;
         if (cupti.cuptiGetCallbackName(DOMAIN_DRIVER_API, id, &name) != 0 || !name)
             continue;
-        bool wanted[] = {blocks_wants(id, name), images_want(id, name), growth_wants(id, name)};
-        if (wanted[0] || wanted[1] || wanted[2])
+        bool wanted[] = {images_want(id, name), growth_wants(id, name)};
+        if (wanted[0] || wanted[1])
             calls_keep(id);
     }
     atomic_store(&on, true);

@@ -9,6 +9,7 @@
 #ifndef GVIZ_TRIAL_H
 #define GVIZ_TRIAL_H
 
+#include "blocks/blocks.h"
 #include "events/events.h"
 
 /* Calls are watched, and the gate tells of them; the contexts are not made yet. */
@@ -24,18 +25,6 @@ void trial_context_ends(CUcontext context);
 void trial_launch(CUgraphExec exec, CUstream stream);
 
 /* What slices of other wings need too. */
-
-/* ---- blocks.c: the device memory of the process, from its calls -------------------------------- */
-
-struct block {
-    CUdeviceptr address;
-    size_t bytes;
-};
-
-/* Why the memory of the process cannot be accounted for, or NULL. Needs the context. */
-const char *blocks_obstacle(int device);
-/* A copy of them, in order, to be freed; NULL without memory. */
-struct block *blocks_list(size_t *count, size_t *bytes);
 
 /* ---- obstacle.c: which graphs are not launched in slices ------------------------------------------ */
 

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from gviz.model import FailedCapture
 from gviz.recording import CaptureFailure, InstantiateFailure
 from gviz.report.document import Sentence, ns, say
+from gviz.report.info.fault_sentences import fault_paragraph
 from gviz.report.summary import RunSummary
 from gviz.text import counted
 
 
 def failures(summary: RunSummary) -> Iterator[Sentence]:
     """Yield what failed, the most important first."""
+    for fault in summary.faults:
+        yield say(fault_paragraph(fault))
     for capture in summary.capture_failures:
         yield from _capture(capture)
     for failure in summary.instantiate_failures:

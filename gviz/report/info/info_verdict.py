@@ -116,6 +116,8 @@ def _slowest(graph: GraphSummary) -> Sentence:
 
 def _failed(summary: RunSummary) -> Sentence:
     parts = []
+    if summary.faults:
+        parts.append(f"the black box has {counted(len(summary.faults), 'fault')}")
     if summary.capture_failures:
         count = counted(len(summary.capture_failures), "capture")
         parts.append(f"{count} failed")
@@ -126,6 +128,6 @@ def _failed(summary: RunSummary) -> Sentence:
         count = counted(summary.reinstantiations.count, "instantiation")
         parts.append(f"{count} could have been updates")
     if parts:
-        return say(f"{'; '.join(parts)}.")
+        return say(f"{capitalized('; '.join(parts))}.")
     more = "; 'gviz analyze' says what to change" if summary.graphs else ""
     return say(f"No capture or instantiation failed{more}.")

@@ -15,6 +15,7 @@ from gviz.recording import DAMAGE, RecordingWriter, rows, table_of, unreadable_s
 from gviz.runs import IdCounter, RunBuilder
 from gviz.spool.folding.agreement import give_up_contradicted
 from gviz.spool.folding.allocations import build_allocations, build_graph_memory
+from gviz.spool.folding.black_box import fold_faults
 from gviz.spool.folding.eager import fold_operations
 from gviz.spool.folding.event_bias import bias_measurements
 from gviz.spool.folding.event_times import (
@@ -157,6 +158,10 @@ class _Fold:
         self._write_host()
         self.builder.add(*life.rows())
         self.builder.add(*fold_trials(self.contents, graphs))
+        if not self.is_growing:
+            ended = bool(self.contents.ended or self.well_ended)
+            faults = fold_faults(self.contents, graphs, self.spool, has_ended=ended)
+            self.builder.add(*faults)
         self.builder.add_columns(rows.ApiCall, life.calls)
         self.builder.finish()
 
@@ -257,6 +262,7 @@ class _Fold:
             )  # fmt: skip
         homeless = launches.homeless_records + self.contents.activity_stream.homeless
         self.notes += refusal_notes(self.contents, graphs)
+        self.notes += _crumb_notes(self.contents, graphs)
         if homeless:
             self.measurements["records_without_launch"] = (
                 float(homeless), "records",
@@ -428,6 +434,15 @@ def _works(graphs: Graphs) -> list[CapturedWork]:
         CapturedWork.from_columns(level.row.graph_id, level.nodes, level.edges[:, :2])
         for level in graphs.levels.values()
         if level.row.origin != "body"
+    ]
+
+
+def _crumb_notes(contents: Contents, graphs: Graphs) -> list[tuple[str, str]]:
+    """Return a note for each executable whose launches leave no crumbs."""
+    return [
+        ("limit", f"{graphs.top_of(exec_id).row.name}: its launches leave no crumbs: {why}")
+        for exec_id, why in contents.crumb_refusals.items()
+        if exec_id in graphs.execs
     ]
 
 

@@ -9,6 +9,7 @@ from gviz.spool.records.ending import mark_terminated as mark_terminated
 from gviz.spool.records.ending import well_ended as well_ended
 from gviz.spool.records.enums import STACK_REASONS as STACK_REASONS
 from gviz.spool.records.enums import ChangeKind as ChangeKind
+from gviz.spool.records.enums import FaultKind as FaultKind
 from gviz.spool.records.enums import PeriodReason as PeriodReason
 from gviz.spool.records.enums import TrialKind as TrialKind
 from gviz.spool.records.enums import TrialResults as TrialResults
@@ -19,12 +20,16 @@ from gviz.spool.records.event_records import NodeTimesRecord as NodeTimesRecord
 from gviz.spool.records.events import EVENT_TAKERS as EVENT_TAKERS
 from gviz.spool.records.failure_records import CaptureErrorRecord as CaptureErrorRecord
 from gviz.spool.records.failure_records import CaptureFailedRecord as CaptureFailedRecord
+from gviz.spool.records.failure_records import CrumbsRecord as CrumbsRecord
+from gviz.spool.records.failure_records import FaultRecord as FaultRecord
 from gviz.spool.records.failure_records import InstantiateFailedRecord as InstantiateFailedRecord
 from gviz.spool.records.failure_records import UpdateFailedRecord as UpdateFailedRecord
 from gviz.spool.records.failure_records import UpdatesPassedRecord as UpdatesPassedRecord
 from gviz.spool.records.failure_records import UpdatesRecord as UpdatesRecord
 from gviz.spool.records.format import CAPTURE_LEGACY_STREAM as CAPTURE_LEGACY_STREAM
 from gviz.spool.records.format import CAPTURE_STREAM_DESTROYED as CAPTURE_STREAM_DESTROYED
+from gviz.spool.records.format import CORE_DUMP_FILE as CORE_DUMP_FILE
+from gviz.spool.records.format import CRUMBS_FILE as CRUMBS_FILE
 from gviz.spool.records.format import LAUNCH_NODE_LEVEL as LAUNCH_NODE_LEVEL
 from gviz.spool.records.format import NO_NODE as NO_NODE
 from gviz.spool.records.format import NO_STREAM as NO_STREAM
@@ -47,6 +52,7 @@ from gviz.spool.records.graph_walk import GraphWalk as GraphWalk
 from gviz.spool.records.life import LIFE_TAKERS as LIFE_TAKERS
 from gviz.spool.records.life import LifeContents as LifeContents
 from gviz.spool.records.life import UpdatesPassed as UpdatesPassed
+from gviz.spool.records.memory_records import BlockRecord as BlockRecord
 from gviz.spool.records.memory_records import GraphMemoryRecord as GraphMemoryRecord
 from gviz.spool.records.nesting import NESTING_TAKERS as NESTING_TAKERS
 from gviz.spool.records.packed import PackedRecords as PackedRecords

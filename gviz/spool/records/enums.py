@@ -69,6 +69,13 @@ class ChangeKind(IntEnum):
     JOIN = 5
 
 
+class FaultKind(IntEnum):
+    """A thing that the black box sees while the program runs."""
+
+    ERROR = 1  # a call returned an error that stays
+    STALL = 2  # a launch made no progress for as long as was given
+
+
 class StackReason(IntEnum):
     """Cause of the lack of a Python stack, in place of a stack's number."""
 

@@ -1,10 +1,10 @@
-"""Records of updates, and of captures, updates and instantiations that failed."""
+"""Records of updates, of what of them, captures and instantiations failed, and of faults."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from gviz.spool.records.structure import I32, U32, U64
+from gviz.spool.records.structure import I32, U32, U64, Tail, Text
 
 
 class CaptureErrorRecord(NamedTuple):
@@ -158,3 +158,65 @@ class InstantiateFailedRecord(NamedTuple):
     result: I32
     detail: I32
     error_node: U64
+
+
+class Crumb(NamedTuple):
+    """A node whose end leaves a crumb, in a CRUMBS record."""
+
+    graph_id: U32
+    node_id: U32
+
+
+class CrumbsRecord(NamedTuple):
+    """The words of file ``crumbs`` that launches of an executable write.
+
+    A launch clears them when it begins. The first is written when it ends, the others when their
+    nodes have ended.
+
+    Attributes
+    ----------
+    first
+        place of the first word
+    crumb_count
+        of struct crumb that follow: of the words after the first
+    """
+
+    graph_id: U32
+    exec_id: U32
+    first: U32
+    crumb_count: U32
+    crumbs: Annotated[Any, Tail()] = b""
+
+
+class CrumbsRefusedRecord(NamedTuple):
+    """Launches of an executable leave no crumbs, or no more of them.
+
+    Attributes
+    ----------
+    why
+        in words
+    """
+
+    graph_id: U32
+    exec_id: U32
+    why: Text = ""
+
+
+class FaultRecord(NamedTuple):
+    """The GPU failed, or a launch makes no progress.
+
+    Attributes
+    ----------
+    kind
+        enum fault_kind
+    result
+        CUresult
+    exec_id
+        of the executable whose launch was seen to fail or to stall; 0: not known
+    """
+
+    time_ns: U64
+    kind: U32
+    result: I32
+    exec_id: U32
+    reserved: U32 = 0

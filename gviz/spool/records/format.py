@@ -20,6 +20,11 @@ SPOOL_SUFFIX = "-spool"
 CONTROL_SOCKET = "control.socket"
 #: File in a job's directory, with a process id: a request to begin that came before CUDA was used.
 START_REQUEST_PREFIX = "start-"
+#: File beside the segments that launches write while they run, words of 32 bits (CrumbsRecord);
+#: or a link to one in memory.
+CRUMBS_FILE = "crumbs"
+#: File beside the segments that the driver writes when a kernel fails.
+CORE_DUMP_FILE = "core.nvcudmp"
 #: The answer to a request from another namespace of the network, behind it the sender's address.
 ANSWER_PREFIX = "answer-"
 NO_STREAM = 0xFFFFFFFF
@@ -88,6 +93,10 @@ class RecordType(IntEnum):
     TRIAL = 71
     TRIAL_REFUSED = 72
     STOPPED = 75
+    CRUMBS = 80
+    CRUMBS_REFUSED = 81
+    FAULT = 82
+    BLOCK = 83
 
 
 #: In place of an executable's id in a walk: the walk belongs to the failure record after it.

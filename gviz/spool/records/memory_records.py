@@ -40,3 +40,21 @@ class FreedRecord(NamedTuple):
     address: U64
     call: U32
     thread_id: U32
+
+
+class BlockRecord(NamedTuple):
+    """A block of device memory that the program has allocated or mapped, or freed.
+
+    Attributes
+    ----------
+    bytes
+        of memory that is freed, those in which the blocks begin that are
+    freed
+        1, else 0
+    """
+
+    time_ns: U64
+    address: U64
+    bytes: U64
+    freed: U32
+    reserved: U32 = 0

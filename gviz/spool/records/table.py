@@ -27,6 +27,7 @@ from gviz.spool.records.call_records import (
 )
 from gviz.spool.records.enums import (
     ChangeKind,
+    FaultKind,
     MemoryStep,
     PeriodReason,
     StackReason,
@@ -45,6 +46,10 @@ from gviz.spool.records.event_records import (
 from gviz.spool.records.failure_records import (
     CaptureErrorRecord,
     CaptureFailedRecord,
+    Crumb,
+    CrumbsRecord,
+    CrumbsRefusedRecord,
+    FaultRecord,
     InstantiateFailedRecord,
     UpdateFailedRecord,
     UpdatesPassedRecord,
@@ -66,6 +71,7 @@ from gviz.spool.records.graph_records import (
     ParameterRecord,
 )
 from gviz.spool.records.memory_records import (
+    BlockRecord,
     DeviceMemoryRecord,
     FreedRecord,
     GraphMemoryRecord,
@@ -95,6 +101,7 @@ NODE_TIME = Layout(NodeTime)
 OPERATION = Layout(Operation)
 TRIAL_EDIT = Layout(TrialEdit)
 TRIAL_PAIR = Layout(TrialPair)
+CRUMB = Layout(Crumb)
 
 DEVICE = Layout(DeviceRecord)
 PERIOD = Layout(PeriodRecord)
@@ -136,6 +143,10 @@ OPERATIONS = Layout(OperationsRecord)
 REFUSED = Layout(RefusedRecord)
 TRIAL = Layout(TrialRecord)
 TRIAL_REFUSED = Layout(TrialRefusedRecord)
+CRUMBS = Layout(CrumbsRecord)
+CRUMBS_REFUSED = Layout(CrumbsRefusedRecord)
+FAULT = Layout(FaultRecord)
+BLOCK = Layout(BlockRecord)
 
 #: The structures that are no record of their own: parts of the file, and of other records.
 PARTS: tuple[Layout[Any], ...] = (
@@ -147,11 +158,12 @@ PARTS: tuple[Layout[Any], ...] = (
     OPERATION,
     TRIAL_EDIT,
     TRIAL_PAIR,
+    CRUMB,
 )
 #: Numbers in records that stand for a word.
 ENUMS: tuple[type[IntEnum], ...] = (
     PeriodReason, WindowReason, MemoryStep, StackReason, NameKind, TrialKind, TrialResults,
-    ChangeKind,
+    ChangeKind, FaultKind,
 )  # fmt: skip
 #: The layout of each type of record.
 LAYOUTS: dict[RecordType, Layout[Any]] = {
@@ -195,6 +207,10 @@ LAYOUTS: dict[RecordType, Layout[Any]] = {
     RecordType.GRAPH_ORIGIN: GRAPH_ORIGIN,
     RecordType.TRIAL: TRIAL,
     RecordType.TRIAL_REFUSED: TRIAL_REFUSED,
+    RecordType.CRUMBS: CRUMBS,
+    RecordType.CRUMBS_REFUSED: CRUMBS_REFUSED,
+    RecordType.FAULT: FAULT,
+    RecordType.BLOCK: BLOCK,
 }
 #: What the types of record hold that are text alone.
 TEXTS: dict[RecordType, str] = {

@@ -1,3 +1,4 @@
+from gviz.spool.streams.black_box import MadeCrumbs as MadeCrumbs
 from gviz.spool.streams.consistency import cut_launches as cut_launches
 from gviz.spool.streams.consistency import impossible_launches as impossible_launches
 from gviz.spool.streams.contents import Contents as Contents

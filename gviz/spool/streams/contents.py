@@ -18,9 +18,11 @@ from gviz.spool.records import (
     LIFE_TAKERS,
     NESTING_TAKERS,
     AutogradRecord,
+    BlockRecord,
     CalibrationRecord,
     CreatedRecord,
     DeviceRecord,
+    FaultRecord,
     FunctionRecord,
     GraphMemoryRecord,
     GraphWalk,
@@ -47,6 +49,7 @@ from gviz.spool.records import (
 )
 from gviz.spool.records import format as f
 from gviz.spool.streams.activity_stream import ActivityStream, GraphTimes
+from gviz.spool.streams.black_box import BLACK_BOX_TAKERS, MadeCrumbs
 from gviz.spool.streams.fences import Fences, fences_of
 from gviz.spool.streams.launch_stream import LaunchStream
 from gviz.spool.streams.operation_stream import OperationStream
@@ -94,6 +97,11 @@ class Contents:
     node_times: list[NodeTimesRecord] = field(default_factory=list)
     calibrations: list[CalibrationRecord] = field(default_factory=list)
     trials: list[MadeTrial | TrialRefusedRecord] = field(default_factory=list)
+    crumbs: list[MadeCrumbs] = field(default_factory=list)
+    #: why launches leave no crumbs, by the executable's id
+    crumb_refusals: dict[int, str] = field(default_factory=dict)
+    faults: list[FaultRecord] = field(default_factory=list)
+    blocks: list[BlockRecord] = field(default_factory=list)
     collectors: list[tuple[str, str]] = field(default_factory=list)
     #: why nodes of a graph are not timed, by the graph's id
     refusals: dict[int, str] = field(default_factory=dict)
@@ -429,6 +437,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.ALTERNATION: _alternation,
     **EVENT_TAKERS,
     **TRIAL_TAKERS,
+    **BLACK_BOX_TAKERS,
     **{kind: _of_life(take) for kind, take in LIFE_TAKERS.items()},
     **NESTING_TAKERS,
 }

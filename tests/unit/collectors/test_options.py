@@ -97,6 +97,9 @@ def test_options_survive_the_way_to_a_child() -> None:
         ("toggle_signal", "SIGKILL", "no signal that a program can catch"),
         ("toggle_signal", "SIGNONE", "no signal that a program can catch"),
         ("node_times", "magic", "auto, cupti, events"),
+        ("black_box", "magic", "off, core, layer, node"),
+        ("stall", "30", "give a time such as 30s"),
+        ("stall", "30s", "seen by crumbs only"),
         ("capture_range", "nvtx:", "give cudaProfilerApi, or nvtx:NAME"),
         ("capture_range", "profiler", "give cudaProfilerApi, or nvtx:NAME"),
     ],
@@ -104,3 +107,18 @@ def test_options_survive_the_way_to_a_child() -> None:
 def test_option_out_of_range_is_a_usage_error(option: str, value: object, stated: str) -> None:
     with pytest.raises(UsageError, match=stated):
         ProfileOptions(**{option: value})  # type: ignore[arg-type]
+
+
+def test_black_box_reaches_the_native_library() -> None:
+    options = ProfileOptions(black_box="layer", stall="1.5s")
+    native = options.native()
+    assert (native.black_box, native.stall_ns) == (2, 1_500_000_000)
+    assert options.measured_by == "topology"
+    assert ProfileOptions(black_box="core").measured_by == "auto"
+
+
+@pytest.mark.parametrize("other", [{"collector": "cupti"}, {"node_times": "events"}])
+def test_crumbs_and_node_times_exclude_each_other(other: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="crumbs need every launch"):
+        ProfileOptions(black_box="node", **other)  # type: ignore[arg-type]
+    assert ProfileOptions(black_box="core", **other).black_box == "core"  # type: ignore[arg-type]

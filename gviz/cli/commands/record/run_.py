@@ -17,8 +17,10 @@ import gviz
 from gviz.cli.commands.record.program import command_of, default_name
 from gviz.cli.file_mode import add_mode
 from gviz.cli.output import add_json, print_json, written_file
+from gviz.cli.parser import CommandParser
 from gviz.cli.recording_path import file_path
 from gviz.collectors import (
+    BLACK_BOXES,
     COLLECTORS,
     NODE_TIMES,
     OWN_VARIABLES,
@@ -33,7 +35,7 @@ from gviz.collectors import (
 )
 from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, UsageError
-from gviz.recording import check_output
+from gviz.recording import Recording, check_output
 from gviz.spool import attend, make_spool, spool_of
 from gviz.system import inform, say
 
@@ -43,7 +45,7 @@ RUN_VERSION = 1
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: argparse._SubParsersAction[CommandParser]) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "run",
@@ -63,6 +65,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "is taken, with -2, -3 and so on before it)",
     )
     _add_choices(parser)
+    _add_black_box(parser)
     parser.add_argument(
         "--no-gate",
         action="store_true",
@@ -147,6 +150,26 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_black_box(parser: CommandParser) -> None:
+    """Add what is left for after a fault."""
+    parser.add_argument(
+        "--black-box",
+        default="off",
+        choices=BLACK_BOXES[1:],
+        metavar="[=layer|node]",
+        help="be ready for a fault: the driver writes a core dump of a failed kernel; with =layer "
+        "or =node launches also leave crumbs at the ends of layers or of all nodes, which tell "
+        "after a fault, a stall or a kill which nodes were running, and no node times are taken",
+    )
+    parser.default_value("--black-box", "core")
+    parser.add_argument(
+        "--stall",
+        metavar="30s",
+        help="with crumbs: report a launch that makes no progress for so long (units: ms, s, min, "
+        "h)",
+    )
+
+
 def _add_periods(parser: argparse.ArgumentParser) -> None:
     """Add what says when to record."""
     parser.add_argument(
@@ -215,7 +238,8 @@ def run(args: argparse.Namespace) -> int:
         if options.paused:
             inform(f"gviz: nothing is recorded until 'gviz start {child.pid}', or gviz.start() in "
                    "the program")  # fmt: skip
-        return _attend(child, _start_writer(job, lock), options, _Outcome(args.json, output))
+        outcome = _Outcome(args.json, output, options.black_box != "off")
+        return _attend(child, _start_writer(job, lock), options, outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +248,18 @@ class _Outcome:
 
     is_wanted: bool
     output: Path | None
+    has_black_box: bool = False
+
+    def say_faults(self) -> None:
+        """Say what the black box has, a paragraph each; nothing where nothing failed."""
+        if self.has_black_box and self.output is not None and self.output.exists():
+            from gviz.model import summarize_faults
+            from gviz.report import fault_paragraph
+
+            with Recording(self.output) as recording:
+                for run in recording.fetch_runs():
+                    for fault in summarize_faults(recording, run.run_id):
+                        say(f"gviz: {fault_paragraph(fault)}")
 
     def report(self, code: int) -> None:
         """Print it; whatever takes no output changes nothing of how the program ended."""
@@ -315,6 +351,8 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         node_times=args.node_times,
         trials=args.trials,
         trial_budget_s=args.trial_budget,
+        black_box=args.black_box,
+        stall=args.stall,
         overwrite=args.overwrite,
     )
 
@@ -391,6 +429,7 @@ def _finish(writer: JobWriter | None, process_id: int, code: int, outcome: _Outc
     try:
         if writer is not None:
             writer.wait(process_id, code)
+        outcome.say_faults()
         outcome.report(code)
     except Exception as error:
         with contextlib.suppress(Exception):

@@ -41,6 +41,7 @@ SHOWN = {
     4: "CuPy fork-join pipeline",
     5: "CuPy fork-join pipeline",
     6: "CuPy fork-join pipeline",
+    7: "CuPy fork-join pipeline",
 }
 
 

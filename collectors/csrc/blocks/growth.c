@@ -4,8 +4,8 @@
  * besides the program's blocks is known to be the driver's. A call beside which another thread made
  * one is not counted: then more is in use than is accounted for, and nothing is tried.
  */
+#include "blocks/blocks.h"
 #include "calls/calls.h"
-#include "trial/parts.h"
 
 #include <stdatomic.h>
 #include <string.h>

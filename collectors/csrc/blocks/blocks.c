@@ -1,10 +1,11 @@
-/* The device memory of the process: blocks, from the calls that make and free them.
+/* A table of blocks, in order of address.
  *
- * A trial is undone by restoring all of it. So it has to be all: what the process holds must be what
+ * A trial is undone by restoring all of them. So it has to be all: what the process holds must be what
  * these calls gave it, and none of it may be seen from elsewhere.
  */
+#include "blocks/blocks.h"
 #include "calls/calls.h"
-#include "trial/parts.h"
+#include "spool/spool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +60,10 @@ static size_t free_before; /* any was made; 0: not known */
 static bool forbidden;     /* memory that is not saved */
 static bool graph_memory;  /* an allocation was captured */
 static bool lost;          /* a block could not be kept */
+static _Atomic bool on;
+static bool recorded;
 
-void blocks_reset(void) {
-    memset(effect_of, 0, sizeof effect_of);
-    count = free_before = 0;
-    forbidden = graph_memory = lost = false;
-}
-
-bool blocks_wants(uint32_t cbid, const char *name) {
+static bool wants(uint32_t cbid, const char *name) {
     size_t length = strlen(name);
     if (length > 5 && (strcmp(name + length - 5, "_ptsz") == 0 || strcmp(name + length - 5, "_ptds") == 0))
         length -= 5;
@@ -74,6 +71,19 @@ bool blocks_wants(uint32_t cbid, const char *name) {
         if (strlen(effects[i].name) == length && memcmp(effects[i].name, name, length) == 0)
             effect_of[cbid] = (uint8_t)effects[i].effect;
     return effect_of[cbid] != NO_EFFECT;
+}
+
+void blocks_start(bool in_spool) {
+    memset(effect_of, 0, sizeof effect_of);
+    count = free_before = 0;
+    forbidden = graph_memory = lost = false;
+    recorded = in_spool;
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
+        const char *name = NULL;
+        if (cupti.cuptiGetCallbackName(DOMAIN_DRIVER_API, id, &name) == 0 && name && wants(id, name))
+            calls_keep(id);
+    }
+    atomic_store(&on, true);
 }
 
 /* -- the table, with the lock ------------------------------------------------------------------------ */
@@ -91,7 +101,14 @@ static size_t place_of(CUdeviceptr address) {
     return low;
 }
 
+static void record(CUdeviceptr address, size_t bytes, bool freed) {
+    const struct block_record made = {now_ns(), address, bytes, freed, 0};
+    if (recorded)
+        spool_append_one(RECORD_BLOCK, &made, sizeof made);
+}
+
 static void add(CUdeviceptr address, size_t bytes) {
+    record(address, bytes, false);
     if (count == room) {
         size_t wanted = room ? 2 * room : 256;
         struct block *grown = realloc(blocks, wanted * sizeof *grown);
@@ -111,6 +128,7 @@ static void add(CUdeviceptr address, size_t bytes) {
 /* Those that begin in a range. */
 static void remove_from(CUdeviceptr address, size_t bytes) {
     size_t at = place_of(address), last = at;
+    record(address, bytes, true);
     while (last < count && blocks[last].address < address + bytes)
         last++;
     memmove(blocks + at, blocks + last, (count - last) * sizeof *blocks);
@@ -163,7 +181,7 @@ static void done(const uintptr_t *words, enum effect effect) {
 
 void blocks_call(const CUpti_CallbackData *data, uint32_t cbid) {
     enum effect effect = (enum effect)effect_of[cbid];
-    if (effect == NO_EFFECT)
+    if (effect == NO_EFFECT || !atomic_load(&on))
         return;
     growth_disturb();
     if (data->site == 0 && effect != FREES && effect != UNMAPS)

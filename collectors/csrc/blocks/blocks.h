@@ -1,0 +1,37 @@
+/* Blocks: the device memory of the process, from the calls that make and free it. */
+#ifndef GVIZ_BLOCKS_H
+#define GVIZ_BLOCKS_H
+
+#include "state/state.h"
+
+struct block {
+    CUdeviceptr address;
+    size_t bytes;
+};
+
+/* Calls are watched. `recorded`: blocks go into the spool, too. */
+void blocks_start(bool recorded);
+/* A call that was kept (calls_keep), before and after it is made. */
+void blocks_call(const CUpti_CallbackData *data, uint32_t cbid);
+/* Why the memory of the process cannot be accounted for, or NULL. Needs the context. */
+const char *blocks_obstacle(int device);
+/* Whether all of these bytes are in one block. */
+bool blocks_hold(CUdeviceptr address, size_t bytes);
+/* A copy of them, to be freed; NULL without memory. */
+struct block *blocks_list(size_t *count, size_t *bytes);
+
+/* ---- growth.c: what the driver takes for itself ------------------------------------------------------ */
+
+bool growth_wants(uint32_t cbid, const char *name);
+void growth_call(const CUpti_CallbackData *data, uint32_t cbid);
+/* Around what gviz makes itself, on one thread. */
+void growth_open(void);
+void growth_close(void);
+/* Another call of the program that may change what is free. */
+void growth_disturb(void);
+/* Bytes since growth_begin(), less what it gave back. */
+int64_t growth_bytes(void);
+void growth_begin(void);
+void growth_reset(void);
+
+#endif

@@ -1,0 +1,1 @@
+from gviz.spool.folding.black_box.faults import fold_faults as fold_faults
