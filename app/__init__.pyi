@@ -1,6 +1,11 @@
 from gviz.app.files.page_links import graph_page as graph_page
 from gviz.app.html_file.file import write_html as write_html
 from gviz.app.html_file.launches import parse_launch as parse_launch
+from gviz.app.server.access.admission import CodeError as CodeError
+from gviz.app.server.access.links import LinkGiver as LinkGiver
 from gviz.app.server.access.links import fetch_links as fetch_links
+from gviz.app.server.access.listening import bind as bind
+from gviz.app.server.access.security import CODE as CODE
+from gviz.app.server.access.security import AccessRules as AccessRules
 from gviz.app.server.server import Options as Options
 from gviz.app.server.server import serve as serve

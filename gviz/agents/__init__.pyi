@@ -3,3 +3,4 @@ from gviz.agents.recording_set import RecordingSet as RecordingSet
 from gviz.agents.stdio import serve_stdio as serve_stdio
 from gviz.agents.verbs import Allowed as Allowed
 from gviz.agents.verbs import all_verbs as all_verbs
+from gviz.agents.web import serve_http as serve_http

@@ -1,3 +1,4 @@
+from gviz.app.server.access.admission import CodeError as CodeError
 from gviz.app.server.access.connections import CLEANUP_SECONDS as CLEANUP_SECONDS
 from gviz.app.server.access.connections import MOST_CONNECTIONS as MOST_CONNECTIONS
 from gviz.app.server.access.connections import guard as guard

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask, Response, request
+from werkzeug.http import dump_cookie
 from werkzeug.sansio.http import parse_cookie
 
 from gviz.app.server.access.admission import Admission, CodeError
@@ -71,6 +72,10 @@ class AccessRules:
         """Say whether a Cookie header has the secret of a session."""
         # Another service of this host may have set one of the same name, or one that is no UTF-8.
         return any(map(self.admission.accepts, parse_cookie(header).getlist(_COOKIE)))
+
+    def cookie(self, session: str) -> str:
+        """Return the Set-Cookie header that has the secret of a session."""
+        return dump_cookie(_COOKIE, session, httponly=True, samesite="Strict", path=self.prefix)
 
 
 def content_security_policy(script_hashes: Iterable[str]) -> str:
@@ -152,7 +157,7 @@ def _welcome(access: AccessRules, landing: Callable[[], str], is_admitted: bool)
     else:
         response = Response(status=302, headers={"Location": target})
     if session is not None:
-        response.set_cookie(_COOKIE, session, httponly=True, samesite="Strict", path=access.prefix)
+        response.headers.add("Set-Cookie", access.cookie(session))
     response.headers["Cache-Control"] = "no-store"
     return response
 

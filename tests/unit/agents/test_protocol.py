@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +60,61 @@ def test_client_of_the_package_starts_the_command(small_recording: Path) -> None
             await look_around(client)
 
     anyio.run(talk)
+
+
+@pytest.fixture(scope="module")
+def served(small_recording: Path) -> Iterator[Callable[[], str]]:
+    """Run ``gviz mcp --http``; yields what returns an address that admits a client once."""
+    command = [sys.executable, "-P", "-m", "gviz", "mcp", "--http", "--port=0", "--json"]
+    with subprocess.Popen(
+        [*command, str(small_recording)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        addresses = [json.loads(process.stdout.readline())["address"]]
+        addresses.append(process.stderr.readline().split()[-1])
+        yield addresses.pop
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 0
+
+
+def test_client_of_the_package_comes_by_http(served: Callable[[], str]) -> None:
+    async def talk() -> None:
+        # With the address as it was printed: the package's client keeps the cookie.
+        async with Client(served()) as client:
+            await look_around(client)
+
+    anyio.run(talk)
+
+
+def test_stranger_is_not_admitted_by_http(served: Callable[[], str]) -> None:
+    address = served()
+    plain = address.partition("?")[0]
+    call = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+    kind = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+    def status(url: str, data: bytes | None = call, **headers: str) -> int:
+        request = urllib.request.Request(url, data, kind | headers)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+        except urllib.error.URLError:  # refused while it was still being sent
+            return 413
+
+    assert status(plain) == 403
+    assert status(f"{plain}?code=wrong") == 403
+    assert status(address, Host="evil.example") == 403
+    assert status(address, Origin="http://evil.example") == 403
+    assert status(plain, Authorization="Bearer wrong") == 403
+    # By hand the code is exchanged for a header, once.
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        name, _, value = answer.read().decode().strip().partition(": ")
+    assert status(address, Accept="*/*") == 403
+    assert status(plain, **{name: value}) != 403
+    assert status(plain, b"x" * 2_000_000, **{name: value}) == 413
 
 
 def test_without_the_package_the_command_says_how_to_have_it(

@@ -6,10 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.output import print_json
 from gviz.cli.recording_path import file_path
+from gviz.errors import UsageError
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
+
+#: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
+MCP_VERSION = 1
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -19,8 +24,8 @@ def add_parser(subparsers: Subparsers) -> None:
         help="answer programs that read profiles, by the Model Context Protocol",
         description="Serve recordings to a program that reads profiles, such as an agent with a "
         "language model, by the Model Context Protocol on standard input and output: the client "
-        "starts it. docs/agents.md describes the verbs. Nothing but these recordings can be read. "
-        "Needs the library of the extra mcp.",
+        "starts it; or by HTTP. docs/agents.md describes the verbs. Nothing but these recordings "
+        "can be read. Needs the library of the extra mcp.",
     )
     parser.add_argument(
         "file",
@@ -30,11 +35,38 @@ def add_parser(subparsers: Subparsers) -> None:
         help="recording (.gviz); a folder means its *.gviz, also those that come later (default: "
         "this folder)",
     )
+    parser.add_argument(
+        "--http",
+        action="store_true",
+        help="answer clients of this machine by HTTP, until Ctrl-C; the address is printed",
+    )
+    parser.add_argument(
+        "--port",
+        type=int,
+        metavar="N",
+        help="with --http: port to listen on; 0 lets the system pick (default: 8765 or the next "
+        "free one)",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="with --http: print JSON as soon as clients can connect: mcp_version, address (one "
+        "that works once)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until the client ends; return 0."""
-    from gviz.agents import Allowed, Desk, RecordingSet, all_verbs, serve_stdio
+    """Serve until the client ends, or by HTTP until interrupted; return 0."""
+    from gviz.agents import Allowed, Desk, RecordingSet, all_verbs, serve_http, serve_stdio
 
+    if not arguments.http and (arguments.json or arguments.port is not None):
+        raise UsageError("--port and --json are for --http; without it the client has both streams")
     recordings = RecordingSet(arguments.file or [Path()])
-    return serve_stdio(Desk(recordings, all_verbs(Allowed())))
+    desk = Desk(recordings, all_verbs(Allowed()))
+    if not arguments.http:
+        return serve_stdio(desk)
+    return serve_http(desk, arguments.port, _announce if arguments.json else None)
+
+
+def _announce(address: str) -> None:
+    print_json({"mcp_version": MCP_VERSION, "address": address})
