@@ -28,5 +28,7 @@ from gviz.collectors.requests import Request as Request
 from gviz.collectors.requests import RequestAnswer as RequestAnswer
 from gviz.collectors.requests import find_awaited as find_awaited
 from gviz.collectors.requests import find_recorded as find_recorded
+from gviz.collectors.trying import TriedEdit as TriedEdit
+from gviz.collectors.trying import try_edits as try_edits
 from gviz.collectors.watching.handed_graph import watch as watch
 from gviz.collectors.writer import JobWriter as JobWriter

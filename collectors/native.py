@@ -12,6 +12,8 @@ from gviz.errors import REINSTALL, CollectorError
 
 RANGE_NONE, RANGE_PROFILER, RANGE_NVTX = range(3)
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL, POLICY_PERIOD = range(4)
+#: Pairs of launches of a trial (collectors/csrc/trial/parts.h).
+MOST_PAIRS = 40
 #: The taker installed last, and those that a thread would not leave: C holds no reference.
 _takers: list[object] = []
 _DECIDE_CALLBACK = ctypes.CFUNCTYPE(
@@ -178,6 +180,15 @@ def _library() -> ctypes.CDLL:
     library.gviz_nvtx_push.restype = None
     library.gviz_nvtx_pop.restype = None
     library.gviz_nvtx_depth.restype = ctypes.c_uint32
+    library.gviz_try.restype = ctypes.c_char_p
+    number = ctypes.POINTER(ctypes.c_uint32)
+    library.gviz_try.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_uint32,
+        ctypes.POINTER(ctypes.c_uint64),
+        number,
+        number,
+    ]
     return library
 
 
@@ -294,6 +305,22 @@ def resume() -> None:
 def pause() -> None:
     """End the period of recording; waits for the work of an open window, 2 s at most."""
     _library().gviz_pause()
+
+
+def try_edit(graph_exec: int, kind: int) -> tuple[list[tuple[int, int]], int, str | None]:
+    """Launch a copy of an executable with an edit (TrialKind) against one without, now.
+
+    Returns
+    -------
+    tuple
+        Pairs of times (ns, without the edit and with it), TrialResults, and why there are none.
+    """
+    pairs = (ctypes.c_uint64 * (2 * MOST_PAIRS))()
+    count, results = ctypes.c_uint32(), ctypes.c_uint32()
+    why = _library().gviz_try(graph_exec, kind, pairs, ctypes.byref(count), ctypes.byref(results))
+    times = list(pairs)[: 2 * count.value]
+    found = list(zip(times[::2], times[1::2], strict=True))
+    return found, results.value, None if why is None else why.decode(errors="replace")
 
 
 def is_on() -> bool:

@@ -61,6 +61,9 @@ class ProfiledBlock:
         What measures: ``"cupti"``; ``"events"``, without CUPTI, for graphs of PyTorch and CuPy
         and those given to ``gviz.watch``; ``"topology"``, the same without node times; ``"auto"``:
         CUPTI if it can be had, else events; in a program under ``gviz run`` as that says.
+    trials
+        Try edits of graphs between launches (docs/what_if.md). That needs the gate from the
+        program's start, so the recording says that nothing was tried: ``gviz run --trials`` does.
     overwrite
         Replace an existing file.
 
@@ -94,6 +97,7 @@ class ProfiledBlock:
         paused: bool = False,
         toggle_signal: str | None = None,
         collector: str = "auto",
+        trials: bool = False,
         overwrite: bool = False,
     ) -> None:
         self.path = Path(path)
@@ -108,6 +112,7 @@ class ProfiledBlock:
             paused=paused,
             toggle_signal=toggle_signal,
             collector=collector,
+            trials=trials,
             overwrite=overwrite,
         )
         check_output(self.path, overwrite=overwrite)

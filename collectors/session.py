@@ -102,6 +102,8 @@ class Session:
             self._note(f"nothing was recorded: {why}", kind="warning")
             say(f"gviz: nothing is recorded: {why}")
             return
+        if self.options.trials and self._job is None:
+            say("gviz: nothing is tried: trials need the gate; use 'gviz run --trials PROGRAM'")
         self._stacks.install()
         self._nvtx.install()
         self._record_function.install()

@@ -178,6 +178,30 @@ def watch(graph: Any = None, *, graph_exec: Any = None, unchanged: bool = False)
     return Watched(graph, graph_exec, unchanged=unchanged)
 
 
+def executable_of(graph: Any) -> int:
+    """Return the handle of the executable of a graph that was instantiated.
+
+    Raises
+    ------
+    UsageError
+        If it has none, or is no graph that gviz knows.
+    """
+    framework, plain = _framework(graph), _plain(graph)
+    if framework == "torch":
+        read = getattr(type(plain), "raw_cuda_graph_exec", None)
+        if read is None:
+            raise UsageError("this PyTorch does not say which executable a CUDAGraph has; use 2.9")
+        # The patch takes a call for the program's, which may update it.
+        return int(getattr(read, "__wrapped__", read)(plain))
+    if framework == "cupy":
+        return int(plain.graphExec)
+    if framework == "cuda.core":
+        if _makes(plain):
+            raise UsageError("a description of a graph has no executable; give what it completes")
+        return int(plain.handle)
+    return _handle(plain)
+
+
 # -- frameworks, known by their modules: none is imported here ------------------------------
 
 

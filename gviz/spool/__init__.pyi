@@ -5,7 +5,10 @@ from gviz.spool.processes.left_over import add_left_over as add_left_over
 from gviz.spool.processes.left_over import fold_left_over as fold_left_over
 from gviz.spool.processes.snapshot import Answer as Answer
 from gviz.spool.processes.snapshot_process import SnapshotProcess as SnapshotProcess
+from gviz.spool.records import TrialKind as TrialKind
+from gviz.spool.records import TrialResults as TrialResults
 from gviz.spool.records import table as table
+from gviz.spool.records import word_of as word_of
 from gviz.spool.records.ending import LEFT_WITH as LEFT_WITH
 from gviz.spool.records.ending import mark_terminated as mark_terminated
 from gviz.spool.records.enums import StackReason as StackReason

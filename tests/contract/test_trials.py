@@ -408,3 +408,72 @@ def test_graph_that_does_not_repeat_itself_has_no_results_compared(
         found = [(t.kind, t.results) for t in trials_of(recording)]
     results = ["different"] * 2 + ["not tested"] * 3
     assert found == [*zip([*KINDS, "delay"], results, strict=True)]
+
+
+#: Edits that are tried where the program asks for them, and what came of them.
+ASKED = """
+def ask(graph_exec, edits=("implied", "order", "serial", "priority")):
+    found = gviz.try_edits(graph_exec, edits)
+    print(json.dumps([[t.edit, t.count, t.results, t.refusal] for t in found]), file=sys.stderr)
+"""
+
+
+def asked(fake: Backend, folder: Path, text: str, *options: str) -> list[list[object]]:
+    """Run a script that asks, plainly and with trials; return what it was told with trials."""
+    plain, tried = folder / "plain", folder / "tried"
+    plain.mkdir()
+    tried.mkdir()
+    expected = run_script(fake, plain, text)
+    assert expected.returncode == 0, expected.stderr
+    done = run_script(fake, tried, text, *options, "-o", "x.gviz")
+    assert (done.returncode, done.stdout) == (0, expected.stdout), done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("[["))
+    found: list[list[object]] = json.loads(line)
+    return found
+
+
+def test_program_asks_for_edits_and_goes_on_as_plain(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{SUMS}{ASKED}{FORK}graph_exec = cuda.instantiate(graph)\nlaunches(graph_exec, 6)\n"
+        "ask(graph_exec)\nlaunches(graph_exec, 2)\nreport()\n"
+    )
+    nothing = "the graph has nothing that this edit changes"
+    assert asked(fake, tmp_path, text, "--trials") == [
+        ["implied", 0, "not tested", nothing],
+        ["order", 40, "equal", None],
+        ["serial", 40, "equal", None],
+        ["priority", 0, "not tested", nothing],
+    ]
+
+
+def test_edits_that_were_asked_for_are_refused_with_the_reason(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = f"{SUMS}{ASKED}{FORK}graph_exec = cuda.instantiate(graph)\nlaunches(graph_exec, 6)\n"
+    gate = "trials need the gate from the program's start: run it with 'gviz run --trials'"
+    cases = {
+        "untried": ("", (), gate),
+        "ungated": ("", ("--no-gate",), gate),
+        "unknown": ("graph_exec = 4096\n", ("--trials",), "it is no executable that gviz has "
+                    "seen instantiated"),
+        "unlaunched": ("graph_exec = cuda.instantiate(graph)\n", ("--trials",), "no launch of it "
+                       "was timed yet, or its context is not current: launch it some times first"),
+    }  # fmt: skip
+    for name, (added, options, why) in cases.items():
+        (tmp_path / name).mkdir()
+        script = f"{text}{added}ask(graph_exec, ['order'])\nreport()\n"
+        assert asked(fake, tmp_path / name, script, *options) == [["order", 0, "not tested", why]]
+
+
+def test_profile_without_the_gate_tries_nothing_and_says_so(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{SUMS}{CHAIN}with gviz.profile('x.gviz', trials=True):\n"
+        "    launches(cuda.instantiate(graph), 10)\nreport()\n"
+    )
+    done = run_script(fake, tmp_path, text)
+    assert (done.returncode, json.loads(done.stdout)["sums"][1]) == (0, 120.0), done.stderr
+    assert "nothing is tried: trials need the gate; use 'gviz run --trials PROGRAM'" in done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        assert trials_of(recording) == []
+        notes = [note.text for note in recording.fetch_notes(1)]
+    assert any("nothing was tried: trials need the gate" in note for note in notes)

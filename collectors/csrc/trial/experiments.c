@@ -67,6 +67,19 @@ void experiments_plan_delays(struct experiments *these, const struct level *leve
     add_delays(these, TRIAL_LAYER, layers, layers_find(level, layers, MOST_LAYERS));
 }
 
+bool experiments_keep(struct experiments *these, enum trial_kind kind) {
+    size_t kept = 0;
+    these->delays = true; /* none are to come */
+    for (size_t i = 0; i < these->count; i++) {
+        if (these->all[i].kind == TRIAL_CONTROL || these->all[i].kind == kind)
+            these->all[kept++] = these->all[i];
+        else
+            free(these->all[i].edits.edits);
+    }
+    these->count = kept;
+    return kept > 1;
+}
+
 /* -- the one that is made ---------------------------------------------------------------------------------- */
 
 struct experiment *experiments_current(struct experiments *these) {

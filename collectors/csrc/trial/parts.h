@@ -136,6 +136,8 @@ struct experiments {
 /* Plan what needs no times; then delays, once launch_ns is known. */
 void experiments_plan(struct experiments *these, const struct loan *loan);
 void experiments_plan_delays(struct experiments *these, const struct level *level);
+/* The control and those of one kind alone. Returns whether there are any of that. */
+bool experiments_keep(struct experiments *these, enum trial_kind kind);
 /* NULL: all were made. */
 struct experiment *experiments_current(struct experiments *these);
 void experiments_next(struct experiments *these);

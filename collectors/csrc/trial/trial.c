@@ -19,6 +19,14 @@
 #define LONGEST_NS (8 * MILLISECOND_NS)
 static const char budget[] = "its budget (--trial-budget) was spent";
 
+/* Of an experiment that the program asked for (gviz.try_edits): its pairs, or why there are none. */
+struct answer {
+    enum trial_kind kind;
+    struct trial_pair *pairs;
+    uint32_t count, results;
+    char why[256];
+};
+
 struct subject {
     int watch;
     CUgraphExec exec;
@@ -28,6 +36,7 @@ struct subject {
     bool lent;
     struct loan loan;
     struct experiments experiments;
+    struct answer *answer; /* NULL: all is tried, between launches */
     struct subject *next;
 };
 
@@ -43,6 +52,8 @@ static void refuse(struct subject *subject, enum trial_kind kind, const char *wh
     struct trial_refused_record record = {subject->loan.graph_id, exec_id, kind, 0};
     struct slice slices[] = {{&record, sizeof record}, {why, strlen(why)}};
     spool_append(RECORD_TRIAL_REFUSED, slices, 2);
+    if (subject->answer)
+        snprintf(subject->answer->why, sizeof subject->answer->why, "%s", why);
 }
 
 static void write(const struct subject *subject, const struct experiment *experiment, uint64_t saved_bytes) {
@@ -56,6 +67,12 @@ static void write(const struct subject *subject, const struct experiment *experi
                              {experiment->edits.edits, experiment->edits.count * sizeof(struct trial_edit)},
                              {experiment->pairs, experiment->count * sizeof(struct trial_pair)}};
     spool_append(RECORD_TRIAL, slices, 3);
+    struct answer *answer = subject->answer;
+    if (answer && answer->kind == experiment->kind) {
+        memcpy(answer->pairs, experiment->pairs, experiment->count * sizeof *answer->pairs);
+        answer->count = experiment->count;
+        answer->results = record.results;
+    }
 }
 
 /* -- what a subject has ---------------------------------------------------------------------------------- */
@@ -104,6 +121,8 @@ static bool begin(struct subject *subject) {
     const char *why = lend_begin(subject->watch, &subject->loan);
     subject->lent = !why;
     bool known = !why && subject->loan.extent_ns && is_current(subject->loan.context);
+    if (!why && !known && subject->answer)
+        why = "no launch of it was timed yet, or its context is not current: launch it some times first";
     if (!why && !known) {
         lend_end(&subject->loan); /* how long it takes is not known yet */
         subject->lent = false;
@@ -119,6 +138,8 @@ static bool begin(struct subject *subject) {
         why = graph_obstacle(subject->loan.level);
     if (!why && !subject->experiments.planned)
         experiments_plan(&subject->experiments, &subject->loan);
+    if (!why && subject->answer && !experiments_keep(&subject->experiments, subject->answer->kind))
+        why = "the graph has nothing that this edit changes";
     if (why)
         finish(subject, TRIAL_ANY, why);
     return !why;
@@ -207,6 +228,38 @@ void trial_launch(CUgraphExec exec, CUstream launched_on) {
     if (subject && !subject->over && ++subject->launches > LAUNCHES_BEFORE)
         try_once(subject);
     pthread_mutex_unlock(&lock);
+}
+
+/* -- asked for by the program -------------------------------------------------------------------------------- */
+
+/* With the lock. */
+static void make_now(CUgraphExec exec, struct answer *answer) {
+    struct subject subject = {.watch = executable_watch_of(exec), .exec = exec, .answer = answer};
+    if (!subject.watch)
+        snprintf(answer->why, sizeof answer->why, "it is no executable that gviz has seen instantiated");
+    while (subject.watch && !subject.over)
+        try_once(&subject);
+}
+
+/* For Python: `pairs` has room for MOST_PAIRS; valid until the thread calls again. NULL: it was tried. */
+GVIZ_EXPORT const char *gviz_try(CUgraphExec exec, uint32_t kind, struct trial_pair *pairs, uint32_t *count,
+                                 uint32_t *results) {
+    static __thread struct answer answer;
+    answer = (struct answer){.kind = (enum trial_kind)kind, .pairs = pairs};
+    *count = *results = 0;
+    if (!atomic_load(&on))
+        return "trials need the gate from the program's start: run it with 'gviz run --trials'";
+    if (paused() || captures_known())
+        return "recording is paused, or a stream is captured";
+    pthread_mutex_lock(&lock);
+    bool inside = this_thread()->inside;
+    this_thread()->inside = true; /* calls of its own are no calls of the program */
+    make_now(exec, &answer);
+    this_thread()->inside = inside;
+    pthread_mutex_unlock(&lock);
+    *count = answer.count;
+    *results = answer.results;
+    return answer.count ? NULL : answer.why;
 }
 
 /* -- on and off ---------------------------------------------------------------------------------------------- */
