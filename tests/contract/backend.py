@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from contract.left_spool import LEAVES_SPOOL, fold_spool
+
 from gviz.recording.reader import Recording
 
 _PROGRAMS = Path(__file__).parent / "programs.py"
@@ -67,6 +69,7 @@ class Backend:
         environment: Mapping[str, str] | None = None,
         script: str = _PROGRAMS.name,
         measured_by: str | None = None,
+        writer: bool = False,
         **options: Any,
     ) -> Outcome:
         """Run a program in a process of its own.
@@ -81,12 +84,16 @@ class Backend:
             The file beside this one that has the program.
         measured_by
             gviz.profile's ``collector``.
+        writer
+            Have gviz.profile start its writer; else this process makes the recording, as one does.
         options
             Arguments of gviz.profile.
         """
         settings = dict(sorted((environment or {}).items()))
         if measured := measured_by or self.measured_by:
             options["collector"] = measured
+        if not (writer or self.is_real):
+            settings[LEAVES_SPOOL] = "1"
         key = json.dumps([program, collector, settings, options])
         if key not in self._done:
             arguments = [str(_PROGRAMS.with_name(script)), program, collector]
@@ -109,4 +116,5 @@ class Backend:
             check=False,
         )
         facts = json.loads(done.stdout) if done.returncode == 0 else {}
-        return Outcome(done.returncode, done.stderr, facts, output)
+        said = fold_spool(output) if LEAVES_SPOOL in settings else ""
+        return Outcome(done.returncode, done.stderr + said, facts, output)

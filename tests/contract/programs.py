@@ -23,6 +23,7 @@ from typing import Any
 from contract import driver
 from contract.cases import GRAPH_SHAPES, NODE_KINDS, Facts, build_shape, spin
 from contract.driver import Arguments, Driver, DriverError, Handle
+from contract.left_spool import leave_spool
 from contract.life_programs import LIFE_PROGRAMS
 from contract.nested import NESTED_PROGRAMS
 from contract.watched import WATCHED
@@ -492,6 +493,7 @@ PROGRAMS |= {f.__name__: f for f in WATCHED}
 
 def run(name: str, collector: str, output: Path, options: Facts) -> Facts:
     """Run a program under a collector; return what it did."""
+    leave_spool()
     facts: Facts
     started_ns = time.time_ns()
     if collector == "gviz":

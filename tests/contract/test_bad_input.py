@@ -58,7 +58,7 @@ def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_stress(backend: Backend, program: str, **options: object) -> Outcome:
     """Run a program of stress_programs.py; it must end well."""
-    outcome = backend.run(program, script="stress_programs.py", **options)
+    outcome = backend.run(program, script="stress_programs.py", writer=True, **options)
     assert outcome.returncode == 0, outcome.stderr
     return outcome
 

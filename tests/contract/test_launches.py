@@ -124,8 +124,8 @@ class TestLaunches:
         assert any("before gviz attached" in note.text for note in recording.fetch_notes(RUN))
 
     def test_second_profile_starts_afresh(self, record: Record, backend: Backend) -> None:
-        recording = record("twice", overwrite=True)
-        facts = backend.run("twice", overwrite=True).facts
+        recording = record("twice", writer=True, overwrite=True)
+        facts = backend.run("twice", writer=True, overwrite=True).facts
         graphs = {g.origin: g for g in top_graphs(recording)}
         assert set(graphs) == {"late", "explicit"}
         assert len(launch_ids(recording, graphs["late"])) == facts["late_launches"]
@@ -134,8 +134,8 @@ class TestLaunches:
     def test_forked_child_leaves_the_recording_alone(
         self, record: Record, backend: Backend
     ) -> None:
-        recording = record("forking")
-        facts = backend.run("forking").facts
+        recording = record("forking", writer=True)
+        facts = backend.run("forking", writer=True).facts
         (graph,) = top_graphs(recording)
         ids = launch_ids(recording, graph)
         assert len(ids) == facts["launches"]
@@ -209,7 +209,7 @@ class TestLaunches:
     def test_exception_of_the_program_comes_out_and_the_recording_stays(
         self, backend: Backend
     ) -> None:
-        outcome = backend.run("raising")
+        outcome = backend.run("raising", writer=True)
         assert outcome.returncode == 1
         assert "LookupError: raised by the program" in outcome.stderr
         with outcome.recording() as recording:

@@ -19,8 +19,9 @@ from gviz.recording.reader import Recording
 def stress(backend: Backend, program: str, collector: str = "gviz") -> Outcome:
     """Run a program, recording every launch node by node; it must end well and say nothing."""
     outcome = backend.run(
-        program, collector, script="stress_programs.py", node_launches="all", eager_operations=0
-    )
+        program, collector, script="stress_programs.py", writer=True, node_launches="all",
+        eager_operations=0,
+    )  # fmt: skip
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stderr == ""
     return outcome
