@@ -4,6 +4,7 @@ Part ``sum``: the kernel that compares memory against the same in numpy. Part ``
 program runs plainly and under ``gviz run --trials``, in turns; exit code and output, a digest of
 all that its launches left, must be equal. What was tried or refused is printed, with how far a copy
 is from another and from the executable, and what delays in a chain lengthen it by (1 is expected).
+Program ``asked`` calls gviz.try_edits, whose answers stand in its errors.
 Writes gpu_whatif.json and the recordings into $OUT or build/gpu_whatif. ::
 
     python -P bench/gpu_whatif.py [sum | programs | PROGRAM] [--budget-s S]
@@ -78,12 +79,17 @@ with streams[0]:
     put(step, ys[0]), put(mix, ys[0])
     streams[0].synchronize()
     streams[0].begin_capture()
-    {"chain": chain, "branch": branch, "priority": branch, "implied": implied}[kind]()
+    {"chain": chain, "branch": branch, "asked": branch, "priority": branch,
+     "implied": implied}[kind]()
     graph = streams[0].end_capture()
-for _ in range(400):
+for at in range(400):
     graph.launch(streams[0])
     streams[0].synchronize()
     time.sleep(0.001)
+    if at == 20 and kind == "asked":
+        import gviz
+        for found in gviz.try_edits(graph):
+            print(found, file=sys.stderr)
 cp.cuda.Device().synchronize()
 print(hashlib.sha256(b"".join(y.get().tobytes() for y in ys)).hexdigest())
 sys.exit(3)
@@ -110,6 +116,7 @@ print(hashlib.sha256(x.cpu().numpy().tobytes()).hexdigest())
 PROGRAMS = {
     "chain": (CUPY, "chain"),
     "branch": (CUPY, "branch"),
+    "asked": (CUPY, "asked"),
     "priority": (CUPY, "priority"),
     "implied": (CUPY, "implied"),
     "torch": (TORCH, ""),

@@ -392,6 +392,53 @@ def test_gpu_without_room_to_save_memory_is_left_alone(fake: Backend, tmp_path: 
     assert [t.refusal for t in made] == [why]
 
 
+def test_allocation_that_is_refused_in_a_slice_is_not_the_programs(
+    fake: Backend, tmp_path: Path
+) -> None:
+    held = "held = [cuda.allocate(1 << 20) for _ in range(2)]\n"
+    launched = "launches(cuda.instantiate(graph), 60)\nreport()\nsys.exit(5)\n"
+    text = f"{SUMS}{CHAIN}{held}{launched}"
+    printed, recording = run_plain_and_tried(
+        fake, tmp_path, text, code=5, FAKE_LARGEST_BYTES=str(3 << 19)
+    )
+    assert printed == {"sums": [0.0, 720.0, 1440.0, 2160.0]}
+    with recording:
+        (made,) = trials_of(recording)
+    assert made.refusal == "the GPU gave no memory to save what the process has"
+
+
+def test_memory_that_the_host_reads_at_any_moment_has_what_the_program_puts_there(
+    fake: Backend, tmp_path: Path
+) -> None:
+    # A thread reads what each launch's copy brings: sums only ever grow, by whole launches.
+    text = f"""{SUMS}{FORK}
+import ctypes, threading
+pinned = cuda.allocate_pinned(1024)
+there, seen, ended = (ctypes.c_float * 256).from_address(pinned), [], threading.Event()
+ctypes.memset(pinned, 0, 1024)
+def read():
+    while not ended.is_set():
+        value = there[1]
+        if not seen or seen[-1] != value:
+            seen.append(value)
+        time.sleep(0)
+reader = threading.Thread(target=read)
+reader.start()
+graph_exec = cuda.instantiate(graph)
+for _ in range(40):
+    launches(graph_exec, 1)
+    cuda.copy(pinned, work.y, 1024, stream)
+    cuda.wait(stream)
+ended.set()
+reader.join()
+report(grows=seen == sorted(seen), whole=all(value % 15 == 0 for value in seen))
+"""
+    printed, recording = run_plain_and_tried(fake, tmp_path, text)
+    assert printed == {"sums": [0.0, 600.0, 1200.0, 1800.0], "grows": True, "whole": True}
+    with recording:
+        assert any(t.refusal is None for t in trials_of(recording))
+
+
 def test_graph_that_does_not_repeat_itself_has_no_results_compared(
     fake: Backend, tmp_path: Path
 ) -> None:
@@ -444,6 +491,34 @@ def test_program_asks_for_edits_and_goes_on_as_plain(fake: Backend, tmp_path: Pa
         ["serial", 40, "equal", None],
         ["priority", 0, "not tested", nothing],
     ]
+
+
+#: Random graphs, each tried with some of the edits, between launches that must not notice.
+SUBSETS = RANDOM.replace(
+    "    launches(graph_exec, 18)\n",
+    "    launches(graph_exec, 4)\n"
+    "    some = rng.sample(['implied', 'order', 'serial'], rng.randrange(4))\n"
+    "    tried += [[t.edit, t.results, t.refusal] for t in gviz.try_edits(graph_exec, some)]\n"
+    "    launches(graph_exec, 1)\n",
+).replace("for _ in range(GRAPHS)", "tried = []\nfor _ in range(GRAPHS)")
+
+
+def _try_subsets(fake: Backend, folder: Path, graphs: int) -> Counter[object]:
+    text = SUBSETS.replace("GRAPHS", str(graphs)) + "print(json.dumps(tried), file=sys.stderr)\n"
+    found = asked(fake, folder, text, "--trials")
+    assert {results for _, results, refusal in found if refusal is None} == {"equal"}
+    return Counter(edit for edit, _, refusal in found if refusal is None)
+
+
+def test_random_subsets_of_edits_leave_what_is_left_without(fake: Backend, tmp_path: Path) -> None:
+    assert sum(_try_subsets(fake, tmp_path, 30).values()) >= 15
+
+
+@pytest.mark.thorough
+def test_many_random_subsets_of_edits_leave_what_is_left_without(
+    fake: Backend, tmp_path: Path
+) -> None:
+    assert min(_try_subsets(fake, tmp_path, 500).values()) >= 60
 
 
 def test_edits_that_were_asked_for_are_refused_with_the_reason(

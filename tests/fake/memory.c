@@ -23,10 +23,14 @@ static struct allocation *find(CUdeviceptr address) {
     return NULL;
 }
 
+/* FAKE_LARGEST_BYTES: there is no room for more in one piece, whatever is free. */
 static CUresult allocate_pages(CUdeviceptr *address, size_t bytes, int type) {
     static uint64_t last_buffer_id;
     if (!address || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
+    size_t largest = (size_t)fake_setting("FAKE_LARGEST_BYTES");
+    if (largest && type == MEMORY_DEVICE && bytes > largest)
+        return CUDA_ERROR_OUT_OF_MEMORY;
     size_t mapped = (bytes + 4095) / 4096 * 4096;
     void *pages = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED)
