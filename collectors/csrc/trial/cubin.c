@@ -78,9 +78,7 @@ static bool read_variables(struct image *image, const struct cubin *cubin) {
             if (symbol->st_shndx != i || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
                 continue;
             known = true;
-            if (!image_add_variable(image, cubin->names + symbol->st_name,
-                                    (struct variable){.section = (uint32_t)i, .offset = symbol->st_value,
-                                                      .bytes = symbol->st_size, .section_bytes = section->sh_size}))
+            if (!image_add_variable(image, cubin->names + symbol->st_name, symbol->st_size))
                 return false;
         }
         if (!known)

@@ -21,14 +21,13 @@ static void *grown(void *array, size_t count, size_t bytes) {
     return full ? realloc(array, (count < 8 ? 8 : 2 * count) * bytes) : array;
 }
 
-bool image_add_variable(struct image *image, const char *name, struct variable variable) {
+bool image_add_variable(struct image *image, const char *name, uint64_t bytes) {
     struct variable *array = grown(image->variables, image->variable_count, sizeof *array);
     if (!array)
         return false;
     image->variables = array;
-    variable.name = strdup(name);
-    image->variables[image->variable_count++] = variable;
-    return variable.name != NULL;
+    image->variables[image->variable_count] = (struct variable){strdup(name), bytes};
+    return image->variables[image->variable_count++].name != NULL;
 }
 
 bool image_add_caller(struct image *image, const char *name) {
@@ -83,7 +82,7 @@ static bool add_declared(struct image *image, const char *declared) {
         name--;
     char text[512];
     snprintf(text, sizeof text, "%.*s", (int)(end - name), name);
-    return *text && image_add_variable(image, text, (struct variable){0});
+    return *text && image_add_variable(image, text, 0);
 }
 
 bool ptx_read(struct image *image, const char *text) {
@@ -162,8 +161,7 @@ GVIZ_EXPORT size_t gviz_image_text(const void *data, unsigned capability, char *
     if (image.fault)
         SAY("fault %s\n", image.fault);
     for (size_t i = 0; i < image.variable_count; i++)
-        SAY("variable %s %u %zu %zu\n", image.variables[i].name, image.variables[i].section,
-            (size_t)image.variables[i].offset, (size_t)image.variables[i].bytes);
+        SAY("variable %s %zu\n", image.variables[i].name, (size_t)image.variables[i].bytes);
     if (image.all_call)
         SAY("all call\n");
     for (size_t i = 0; i < image.caller_count; i++)

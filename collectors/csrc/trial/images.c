@@ -12,6 +12,7 @@
 
 #define CAPABILITY_MAJOR 75 /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR */
 #define CAPABILITY_MINOR 76
+#define BETWEEN_BYTES 256
 
 static const char unseen[] = "the module of one of its kernels was not seen to be loaded";
 static const char from_file[] = "the module of one of its kernels was loaded from a file, which is not read";
@@ -154,73 +155,51 @@ static bool is_text(const struct variable *variable) {
     return strncmp(variable->name, "$str", 4) == 0 || strncmp(variable->name, "__unnamed_", 10) == 0;
 }
 
-static bool is_first_of_section(const struct image *image, size_t i) {
-    return i == 0 || image->variables[i].section != image->variables[i - 1].section;
+static int by_address(const void *a, const void *b) {
+    const CUdeviceptr x = ((const struct block *)a)->address, y = ((const struct block *)b)->address;
+    return (x > y) - (x < y);
 }
 
-static void add_block(struct loaded *one, CUdeviceptr from, CUdeviceptr to) {
-    from &= ~(CUdeviceptr)7;
-    to = (to + 7) & ~(CUdeviceptr)7;
-    one->blocks[one->block_count++] = (struct block){from, (size_t)(to - from)};
-}
-
-/* Where a section was loaded, by those of its variables that the driver knows by name. All must agree.
- * Returns 0 where none is known. */
-static CUdeviceptr base_of(const struct image *image, size_t first, CUmodule module, bool *agree) {
-    CUdeviceptr base = 0;
-    for (size_t i = first; i < image->variable_count && image->variables[i].section == image->variables[first].section;
-         i++) {
-        const struct variable *variable = &image->variables[i];
-        CUdeviceptr at = 0;
-        size_t bytes = 0;
-        if (is_text(variable) || cuda.ModuleGetGlobal(&at, &bytes, module, variable->name) != 0)
-            continue;
-        *agree = *agree && bytes == variable->bytes && (!base || base == at - variable->offset);
-        base = at - variable->offset;
+/* The driver gives each variable a place of its own, 256 bytes after the last one (driver 580): what lies
+ * between two is padding, or a text. */
+static void join_neighbours(struct loaded *one) {
+    size_t last = 0;
+    qsort(one->blocks, one->block_count, sizeof *one->blocks, by_address);
+    for (size_t i = 1; i < one->block_count; i++) {
+        struct block *before = &one->blocks[last], next = one->blocks[i];
+        if (next.address <= before->address + before->bytes + BETWEEN_BYTES)
+            before->bytes = (size_t)(next.address + next.bytes - before->address);
+        else
+            one->blocks[++last] = next;
     }
-    return base;
+    one->block_count = one->block_count ? last + 1 : 0;
 }
 
-static bool has_only_texts(const struct image *image, size_t first) {
-    for (size_t i = first; i < image->variable_count && image->variables[i].section == image->variables[first].section;
-         i++)
-        if (!is_text(&image->variables[i]))
-            return false;
-    return true;
-}
-
-/* Of a binary: whole sections. */
-static const char *find_section(struct loaded *one, size_t first, CUmodule module) {
-    bool agree = true;
-    CUdeviceptr base = base_of(&one->image, first, module, &agree);
-    if (base && agree)
-        add_block(one, base, base + one->image.variables[first].section_bytes);
-    return (base && agree) || has_only_texts(&one->image, first) ? NULL : not_found;
-}
-
-/* Of PTX, whose compiler is the driver: each by its name. */
-static const char *find_declared(struct loaded *one, size_t i, CUmodule module) {
-    CUdeviceptr at = 0;
+/* In whole words: sums are of these. */
+static bool find_variable(struct loaded *one, const struct variable *variable, CUmodule module) {
+    CUdeviceptr at = 0, end;
     size_t bytes = 0;
-    if (cuda.ModuleGetGlobal(&at, &bytes, module, one->image.variables[i].name) != 0)
-        return not_found;
-    add_block(one, at, at + bytes);
-    return NULL;
+    if (is_text(variable))
+        return true;
+    if (cuda.ModuleGetGlobal(&at, &bytes, module, variable->name) != 0 ||
+        (variable->bytes && variable->bytes != bytes))
+        return false;
+    end = (at + bytes + 7) & ~(CUdeviceptr)7;
+    at &= ~(CUdeviceptr)7;
+    one->blocks[one->block_count++] = (struct block){at, (size_t)(end - at)};
+    return true;
 }
 
 static const char *find_variables(struct loaded *one, CUmodule module) {
     const struct image *image = &one->image;
-    const char *why = NULL;
     one->blocks = calloc(image->variable_count + 1, sizeof *one->blocks);
     if (image->variable_count && (!one->blocks || !cuda.ModuleGetGlobal))
         return not_found;
-    for (size_t i = 0; i < image->variable_count && !why; i++) {
-        if (!image->variables[i].section_bytes)
-            why = find_declared(one, i, module);
-        else if (is_first_of_section(image, i))
-            why = find_section(one, i, module);
-    }
-    return why;
+    for (size_t i = 0; i < image->variable_count; i++)
+        if (!find_variable(one, &image->variables[i], module))
+            return not_found;
+    join_neighbours(one);
+    return NULL;
 }
 
 /* With the lock. What is asked for the first time is read, and its variables found. */

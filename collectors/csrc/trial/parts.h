@@ -9,8 +9,7 @@
 
 struct variable {
     char *name;
-    uint32_t section; /* of a binary; variables of one section stand together */
-    uint64_t offset, bytes, section_bytes; /* 0: declared in PTX, which says less */
+    uint64_t bytes; /* 0: declared in PTX, and not read */
 };
 struct image {
     const void *unread; /* in a file's mapping, until it is asked for */
@@ -31,7 +30,7 @@ void image_read(struct image *image, unsigned capability);
 void image_forget(struct image *image);
 bool image_calls(const struct image *image, const char *kernel);
 /* For those that read. False: no memory, or not understood. */
-bool image_add_variable(struct image *image, const char *name, struct variable variable);
+bool image_add_variable(struct image *image, const char *name, uint64_t bytes);
 bool image_add_caller(struct image *image, const char *name);
 bool ptx_read(struct image *image, const char *text);
 bool cubin_read(struct image *image, const void *binary, size_t bytes);
