@@ -408,7 +408,7 @@ def build(seed: int) -> tuple[Plan, dict[str, set[int]]]:
     program.fork()
     if rng.random() < 0.2:
         expected |= {rule: set() for rule in plant_in_life(program)}
-    return _plan(program), expected
+    return whole_plan(program), expected
 
 
 def build_chain(program: Program) -> tuple[Plan, dict[str, set[int]]]:
@@ -420,7 +420,7 @@ def build_chain(program: Program) -> tuple[Plan, dict[str, set[int]]]:
             after = [program.tail()] if program.nodes else []
             program.add(program.kernel(memory), after)
     found = {"single-stream-capture": set(range(len(program.nodes)))} if parts > 1 else {}
-    return _plan(program), found
+    return whole_plan(program), found
 
 
 def build_small(program: Program) -> tuple[Plan, dict[str, set[int]]]:
@@ -431,10 +431,10 @@ def build_small(program: Program) -> tuple[Plan, dict[str, set[int]]]:
     program.plan |= {
         "plain_launches": program.rng.randint(40, 120), "between_calls_ns": between
     }  # fmt: skip
-    return _plan(program), {"small-graphs-back-to-back": set()} if is_fault else {}
+    return whole_plan(program), {"small-graphs-back-to-back": set()} if is_fault else {}
 
 
-def _plan(program: Program) -> Plan:
+def whole_plan(program: Program) -> Plan:
     launches = int(str(program.plan.get("launches", 5)))
     scales = [program.rng.gauss(1, SCATTER) for _ in range(launches)]
     return Plan(program.nodes, program.edges, scales=scales, **program.plan)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,10 +16,13 @@ from gviz import __version__
 from gviz.agents.answer import FENCE
 from gviz.agents.desk import Desk, Reply
 from gviz.agents.extra import load
+from gviz.agents.library import PROMPTS, TEXTS, TaskPrompt, library_text
 from gviz.agents.verb import Verb
 
 #: The server's name, for clients.
 NAME = "gviz"
+#: Characters of a prompt's argument.
+_ARGUMENT = 200
 INSTRUCTIONS = (
     "gviz answers questions about recordings of CUDA graphs. Begin with overview; each answer ends "
     "with 'next:' lines, the verbs that lead on with their arguments. A figure says in brackets "
@@ -56,11 +60,64 @@ def build_server(desk: Desk) -> Any:
 
     return server(
         NAME,
+        **_texts(types),
+        **_prompts(types),
         version=__version__,
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _texts(types: Any) -> dict[str, Any]:
+    """Return what lists the library's texts, and reads one."""
+    error = load("mcp").MCPError
+
+    async def list_resources(context: Any, params: Any) -> Any:
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=one.address, name=one.address, title=one.title, mime_type=one.media_type
+                )
+                for one in TEXTS
+            ]
+        )
+
+    async def read_resource(context: Any, params: Any) -> Any:
+        text = library_text(str(params.uri))
+        if text is None:
+            known = ", ".join(one.address for one in TEXTS)
+            raise error(types.INVALID_PARAMS, f"there is no such text; there are {known}")
+        content = types.TextResourceContents(uri=str(params.uri), text=text)
+        return types.ReadResourceResult(contents=[content])
+
+    return {"on_list_resources": list_resources, "on_read_resource": read_resource}
+
+
+def _prompts(types: Any) -> dict[str, Any]:
+    """Return what lists the prompts, and fills one in."""
+    error = load("mcp").MCPError
+    by_name = {one.name: one for one in PROMPTS}
+
+    def listed(one: TaskPrompt) -> Any:
+        arguments = [types.PromptArgument(name=n, description=m) for n, m in one.arguments]
+        return types.Prompt(name=one.name, title=one.title, arguments=arguments)
+
+    async def list_prompts(context: Any, params: Any) -> Any:
+        return types.ListPromptsResult(prompts=list(map(listed, PROMPTS)))
+
+    async def get_prompt(context: Any, params: Any) -> Any:
+        if params.name not in by_name:
+            raise error(types.INVALID_PARAMS, f"there is no such prompt; there are {[*by_name]}")
+        one, given = by_name[params.name], params.arguments or {}
+        text = one.text
+        for name, _ in one.arguments:
+            text = text.replace(f"{{{name}}}", json.dumps(given.get(name, "")[:_ARGUMENT]))
+        content = types.TextContent(type="text", text=text)
+        message = types.PromptMessage(role="user", content=content)
+        return types.GetPromptResult(description=one.title, messages=[message])
+
+    return {"on_list_prompts": list_prompts, "on_get_prompt": get_prompt}
 
 
 def _tool(types: Any, verb: Verb) -> Any:

@@ -77,6 +77,7 @@ COMMANDS = {
     "node": Command("look.node", "say all that is recorded of one node"),
     "query": Command("look.query", "print rows of a recording, by SQL"),
     "mcp": Command("look.mcp", "answer programs that read profiles, by the Model Context Protocol"),
+    "skill": Command("look.skill", "print the skill that teaches an agent to use gviz"),
     "diff": Command("compare.diff", "say what changed from one recording to another"),
     "trend": Command(
         "compare.trend",

@@ -39,6 +39,7 @@ def test_without_a_file_every_command_has_its_defaults(folder: Path, name: str) 
     words = {
         "run": ["p"], "node": ["x", "1"], "diff": ["x", "y"], "merge": ["x", "-o", "y"],
         "view": [], "demo": [], "bench": [], "doctor": [], "top": [], "completion": ["bash"],
+        "skill": [],
         "start": ["1"], "stop": ["1"], "fleet": ["query", "x"],
     }.get(name, ["x"])  # fmt: skip
     assert vars(_parse(name, *words)) == vars(build_parser(name).parse_args([name, *words]))

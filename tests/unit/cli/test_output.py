@@ -47,17 +47,18 @@ ARGUMENTS: Mapping[str, list[str | Path]] = {
     "upgrade": [OLD, "-o", "upgraded.gviz"],
     "recover": [LIVES, "-o", "recovered.gviz"],
     "completion": ["bash"],
+    "skill": [],
     "doctor": [],
     "view": [LIVES],
     "demo": [],
 }
 #: Run where there is a driver: tests/contract/test_run.py, test_periods.py, test_bench.py; below;
-#: or where the extra is: tests/unit/fleet.
-ELSEWHERE = {"run", "start", "stop", "bench", "top", "fleet"}
+#: or where the extra is: tests/unit/fleet, tests/unit/agents.
+ELSEWHERE = {"run", "start", "stop", "bench", "top", "fleet", "mcp"}
 
 
 #: What these do takes no second, or has a bar of its own, or a page that says so.
-SHORT = {"completion", "view", "demo"}
+SHORT = {"completion", "skill", "view", "demo"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

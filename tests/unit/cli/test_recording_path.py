@@ -57,6 +57,8 @@ LINES = {
         "socket": "--no-browser good --socket {bad}",
         "overlay": "--no-browser good --overlay {bad}",
     },
+    # A folder would be served until the client ends: no port has that number.
+    "mcp": {"file": "--http --port 99999 {bad}"},
     "what-if": {"recording": "{bad}"},
 }
 #: The same places, in forms that read or write in another way.
