@@ -204,6 +204,18 @@ def test_graph_that_cannot_be_copied_is_named(fake: Backend, tmp_path: Path) -> 
     assert any("leave no crumbs: it allocates or frees memory" in text for text in notes)
 
 
+def test_copy_that_takes_no_crumbs_leaves_launches_to_the_program(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = f"{SUMS}for _ in range(5):\n    cuda.launch_graph(graph_exec, stream)\nreport()\n"
+    variables = {"FAKE_NO_WRITE_NODES": "1"}
+    with run_in_black_box(fake, tmp_path, text, "--black-box=node", **variables) as recording:
+        notes = [note.text for note in recording.fetch_notes(1)]
+    why = "a copy could not be given crumbs: cuGraphAddBatchMemOpNode returned 1"
+    assert why in notes
+    assert any("leave no crumbs: a copy of it could not be made" in text for text in notes)
+
+
 def test_core_dump_alone_leaves_launches_and_node_times(fake: Backend, tmp_path: Path) -> None:
     text = (
         f"{KERNELS}good = chain_of(5, None, '')\nlaunch(good, 10)\ntime.sleep(0.2)\n"

@@ -195,9 +195,10 @@ EXPORT CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph, const
         memcpy(work.memory_operations.paramArray, params->paramArray,
                params->count * sizeof(CUstreamBatchMemOpParams));
     }
+    bool refused = fake_setting("FAKE_NO_WRITE_NODES");
     TRACED(cuGraphAddBatchMemOpNode,
            { CUgraphNode *a; CUgraph b; const CUgraphNode *c; size_t d; const void *e; },
-           params && params->count && params->paramArray ? add(node, graph, dependencies, count, &work)
+           !refused && params && params->count && params->paramArray ? add(node, graph, dependencies, count, &work)
                                                          : CUDA_ERROR_INVALID_VALUE,
            node, graph, dependencies, count, params);
 }

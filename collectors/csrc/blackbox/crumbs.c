@@ -64,13 +64,20 @@ static bool list_one(const struct level *level, size_t i, void *to) {
 
 /* -- in a copy ------------------------------------------------------------------------------------------ */
 
+static bool good_or_noted(const char *call, int result) {
+    if (result != 0)
+        note("warning", "a copy could not be given crumbs: %s returned %d", call, result);
+    return result == 0;
+}
+
 static bool add_write(CUgraph graph, const CUgraphNode *after, size_t count, uint32_t place) {
     MemoryWrite write = {.operation = WRITE_VALUE_32, .address = words_on_device(place), .value = 1,
                          .flags = WITHOUT_BARRIER};
     BatchMemOpParams params = {.count = 1, .operations = &write};
     CUgraphNode node;
     return cuda.CtxGetCurrent(&params.ctx) == 0 &&
-           cuda.GraphAddBatchMemOpNode(&node, graph, after, count, &params) == 0;
+           good_or_noted("cuGraphAddBatchMemOpNode",
+                         cuda.GraphAddBatchMemOpNode(&node, graph, after, count, &params));
 }
 
 struct placing {
@@ -105,13 +112,15 @@ static bool clear_before(const struct level *level, const struct crumbs *crumbs,
     EdgeData *plain = calloc(count + 1, sizeof *plain);
     CUcontext context = NULL;
     bool good = from && plain && cuda.CtxGetCurrent(&context) == 0 &&
-                cuda.GraphAddMemsetNode(&clear, level->graph, NULL, 0, &params, context) == 0;
+                good_or_noted("cuGraphAddMemsetNode",
+                              cuda.GraphAddMemsetNode(&clear, level->graph, NULL, 0, &params, context));
     for (size_t i = 0; good && i < count; i++)
         from[i] = clear;
     if (good)
-        good = (cuda.GraphAddDependencies
-                    ? cuda.GraphAddDependencies(level->graph, from, roots, plain, count)
-                    : cuda.GraphAddDependenciesOld(level->graph, from, roots, count)) == 0;
+        good = good_or_noted("cuGraphAddDependencies",
+                             cuda.GraphAddDependencies
+                                 ? cuda.GraphAddDependencies(level->graph, from, roots, plain, count)
+                                 : cuda.GraphAddDependenciesOld(level->graph, from, roots, count));
     free(from);
     free(plain);
     return good;
