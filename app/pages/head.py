@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from gviz.app.components import facts, select, sentence, state_badge
 from gviz.app.inspector import edges_note
-from gviz.app.pages.run import measurement_name, measurement_text
+from gviz.app.pages.measurements import measurement_list
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.views import GraphView
 from gviz.model import is_failed
@@ -143,7 +143,7 @@ def graph_facts(view: GraphView) -> Component:
     )
     edges = "unknown" if view.edge_count is None else integer(view.edge_count)
     edges += " inferred" if view.graph.edges_inferred else ""
-    recorded = view.timed_count
+    recorded = len(view.recorded_launches)
     return facts(
         [
             ("Nodes", integer(len(view.nodes)), "Of this level"),
@@ -184,7 +184,7 @@ def time_facts(view: GraphView) -> list[tuple[str, str, str]]:
 def how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> Component:
     """Return a popover: the collector, why, and what measuring cost and lost."""
     run = view.run
-    recorded = view.timed_count
+    recorded = len(view.recorded_launches)
     sentences = [
         f"Node times: {counted(recorded, 'launch', 'launches')} of {integer(view.launch_count)} "
         f"recorded by {run.collector or 'an unknown collector'}"
@@ -195,10 +195,7 @@ def how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> C
         f"Launch GPU time: {view.launch_times.method}.",
         *([] if view.inflation is None else [f"{sentence(view.inflation.to_text())}."]),
     ]
-    lines = [
-        *time_facts(view),
-        *((measurement_name(m), measurement_text(m), m.method) for m in measurements),
-    ]
+    figures = measurement_list(time_facts(view), measurements)
     return html.Details(
         className="gv-how",
         children=[
@@ -206,7 +203,7 @@ def how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> C
             html.Div(
                 [
                     *(html.P(s) for s in sentences),
-                    facts(lines, className="gv-facts gv-facts-wide") if lines else None,
+                    *figures,
                 ],
                 className="gv-how-body",
             ),

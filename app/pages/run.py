@@ -9,14 +9,12 @@ from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, facts, gpu_names, moment, note_list, state_badge
 from gviz.app.inspector import render_failures, render_lives
+from gviz.app.pages.measurements import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs, report_link
 from gviz.app.views import GraphLine, RunView
 from gviz.recording import rows
 from gviz.report import launch_text
-from gviz.text import MISSING, duration, integer, with_unit
-
-#: Nanoseconds beyond a year are points in time, not durations.
-_MOMENT_NS = 3.2e16
+from gviz.text import MISSING, duration, integer
 
 _COLUMNS: tuple[tuple[str, str], ...] = (
     ("Graph", "Click a graph to see its nodes"),
@@ -147,7 +145,7 @@ def _measurements(view: RunView) -> Component | None:
                 [
                     html.Tr(
                         [
-                            html.Td(measurement_name(m)),
+                            html.Td(measurement_name(m), title=m.name),
                             html.Td(measurement_text(m), className="gv-number"),
                             html.Td(m.method),
                         ]
@@ -157,20 +155,6 @@ def _measurements(view: RunView) -> Component | None:
             ),
         ],
     )
-
-
-def measurement_name(measurement: rows.Measurement) -> str:
-    """Return a measurement's name in words; its unit stands with the value."""
-    return measurement.name.removesuffix(f"_{measurement.unit}").replace("_", " ")
-
-
-def measurement_text(measurement: rows.Measurement) -> str:
-    """Return a measurement's value with its unit; 'not measured' where there is none."""
-    if measurement.value is None:
-        return "not measured"
-    if measurement.unit == "ns" and measurement.value > _MOMENT_NS:
-        return moment(int(measurement.value))
-    return with_unit(measurement.value, measurement.unit)
 
 
 def _environment(view: RunView) -> Component:

@@ -124,6 +124,7 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "field": "file",
             "headerName": "Recording",
+            "cellRenderer": "GvizName",
             "minWidth": 120,
             "flex": 3,
             "tooltipField": "file_name",

@@ -113,7 +113,7 @@ def use_gains(page: Page) -> None:
     """Look at what 10% off brings, choose a part there, and ask what if it were free."""
     page.keyboard.press("w")
     assert not page.locator("#dag").is_visible()
-    part = page.locator(".gv-gain:focus")
+    part = page.locator(".gv-part-gain:focus")
     said = "10% off GEMM f16/f32 64x8 brings 5.0% of the launch (share of time 49.7%), estimated "
     assert (part.get_attribute("aria-label") or "").startswith(said)
     page.keyboard.press("Enter")

@@ -6,6 +6,7 @@
  *   gain: number, low: number, high: number}} PartGain  parts of the launch; `texts` of share and gain
  * @typedef {{note: string, parts: PartGain[]}} PartGains  as gviz.app.views.verdict has it
  */
+import { inTwo } from "../core/dom.js";
 import { element } from "../core/parts.js";
 import { light } from "./findings.js";
 /** @import { Group } from "../core/bus.js" */
@@ -25,7 +26,7 @@ export class Gains {
     this.nodesOf = nodesOf;
     this.select = select;
     this.isTaken = false;
-    this.box = element("div", { class: "gv-gains" });
+    this.box = element("div", { class: "gv-gains" }, element("p", { class: "gv-muted" }, "What 10% off each part would bring is being computed."));
     this.box.hidden = true;
     this.box.addEventListener("keydown", (event) => this.key(event));
   }
@@ -56,9 +57,9 @@ export class Gains {
     const { kind, name, sentence, range, texts, share, gain, low, high } = part;
     const nodes = () => this.nodesOf(`${kind}:${name}`);
     const button = element("button", {
-      type: "button", class: "gv-gain", title: `${sentence}; ${range}`, "aria-label": `${sentence}, ${range}`, tabindex: isFirst ? "0" : "-1",
+      type: "button", class: "gv-part-gain", title: `${sentence}; ${range}`, "aria-label": `${sentence}, ${range}`, tabindex: isFirst ? "0" : "-1",
     },
-    element("span", { class: "gv-ellipsis" }, name),
+    element("span", { class: "gv-middle" }, ...inTwo(name).map((text) => element("span", {}, text))),
     element("span", { class: "gv-gain-bars" }, bar("gv-gain-share", 0, share / most), bar("gv-gain-bar", 0, TENTHS * gain / most),
       bar("gv-gain-range", TENTHS * low / most, TENTHS * high / most)),
     element("span", { class: "gv-number" }, texts[0]), element("b", { class: "gv-number" }, texts[1]));
@@ -75,7 +76,7 @@ export class Gains {
     const steps = /** @type {Record<string, number|undefined>} */ ({ ArrowDown: 1, ArrowUp: -1 });
     const step = steps[event.key];
     /** @type {HTMLElement[]} */
-    const items = Array.from(this.box.querySelectorAll(".gv-gain"));
+    const items = Array.from(this.box.querySelectorAll(".gv-part-gain"));
     const next = step && items[items.findIndex((item) => item === event.target) + step];
     if (!next) return;
     event.preventDefault();
@@ -84,7 +85,7 @@ export class Gains {
 
   focus() {
     /** @type {HTMLElement|null} */
-    const first = this.box.querySelector(".gv-gain");
+    const first = this.box.querySelector(".gv-part-gain");
     first?.focus();
   }
 }

@@ -1,6 +1,9 @@
 /** The room of the sentence over the breakdown: so many lines at first, and all of them where a reader wants more. */
 import { element } from "../core/parts.js";
 
+/** Height of a line (px), and lines that there are always, as styles/breakdown.css has them. */
+const LINE = 21;
+const LEAST_LINES = 2;
 /** On the breakdown while the sentence has the room that it needs. */
 const WHOLE = "gv-breakdown-said";
 
@@ -9,12 +12,12 @@ export class Headline {
   constructor(box, sentence) {
     this.box = box;
     this.sentence = sentence;
+    /** What it says while no question is answered. @type {(string|Node)[]} */ this.verdict = [];
+    /** What a question got for an answer; null: none is asked. @type {(string|Node)[]|null} */ this.answered = null;
     this.room = element("div", { class: "gv-headline-room" }, sentence);
     this.more = element("button", { type: "button", class: "gv-headline-more", title: "The whole sentence, caveats included" });
     this.more.addEventListener("click", () => this.say(!this.isWhole));
     this.say(false);
-    /** What it says while no question is answered. @type {(string|Node)[]} */ this.verdict = [];
-    /** What a question got for an answer; null: none is asked. @type {(string|Node)[]|null} */ this.answered = null;
     this.observer = new ResizeObserver(() => this.fit());
     this.observer.observe(this.room);
   }
@@ -47,6 +50,8 @@ export class Headline {
   /** Offer more where something of it is hidden, and less where all of it is said. */
   fit() {
     const { scrollHeight } = this.sentence;
+    // No line is kept for what is not said; the choices beside it have two.
+    if (this.verdict.length) this.box.style.setProperty("--gv-needed-lines", String(Math.max(LEAST_LINES, Math.ceil((scrollHeight - 1) / LINE))));
     this.more.hidden = !this.isWhole && scrollHeight <= this.room.clientHeight + 1;
   }
 

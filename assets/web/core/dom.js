@@ -44,3 +44,11 @@ export function append(tag, className, parent) {
   parent.appendChild(made);
   return made;
 }
+
+/** Characters at the end of a name that stay where it is cut: siblings often differ there. */
+const TAIL = 7;
+/** A name so short is cut no better in its middle. */
+const LEAST = 13;
+
+/** The beginning of a name, which is cut, and its end, which is not; "": there is none apart. @param {string} name @returns {[string, string]} */
+export const inTwo = (name) => (name.length < LEAST ? [name, ""] : [name.slice(0, -TAIL), name.slice(-TAIL)]);

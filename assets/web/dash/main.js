@@ -36,9 +36,9 @@ window.dash_clientside = {
   gvizRuns: runs,
   gvizState: pageState,
 };
-const { gvizBar, gvizCount, gvizDuration, GvizLink, GvizPick } = runs;
+const { gvizBar, gvizCount, gvizDuration, GvizLink, GvizName, GvizPick } = runs;
 window.dashAgGridFunctions = { gvizBar, gvizCount, gvizDuration };
-window.dashAgGridComponentFunctions = { GvizLink, GvizPick };
+window.dashAgGridComponentFunctions = { GvizLink, GvizName, GvizPick };
 
 for (const part of [progress, keys, split, graphPage, links, places, contents, picks, ranks, pageState, upload]) part.listen();
 grid.standIn();

@@ -1,4 +1,5 @@
 // The table of runs: its numbers, bars and links, and its order in the address.
+import { inTwo } from "../core/dom.js";
 import * as format from "../core/format.js";
 import * as pageHistory from "./history.js";
 import * as dashProps from "./props.js";
@@ -21,14 +22,24 @@ export const gvizBar = (value, most) => {
  */
 export function GvizLink({ value, data, colDef }) {
   const href = data[`${colDef.field}_href`];
-  if (!href) return React.createElement("span", { className: "gv-muted" }, value);
+  const name = GvizName({ value });
+  if (!href) return React.createElement("span", { className: "gv-muted" }, name);
   /** @param {any} event */
   const go = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     pageHistory.go(href);
   };
-  return React.createElement("a", { href, onClick: go, title: value, className: "gv-graph-link" }, value);
+  return React.createElement("a", { href, onClick: go, title: value, className: "gv-graph-link" }, name);
+}
+
+/**
+ * A name, cut in its middle where the cell is narrow.
+ * @param {{value: string}} given
+ */
+export function GvizName({ value }) {
+  const [head, tail] = inTwo(value ?? "");
+  return React.createElement("span", { className: "gv-middle" }, React.createElement("span", {}, head), tail && React.createElement("span", {}, tail));
 }
 
 /**

@@ -44,7 +44,7 @@ export function ofHead(page) {
 /** What the verdict and the findings name, as far as it can be chosen. @param {HTMLElement} page @returns {Command[]} */
 export function ofVerdict(page) {
   /** @type {NodeListOf<HTMLElement>} */
-  const items = page.querySelectorAll(".gv-said, .gv-path, button.gv-change, .gv-ask[title], .gv-gain");
+  const items = page.querySelectorAll(".gv-said, .gv-path, button.gv-change, .gv-ask[title], .gv-part-gain");
   return Array.from(items, (item) => ({
     name: [item.title.split(".")[0], (item.textContent ?? "").trim()].filter(Boolean).join(": "),
     run: () => item.click(),

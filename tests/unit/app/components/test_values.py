@@ -6,7 +6,7 @@ import pytest
 
 from gviz.app.components.addresses import Addresses, parse_query
 from gviz.app.components.values import dimensions
-from gviz.app.pages.run import measurement_name, measurement_text
+from gviz.app.pages.measurements import measurement_name, measurement_text
 from gviz.model.user_frame import own_frame
 from gviz.recording import rows
 

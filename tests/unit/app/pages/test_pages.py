@@ -85,7 +85,7 @@ def test_runs_page_marks_an_aborted_run_and_shows_its_warning(detailed: Library)
 
 def test_run_page_says_what_measuring_cost(detailed: Library) -> None:
     shown = texts(page(detailed, "/run", "?file=detailed&run=1"))
-    assert "launch event cost\n1.53 µs" in shown
+    assert "Two events around a launch\n1.53 µs" in shown
     assert "1.53 µs" in shown
     assert "unknown (aborted)" in shown
 
@@ -120,7 +120,7 @@ def test_graph_page_knows_where_its_data_are(small: Library) -> None:
     key = small.file("small").versioned_key
     assert made["sources"]["timeline"] == f"/p/payload/timeline/{key}/1"
     kinds = {"dag", "timeline", "memory", "facts", "table", "inspector", "breakdown", "verdict"}
-    assert set(made["sources"]) == kinds | {"saved", "uses"}
+    assert set(made["sources"]) == kinds | {"saved", "uses", "what-if"}
     assert made["fixed"] == {"file": "small", "graph": 1}
     assert made["first"] == ["dag", "timeline"]
     assert made["colour"] == "family"
