@@ -34,10 +34,13 @@ from gviz.cuda import NodeType, node_type_name, not_timed_reason
 from gviz.errors import CycleError
 from gviz.families import kernel_label
 from gviz.model import (
+    KernelParameter,
     TreeLevel,
+    arguments_of,
     call_line,
     is_failed,
     own_frame,
+    read_declared,
     read_level,
     read_node,
     read_node_durations,
@@ -51,6 +54,8 @@ LISTED = 12
 
 Columns = dict[str, Any]
 
+#: What is said of an argument: as signatures have it, its value, and what told the type.
+_WORDS = ("text", "number", "known_by")
 _ALLOCATING = (NodeType.MEM_ALLOC, NodeType.MEM_FREE)
 
 
@@ -84,6 +89,11 @@ class NodeRecords:
     def releases(self) -> dict[tuple[int, int], list[ReleaseFact]]:
         """Facts of what frees the memory that nodes allocate, by (graph, node)."""
         return release_facts(self.recording.fetch_allocations(self.view.run.run_id))
+
+    @cached_property
+    def declared(self) -> Mapping[int, Sequence[KernelParameter]]:
+        """Parameters of the run's kernels by function_id."""
+        return read_declared(self.recording, self.view.run.run_id)
 
     def one(self, node: int) -> Columns:
         """Return the record of a node, by its index in the tree.
@@ -262,16 +272,31 @@ class _Level:
     def _arguments(self) -> Columns:
         names, found = self._fetch(rows.Argument)
         at, value = names.index("node_id"), names.index("value")
-        counts = dict.fromkeys(self._ids, 0)
+        by_node: dict[int, list[tuple[Any, ...]]] = {node_id: [] for node_id in self._ids}
         for row in found:
-            if row[at] in counts:
-                counts[row[at]] += 1
-        plain = [(*row[:value], row[value].hex(), *row[value + 1 :]) for row in found
-                 if row[at] in counts]  # fmt: skip
+            if row[at] in by_node:
+                by_node[row[at]].append(row)
+        plain = [(*row[:value], row[value].hex(), *row[value + 1 :]) for given in by_node.values()
+                 for row in given]  # fmt: skip
         return {
             "arguments": coded_rows(names, plain),
-            "argument_count": coded_column([counts[node_id] for node_id in self._ids]),
+            "argument_count": coded_column([len(given) for given in by_node.values()]),
+            "argument_words": coded_rows(_WORDS, self._argument_words(names, by_node)),
         }
+
+    def _argument_words(
+        self, names: Sequence[str], by_node: Mapping[int, Sequence[tuple[Any, ...]]]
+    ) -> list[tuple[str | None, ...]]:
+        """Return what types and names tell of each argument: _WORDS."""
+        functions = self._tree.nodes[self._slice].listed("function_id")
+        declared = self._of.declared
+        words: list[tuple[str | None, ...]] = []
+        for given, function_id in zip(by_node.values(), functions, strict=True):
+            own = [rows.Argument(**dict(zip(names, row, strict=True))) for row in given]
+            for argument in arguments_of(declared.get(function_id, ()), own):
+                known_by = argument.parameter.known_by
+                words.append((argument.to_text(), argument.value_text, known_by))
+        return words
 
     def _parameters(self) -> Columns:
         names, found = self._fetch(rows.NodeParameter)

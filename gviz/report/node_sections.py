@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gviz.families import kernel_label
+from gviz.model import KernelArgument, arguments_of
 from gviz.report.document import (
     Block,
     Content,
@@ -22,10 +23,8 @@ from gviz.report.document import (
     table,
 )
 from gviz.report.node_summary import NodeNeighbour, NodeSummary
-from gviz.text import counted
+from gviz.text import byte_size, counted
 
-#: Bytes of an argument that are shown.
-_SHOWN_BYTES = 16
 #: Neighbours and arguments that the short form has.
 _BRIEF = 12
 
@@ -109,16 +108,23 @@ def _neighbours(key: str, heading: str, found: Sequence[NodeNeighbour] | None) -
 
 
 def _arguments(found: NodeSummary) -> Iterator[Section]:
-    if not found.arguments:
+    if not found.arguments or found.signature is None:
         return
-    columns = [numbers("Argument"), numbers("Bytes"), column("Value, as its bytes stand in memory")]
+    label = "What it is given"
+    columns = [numbers("#"), column("Parameter"), numbers("Bytes"), column("Value")]
     body: list[list[Content]] = [
-        [
-            str(x.position),
-            str(x.size_bytes),
-            x.value[:_SHOWN_BYTES].hex(" ", 8) + (" …" if len(x.value) > _SHOWN_BYTES else ""),
-        ]
-        for x in found.arguments
+        [str(a.parameter.position), a.to_text(), str(len(a.value)), _value(a)]
+        for a in arguments_of(found.declared, found.arguments)
     ]
-    label = "Arguments at instantiation"
-    yield section("arguments", label, table(label, columns, body, brief=_BRIEF))
+    yield section(
+        "arguments", label, say(found.signature), table(label, columns, body, brief=_BRIEF)
+    )
+
+
+def _value(argument: KernelArgument) -> str:
+    """Return what a type tells of a value, or where in an allocation it points; "": neither."""
+    base, size = argument.allocation_address, argument.allocation_bytes
+    if base is None:
+        return argument.value_text or ""
+    offset = int.from_bytes(argument.value, "little") - base
+    return f"{byte_size(offset)} into {byte_size(size)} at {base:#x}"

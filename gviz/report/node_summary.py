@@ -14,12 +14,16 @@ from gviz.cuda import node_type_name
 from gviz.errors import RecordingError
 from gviz.model import (
     GraphTree,
+    KernelParameter,
+    arguments_of,
     graph_title,
     own_frame,
+    read_declared,
     read_level_edges,
     read_node,
     read_node_statistics,
     read_timed_tree,
+    signature_text,
 )
 from gviz.recording import KernelFunction, Recording, rows
 from gviz.stats import IntArray
@@ -59,6 +63,12 @@ class NodeSummary:
         Whether event copies took it.
     own_depth
         Place in ``stack`` of the innermost frame of the user's own code; None: there is none.
+    signature
+        The call of its kernel with types, names and values, as far as they are known; None: no
+        arguments are recorded.
+    declared
+        Parameters of its kernel, as far as anything recorded tells names and types; those of which
+        nothing does are left out.
     nvtx
         NVTX ranges around it, outermost first; None: none.
     dependencies, dependents
@@ -79,6 +89,8 @@ class NodeSummary:
     nvtx: str | None
     parameters: tuple[rows.NodeParameter, ...]
     arguments: tuple[rows.Argument, ...]
+    signature: str | None
+    declared: tuple[KernelParameter, ...]
     dependencies: tuple[NodeNeighbour, ...] | None
     dependents: tuple[NodeNeighbour, ...] | None
 
@@ -114,6 +126,8 @@ def summarize_node(
     functions = recording.fetch_functions(tree.graph.run_id)
     path_id = tree.nodes[at].nvtx_path_id
     before, after = _beside(recording, tree, at)
+    given = recording.fetch_arguments(graph_id, node_id)
+    declared = read_declared(recording, tree.graph.run_id).get(node.function_id or 0, ())
     return NodeSummary(
         node_version=NODE_VERSION,
         graph_id=graph_id,
@@ -128,7 +142,9 @@ def summarize_node(
         stack=tuple(stack),
         nvtx=None if path_id is None else tree.nvtx.get(path_id),
         parameters=tuple(recording.fetch_node_parameters(graph_id, node_id)),
-        arguments=tuple(recording.fetch_arguments(graph_id, node_id)),
+        arguments=tuple(given),
+        signature=signature_text(node.name, arguments_of(declared, given)) if given else None,
+        declared=declared,
         dependencies=before,
         dependents=after,
     )

@@ -28,7 +28,9 @@ def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedDag | None
     One value an edge that is drawn (:class:`gviz.model.memory.edge_data.DataEdges`): data_common
     (u1), data_count (u4), data_bytes (f8, NaN: not known), data_place (u4), data_allocation (i4),
     data_source, data_target (u1). One value a use, by place and then in the order of the graph:
-    use_node (node id, u4), use_order, use_place, use_reach (u4), use_access (u1), use_bytes (f8).
+    use_node (node id, u4), use_order, use_place, use_reach (u4), use_access (u1), use_bytes (f8),
+    use_position, use_offset (where the address stands in what the node is given, u4), use_extent
+    (f8, NaN: not known), use_how (:class:`gviz.model.ExtentKind`, u1).
     One a place:
     place_low, place_high (halves of the address, u4), place_allocation (i4). One an allocation:
     allocation_low, allocation_high (u4), allocation_bytes (f8), allocation_node (node id or -1,
@@ -74,7 +76,7 @@ def join_data(parts: Sequence[Arrays]) -> Arrays:
 
 def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:
     """Return the arrays of uses, places and allocations; ``ids``: node ids by index."""
-    uses = memory.uses
+    uses, reached = memory.uses, memory.extents
     node = uses.allocation_node
     return {
         "use_node": ids[uses.node].astype(np.uint32),
@@ -83,6 +85,10 @@ def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:
         "use_reach": uses.reach.astype(np.uint32),
         "use_access": uses.access,
         "use_bytes": np.where(uses.bytes < 0, np.nan, uses.bytes),
+        "use_position": uses.position.astype(np.uint32),
+        "use_offset": uses.offset.astype(np.uint32),
+        "use_extent": np.where(reached.bytes < 0, np.nan, reached.bytes),
+        "use_how": reached.how,
         **halves("place", uses.place_address),
         "place_allocation": uses.place_allocation.astype(np.int32),
         **halves("allocation", uses.allocation_address),

@@ -1,4 +1,5 @@
 /** Everything that is recorded of a node as JSON to take away. */
+import { signature } from "./parameters.js";
 /** @import { NodeRecord, Row } from "./records.js" */
 
 /** Stands before the digits of an integer that JavaScript's numbers are not exact for. */
@@ -19,7 +20,7 @@ export function copied({ run, graph, node, kind, kernel, statistics, nvtx, param
     run: run || undefined, graph: graph || undefined,
     node: { ...node, kind },
     kernel_function: known(kernel), statistics: known(statistics), nvtx: nvtx || undefined,
-    arguments: some(record.arguments), parameters: known(Object.fromEntries(parameters)), stack: stack ? some(stack.frames) : undefined,
+    signature: record.arguments.length ? signature({ node, ...record }) : undefined, arguments: some(record.arguments), parameters: known(Object.fromEntries(parameters)), stack: stack ? some(stack.frames) : undefined,
   };
   const text = JSON.stringify(found, (_, value) => (typeof value === "bigint" ? DIGITS + value : value), 1);
   return text.replace(/"\\u0000(-?\d+)"/g, "$1");

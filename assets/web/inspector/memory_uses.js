@@ -3,8 +3,12 @@
  * gviz.app.views.dag.data_overlay.use_arrays.
  *
  * @typedef {{count: number, keys: number[]}} Named  how many nodes, and the first of them
- * @typedef {{letter: string|null, access: number, bytes: number, address: bigint, offset: number|null}} Way
- *   `bytes` NaN: not known; `offset` in the allocation, null: none is known
+ * @typedef {{sure: boolean, nodes: Named}} Neighbour  who had an address last or has it next; `sure`: it is known to write, or to read
+ * @typedef {{letter: string|null, access: number, bytes: number, how: number, address: bigint, offset: number|null,
+ *   position: number, byte: number, before: Neighbour|null, after: Neighbour|null}} Way
+ *   `bytes` NaN: not known; `how`: gviz.model.memory.buffers.ExtentKind; `offset` in the allocation, null: none is known;
+ *   `position` of the parameter, `byte` of the address in it
+ * @typedef {{title: string, given: Given[], more: number}} Side  what a node reads, or writes, or either
  * @typedef {{allocation: {bytes: number, address: bigint, node: number|null}|null, ways: Way[], moreWays: number, same: Named, near: Named}} Given
  *   what a node is given in one allocation; `same`: who has the same addresses, `near`: who has others in it
  */
@@ -14,9 +18,13 @@
 const MOST = 6;
 /** Nodes that are named. */
 const NAMED = 12;
+/** Accesses by gviz.model.memory.uses.Access: what surely writes, what surely reads only, what allocates and frees. */
+const WRITES = new Set([2]), READS = new Set([1, 6]), LIVES = new Set([3, 4]);
+/** Accesses of each side. @type {[string, number[]][]} */
+const SIDES = [["Inputs", [1, 6]], ["Outputs", [2]], ["Inputs or outputs", [0, 5]], ["Memory", [3, 4]]];
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const NAMES = [
-  "use_node", "use_place", "use_reach", "use_access", "use_bytes",
+  "use_node", "use_place", "use_reach", "use_access", "use_order", "use_position", "use_offset", "use_extent", "use_how",
   "place_low", "place_high", "place_allocation", "allocation_low", "allocation_high", "allocation_bytes", "allocation_node",
 ];
 
@@ -68,12 +76,42 @@ class Uses {
     return this.arrays.place_allocation[this.arrays.use_place[use]];
   }
 
+  /** The uses that have a place in common with one, itself included. @param {number} use */
+  overlapping(use) {
+    const { use_place: place, use_reach: reach } = this.arrays;
+    const first = place[use], last = first + reach[use];
+    const found = this.wide.filter((other) => place[other] < first && place[other] + reach[other] > first);
+    for (let at = lowerBound(place, first), end = lowerBound(place, last); at < end; at++) found.push(at);
+    return found;
+  }
+
   /** The nodes that have a place in common with a use, its own included. @param {number} use @returns {Set<number>} */
   sharing(use) {
-    const { use_place: place, use_reach: reach, use_node: node } = this.arrays;
-    const first = place[use], last = first + reach[use];
-    const over = this.wide.filter((other) => place[other] < first && place[other] + reach[other] > first).map((other) => node[other]);
-    return new Set([...over, ...node.subarray(lowerBound(place, first), lowerBound(place, last))]);
+    return new Set(this.overlapping(use).map((other) => this.arrays.use_node[other]));
+  }
+
+  /** Who had the memory of a use last, in the order of the graph, other than to read it. @param {number} use @returns {Neighbour|null} */
+  before(use) {
+    const { use_order: order, use_access: access } = this.arrays;
+    const found = this.overlapping(use).filter((other) => order[other] < order[use] && !READS.has(access[other]) && !LIVES.has(access[other]));
+    if (!found.length) return null;
+    const latest = Math.max(...found.map((other) => order[other]));
+    return this.neighbour(found.filter((other) => order[other] === latest), WRITES);
+  }
+
+  /** Who has it next: those that surely read only, up to the next that may write; that too, where it may read as well. @param {number} use @returns {Neighbour|null} */
+  after(use) {
+    const { use_order: order, use_access: access } = this.arrays;
+    const later = this.overlapping(use).filter((other) => order[other] > order[use]);
+    const until = Math.min(...later.filter((other) => !READS.has(access[other])).map((other) => order[other]));
+    const found = later.filter((other) => order[other] <= until && !WRITES.has(access[other]) && !LIVES.has(access[other]));
+    return found.length ? this.neighbour(found, READS) : null;
+  }
+
+  /** @param {number[]} uses @param {Set<number>} sure @returns {Neighbour} */
+  neighbour(uses, sure) {
+    const { use_node: node, use_access: access } = this.arrays;
+    return { sure: uses.every((use) => sure.has(access[use])), nodes: named(new Set(uses.map((use) => node[use])), () => false) };
   }
 
   /** A letter for each place and reach that others have too, by place: the graph gives the same (dag/scene/uses.js). */
@@ -105,25 +143,34 @@ class Uses {
 
   /** @param {number} use @param {bigint|null} start @param {Map<string, string>} letters @returns {Way} */
   way(use, start, letters) {
-    const { use_place: place, use_reach: reach, use_access: access, use_bytes: bytes } = this.arrays;
+    const { use_place: place, use_reach: reach, use_access: access, use_extent: bytes, use_how: how, use_position: position, use_offset: byte } = this.arrays;
     const where = addressOf(this.arrays, "place", place[use]);
     return {
-      letter: letters.get(`${place[use]} ${reach[use]}`) ?? null, access: access[use], bytes: bytes[use], address: where,
-      offset: start === null ? null : Number(where - start),
+      letter: letters.get(`${place[use]} ${reach[use]}`) ?? null, access: access[use], bytes: bytes[use], how: how[use], address: where,
+      offset: start === null ? null : Number(where - start), position: position[use], byte: byte[use],
+      before: this.before(use), after: this.after(use),
     };
+  }
+
+  /** Some uses of the node, allocation by allocation; memory of which none is known comes last. @param {number[]} mine @param {Map<string, string>} letters */
+  byAllocation(mine, letters) {
+    /** @type {Map<number, number[]>} */ const groups = new Map();
+    for (const use of mine) groups.set(this.allocation(use), [...(groups.get(this.allocation(use)) ?? []), use]);
+    const order = Array.from(groups.keys()).sort((a, b) => Number(a < 0) - Number(b < 0) || a - b);
+    const given = order.slice(0, MOST).map((at) => this.given(/** @type {number[]} */ (groups.get(at)), letters));
+    return { given, more: Math.max(0, order.length - MOST) };
   }
 }
 
 /**
- * What a node is given, allocation by allocation; memory of which none is known comes last.
+ * What a node is given: what it reads, what it writes, and what no one knows it to do either of.
  * @param {Payload} arrays of its level @param {number} node by its number on the page
- * @returns {{given: Given[], more: number}}
+ * @returns {Side[]} those that there are
  */
 export function memoryOf(arrays, node) {
   const uses = new Uses(arrays, node), letters = uses.letters();
-  /** @type {Map<number, number[]>} */ const groups = new Map();
-  for (const use of uses.mine) groups.set(uses.allocation(use), [...(groups.get(uses.allocation(use)) ?? []), use]);
-  const order = Array.from(groups.keys()).sort((a, b) => Number(a < 0) - Number(b < 0) || a - b);
-  const given = order.slice(0, MOST).map((at) => uses.given(/** @type {number[]} */ (groups.get(at)), letters));
-  return { given, more: Math.max(0, order.length - MOST) };
+  return SIDES.flatMap(([title, kinds]) => {
+    const mine = uses.mine.filter((use) => kinds.includes(arrays.use_access[use]));
+    return mine.length ? [{ title, ...uses.byAllocation(mine, letters) }] : [];
+  });
 }

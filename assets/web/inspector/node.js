@@ -1,19 +1,19 @@
 /** Everything that is known of one node, as elements. */
-import * as format from "../core/format.js";
 import { element, facts, link, section } from "../core/parts.js";
-import { allocation, guess, hexadecimal } from "./argument_value.js";
 import { copied } from "./copied.js";
+import { memoryParts } from "./memory.js";
 import { operationFacts } from "./node_facts.js";
 import { calledParts, forwardParts, originLine, rangeText, stackParts } from "./origin.js";
+import { parameterParts } from "./parameters.js";
 import { picks } from "./picks.js";
 import { histogram, timeFacts } from "./times.js";
 /** @import { Nodes } from "../table/nodes.js" */
-/** @import { NodeRecord, Row } from "./records.js" */
+/** @import { Side } from "./memory_uses.js" */
+/** @import { NodeRecord } from "./records.js" */
 
 /** Longer names of kernels are shown on request. */
 const LONG_NAME = 160;
 const NOT_DRAWN = "Not drawn in this graph, because the parent node of its body graph is not recorded; the page of the body graph draws it.";
-const GUESSED = "Guessed from the bytes: CUDA does not keep the types of arguments";
 const CYCLE = "Who else is given its memory is not known: the dependencies form a cycle.";
 
 /** @param {string} text */
@@ -23,7 +23,7 @@ const where = (value, make) => (value ? [make(value)] : []);
 
 /**
  * What the inspector says of a node.
- * @param {NodeRecord} record @param {Nodes} nodes of the table @param {HTMLElement|null} memory what it is given, where that is known
+ * @param {NodeRecord} record @param {Nodes} nodes of the table @param {Side[]} memory what it is given
  */
 export function nodeParts(record, nodes, memory) {
   const { node, kernel, stack, forward, nvtx, called, arguments: given } = record;
@@ -39,9 +39,9 @@ export function nodeParts(record, nodes, memory) {
     ...where(nvtx, () => section("NVTX", element("p", {}, rangeText(record)))),
     ...where(record.module, (path) => section("Module", element("p", {}, path))),
     ...where(called, (ranges) => section("Eager call in", calledParts(ranges))),
-    ...where(given.length && given, (found) => section(`Arguments (${found.length})`, argumentTable(found))),
+    ...where(given.length && given, (found) => section(`Parameters (${found.length})`, parameterParts(record))),
     ...where(record.memoryUnknown, () => section("Memory", muted(CYCLE))),
-    ...where(memory, (found) => section("Memory", found)),
+    ...memoryParts(memory, nodes, record.argumentWords),
     neighbours(record, nodes));
 }
 
@@ -92,25 +92,6 @@ function times(record) {
       ...where(inflation, muted))),
     ...where(spread, (found) => section("Distribution over launches", histogram(found, node.name))),
   ];
-}
-
-/** The arguments of a kernel node as a table. @param {Row[]} given */
-function argumentTable(given) {
-  const lines = given.map((argument) => element("tr", {},
-    element("td", { class: "gv-number" }, String(argument.position)),
-    element("td", { class: "gv-number" }, format.byteSize(argument.size_bytes)),
-    element("td", { class: "gv-mono gv-break" }, hexadecimal(argument)),
-    element("td", {}, ...meaning(argument))));
-  const head = element("tr", {}, element("th", { class: "gv-number" }, "#"), element("th", { class: "gv-number" }, "Size"),
-    element("th", {}, "Value"), element("th", {}, "Meaning"));
-  return element("table", { class: "gv-table gv-table-tight" }, element("thead", {}, head), element("tbody", {}, ...lines));
-}
-
-/** @param {Row} argument @returns {(string|Node)[]} */
-function meaning(argument) {
-  const points = allocation(argument), guessed = points === null ? guess(argument) : null;
-  if (guessed === null) return points === null ? [] : [points];
-  return [element("span", { title: GUESSED }, guessed, element("span", { class: "gv-muted" }, " guess"))];
 }
 
 /** @param {NodeRecord} record @param {Nodes} nodes */

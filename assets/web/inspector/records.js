@@ -9,12 +9,13 @@
  * @typedef {{count: number, keys: number[]}} Neighbours  how many, and the first of them
  * @typedef {{lines: [name: string, href: string, words: string][], times: Fact[]}} Bodies
  * @typedef {{shortest: number, longest: number, median: number, counts: number[]}} Spread
- * @typedef {Record<string, any>} Row  the columns of a table that are known, by name
+ * @typedef {Record<string, any>} Row  the columns of a table that are known, by name; of `argumentWords`: text (as signatures have
+ *   it), number (its value, where the type tells it), known_by (what told the type)
  * @typedef {{
  *   run: string, graph: string, place: [string, string]|null, at: number, drawn: boolean, edgesUnknown: string|null, edgesNote: string|null,
  *   memoryUnknown: string|null, timedCount: number, inflation: string|null, key: number, node: Row, kind: string, label: string, direction: string|null,
  *   kernel: Row|null, statistics: Row|null, share: number|null, untimed: string|null, nvtx: string|null, nvtxFrom: "forward"|"capture"|null, module: string|null,
- *   spread: Spread|null, arguments: Row[], parameters: [string, string][], stack: Stack|null, forward: Forward|null,
+ *   spread: Spread|null, arguments: Row[], argumentWords: Row[], parameters: [string, string][], stack: Stack|null, forward: Forward|null,
  *   eager: [count: number, median: number]|null, called: string|null, bodies: Bodies|null, released: Fact[], dependencies: Neighbours, dependents: Neighbours,
  * }} NodeRecord
  */
@@ -28,11 +29,13 @@ function rowOf(columns, at) {
   return Object.fromEntries(found.filter(([, value]) => value !== null));
 }
 
-/** @param {any} level @param {number} at @returns {Row[]} */
-function argumentsOf({ arguments: columns, argument_count: count }, at) {
+/** @param {any} level @param {number} at @returns {{arguments: Row[], argumentWords: Row[]}} */
+function argumentsOf({ arguments: columns, argument_words: words, argument_count: count }, at) {
   let first = 0;
   for (let before = 0; before < at; before++) first += valueOf(count, before);
-  return Array.from({ length: valueOf(count, at) }, (_, i) => rowOf(columns, first + i));
+  /** @param {Record<string, Coded>} of */
+  const rows = (of) => Array.from({ length: valueOf(count, at) }, (_, i) => rowOf(of, first + i));
+  return { arguments: rows(columns), argumentWords: rows(words) };
 }
 
 /** @param {any} level @param {number} at @returns {Forward|null} */
@@ -69,7 +72,7 @@ export function recordOf(records, place) {
     share: valueOf(level.share, at), untimed: valueOf(level.untimed, at),
     nvtx: valueOf(level.nvtx, at), nvtxFrom: valueOf(level.nvtx_from, at), module: valueOf(level.module, at),
     spread: spreadOf(level, at),
-    arguments: argumentsOf(level, at), parameters: level.parameters[at] ?? [],
+    ...argumentsOf(level, at), parameters: level.parameters[at] ?? [],
     stack: level.stacks[node.stack_id] ?? null, forward: forwardOf(level, at),
     eager: level.eager[at] ?? null, called: level.called[at] ?? null,
     bodies: level.bodies[at] ?? null, released: level.released[at] ?? [],

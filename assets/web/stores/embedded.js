@@ -2,7 +2,6 @@
 import * as firstPaint from "../core/first_paint.js";
 import * as format from "../core/format.js";
 import { element, facts, make, section } from "../core/parts.js";
-import { memoryParts } from "../inspector/memory.js";
 import { nodeParts } from "../inspector/node.js";
 import { picks } from "../inspector/picks.js";
 import { recordOf } from "../inspector/records.js";
@@ -115,7 +114,7 @@ export class EmbeddedStore {
     const place = nodes.place(id);
     const record = recordOf(await blobs.json(`facts-${graph}-${Math.floor(place / each)}`), place % each);
     const memory = await blobs.memory(graph, record.at, id);
-    return nodeParts(record, nodes, memory.given.length ? memoryParts(memory, nodes) : null);
+    return nodeParts(record, nodes, memory);
   }
 
   /**

@@ -2,7 +2,6 @@
 import * as firstPaint from "../core/first_paint.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
-import { memoryParts } from "../inspector/memory.js";
 import { memoryOf } from "../inspector/memory_uses.js";
 import { nodeParts } from "../inspector/node.js";
 import { recordOf } from "../inspector/records.js";
@@ -123,8 +122,7 @@ export class FetchedStore {
   /** What is said of a node. @param {NodeRecord} record */
   async one(record) {
     const [nodes, uses] = await explained(Promise.all([this.nodes(), record.memoryUnknown ? null : this.uses(record.at)]));
-    const memory = uses && memoryOf(uses, record.key);
-    return nodeParts(record, nodes, memory?.given.length ? memoryParts(memory, nodes) : null);
+    return nodeParts(record, nodes, uses ? memoryOf(uses, record.key) : []);
   }
 
   /** Who uses the memory of a level. @param {number} level */

@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gviz.model.parameters.kernel_parameters import (
-    KernelParameter,
-    declared_parameters,
-    fitting_parameters,
-)
+from gviz.model.parameters.kernel_parameters import KernelParameter, fitting_parameters
 from gviz.text import byte_size
 
 if TYPE_CHECKING:
-    from gviz.recording import KernelFunction, rows
+    from gviz.recording import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +53,17 @@ class KernelArgument:
 
 
 def arguments_of(
-    kernel: KernelFunction | None, given: Sequence[rows.Argument]
+    declared: Sequence[KernelParameter], given: Sequence[rows.Argument]
 ) -> tuple[KernelArgument, ...]:
-    """Return what a node gives its kernel; ``kernel`` None: it is not known."""
-    declared = () if kernel is None else declared_parameters(kernel)
+    """Return what a node gives its kernel.
+
+    Parameters
+    ----------
+    declared
+        The kernel's parameters, as far as anything tells them.
+    given
+        By position.
+    """
     parameters = fitting_parameters(declared, {a.position: a.size_bytes for a in given})
     return tuple(
         KernelArgument(parameters[a.position], a.value, a.allocation_address, a.allocation_bytes)

@@ -30,6 +30,7 @@ def test_json_has_the_rows_of_the_node(gviz_here: Gviz) -> None:
     assert times is not None
     assert found["statistics"]["median_ns"] == times.median_ns
     assert [x["value"] for x in found["arguments"]] == [x.value.hex() for x in arguments]
+    assert found["signature"] == "nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_NNT(1.68 KiB)"
     assert [x["node_id"] for x in found["dependents"]] == edges.to_node[
         edges.from_node == 1
     ].tolist()
@@ -46,6 +47,13 @@ def test_text_says_time_shape_origin_and_neighbours(gviz_here: Gviz) -> None:
     assert "NVTX: layer 0 › attention" in text
     assert "decode_step.py:56 Layer.attention" in text
     assert "It waits for Node Name 0 layer norm f16" in text
+
+
+def test_text_has_the_call_with_types_and_values(gviz_here: Gviz) -> None:
+    text = " ".join(gviz_here("node", DECODE, "0").stdout.split())
+    assert "norm_kernel<Half, float>(int = 1024, float = 1e-05, const half*, const half*" in text
+    assert "2 const half* 8 0 B into 2.00 MiB at 0x7f13cf400000" in text
+    assert "3 const half* 8 nullptr" in text
 
 
 def test_node_without_time_says_why(gviz_here: Gviz) -> None:

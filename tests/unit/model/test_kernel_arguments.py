@@ -36,10 +36,11 @@ def address(offset: int = 0) -> bytes:
 def test_signature_has_types_and_values_of_a_name() -> None:
     of = kernel("void ns::add_norm<c10::Half>(c10::Half*, c10::Half const*, int, float)")
     arguments = arguments_of(
-        of, given(address(), address(64), struct.pack("<i", 4096), struct.pack("<f", 1e-5))
+        declared_parameters(of),
+        given(address(), address(64), struct.pack("<i", 4096), struct.pack("<f", 1e-5)),
     )
     shown = "add_norm<Half>(half*, const half*, int = 4096, float = 1e-05)"
-    assert signature_text(of, arguments) == shown
+    assert signature_text(of.name, arguments) == shown
     assert [a.parameter.is_read_only for a in arguments] == [False, True, False, False]
     assert [a.parameter.points_to for a in arguments[:3]] == [
         ElementType.HALF, ElementType.HALF, ElementType.BYTES,
@@ -49,33 +50,33 @@ def test_signature_has_types_and_values_of_a_name() -> None:
 
 def test_a_class_and_what_no_name_tells_show_their_size() -> None:
     of = kernel("void gemm(cutlass::Params, int)")
-    arguments = arguments_of(of, given(bytes(1728), bytes(4)))
-    assert signature_text(of, arguments) == "gemm(Params (1.69 KiB), int = 0)"
+    arguments = arguments_of(declared_parameters(of), given(bytes(1728), bytes(4)))
+    assert signature_text(of.name, arguments) == "gemm(Params (1.69 KiB), int = 0)"
     plain = kernel("sgemm_128x64")
-    arguments = arguments_of(plain, given(address(), bytes(4)))
-    assert signature_text(plain, arguments) == "sgemm_128x64(8 B, 4 B)"
+    arguments = arguments_of(declared_parameters(plain), given(address(), bytes(4)))
+    assert signature_text(plain.name, arguments) == "sgemm_128x64(8 B, 4 B)"
     assert [a.parameter.type for a in arguments] == [None, None]
     assert [a.parameter.known_by for a in arguments] == [None, None]
 
 
 def test_a_declaration_that_contradicts_a_size_is_left_out() -> None:
     of = kernel("f(float*, int)")
-    arguments = arguments_of(of, given(address(), bytes(8)))
+    arguments = arguments_of(declared_parameters(of), given(address(), bytes(8)))
     assert [a.parameter.type for a in arguments] == [None, None]
     assert [a.parameter.size_bytes for a in arguments] == [8, 8]
 
 
 def test_more_arguments_than_declared_contradict_it_and_fewer_do_not() -> None:
     of = kernel("f(float*, int)")
-    more = arguments_of(of, given(address(), bytes(4), bytes(4)))
+    more = arguments_of(declared_parameters(of), given(address(), bytes(4), bytes(4)))
     assert [a.parameter.type for a in more] == [None] * 3
     # The first of many parameters: the rest did not fit into the record.
-    (first,) = arguments_of(of, given(address()))
+    (first,) = arguments_of(declared_parameters(of), given(address()))
     assert first.to_text() == "float*"
 
 
 def test_arguments_of_an_unknown_kernel_have_their_size() -> None:
-    (argument,) = arguments_of(None, given(bytes(4)))
+    (argument,) = arguments_of((), given(bytes(4)))
     assert argument.to_text() == "4 B"
     assert argument.value_text is None
 

@@ -29,6 +29,7 @@ const RECORDS = {
     share: { values: [0.25, null] }, untimed: { same: null }, nvtx: { values: ["forward", null] }, nvtx_from: { values: ["capture", null] }, module: { values: ["Encoder › Layer 3", null] },
     spread: { counts: [[1, 0, 3], null], shortest: [1900, null], longest: [2200, null], median: [2000, null] },
     arguments: { position: { values: [0, 1] }, size_bytes: { values: [4, 4] }, value: { values: ["01000000", "02000000"] } },
+    argument_words: { text: { values: ["int n = 1", "4 B"] }, number: { values: ["1", null] }, known_by: { values: ["Triton", null] } },
     argument_count: { values: [2, 0] }, parameters: {}, forward: { same: null }, forward_exact: { same: false }, operations: [],
     stacks: { 5: { frames: [{ file: "m.py", line: 3, function: "f", source: " y = x @ w" }], own: 0, line: "f:3" } },
     eager: { 0: [3, 2500] }, called: { 0: "step › linear" }, bodies: {}, released: {},
@@ -69,15 +70,15 @@ test("a histogram says each bar's ends, also of nodes that always take as long",
 });
 
 test("what is said of a node, from its name to its neighbours", () => {
-  const text = nodeParts(recordOf(RECORDS, 0), NODES, null).textContent ?? "";
+  const text = nodeParts(recordOf(RECORDS, 0), NODES, []).textContent ?? "";
   for (const part of ["KERNELnode 7", "GEMM f32", "gemm<float>(float*)", "f:3", "y = x @ w", "Node times make launches slower",
-    "forward (by time: open on the capturing thread", "step › linear", "Encoder › Layer 3", "Arguments (2)", "1 guess", "Nothing: a root node.", "Dependents (1)"]) {
+    "forward (by time: open on the capturing thread", "step › linear", "Encoder › Layer 3", "Parameters (2)", "gemm<float>(int n = 1, 4 B)", "2 guess", "Bytes", "Nothing: a root node.", "Dependents (1)"]) {
     assert.ok(text.includes(part), part);
   }
 });
 
 test("a node without a stack says why, one with many neighbours how many more", () => {
-  const parts = nodeParts(recordOf(RECORDS, 1), NODES, null), text = parts.textContent ?? "";
+  const parts = nodeParts(recordOf(RECORDS, 1), NODES, []), text = parts.textContent ?? "";
   for (const part of ["No Python stack: captured in C.", "Exchangeable (class 2)", "Depends on (20)", "and 19 more"]) assert.ok(text.includes(part), part);
   const [button] = all(parts).filter((element) => element.attributes["data-node"]);
   assert.equal(button.textContent, "GEMM f322.00 µs");
@@ -89,5 +90,6 @@ test("all that is recorded is taken away as JSON, numbers to the last digit", ()
   const found = JSON.parse(text);
   assert.deepEqual([found.node.name, found.node.kind, found.nvtx, found.statistics.median_ns], ["gemm<float>", "KERNEL", "forward", 2000]);
   assert.deepEqual([found.arguments.length, found.stack[0].line, found.kernel_function.registers], [2, 3, 64]);
+  assert.equal(found.signature, "gemm<float>(int n = 1, 4 B)");
   assert.ok(!("parameters" in found) && !("bytes" in found.node));
 });

@@ -12,7 +12,7 @@ const NONE = 0xffffffff;
 /** Common memory: nothing, an allocation; see gviz.model.memory.edge_data.Common. */
 const NOTHING = 0, ALLOCATION = 1;
 /** Arrays of uses, of places and of allocations, and what is added to their values. */
-const USES = ["use_node", "use_order", "use_place", "use_reach", "use_access", "use_bytes"];
+const USES = ["use_node", "use_order", "use_place", "use_reach", "use_access", "use_bytes", "use_position", "use_offset", "use_extent", "use_how"];
 const PLACES = ["place_low", "place_high", "place_allocation"];
 const ALLOCATIONS = ["allocation_low", "allocation_high", "allocation_bytes", "allocation_node"];
 
