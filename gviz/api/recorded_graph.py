@@ -7,14 +7,19 @@ from functools import cached_property
 
 import numpy as np
 
+from gviz.errors import RecordingError
 from gviz.model import (
     GraphTree,
+    KernelArgument,
     LaunchTimes,
     TreeLevel,
     all_columns,
+    arguments_of,
     launch_times,
+    read_declared,
     read_level_columns,
     read_level_edges,
+    read_node,
     read_spans,
     read_tree,
 )
@@ -84,6 +89,23 @@ class RecordedGraph:
         values = zip(*map(part.listed, names), strict=True)
         graph_id = self.row.graph_id
         return [rows.Node(graph_id=graph_id, **dict(zip(names, v, strict=True))) for v in values]
+
+    def arguments(self, node_id: int) -> tuple[KernelArgument, ...]:
+        """Return what a node gives its kernel: parameters, as far as they are known, and values.
+
+        Empty of nodes that run no kernel, and where no arguments are recorded.
+
+        Raises
+        ------
+        RecordingError
+            If the graph has no such node.
+        """
+        at = int(self.tree.nodes_in(0, np.array([node_id], np.int64))[0])
+        if at < 0:
+            raise RecordingError(f"graph {self.row.graph_id} has no node {node_id}: see .nodes")
+        function_id = read_node(self.recording, self.tree, at).function_id or 0
+        declared = read_declared(self.recording, self.row.run_id).get(function_id, ())
+        return arguments_of(declared, self.recording.fetch_arguments(self.row.graph_id, node_id))
 
     @property
     def node_count(self) -> int:

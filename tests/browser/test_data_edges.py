@@ -116,6 +116,19 @@ def test_inspector_names_buffers_by_the_same_letters(graph_page: GraphPage, site
     assert list(buffers(graph_page)) == ["B"]
 
 
+def test_inspector_has_inputs_and_outputs_that_lead_on(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&node={IDS['join']}")
+    box = graph_page.page.locator("#inspector")
+    words = " ".join(box.inner_text().split())
+    assert "join_kernel(const float*, float*)" in words
+    inputs = "const float*: reads at most 1.00 MiB (to the end of the allocation) at its start"
+    assert inputs in words
+    assert words.index("Inputs ") < words.index(inputs) < words.index("Inputs or outputs")
+    # A click on who wrote it follows the data.
+    box.locator(".gv-flow", has_text="Written by").first.locator("button").first.click()
+    graph_page.wait_until(lambda: f"node={IDS['copy in']}" in graph_page.page.url, "the copy")
+
+
 def test_followed_address_is_in_the_address_and_ends_on_escape(
     graph_page: GraphPage, site: Site
 ) -> None:

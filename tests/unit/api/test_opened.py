@@ -43,6 +43,17 @@ def graph(opened: Opened) -> OpenedGraph:
     return opened.graph(1)
 
 
+def test_arguments_have_the_types_of_the_kernels_name() -> None:
+    with gviz.open(ROOT / "assets" / "recordings" / "decode_step.gviz") as recording:
+        graph = recording.graph(1)
+        found = graph.arguments(0)
+        assert [a.to_text() for a in found][:3] == ["int = 1024", "float = 1e-05", "const half*"]
+        assert [a.parameter.is_read_only for a in found] == [False] * 2 + [True] * 3 + [False] * 3
+        assert [a.to_text() for a in graph.arguments(1)] == ["1.68 KiB"]
+        with pytest.raises(RecordingError, match="no node 9999"):
+            graph.arguments(9999)
+
+
 def test_runs_and_graphs(opened: Opened) -> None:
     (run,) = opened.runs
     (graph,) = run.graphs
