@@ -10,9 +10,9 @@ import numpy as np
 from gviz.analysis.rules import Fact, Found, Rule
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.tried_changes import places_of
+from gviz.model import edit_words
 from gviz.recording import GraphTrial
 from gviz.stats import IntArray, figure
-from gviz.text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +87,11 @@ def tried_repair(rule: Rule, subject: GraphSubject, found: Sequence[Found]) -> T
     (first, *others) = found or (None,)
     one = first if not others else None
     low_ns = 0.0 if trial.low_ns is None else trial.low_ns
+    changed = f"a launch is shorter {edit_words(trial.kind, len(edits))}"
     return TriedRepair(
         trial=trial,
         places=places,
-        reason=one.reason
-        if one is not None
-        else f"{_changed(rule, len(edits), len(places))}: {rule.title}",
+        reason=changed if one is None else one.reason,
         evidence=(*(() if one is None else one.evidence), *facts),
         is_gain=low_ns > 0 and (trial.gain_ns or 0.0) > trials.noise_ns,
     )
-
-
-def _changed(rule: Rule, edits: int, nodes: int) -> str:
-    if rule.trial == "implied":
-        return counted(edits, "dependency", "dependencies")
-    return counted(nodes, "node")

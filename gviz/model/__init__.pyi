@@ -127,6 +127,7 @@ from gviz.model.tree.tree_times import read_total_ns as read_total_ns
 from gviz.model.trials import DELAY_TRIALS as DELAY_TRIALS
 from gviz.model.trials import GraphTrials as GraphTrials
 from gviz.model.trials import TrialSummary as TrialSummary
+from gviz.model.trials import edit_words as edit_words
 from gviz.model.trials import summarize_trials as summarize_trials
 from gviz.model.user_frame import call_line as call_line
 from gviz.model.user_frame import call_names as call_names

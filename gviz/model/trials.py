@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gviz.recording import GraphTrial, GraphTrialEdit, Recording
+from gviz.text import counted
 
 #: The kind of a refusal of all; of what differs by no edit; of delays of a family, and of a layer.
 ANY_TRIAL, CONTROL_TRIAL, DELAY_TRIAL, LAYER_TRIAL = "any", "control", "delay", "layer"
@@ -67,6 +68,21 @@ class GraphTrials:
         """Return what copies that are equal differ by: smaller gains are noise."""
         control = self.last(CONTROL_TRIAL)
         return 0.0 if control is None else abs(control.gain_ns or 0.0)
+
+
+def edit_words(kind: str, count: int) -> str:
+    """Return what the trials of a kind change, of so many changes; empty: nothing, or delays."""
+    match kind:
+        case "implied":
+            return f"without {counted(count, 'dependency', 'dependencies')} that others imply"
+        case "priority":
+            return f"with the priorities of {counted(count, 'node')}"
+        case "order":
+            return "with nodes on the longest ways created first"
+        case "serial":
+            return "with all nodes in one chain"
+        case _:
+            return ""
 
 
 def summarize_trials(recording: Recording, graph_id: int) -> tuple[TrialSummary, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from gviz.model import TrialSummary
+from gviz.model import TrialSummary, edit_words
 from gviz.recording import GraphTrial
 from gviz.report.document import Sentence, measured_text, ns, results_text, say, share
 from gviz.text import counted
@@ -13,19 +13,6 @@ from gviz.text import counted
 _NOISE, _LIKE_EXECUTABLE = 0.01, 0.05
 #: Stands in the refusal of what the budget did not reach.
 _BUDGET = "--trial-budget"
-
-
-def _without(count: int) -> str:
-    return f"without {counted(count, 'dependency', 'dependencies')} that others imply"
-
-
-#: Edits in words, by the kind of their trials, of so many changes.
-_EDITS: dict[str, Callable[[int], str]] = {
-    "implied": _without,
-    "priority": lambda count: f"with the priorities of {counted(count, 'node')}",
-    "order": lambda _: "with nodes on the longest ways created first",
-    "serial": lambda _: "with all nodes in one chain",
-}
 #: Kinds in words, of what was not tried.
 _KINDS = {
     "any": "all",
@@ -42,7 +29,7 @@ _KINDS = {
 def trial_sentences(trials: Sequence[TrialSummary]) -> Iterator[Sentence]:
     """Yield what edits of a graph saved, what delays tell, and what was not tried."""
     made = [one for one in trials if one.trial.refusal is None]
-    edited = [one for one in made if one.trial.kind in _EDITS]
+    edited = [one for one in made if edit_words(one.trial.kind, one.edited_count)]
     delayed = [one for one in made if one.slope is not None]
     for found, sentence in ((edited, _edited), (delayed, _delay)):
         yield from map(sentence, sorted(found, key=lambda one: -abs(one.trial.gain_ns or 0)))
@@ -62,7 +49,7 @@ def trial_sentences(trials: Sequence[TrialSummary]) -> Iterator[Sentence]:
 
 def _edited(one: TrialSummary) -> Sentence:
     trial = one.trial
-    what = _EDITS[trial.kind](one.edited_count)
+    what = edit_words(trial.kind, one.edited_count)
     text = measured_text(trial.gain_ns or 0.0, trial.low_ns or 0.0, trial.high_ns or 0.0)
     return say(f"Tried {what}: {text} per launch, {results_text(trial.results)}.")
 
