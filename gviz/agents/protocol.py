@@ -7,7 +7,6 @@ https://modelcontextprotocol.io/specification
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -21,6 +20,8 @@ from gviz.agents.verb import Verb
 
 #: The server's name, for clients.
 NAME = "gviz"
+#: The name of a picture in an answer.
+_PICTURE = "gviz://picture.svg"
 #: Characters of a prompt's argument.
 _ARGUMENT = 200
 INSTRUCTIONS = (
@@ -130,5 +131,10 @@ def _tool(types: Any, verb: Verb) -> Any:
 def _contents(types: Any, reply: Reply) -> Iterable[Any]:
     yield types.TextContent(type="text", text=reply.text)
     if reply.picture is not None:
-        data = base64.b64encode(reply.picture.content).decode()
-        yield types.ImageContent(type="image", data=data, mime_type=reply.picture.media_type)
+        # No kind of image that models are shown: clients save it, or show it to a person.
+        content = types.TextResourceContents(
+            uri=_PICTURE,
+            mime_type=reply.picture.media_type,
+            text=reply.picture.content.decode(),
+        )
+        yield types.EmbeddedResource(type="resource", resource=content)

@@ -36,6 +36,8 @@ async def look_around(client: Any) -> None:
     verb, arguments = hear(answer.content[0].text).steps[0]
     answer = await client.call_tool(verb, arguments)
     assert not answer.is_error
+    picture = (await client.call_tool("render", {"view": "timeline"})).content[1]
+    assert picture.resource.mime_type == "image/svg+xml"
     refused = await client.call_tool("overview", {"recording": "../../etc/passwd"})
     assert refused.is_error
     assert refused.content[0].text.startswith("refused: ")

@@ -70,6 +70,14 @@ def test_change_is_verified_both_ways(desk: Desk) -> None:
     assert "became 1, " in ask(desk, verb, **arguments).recorded
 
 
+@pytest.mark.parametrize("view", ["graph", "timeline"])
+def test_picture_is_svg(desk: Desk, view: str) -> None:
+    reply = desk.ask("render", {"recording": BEFORE, "view": view})
+    assert reply.picture is not None
+    assert reply.picture.media_type == "image/svg+xml"
+    assert reply.picture.content.startswith(b"<svg") or b"<svg" in reply.picture.content[:200]
+
+
 def test_other_gpu_cannot_be_told() -> None:
     desk = desk_of(RECORDINGS / "decode_step.gviz", RECORDINGS / AFTER)
     told = ask(desk, "verify_fix", baseline="decode_step.gviz", candidate=AFTER)
