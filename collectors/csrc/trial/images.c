@@ -12,7 +12,6 @@
 
 #define CAPABILITY_MAJOR 75 /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR */
 #define CAPABILITY_MINOR 76
-#define BETWEEN_BYTES 256
 
 static const char unseen[] = "the module of one of its kernels was not seen to be loaded";
 static const char from_file[] = "the module of one of its kernels was loaded from a file, which is not read";
@@ -45,7 +44,7 @@ struct loaded {
     CUmodule module; /* of a library, once a kernel of it was asked for */
     struct image image;
     const char *fault;     /* why kernels of it are not tried, once they were asked for */
-    struct block *blocks;  /* the variables, in whole words */
+    struct block *blocks;  /* the variables */
     size_t block_count;
     bool asked;
 };
@@ -155,38 +154,26 @@ static bool is_text(const struct variable *variable) {
     return strncmp(variable->name, "$str", 4) == 0 || strncmp(variable->name, "__unnamed_", 10) == 0;
 }
 
-static int by_address(const void *a, const void *b) {
-    const CUdeviceptr x = ((const struct block *)a)->address, y = ((const struct block *)b)->address;
-    return (x > y) - (x < y);
+/* Objects without contents that NVIDIA's libraries for C++ put into every module: a byte each. */
+static bool is_tag(const struct variable *variable) {
+    static const char *const namespaces[] = {"4cuda3std3__4", "6thrust", "4cute", "3cub"};
+    for (size_t i = 0; variable->bytes == 1 && i < sizeof namespaces / sizeof *namespaces; i++)
+        if (strstr(variable->name, "_INTERNAL_") && strstr(variable->name, namespaces[i]))
+            return true;
+    return false;
 }
 
-/* The driver gives each variable a place of its own, 256 bytes after the last one (driver 580): what lies
- * between two is padding, or a text. */
-static void join_neighbours(struct loaded *one) {
-    size_t last = 0;
-    qsort(one->blocks, one->block_count, sizeof *one->blocks, by_address);
-    for (size_t i = 1; i < one->block_count; i++) {
-        struct block *before = &one->blocks[last], next = one->blocks[i];
-        if (next.address <= before->address + before->bytes + BETWEEN_BYTES)
-            before->bytes = (size_t)(next.address + next.bytes - before->address);
-        else
-            one->blocks[++last] = next;
-    }
-    one->block_count = one->block_count ? last + 1 : 0;
-}
-
-/* In whole words: sums are of these. */
+/* Each has a place of its own, 256 bytes or more after the last one (driver 580); the driver copies no
+ * byte beyond its end. */
 static bool find_variable(struct loaded *one, const struct variable *variable, CUmodule module) {
-    CUdeviceptr at = 0, end;
+    CUdeviceptr at = 0;
     size_t bytes = 0;
-    if (is_text(variable))
+    if (is_text(variable) || is_tag(variable))
         return true;
-    if (cuda.ModuleGetGlobal(&at, &bytes, module, variable->name) != 0 ||
+    if (cuda.ModuleGetGlobal(&at, &bytes, module, variable->name) != 0 || at % 8 != 0 ||
         (variable->bytes && variable->bytes != bytes))
         return false;
-    end = (at + bytes + 7) & ~(CUdeviceptr)7;
-    at &= ~(CUdeviceptr)7;
-    one->blocks[one->block_count++] = (struct block){at, (size_t)(end - at)};
+    one->blocks[one->block_count++] = (struct block){at, bytes};
     return true;
 }
 
@@ -198,7 +185,6 @@ static const char *find_variables(struct loaded *one, CUmodule module) {
     for (size_t i = 0; i < image->variable_count; i++)
         if (!find_variable(one, &image->variables[i], module))
             return not_found;
-    join_neighbours(one);
     return NULL;
 }
 
