@@ -195,7 +195,9 @@ EXPORT CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph, const
         memcpy(work.memory_operations.paramArray, params->paramArray,
                params->count * sizeof(CUstreamBatchMemOpParams));
     }
-    bool refused = fake_setting("FAKE_NO_WRITE_NODES");
+    /* As driver 580: no flag, such as that of a write without a barrier. */
+    bool refused = fake_setting("FAKE_NO_WRITE_NODES") ||
+                   (params && params->count && params->paramArray && params->paramArray[0].flags);
     TRACED(cuGraphAddBatchMemOpNode,
            { CUgraphNode *a; CUgraph b; const CUgraphNode *c; size_t d; const void *e; },
            !refused && params && params->count && params->paramArray ? add(node, graph, dependencies, count, &work)

@@ -1,8 +1,8 @@
 /* Crumbs: nodes of a copy that write a word each, once the node before them has ended.
  *
  * They are leaves: nothing waits for them. A node in front of all others clears the words, so that
- * those of a launch that runs are its own; one behind all others writes that it has ended. Without
- * memory barriers: what the nodes have computed need not be seen with the word.
+ * those of a launch that runs are its own; one behind all others writes that it has ended. With memory
+ * barriers, which nobody needs: the driver takes no write without one in a graph (580: invalid value).
  */
 #include "blackbox/parts.h"
 #include "calls/calls.h"
@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define WRITE_VALUE_32 2      /* CU_STREAM_MEM_OP_WRITE_VALUE_32 */
-#define WITHOUT_BARRIER 1u    /* CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER */
 /* At the level of layers: nodes from one crumb to the next, where the range changes, and at most. */
 #define FEWEST_NODES 4
 #define MOST_NODES 12
@@ -71,8 +70,7 @@ static bool good_or_noted(const char *call, int result) {
 }
 
 static bool add_write(CUgraph graph, const CUgraphNode *after, size_t count, uint32_t place) {
-    MemoryWrite write = {.operation = WRITE_VALUE_32, .address = words_on_device(place), .value = 1,
-                         .flags = WITHOUT_BARRIER};
+    MemoryWrite write = {.operation = WRITE_VALUE_32, .address = words_on_device(place), .value = 1};
     BatchMemOpParams params = {.count = 1, .operations = &write};
     CUgraphNode node;
     return cuda.CtxGetCurrent(&params.ctx) == 0 &&
