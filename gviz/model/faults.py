@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gviz.model.nvtx_paths import range_texts, short_range
-from gviz.model.titles import graph_title
 from gviz.model.user_frame import own_frame
 from gviz.recording import Fault, FaultAddress, Recording, rows
 
@@ -71,6 +70,8 @@ def _summarize(recording: Recording, fault: Fault, paths: dict[int, rows.NvtxPat
 
     title = None
     if fault.graph_id is not None:
+        from gviz.model.titles import graph_title
+
         title = graph_title(recording, recording.fetch_graph(fault.graph_id))
     count = sum(one.role == "running" for one in nodes)
     return FaultSummary(fault, title, places("running"), places("last"), places("next"), count)

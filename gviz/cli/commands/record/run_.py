@@ -35,7 +35,7 @@ from gviz.collectors import (
 )
 from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, UsageError
-from gviz.recording import Recording, check_output
+from gviz.recording import check_output
 from gviz.spool import attend, make_spool, spool_of
 from gviz.system import inform, say
 
@@ -254,6 +254,7 @@ class _Outcome:
         """Say what the black box has, a paragraph each; nothing where nothing failed."""
         if self.has_black_box and self.output is not None and self.output.exists():
             from gviz.model import summarize_faults
+            from gviz.recording import Recording
             from gviz.report import fault_paragraph
 
             with Recording(self.output) as recording:
