@@ -197,7 +197,7 @@ EXPORT CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph, const
     }
     /* As driver 580: no flag, such as that of a write without a barrier. */
     bool refused = fake_setting("FAKE_NO_WRITE_NODES") ||
-                   (params && params->count && params->paramArray && params->paramArray[0].flags);
+                   (params && params->count && params->paramArray && ((const CUstreamBatchMemOpParams *)params->paramArray)->flags);
     TRACED(cuGraphAddBatchMemOpNode,
            { CUgraphNode *a; CUgraph b; const CUgraphNode *c; size_t d; const void *e; },
            !refused && params && params->count && params->paramArray ? add(node, graph, dependencies, count, &work)

@@ -51,6 +51,8 @@ def _where(found: FaultSummary) -> Iterator[str]:
     else:
         yield f"No crumb tells where it stood: at most {nodes}."
     yield "The last crumb may be missing: then it was a node just behind these."
+    if last and found.fault.kind in ("error", "core dump"):
+        yield f"Or a write of {last}, which failed once the kernel had ended."
 
 
 def _titles(places: Sequence[FaultPlace]) -> str:

@@ -42,9 +42,10 @@ def test_error_is_placed_between_two_layers_with_line_and_memory() -> None:
         "The GPU failed in a launch of step: a kernel used an address that is not its own "
         "(CUDA_ERROR_ILLEGAL_ADDRESS). It stood between node 4 (softmax) of 'layer 17 attention' "
         "and node 5 (gemm) of 'layer 17 mlp': at most 1 node. The last crumb may be missing: then "
-        "it was a node just behind these. Node 5 (gemm) of 'layer 17 mlp': made at model.py:88; "
-        "argument 2 0x1040 lies in an allocation of 4.00 KiB at 0x1000 that was freed 2.00 ms "
-        "before."
+        "it was a node just behind these. Or a write of node 4 (softmax) of 'layer 17 attention', "
+        "which failed once the kernel had ended. Node 5 (gemm) of 'layer 17 mlp': made at "
+        "model.py:88; argument 2 0x1040 lies in an allocation of 4.00 KiB at 0x1000 that was freed "
+        "2.00 ms before."
     )
 
 
