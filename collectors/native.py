@@ -39,6 +39,8 @@ class _Options(ctypes.Structure):
         ("trial_ns", ctypes.c_uint64),
         ("stall_ns", ctypes.c_uint64),
         ("black_box", ctypes.c_uint32),
+        ("values_ns", ctypes.c_uint64),
+        ("values_pattern", ctypes.c_char * 128),
     ]
 
 
@@ -77,6 +79,9 @@ class NativeOptions:
         A launch that leaves crumbs and makes no progress for so long is reported; 0: none is.
     black_box
         One of BLACK_BOXES, by its place.
+    values_ns, values_pattern
+        The same of what reads the values of its nodes, those whose kernel has a name like the
+        pattern; b"": all.
     """
 
     policy: int = POLICY_FIRST
@@ -98,6 +103,8 @@ class NativeOptions:
     trial_ns: int = 0
     stall_ns: int = 0
     black_box: int = 0
+    values_ns: int = 0
+    values_pattern: bytes = b""
 
 
 def library_path() -> Path | None:
@@ -207,12 +214,14 @@ def options_text(options: NativeOptions) -> str:
     parts = []
     for name, *_ in _Options._fields_:
         field = getattr(_Options, name)
-        value = int.from_bytes(whole[field.offset : field.offset + field.size], "little")
-        parts.append(f"{name}:{field.offset}:{field.size}={value}")
+        end = field.offset + field.size
+        for offset in range(field.offset, end, 8):
+            word = whole[offset : min(offset + 8, end)]
+            parts.append(f"{name}:{offset}:{len(word)}={int.from_bytes(word, 'little')}")
     return ";".join(parts)
 
 
-def parse_options(text: str) -> dict[str, int | float]:
+def parse_options(text: str) -> dict[str, int | float | bytes]:
     """Return what the native library understands of :func:`options_text`, by field."""
     found = _Options()
     _library().gviz_parse_options(text.encode(), ctypes.byref(found))

@@ -17,6 +17,8 @@ BLACK_BOXES = ("off", "core", "layer", "node")
 _LARGEST_COUNT = 2**32 - 1
 #: Of NVTX texts the native library keeps so many bytes.
 _LONGEST_NAME = 500
+#: Bytes of a pattern that the native library has room for.
+_LONGEST_PATTERN = 127
 _MILLISECONDS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000}
 
 
@@ -54,6 +56,11 @@ class ProfileOptions:
         cudaProfilerStop is recorded; ``"nvtx:NAME"``: inside NVTX ranges of that name. None: all.
     trials
         Try edits of graphs between launches of the program (``gviz run``; docs/what_if.md).
+    values
+        Shell pattern of the names of kernels whose memory is read before and after them, on a
+        copy; ``"*"``: of all nodes. None: of none.
+    values_budget_s
+        Seconds that this may take of a graph.
     trial_budget_s
         Seconds that the trials of a graph may take.
     black_box
@@ -87,6 +94,8 @@ class ProfileOptions:
     trial_budget_s: float = 2.0
     black_box: str = "off"
     stall: str | None = None
+    values: str | None = None
+    values_budget_s: float = 2.0
     overwrite: bool = False
 
     def __post_init__(self) -> None:
@@ -111,18 +120,29 @@ class ProfileOptions:
             "delay": self.delay_s,
             "duration": self.duration_s or 0.0,
             "trial budget": self.trial_budget_s,
+            "values budget": self.values_budget_s,
         }
         for what, seconds in seconds_of.items():
             if not 0 <= seconds < 1e9:
                 raise UsageError(f"{what} is {seconds} s; give a number of seconds from 0")
         if self.duration_s == 0:
             raise UsageError("duration is 0 s; give a number of seconds above 0")
-        if self.trial_budget_s == 0:
-            raise UsageError("trial budget is 0 s; give a number of seconds above 0")
-        if self.trials and (self.measured_by in ("cupti", "topology") or self.node_launches == 0):
+        for what in ("trial budget", "values budget"):
+            if seconds_of[what] == 0:
+                raise UsageError(f"{what} is 0 s; give a number of seconds above 0")
+        slices = [
+            what
+            for what, wanted in (("trials", self.trials), ("values", self.values is not None))
+            if wanted
+        ]
+        if slices and (self.measured_by in ("cupti", "topology") or self.node_launches == 0):
             raise UsageError(
-                "trials launch copies of graphs, which have to be timed by event copies first; "
-                "leave out the collector, and record node times of some launches"
+                f"{slices[0]} launch copies of graphs, which have to be timed by event copies "
+                "first; leave out the collector, and record node times of some launches"
+            )
+        if len((self.values or "").encode()) > _LONGEST_PATTERN:
+            raise UsageError(
+                f"the pattern of values is longer than {_LONGEST_PATTERN} bytes; give a shorter one"
             )
         self._check_black_box()
         if self.paused and self.delay_s:
@@ -177,6 +197,8 @@ class ProfileOptions:
             trial_ns=round(self.trial_budget_s * 1e9) if self.trials else 0,
             stall_ns=parse_stall(self.stall),
             black_box=BLACK_BOXES.index(self.black_box),
+            values_ns=round(self.values_budget_s * 1e9) if self.values is not None else 0,
+            values_pattern=b"" if self.values in (None, "*") else self.values.encode(),
         )
 
     @property

@@ -24,6 +24,7 @@ LAYERS = (
     ("launch",),
     ("events",),
     ("blackbox", "trial"),
+    ("values",),
     ("subscriber",),
     ("entry",),
 )

@@ -40,6 +40,8 @@ from gviz.recording.rows.trials import GraphTrialEdit as GraphTrialEdit
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import MOST_BYTES as MOST_BYTES
 from gviz.recording.rows.value_ranges import number_range as number_range
+from gviz.recording.rows.values import NodeValue as NodeValue
+from gviz.recording.rows.values import ValueReading as ValueReading
 from gviz.recording.rows.versions import SCHEMA_VERSION as SCHEMA_VERSION
 from gviz.recording.rows.versions import SUFFIX as SUFFIX
 from gviz.recording.salvage import DAMAGE as DAMAGE

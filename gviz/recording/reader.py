@@ -185,6 +185,15 @@ class Recording:
             )
         )
 
+    def fetch_value_readings(self, graph_id: int) -> list[rows.ValueReading]:
+        """Return the readings of values of a graph, in the order they were made; refusals too."""
+        return self._fetch(rows.ValueReading, "WHERE graph_id=? ORDER BY reading_id", graph_id)
+
+    def fetch_node_values(self, reading_id: int) -> list[rows.NodeValue]:
+        """Return what a reading read, by the order in which the copy ran the nodes."""
+        order = "ORDER BY place, position, offset, start, side DESC"
+        return self._fetch(rows.NodeValue, f"WHERE reading_id=? {order}", reading_id)
+
     def fetch_nvtx_ranges(self, run_id: int) -> list[rows.NvtxRange]:
         """Return the host-side NVTX ranges of a run, in order of start."""
         return self._fetch(rows.NvtxRange, "WHERE run_id=? ORDER BY start_ns", run_id)

@@ -57,7 +57,7 @@ def build_fakes(folder: Path) -> Fakes:
     cupti = [s for s in sources if s.name.startswith("cupti_")]
     runtime = [s for s in sources if s.name.startswith("cudart_")]
     driver = [s for s in sources if s not in cupti and s not in runtime]
-    _compile(driver, folder / "libcuda.so.1", "-lpthread", "-ldl")
+    _compile(driver, folder / "libcuda.so.1", "-lpthread", "-ldl", "-lm")
     # The fake CUPTI reaches the driver's state through the driver's exported fake_* functions.
     _compile(
         cupti,

@@ -2,6 +2,7 @@
 #include "fake.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 
 enum {
@@ -166,11 +167,111 @@ static void perform_sum(const struct work *work) {
     }
 }
 
+enum { BYTES, BOOL, I8, U8, I16, U16, I32, U32, I64, U64, HALF, BFLOAT16, F32, F64 }; /* element_type */
+
+static double element_at(const void *at, uint32_t type) {
+    switch (type) {
+    case I8:
+        return *(const int8_t *)at;
+    case I16:
+        return *(const int16_t *)at;
+    case U16:
+        return *(const uint16_t *)at;
+    case I32:
+        return *(const int32_t *)at;
+    case U32:
+        return *(const uint32_t *)at;
+    case I64:
+        return (double)*(const int64_t *)at;
+    case U64:
+        return (double)*(const uint64_t *)at;
+    case F32:
+        return *(const float *)at;
+    case F64:
+        return *(const double *)at;
+    default:
+        return *(const uint8_t *)at;
+    }
+}
+
+static size_t element_bytes(uint32_t type) {
+    static const unsigned char bytes[] = {1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
+    return type < sizeof bytes ? bytes[type] : 1;
+}
+
+/* As collectors/csrc/values/probe.cu has them. */
+struct probe_range {
+    uint64_t at, bytes;
+    struct probe_part *to;
+    uint32_t type, parts;
+};
+struct probe_part {
+    uint64_t hash, nan, infinite, zero;
+    double least, greatest, sum;
+    uint64_t finite;
+};
+
+static uint64_t hash_of(const unsigned char *at, size_t bytes) {
+    uint64_t hash = 0;
+    for (uint64_t i = 0; i < bytes; i += 8) {
+        uint64_t x = 0;
+        memcpy(&x, at + i, bytes - i < 8 ? bytes - i : 8);
+        x += (i / 8 + 1) * 0x9E3779B97F4A7C15u;
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+        x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+        hash += x ^ x >> 31;
+    }
+    return hash;
+}
+
+/* gviz_probe(table), for the blocks of its grid: what its first part of a range tells is of all. Halves
+ * are not known here. */
+static void perform_probe(const struct work *work) {
+    const struct probe_range *ranges = *(const struct probe_range **)work->argument_pointers[0];
+    for (unsigned i = 0; i < work->grid[1]; i++) {
+        const struct probe_range *range = &ranges[i];
+        const unsigned char *at = (const unsigned char *)(uintptr_t)range->at;
+        struct probe_part part = {.least = INFINITY, .greatest = -INFINITY};
+        part.hash = hash_of(at, range->bytes);
+        size_t bytes = element_bytes(range->type);
+        for (size_t j = 0; range->type != BYTES && j + bytes <= range->bytes; j += bytes) {
+            double value = element_at(at + j, range->type);
+            part.nan += isnan(value) != 0;
+            part.infinite += isinf(value) != 0;
+            if (!isfinite(value))
+                continue;
+            part.zero += value == 0;
+            part.finite++;
+            part.sum += value;
+            part.least = value < part.least ? value : part.least;
+            part.greatest = value > part.greatest ? value : part.greatest;
+        }
+        for (unsigned j = 0; j < range->parts; j++)
+            range->to[j] = j ? (struct probe_part){.least = INFINITY, .greatest = -INFINITY} : part;
+    }
+}
+
+/* mix(float* out, const float* a, const float* b, float factor, unsigned n): out = factor a + b, which
+ * stays small. */
+static void perform_mix(const struct work *work) {
+    float *out = *(float **)work->argument_pointers[0];
+    const float *a = *(const float **)work->argument_pointers[1];
+    const float *b = *(const float **)work->argument_pointers[2];
+    float factor = *(float *)work->argument_pointers[3];
+    uint32_t count = *(uint32_t *)work->argument_pointers[4];
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = fmodf(factor * a[i] + b[i], 101.0f);
+}
+
 /* axpy(n, a, x, y): y = a * x + y, so that programs can check that their results are untouched. */
 static void perform_kernel(const struct work *work) {
     perform_conditional_kernel(work);
     if (strcmp(work->function->name, "gviz_sum") == 0)
         perform_sum(work);
+    if (strcmp(work->function->name, "gviz_probe") == 0)
+        perform_probe(work);
+    if (strcmp(work->function->name, "_Z3mixPfPKfS1_fj") == 0)
+        perform_mix(work);
     if (strcmp(work->function->name, "stamp") == 0) /* never the same twice */
         **(uint64_t **)work->argument_pointers[0] = fake_now_ns();
     if (strcmp(work->function->name, "tally") == 0) /* y[0] += its module's count, which it adds to */

@@ -234,6 +234,7 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(MemFree, cuMemFree_v2, (CUdeviceptr), 0)                                                 \
     X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream), 0)  \
     X(MemcpyDtoH, cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t), 0)                           \
+    X(MemcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t), 0)                     \
     X(MemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream), 0)          \
     X(StreamSynchronize, cuStreamSynchronize, (CUstream), 0)                                   \
     X(GraphAddBatchMemOpNode, cuGraphAddBatchMemOpNode,                                        \

@@ -14,6 +14,7 @@
 #include "spool/spool.h"
 #include "told/told.h"
 #include "trial/trial.h"
+#include "values/values.h"
 #include "window/window.h"
 
 #include <errno.h>
@@ -56,6 +57,7 @@ static void in_forked_child(void) {
     outside_abandon();
     trial_abandon();
     blackbox_abandon();
+    values_abandon();
     spool_abandon();
     process_forked();
     nvtx_forked();
@@ -81,6 +83,7 @@ static void context_leaves(CUcontext context) {
     outside_forget(context);
     pairs_forget(context);
     trial_context_ends(context);
+    values_context_ends(context);
     watch_context_ends(context);
 }
 
@@ -88,11 +91,18 @@ static const struct context_listener listener = {context_met, context_leaves};
 
 /* -- start and stop --------------------------------------------------------------------- */
 
-static void start_trials(void) {
+/* What launches copies behind the gate. */
+static void start_slices(void) {
     if (told_in_place())
+        trial_watch_memory();
+    if (options.trial_ns && told_in_place())
         trial_start();
-    else
+    else if (options.trial_ns)
         note("limit", "nothing was tried: trials need the gate, which is not in this process (gviz run --trials)");
+    if (options.values_ns && told_in_place())
+        values_start();
+    else if (options.values_ns)
+        note("limit", "no values were read: that needs the gate, which is not in this process (gviz run --values)");
 }
 
 /* With CUPTI's functions in place, or the gate's. `again`: in the same recording, after CUPTI was
@@ -115,11 +125,11 @@ static int attach_calls(bool again) {
         subscription_stop();
         return -1;
     }
-    if (options.trial_ns || options.black_box)
+    if (options.trial_ns || options.values_ns || options.black_box)
         blocks_start(options.black_box != BLACK_BOX_OFF);
     blackbox_start(told_in_place(), true);
-    if (options.trial_ns)
-        start_trials();
+    if (options.trial_ns || options.values_ns)
+        start_slices();
     uint32_t version = 0;
     int driver = 0;
     cupti.cuptiGetVersion(&version);
@@ -349,6 +359,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     int state = atomic_load(&run_state);
     pause_finish();
     trial_stop();
+    values_stop();
     visits_finish(visits_started);
     visits_started = false;
     if (state == STATE_RECORDING || state == STATE_LEFT) {

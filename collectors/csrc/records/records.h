@@ -81,6 +81,8 @@ enum record_type {
     RECORD_CRUMBS_REFUSED = 81, /* Launches of an executable leave no crumbs, or no more of them */
     RECORD_FAULT = 82, /* The GPU failed, or a launch makes no progress */
     RECORD_BLOCK = 83, /* A block of device memory that the program has allocated or mapped, or freed */
+    RECORD_VALUES = 90, /* Values of nodes, read in one slice */
+    RECORD_VALUES_REFUSED = 91, /* The values of an executable's nodes were not read, or not all of them */
 };
 
 /* Cause of the begin or the end of a period */
@@ -162,6 +164,43 @@ enum change_kind {
 enum fault_kind {
     FAULT_ERROR = 1,
     FAULT_STALL = 2,
+};
+
+/* The type of an array's elements; BYTES: nothing says what they are.
+
+    The numbers stand in recordings.
+     */
+enum element_type {
+    ELEMENT_BYTES = 0,
+    ELEMENT_BOOL = 1,
+    ELEMENT_INT8 = 2,
+    ELEMENT_UINT8 = 3,
+    ELEMENT_INT16 = 4,
+    ELEMENT_UINT16 = 5,
+    ELEMENT_INT32 = 6,
+    ELEMENT_UINT32 = 7,
+    ELEMENT_INT64 = 8,
+    ELEMENT_UINT64 = 9,
+    ELEMENT_HALF = 10,
+    ELEMENT_BFLOAT16 = 11,
+    ELEMENT_FLOAT = 12,
+    ELEMENT_DOUBLE = 13,
+    ELEMENT_FP8_E4M3 = 14,
+    ELEMENT_FP8_E5M2 = 15,
+};
+
+/* End of memory that was probed; the numbers of gviz.model.Extent */
+enum value_extent {
+    VALUE_REPORTED = 1,
+    VALUE_NEXT = 3,
+    VALUE_ALLOCATION = 4,
+};
+
+/* Remark on a value, in bits */
+enum value_flag {
+    VALUE_TYPE_ELSEWHERE = 1,
+    VALUE_VARIES_BEFORE = 2,
+    VALUE_VARIES_AFTER = 4,
 };
 
 /* The beginning of a segment file */
@@ -256,6 +295,45 @@ struct crumb {
     uint32_t node_id;
 };
 _Static_assert(sizeof(struct crumb) == 8, "its size");
+
+/* Memory that a node is given, in a VALUES record */
+struct node_value {
+    uint32_t graph_id;
+    uint32_t node_id;
+    uint32_t place; /* of the node in the order in which the copy ran them */
+    uint32_t position; /* of the argument; of a copy 0 is what it writes, and 1 what it reads */
+    uint32_t offset; /* of the address in the argument */
+    uint32_t type; /* enum element_type */
+    uint32_t extent; /* enum value_extent */
+    uint32_t flags; /* enum value_flag */
+    uint64_t address; /* that the node is given */
+    uint64_t start; /* of what was read, from there */
+    uint64_t bytes;
+    uint64_t hash_before;
+    uint64_t hash_after;
+    uint64_t nan_before;
+    uint64_t infinite_before;
+    uint64_t zero_before;
+    uint64_t finite_before;
+    double least_before;
+    double greatest_before;
+    double sum_before; /* of the finite ones, as least and greatest */
+    uint64_t nan_after;
+    uint64_t infinite_after;
+    uint64_t zero_after;
+    uint64_t finite_after;
+    double least_after;
+    double greatest_after;
+    double sum_after;
+};
+_Static_assert(sizeof(struct node_value) == 184, "its size");
+
+/* Memory that a launch of the executable wrote to, somewhere in it, in a VALUES record */
+struct written_piece {
+    uint64_t address;
+    uint64_t bytes;
+};
+_Static_assert(sizeof(struct written_piece) == 16, "its size");
 
 /* A GPU */
 struct device_record {
@@ -750,5 +828,33 @@ struct block_record {
     uint32_t reserved;
 };
 _Static_assert(sizeof(struct block_record) == 32, "its size");
+
+/* Values of nodes, read in one slice */
+struct values_record {
+    uint32_t graph_id;
+    uint32_t exec_id;
+    uint32_t values;
+    uint32_t pieces;
+    uint32_t results; /* enum trial_results: of the copy, against the program's executable */
+    uint32_t repeats; /* enum trial_results: of what two launches of the copy read */
+    uint32_t whole; /* 1: all nodes of the graph were probed at once */
+    uint32_t reserved;
+    uint64_t begin_ns;
+    uint64_t held_ns; /* how long calls of the program were held */
+    uint64_t saved_bytes; /* device memory that was saved and restored */
+    uint64_t probed_bytes; /* that the probes of a launch read */
+    uint64_t plain_ns; /* a launch of the executable */
+    uint64_t probed_ns; /* a launch of the copy */
+    /* then: tail: struct node_value, then struct written_piece */
+};
+_Static_assert(sizeof(struct values_record) == 80, "its size");
+
+/* The values of an executable's nodes were not read, or not all of them */
+struct values_refused_record {
+    uint32_t graph_id;
+    uint32_t exec_id;
+    /* then: why: in words */
+};
+_Static_assert(sizeof(struct values_refused_record) == 8, "its size");
 
 #endif

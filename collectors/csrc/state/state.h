@@ -35,6 +35,8 @@ struct options {
     uint64_t trial_ns;           /* host time that trials of a graph may take, 0: there are none */
     uint64_t stall_ns;           /* without progress of a launch that leaves crumbs, 0: never said */
     uint32_t black_box;          /* enum black_box */
+    uint64_t values_ns;          /* the same of what reads the values of its nodes */
+    char values_pattern[128];    /* of the names of kernels, "": all nodes */
 };
 
 /* LEFT: another profiler has CUPTI, the spool is open. */

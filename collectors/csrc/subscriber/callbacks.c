@@ -10,6 +10,7 @@
 #include "spool/spool.h"
 #include "told/told.h"
 #include "trial/trial.h"
+#include "values/values.h"
 #include "window/window.h"
 
 #include <string.h>
@@ -90,6 +91,7 @@ GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *d
     case CALL_GRAPH_LAUNCH:
         if (data->site == 0) {
             trial_launch(((const CUgraphExec *)data->params)[0], ((const CUstream *)data->params)[1]);
+            values_launch(((const CUgraphExec *)data->params)[0], ((const CUstream *)data->params)[1]);
             launch_enter(data, cbid);
         } else {
             launch_exit(data, cbid);
@@ -114,6 +116,7 @@ GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *d
     case CALL_EXEC_DESTROY:
         if (data->site == 0) {
             trial_destroyed(((const CUgraphExec *)data->params)[0]);
+            values_destroyed(((const CUgraphExec *)data->params)[0]);
             watch_destroyed(((const CUgraphExec *)data->params)[0]);
         }
         life_call(cbid, data);

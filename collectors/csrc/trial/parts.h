@@ -67,14 +67,7 @@ struct edits edits_implied(const struct level *level);
 /* Cut them. `data` is a struct edits. */
 bool edits_apply(const struct level *level, const void *data);
 
-struct arc {
-    size_t from, to; /* places of the nodes in the level */
-    bool plain;      /* the whole of one before the whole of the other */
-};
-/* The dependencies of a level, to be freed; NULL without memory. */
-struct arc *arcs_of(const struct level *level, size_t *count);
 bool arc_remove(const struct level *level, CUgraphNode from, CUgraphNode to);
-bool arc_add(const struct level *level, CUgraphNode from, CUgraphNode to);
 void edits_add(struct edits *edits, struct trial_edit edit);
 
 /* ---- arrange.c: nodes in one chain, in another order of creation, by priority ---------------------------- */

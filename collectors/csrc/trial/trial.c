@@ -42,6 +42,7 @@ struct subject {
 
 GVIZ_LOCK(lock); /* whoever has it makes a trial; others launch without one */
 static _Atomic bool on;
+static _Atomic bool memory_watched;
 static struct subject *subjects;
 static struct bench bench;
 
@@ -265,15 +266,13 @@ GVIZ_EXPORT const char *gviz_try(CUgraphExec exec, uint32_t kind, struct trial_p
 /* -- on and off ---------------------------------------------------------------------------------------------- */
 
 void trial_call(const CUpti_CallbackData *data, uint32_t cbid) {
-    if (!atomic_load(&on) || !data->function_name)
+    if (!atomic_load(&memory_watched) || !data->function_name)
         return;
     growth_call(data, cbid);
     images_call(data, cbid);
 }
 
-void trial_start(void) {
-    if (!bench_find_gate())
-        return;
+void trial_watch_memory(void) {
     images_reset();
     growth_reset();
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
@@ -284,7 +283,12 @@ void trial_start(void) {
         if (wanted[0] || wanted[1])
             calls_keep(id);
     }
-    atomic_store(&on, true);
+    atomic_store(&memory_watched, true);
+}
+
+void trial_start(void) {
+    if (bench_find_gate())
+        atomic_store(&on, true);
 }
 
 /* With the lock. */
@@ -306,6 +310,7 @@ static void end_all(const char *why) {
 
 /* Of what was begun it is said that it did not end. */
 void trial_stop(void) {
+    atomic_store(&memory_watched, false);
     if (!atomic_exchange(&on, false))
         return;
     pthread_mutex_lock(&lock);
@@ -333,6 +338,7 @@ void trial_destroyed(CUgraphExec exec) {
 /* In a forked child: what there is belongs to the parent. */
 void trial_abandon(void) {
     atomic_store(&on, false);
+    atomic_store(&memory_watched, false);
     subjects = NULL;
     memset(&bench, 0, sizeof bench);
 }

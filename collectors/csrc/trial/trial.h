@@ -12,8 +12,10 @@
 #include "blocks/blocks.h"
 #include "events/events.h"
 
-/* Calls are watched, and the gate tells of them; the contexts are not made yet. */
-void trial_start(void);
+/* Calls are watched, and the gate tells of them; the contexts are not made yet. The calls that make
+ * memory and modules are kept from then on. */
+void trial_watch_memory(void);
+void trial_start(void); /* after that */
 void trial_stop(void);
 void trial_abandon(void); /* after fork() */
 /* A call that was kept (calls_keep), before and after it is made. */
@@ -30,6 +32,16 @@ void trial_launch(CUgraphExec exec, CUstream stream);
 
 /* Why, in words, or NULL; of what a launch of it would reach by now. */
 const char *graph_obstacle(const struct level *level);
+
+/* ---- edits.c: dependencies -------------------------------------------------------------------------- */
+
+struct arc {
+    size_t from, to; /* places of the nodes in the level */
+    bool plain;      /* the whole of one before the whole of the other */
+};
+/* Those of a level, to be freed; NULL without memory. */
+struct arc *arcs_of(const struct level *level, size_t *count);
+bool arc_add(const struct level *level, CUgraphNode from, CUgraphNode to);
 
 /* ---- bench.c: what a slice launches with, behind the closed gate ------------------------------------ */
 

@@ -45,6 +45,8 @@ from gviz.recording.rows.trials import GraphTrial as GraphTrial
 from gviz.recording.rows.trials import GraphTrialEdit as GraphTrialEdit
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import value_range as value_range
+from gviz.recording.rows.values import NodeValue as NodeValue
+from gviz.recording.rows.values import ValueReading as ValueReading
 from gviz.recording.rows.versions import APPLICATION_ID as APPLICATION_ID
 from gviz.recording.rows.versions import OLDEST_ALIKE as OLDEST_ALIKE
 from gviz.recording.rows.versions import SCHEMA_VERSION as SCHEMA_VERSION

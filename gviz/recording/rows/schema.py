@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from gviz.recording.rows import black_box, launch_costs, life, long_run, nesting, recorded, trials
+from gviz.recording.rows import (
+    black_box,
+    launch_costs,
+    life,
+    long_run,
+    nesting,
+    recorded,
+    trials,
+    values,
+)
 from gviz.recording.rows.tables import Table, tables_in
 from gviz.recording.rows.views import VIEWS
 
@@ -12,7 +21,10 @@ from gviz.recording.rows.views import VIEWS
 @cache
 def all_tables() -> tuple[Table, ...]:
     """Return every table, in the order of definition."""
-    modules = (recorded, life, long_run, nesting, launch_costs, trials, black_box)
+    modules = (
+        *(recorded, life, long_run, nesting),
+        *(launch_costs, trials, black_box, values),
+    )
     return tuple(table for module in modules for table in tables_in(module.__name__))
 
 

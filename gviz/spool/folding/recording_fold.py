@@ -34,6 +34,7 @@ from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_devices
 from gviz.spool.folding.stacks import fold_stacks
 from gviz.spool.folding.trials import fold_trials
+from gviz.spool.folding.values import fold_values
 from gviz.spool.records import (
     LEFT_WITH,
     SPOOL_SUFFIX,
@@ -162,6 +163,7 @@ class _Fold:
             ended = bool(self.contents.ended or self.well_ended)
             faults = fold_faults(self.contents, graphs, self.spool, has_ended=ended)
             self.builder.add(*faults)
+        self.builder.add(*fold_values(self.contents, graphs))
         self.builder.add_columns(rows.ApiCall, life.calls)
         self.builder.finish()
 

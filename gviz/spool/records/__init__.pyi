@@ -13,6 +13,8 @@ from gviz.spool.records.enums import FaultKind as FaultKind
 from gviz.spool.records.enums import PeriodReason as PeriodReason
 from gviz.spool.records.enums import TrialKind as TrialKind
 from gviz.spool.records.enums import TrialResults as TrialResults
+from gviz.spool.records.enums import ValueExtent as ValueExtent
+from gviz.spool.records.enums import ValueFlag as ValueFlag
 from gviz.spool.records.enums import WindowReason as WindowReason
 from gviz.spool.records.enums import word_of as word_of
 from gviz.spool.records.event_records import CalibrationRecord as CalibrationRecord
@@ -72,3 +74,5 @@ from gviz.spool.records.run_records import PeriodRecord as PeriodRecord
 from gviz.spool.records.run_records import WindowRecord as WindowRecord
 from gviz.spool.records.trial_records import TrialRecord as TrialRecord
 from gviz.spool.records.trial_records import TrialRefusedRecord as TrialRefusedRecord
+from gviz.spool.records.value_records import ValuesRecord as ValuesRecord
+from gviz.spool.records.value_records import ValuesRefusedRecord as ValuesRefusedRecord

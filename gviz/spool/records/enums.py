@@ -59,6 +59,22 @@ class TrialResults(IntEnum):
     DIFFERENT = 2
 
 
+class ValueExtent(IntEnum):
+    """End of memory that was probed; the numbers of gviz.model.Extent."""
+
+    REPORTED = 1
+    NEXT = 3
+    ALLOCATION = 4
+
+
+class ValueFlag(IntEnum):
+    """Remark on a value, in bits."""
+
+    TYPE_ELSEWHERE = 1  # the type is that of the same address at another node
+    VARIES_BEFORE = 2  # a second launch of the same copy read something else
+    VARIES_AFTER = 4
+
+
 class ChangeKind(IntEnum):
     """One change of a copy."""
 

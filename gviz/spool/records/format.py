@@ -97,6 +97,8 @@ class RecordType(IntEnum):
     CRUMBS_REFUSED = 81
     FAULT = 82
     BLOCK = 83
+    VALUES = 90
+    VALUES_REFUSED = 91
 
 
 #: In place of an executable's id in a walk: the walk belongs to the failure record after it.

@@ -57,6 +57,7 @@ U32 = Annotated[int, Stored("I", "uint32_t")]
 I32 = Annotated[int, Stored("i", "int32_t")]
 U64 = Annotated[int, Stored("Q", "uint64_t")]
 I64 = Annotated[int, Stored("q", "int64_t")]
+F64 = Annotated[float, Stored("d", "double")]
 #: Written by one thread while others read it.
 AtomicU64 = Annotated[int, Stored("Q", "_Atomic uint64_t")]
 U32x3 = Annotated[tuple[int, int, int], Stored("I", "uint32_t", 3)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from gviz.cuda import NameKind
+from gviz.cuda import ElementType, NameKind
 from gviz.spool.records.call_records import (
     CallNameRecord,
     CallRecord,
@@ -33,6 +33,8 @@ from gviz.spool.records.enums import (
     StackReason,
     TrialKind,
     TrialResults,
+    ValueExtent,
+    ValueFlag,
     WindowReason,
 )
 from gviz.spool.records.event_records import (
@@ -92,6 +94,12 @@ from gviz.spool.records.trial_records import (
     TrialRecord,
     TrialRefusedRecord,
 )
+from gviz.spool.records.value_records import (
+    NodeValue,
+    ValuesRecord,
+    ValuesRefusedRecord,
+    WrittenPiece,
+)
 
 SEGMENT_HEADER = Layout(SegmentHeader)
 RECORD_HEADER = Layout(RecordHeader)
@@ -102,6 +110,8 @@ OPERATION = Layout(Operation)
 TRIAL_EDIT = Layout(TrialEdit)
 TRIAL_PAIR = Layout(TrialPair)
 CRUMB = Layout(Crumb)
+NODE_VALUE = Layout(NodeValue)
+WRITTEN_PIECE = Layout(WrittenPiece)
 
 DEVICE = Layout(DeviceRecord)
 PERIOD = Layout(PeriodRecord)
@@ -147,6 +157,8 @@ CRUMBS = Layout(CrumbsRecord)
 CRUMBS_REFUSED = Layout(CrumbsRefusedRecord)
 FAULT = Layout(FaultRecord)
 BLOCK = Layout(BlockRecord)
+VALUES = Layout(ValuesRecord)
+VALUES_REFUSED = Layout(ValuesRefusedRecord)
 
 #: The structures that are no record of their own: parts of the file, and of other records.
 PARTS: tuple[Layout[Any], ...] = (
@@ -159,11 +171,13 @@ PARTS: tuple[Layout[Any], ...] = (
     TRIAL_EDIT,
     TRIAL_PAIR,
     CRUMB,
+    NODE_VALUE,
+    WRITTEN_PIECE,
 )
 #: Numbers in records that stand for a word.
 ENUMS: tuple[type[IntEnum], ...] = (
     PeriodReason, WindowReason, MemoryStep, StackReason, NameKind, TrialKind, TrialResults,
-    ChangeKind, FaultKind,
+    ChangeKind, FaultKind, ElementType, ValueExtent, ValueFlag,
 )  # fmt: skip
 #: The layout of each type of record.
 LAYOUTS: dict[RecordType, Layout[Any]] = {
@@ -211,6 +225,8 @@ LAYOUTS: dict[RecordType, Layout[Any]] = {
     RecordType.CRUMBS_REFUSED: CRUMBS_REFUSED,
     RecordType.FAULT: FAULT,
     RecordType.BLOCK: BLOCK,
+    RecordType.VALUES: VALUES,
+    RecordType.VALUES_REFUSED: VALUES_REFUSED,
 }
 #: What the types of record hold that are text alone.
 TEXTS: dict[RecordType, str] = {

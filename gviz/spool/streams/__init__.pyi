@@ -11,3 +11,4 @@ from gviz.spool.streams.node_ids import Numbering as Numbering
 from gviz.spool.streams.node_ids import body_name as body_name
 from gviz.spool.streams.samples import Samples as Samples
 from gviz.spool.streams.trials import MadeTrial as MadeTrial
+from gviz.spool.streams.values import MadeReading as MadeReading

@@ -35,6 +35,7 @@ from gviz.spool.records import (
     Record,
     RecordType,
     TrialRefusedRecord,
+    ValuesRefusedRecord,
     WindowRecord,
     check_sizes,
     check_storable,
@@ -55,6 +56,7 @@ from gviz.spool.streams.launch_stream import LaunchStream
 from gviz.spool.streams.operation_stream import OperationStream
 from gviz.spool.streams.retention import Retention
 from gviz.spool.streams.trials import TRIAL_TAKERS, MadeTrial
+from gviz.spool.streams.values import VALUE_TAKERS, MadeReading
 from gviz.spool.streams.visits import Visits
 
 
@@ -102,6 +104,7 @@ class Contents:
     crumb_refusals: dict[int, str] = field(default_factory=dict)
     faults: list[FaultRecord] = field(default_factory=list)
     blocks: list[BlockRecord] = field(default_factory=list)
+    readings: list[MadeReading | ValuesRefusedRecord] = field(default_factory=list)
     collectors: list[tuple[str, str]] = field(default_factory=list)
     #: why nodes of a graph are not timed, by the graph's id
     refusals: dict[int, str] = field(default_factory=dict)
@@ -438,6 +441,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     **EVENT_TAKERS,
     **TRIAL_TAKERS,
     **BLACK_BOX_TAKERS,
+    **VALUE_TAKERS,
     **{kind: _of_life(take) for kind, take in LIFE_TAKERS.items()},
     **NESTING_TAKERS,
 }

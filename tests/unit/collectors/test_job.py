@@ -76,7 +76,11 @@ def test_native_library_reads_every_option_that_is_written() -> None:
     options = NativeOptions()
     for number, field in enumerate(fields(NativeOptions), start=3):
         value = getattr(options, field.name)
-        other = number / 1000 + 1e-9 if isinstance(value, float) else value + number
+        other: float | bytes = number / 1000 + 1e-9
+        if isinstance(value, bytes):
+            other = bytes([64 + number]) * (100 + number)
+        elif not isinstance(value, float):
+            other = value + number
         options = replace(options, **{field.name: other})
     expected = {field.name: getattr(options, field.name) for field in fields(NativeOptions)}
     assert native.parse_options(native.options_text(options)) == expected

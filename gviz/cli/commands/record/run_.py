@@ -65,6 +65,7 @@ def add_parser(subparsers: argparse._SubParsersAction[CommandParser]) -> None:
         "is taken, with -2, -3 and so on before it)",
     )
     _add_choices(parser)
+    _add_slices(parser)
     _add_black_box(parser)
     parser.add_argument(
         "--no-gate",
@@ -133,6 +134,10 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         help="what times nodes while CUPTI is not in the program: event copies, or CUPTI in "
         "windows of a moment (default: auto, as --collector says)",
     )
+
+
+def _add_slices(parser: argparse.ArgumentParser) -> None:
+    """Add what launches copies of graphs between launches of the program."""
     parser.add_argument(
         "--trials",
         action="store_true",
@@ -147,6 +152,30 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         default=2.0,
         metavar="SECONDS",
         help="host time that the trials of a graph may take (default: 2)",
+    )
+    values = parser.add_mutually_exclusive_group()
+    values.add_argument(
+        "--values",
+        dest="values",
+        action="store_const",
+        const="*",
+        help="read the memory that each node is given before and after it, in front of a launch, "
+        "on a copy and undone: what it reads and writes, NaN, least, greatest, a hash; contents "
+        "are not kept",
+    )
+    values.add_argument(
+        "--values-of",
+        dest="values",
+        metavar="NAME-PATTERN",
+        help="the same of nodes whose kernel's symbol matches this shell pattern (memcpy, memset: "
+        "copies, memsets)",
+    )
+    parser.add_argument(
+        "--values-budget",
+        type=float,
+        default=2.0,
+        metavar="SECONDS",
+        help="host time that reading the values of a graph may take (default: 2)",
     )
 
 
@@ -354,6 +383,8 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         trial_budget_s=args.trial_budget,
         black_box=args.black_box,
         stall=args.stall,
+        values=args.values,
+        values_budget_s=args.values_budget,
         overwrite=args.overwrite,
     )
 

@@ -1,0 +1,106 @@
+/* What the parts of the wing share. */
+#ifndef GVIZ_VALUES_PARTS_H
+#define GVIZ_VALUES_PARTS_H
+
+#include "records/records.h"
+#include "trial/trial.h"
+#include "values/values.h"
+
+/* ---- types.c: the elements that parameters of kernels point to ----------------------------------- */
+
+/* Not within a call of the driver. */
+void types_prepare(void);
+/* Fill in what each of `count` parameters points to; ELEMENT_BYTES where its kernel's name does not
+ * tell. `sizes`: of the parameters, in bytes. */
+void types_of(const char *name, const size_t *sizes, size_t count, enum element_type *types);
+
+/* ---- plan.c: what is to be probed ------------------------------------------------------------------ */
+
+/* Parameters of a kernel that are looked at. */
+#define MOST_PARAMETERS 256
+
+/* A node, in the order in which the copy runs them. */
+struct site {
+    uint32_t graph_id, node_id;
+    bool chosen;
+    size_t first_buffer, buffers; /* among those of the plan */
+    size_t first_range, ranges;
+};
+/* An address that a node is given. */
+struct buffer {
+    uint32_t position, offset;
+    enum element_type type;
+    bool told_elsewhere; /* the type is that of the same address at another node */
+    CUdeviceptr at, end; /* what is probed of it */
+    CUdeviceptr block_end;
+    size_t reported;     /* bytes, 0: CUDA does not say how many */
+};
+/* Memory to be probed: from an address of a buffer to the next that any node is given. */
+struct range {
+    size_t buffer;
+    CUdeviceptr at;
+    size_t bytes;
+    enum value_extent extent;
+};
+struct plan {
+    struct site *sites;
+    struct buffer *buffers;
+    struct range *ranges;
+    size_t site_count, buffer_count, range_count;
+    size_t site_room, buffer_room, range_room;
+    bool lost; /* there is no memory for it */
+};
+
+/* Of the nodes whose kernel has a name like `pattern`. Returns NULL, or why there is none; to be freed
+ * either way. */
+const char *plan_make(struct plan *plan, const struct level *level, const char *pattern);
+void plan_free(struct plan *plan);
+/* Places of a level's nodes, each after those that it waits for, to be freed; NULL: no memory. */
+size_t *order_of(const struct level *level);
+
+/* ---- probes.c: a copy with probes, and what they read -------------------------------------------------- */
+
+struct probes {
+    const struct plan *plan;
+    size_t first, last; /* sites */
+    struct copy *copy;
+    CUdeviceptr memory; /* a table of the ranges, twice, then their parts, twice */
+    size_t table_bytes, parts;
+    void *table, *read; /* on the host: the table, and the parts as a launch left them */
+    uint64_t bytes;     /* that a launch probes */
+};
+
+/* Loads the kernel into the current context. */
+bool probe_load(CUmodule *module, CUfunction *probe);
+/* The end of the sites from `first` on that one copy takes. */
+size_t probes_last(const struct plan *plan, size_t first);
+/* Returns NULL, or why not; then nothing is to be freed. */
+const char *probes_make(struct probes *probes, const struct loan *loan, CUfunction probe);
+/* Before its launches; and after each. */
+bool probes_upload(const struct probes *probes);
+bool probes_read(struct probes *probes);
+/* Fill in the values of the ranges as they were read; returns how many there are. */
+size_t probes_values(const struct probes *probes, struct node_value *values);
+size_t probes_ranges(const struct probes *probes);
+void probes_free(struct probes *probes);
+
+/* ---- probe.c ------------------------------------------------------------------------------------------ */
+
+extern const char probe_ptx[];
+
+/* ---- reading.c: one slice ------------------------------------------------------------------------------- */
+
+struct reading {
+    struct loan *loan;
+    struct bench *bench;
+    struct probes *probes;
+    struct node_value *values;
+    struct values_record record; /* with its numbers of values and pieces */
+    struct written_piece *pieces;
+    bool stale;      /* the program has updated its executable */
+    const char *why; /* nothing more is to be probed */
+};
+/* For bench_close; `data` is a struct reading. */
+void reading_run(void *data);
+
+#endif

@@ -1,0 +1,264 @@
+/* Probes: a copy of a graph that runs its nodes one after the other, with a kernel before and one after
+ * each that sums up the memory that the node is given.
+ *
+ * In one line no node writes while a probe reads, and every order that the program needs is kept.
+ */
+#include "graph/graph.h"
+#include "values/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS 256
+/* Of a range, for a block of threads each; what a launch leaves of each. */
+#define PART_BYTES (64u << 10)
+#define MOST_PARTS 32
+/* One copy has probes that read so much, and need so much memory. */
+#define MOST_PROBED (8ull << 30)
+#define MOST_MEMORY (16ull << 20)
+
+/* As probe.cu has them. */
+struct table_row {
+    uint64_t at, bytes, to;
+    uint32_t type, parts;
+};
+struct part {
+    uint64_t hash, nan, infinite, zero;
+    double least, greatest, sum;
+    uint64_t finite;
+};
+
+/* -- how much ------------------------------------------------------------------------------------------ */
+
+static uint32_t parts_of(size_t bytes) {
+    size_t parts = (bytes + PART_BYTES - 1) / PART_BYTES;
+    return parts < MOST_PARTS ? (uint32_t)parts : MOST_PARTS;
+}
+
+size_t probes_last(const struct plan *plan, size_t first) {
+    uint64_t bytes = 0, memory = 0;
+    size_t last = first;
+    for (; last < plan->site_count; last++) {
+        const struct site *site = &plan->sites[last];
+        for (size_t i = 0; i < site->ranges; i++) {
+            const struct range *range = &plan->ranges[site->first_range + i];
+            bytes += 2 * range->bytes;
+            memory += 2 * (sizeof(struct table_row) + parts_of(range->bytes) * sizeof(struct part));
+        }
+        if (last > first && (bytes > MOST_PROBED || memory > MOST_MEMORY))
+            break;
+    }
+    return last;
+}
+
+static size_t first_range(const struct probes *probes) { return probes->plan->sites[probes->first].first_range; }
+
+size_t probes_ranges(const struct probes *probes) {
+    const struct site *last = &probes->plan->sites[probes->last - 1];
+    return last->first_range + last->ranges - first_range(probes);
+}
+
+/* -- the table ------------------------------------------------------------------------------------------ */
+
+static size_t width_of(enum element_type type) {
+    static const unsigned char widths[] = {1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1};
+    return type < sizeof widths ? widths[type] : 1;
+}
+
+/* What does not begin where an element can is bytes. */
+static enum element_type type_in(const struct range *range, const struct buffer *buffer) {
+    return range->at % width_of(buffer->type) ? ELEMENT_BYTES : buffer->type;
+}
+
+static bool make_table(struct probes *probes) {
+    const struct plan *plan = probes->plan;
+    size_t count = probes_ranges(probes);
+    for (size_t i = 0; i < count; i++)
+        probes->parts += parts_of(plan->ranges[first_range(probes) + i].bytes);
+    probes->table_bytes = 2 * count * sizeof(struct table_row);
+    size_t part_bytes = 2 * probes->parts * sizeof(struct part);
+    struct table_row *table = probes->table = calloc(2 * count + 1, sizeof *table);
+    probes->read = calloc(1, part_bytes + 1);
+    if (!table || !probes->read || cuda.MemAlloc(&probes->memory, probes->table_bytes + part_bytes) != 0)
+        return false;
+    CUdeviceptr to = probes->memory + probes->table_bytes;
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < count; i++) {
+            const struct range *range = &plan->ranges[first_range(probes) + i];
+            const struct buffer *buffer = &plan->buffers[range->buffer];
+            struct table_row *row = &table[side * count + i];
+            *row = (struct table_row){range->at, range->bytes, to, type_in(range, buffer), parts_of(range->bytes)};
+            to += row->parts * sizeof(struct part);
+            probes->bytes += range->bytes;
+        }
+    return true;
+}
+
+/* -- the copy ------------------------------------------------------------------------------------------- */
+
+struct laying {
+    const struct probes *probes;
+    CUfunction probe;
+    size_t *site; /* that the next node is */
+};
+
+static bool remove_edges(const struct level *level) {
+    size_t room = level->edge_count + 1;
+    CUgraphNode *from = calloc(room, sizeof *from), *to = calloc(room, sizeof *to);
+    EdgeData *data = calloc(room, sizeof *data);
+    bool good = from && to && data;
+    size_t count = good && level->edge_count ? graph_edges(level->graph, from, to, data, level->edge_count) : 0;
+    if (good && count)
+        good = (cuda.GraphRemoveDependencies
+                    ? cuda.GraphRemoveDependencies(level->graph, from, to, data, count)
+                    : cuda.GraphRemoveDependenciesOld(level->graph, from, to, count)) == 0;
+    free(from);
+    free(to);
+    free(data);
+    return good;
+}
+
+/* After `previous`, which it takes the place of. `side` 0: before its node. */
+static bool add_probe(const struct laying *laying, const struct level *level, const struct site *site, size_t side,
+                      CUgraphNode *previous) {
+    const struct probes *probes = laying->probes;
+    size_t count = probes_ranges(probes), at = site->first_range - first_range(probes);
+    const struct table_row *rows = (const struct table_row *)probes->table + at;
+    CUdeviceptr table = probes->memory + (side * count + at) * sizeof *rows;
+    void *arguments[] = {&table};
+    KernelParams params = {.func = laying->probe, .grid = {1, (unsigned)site->ranges, 1},
+                           .block = {THREADS, 1, 1}, .kernelParams = arguments};
+    for (size_t i = 0; i < site->ranges; i++)
+        params.grid[0] = rows[i].parts > params.grid[0] ? rows[i].parts : params.grid[0];
+    CUgraphNode node = NULL;
+    bool good = cuda.GraphAddKernelNode(&node, level->graph, previous, *previous != NULL, &params) == 0;
+    *previous = node;
+    return good;
+}
+
+static bool lay(const struct level *level, const struct laying *laying);
+
+static bool lay_node(const struct laying *laying, const struct level *level, size_t i, CUgraphNode *previous) {
+    const struct probes *probes = laying->probes;
+    size_t at = (*laying->site)++;
+    const struct site *site = &probes->plan->sites[at];
+    bool probed = at >= probes->first && at < probes->last && site->ranges;
+    bool good = site->node_id == level->ids[i] && (!probed || add_probe(laying, level, site, 0, previous));
+    if (good && *previous)
+        good = arc_add(level, *previous, level->nodes[i]);
+    *previous = level->nodes[i];
+    if (good && level->children[i])
+        good = lay(level->children[i], laying);
+    return good && (!probed || add_probe(laying, level, site, 1, previous));
+}
+
+static bool lay(const struct level *level, const struct laying *laying) {
+    size_t *order = order_of(level);
+    CUgraphNode previous = NULL;
+    bool good = order && remove_edges(level);
+    for (size_t n = 0; good && n < level->count; n++)
+        good = lay_node(laying, level, order[n], &previous);
+    free(order);
+    return good;
+}
+
+/* For lend_copy. */
+static bool lay_all(const struct level *level, const void *data) { return lay(level, data); }
+
+const char *probes_make(struct probes *probes, const struct loan *loan, CUfunction probe) {
+    size_t site = 0;
+    const struct laying laying = {probes, probe, &site};
+    const char *why = make_table(probes) ? NULL : "the GPU gave no memory for its probes";
+    if (!why && !(probes->copy = lend_copy(loan, lay_all, &laying)))
+        why = copy_error()[0] ? copy_error() : "a copy of it with probes could not be made";
+    if (why)
+        probes_free(probes);
+    return why;
+}
+
+void probes_free(struct probes *probes) {
+    copy_free(probes->copy);
+    if (probes->memory)
+        cuda.MemFree(probes->memory);
+    free(probes->table);
+    free(probes->read);
+    memset(probes, 0, sizeof *probes);
+}
+
+bool probes_upload(const struct probes *probes) {
+    return cuda.MemcpyHtoD(probes->memory, probes->table, probes->table_bytes) == 0;
+}
+
+bool probes_read(struct probes *probes) {
+    return cuda.MemcpyDtoH(probes->read, probes->memory + probes->table_bytes,
+                           2 * probes->parts * sizeof(struct part)) == 0;
+}
+
+/* -- what was read ------------------------------------------------------------------------------------------ */
+
+static struct part sum_up(const struct part *parts, uint32_t count) {
+    struct part sum = {.least = INFINITY, .greatest = -INFINITY};
+    for (uint32_t i = 0; i < count; i++) {
+        sum.hash += parts[i].hash;
+        sum.nan += parts[i].nan;
+        sum.infinite += parts[i].infinite;
+        sum.zero += parts[i].zero;
+        sum.finite += parts[i].finite;
+        sum.sum += parts[i].sum;
+        sum.least = parts[i].least < sum.least ? parts[i].least : sum.least;
+        sum.greatest = parts[i].greatest > sum.greatest ? parts[i].greatest : sum.greatest;
+    }
+    return sum;
+}
+
+static void fill_before(struct node_value *value, struct part part) {
+    value->hash_before = part.hash;
+    value->nan_before = part.nan;
+    value->infinite_before = part.infinite;
+    value->zero_before = part.zero;
+    value->finite_before = part.finite;
+    value->least_before = part.least;
+    value->greatest_before = part.greatest;
+    value->sum_before = part.sum;
+}
+
+static void fill_after(struct node_value *value, struct part part) {
+    value->hash_after = part.hash;
+    value->nan_after = part.nan;
+    value->infinite_after = part.infinite;
+    value->zero_after = part.zero;
+    value->finite_after = part.finite;
+    value->least_after = part.least;
+    value->greatest_after = part.greatest;
+    value->sum_after = part.sum;
+}
+
+static struct node_value describe(const struct probes *probes, size_t site_at, size_t range_at) {
+    const struct site *site = &probes->plan->sites[site_at];
+    const struct range *range = &probes->plan->ranges[range_at];
+    const struct buffer *buffer = &probes->plan->buffers[range->buffer];
+    bool told = buffer->told_elsewhere && type_in(range, buffer) != ELEMENT_BYTES;
+    return (struct node_value){.graph_id = site->graph_id, .node_id = site->node_id, .place = (uint32_t)site_at,
+                               .position = buffer->position, .offset = buffer->offset,
+                               .type = type_in(range, buffer), .extent = range->extent,
+                               .flags = told ? VALUE_TYPE_ELSEWHERE : 0, .address = buffer->at,
+                               .start = range->at - buffer->at, .bytes = range->bytes};
+}
+
+size_t probes_values(const struct probes *probes, struct node_value *values) {
+    size_t count = probes_ranges(probes), n = 0;
+    const struct table_row *table = probes->table;
+    const struct part *before = probes->read, *after = before + probes->parts;
+    for (size_t at = probes->first; at < probes->last; at++) {
+        const struct site *site = &probes->plan->sites[at];
+        for (size_t i = 0; i < site->ranges; i++, n++) {
+            values[n] = describe(probes, at, site->first_range + i);
+            fill_before(&values[n], sum_up(before, table[n].parts));
+            fill_after(&values[n], sum_up(after, table[n].parts));
+            before += table[n].parts;
+            after += table[n].parts;
+        }
+    }
+    return count;
+}
