@@ -128,7 +128,7 @@ def statistics(memory: Floats) -> tuple[int, int, int, float, float, float]:
 
 
 class Simulation:
-    """What a reading of a graph is to read: (node, position, side, bytes, statistics)."""
+    """The values a reading is to have: (node, position, side, bytes, statistics)."""
 
     def __init__(self, operations: list[Any]) -> None:
         self.operations = operations

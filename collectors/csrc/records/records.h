@@ -297,7 +297,7 @@ struct crumb {
 _Static_assert(sizeof(struct crumb) == 8, "its size");
 
 /* Memory that a node is given, in a VALUES record */
-struct node_value {
+struct probed_value {
     uint32_t graph_id;
     uint32_t node_id;
     uint32_t place; /* of the node in the order in which the copy ran them */
@@ -326,7 +326,7 @@ struct node_value {
     double greatest_after;
     double sum_after;
 };
-_Static_assert(sizeof(struct node_value) == 184, "its size");
+_Static_assert(sizeof(struct probed_value) == 184, "its size");
 
 /* Memory that a launch of the executable wrote to, somewhere in it, in a VALUES record */
 struct written_piece {
@@ -845,7 +845,7 @@ struct values_record {
     uint64_t probed_bytes; /* that the probes of a launch read */
     uint64_t plain_ns; /* a launch of the executable */
     uint64_t probed_ns; /* a launch of the copy */
-    /* then: tail: struct node_value, then struct written_piece */
+    /* then: tail: struct probed_value, then struct written_piece */
 };
 _Static_assert(sizeof(struct values_record) == 80, "its size");
 

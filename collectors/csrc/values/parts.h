@@ -80,7 +80,7 @@ const char *probes_make(struct probes *probes, const struct loan *loan, CUfuncti
 bool probes_upload(const struct probes *probes);
 bool probes_read(struct probes *probes);
 /* Fill in the values of the ranges as they were read; returns how many there are. */
-size_t probes_values(const struct probes *probes, struct node_value *values);
+size_t probes_values(const struct probes *probes, struct probed_value *values);
 size_t probes_ranges(const struct probes *probes);
 void probes_free(struct probes *probes);
 
@@ -94,7 +94,7 @@ struct reading {
     struct loan *loan;
     struct bench *bench;
     struct probes *probes;
-    struct node_value *values;
+    struct probed_value *values;
     struct values_record record; /* with its numbers of values and pieces */
     struct written_piece *pieces;
     bool stale;      /* the program has updated its executable */

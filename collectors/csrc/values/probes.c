@@ -212,7 +212,7 @@ static struct part sum_up(const struct part *parts, uint32_t count) {
     return sum;
 }
 
-static void fill_before(struct node_value *value, struct part part) {
+static void fill_before(struct probed_value *value, struct part part) {
     value->hash_before = part.hash;
     value->nan_before = part.nan;
     value->infinite_before = part.infinite;
@@ -223,7 +223,7 @@ static void fill_before(struct node_value *value, struct part part) {
     value->sum_before = part.sum;
 }
 
-static void fill_after(struct node_value *value, struct part part) {
+static void fill_after(struct probed_value *value, struct part part) {
     value->hash_after = part.hash;
     value->nan_after = part.nan;
     value->infinite_after = part.infinite;
@@ -234,19 +234,19 @@ static void fill_after(struct node_value *value, struct part part) {
     value->sum_after = part.sum;
 }
 
-static struct node_value describe(const struct probes *probes, size_t site_at, size_t range_at) {
+static struct probed_value describe(const struct probes *probes, size_t site_at, size_t range_at) {
     const struct site *site = &probes->plan->sites[site_at];
     const struct range *range = &probes->plan->ranges[range_at];
     const struct buffer *buffer = &probes->plan->buffers[range->buffer];
     bool told = buffer->told_elsewhere && type_in(range, buffer) != ELEMENT_BYTES;
-    return (struct node_value){.graph_id = site->graph_id, .node_id = site->node_id, .place = (uint32_t)site_at,
+    return (struct probed_value){.graph_id = site->graph_id, .node_id = site->node_id, .place = (uint32_t)site_at,
                                .position = buffer->position, .offset = buffer->offset,
                                .type = type_in(range, buffer), .extent = range->extent,
                                .flags = told ? VALUE_TYPE_ELSEWHERE : 0, .address = buffer->at,
                                .start = range->at - buffer->at, .bytes = range->bytes};
 }
 
-size_t probes_values(const struct probes *probes, struct node_value *values) {
+size_t probes_values(const struct probes *probes, struct probed_value *values) {
     size_t count = probes_ranges(probes), n = 0;
     const struct table_row *table = probes->table;
     const struct part *before = probes->read, *after = before + probes->parts;

@@ -50,14 +50,14 @@ static bool launch_probed(struct reading *reading, struct saved *memory, uint64_
 /* Whether two launches of the copy read the same is noted for each value. */
 static bool repeat(struct reading *reading, struct saved *memory) {
     size_t count = reading->record.values;
-    struct node_value *again = calloc(count + 1, sizeof *again);
+    struct probed_value *again = calloc(count + 1, sizeof *again);
     uint64_t ns;
     bool good = again && launch_probed(reading, memory, &ns);
     reading->record.repeats = TRIAL_EQUAL;
     if (good)
         probes_values(reading->probes, again);
     for (size_t i = 0; good && i < count; i++) {
-        struct node_value *value = &reading->values[i];
+        struct probed_value *value = &reading->values[i];
         value->flags |= (value->hash_before != again[i].hash_before ? VALUE_VARIES_BEFORE : 0) |
                         (value->hash_after != again[i].hash_after ? VALUE_VARIES_AFTER : 0);
         if (value->flags & (VALUE_VARIES_BEFORE | VALUE_VARIES_AFTER))

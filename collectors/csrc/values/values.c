@@ -47,7 +47,7 @@ static void refuse(const struct subject *subject, const char *why) {
 }
 
 /* What lies beyond a buffer is left out unless it was written. */
-static size_t leave_out(struct node_value *values, size_t count) {
+static size_t leave_out(struct probed_value *values, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (!values[i].start || values[i].hash_before != values[i].hash_after)

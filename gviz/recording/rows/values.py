@@ -50,7 +50,7 @@ class ValueReading:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeValue:
-    """What memory that a node is given held, before it ran, and after, where that is not the same.
+    """Contents in numbers of memory that a node is given, before it ran; after, where changed.
 
     One row for each address, from there to the next that any node of the graph is given; memory
     beyond has rows where the node changed it.

@@ -33,8 +33,7 @@ from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_devices
 from gviz.spool.folding.stacks import fold_stacks
-from gviz.spool.folding.trials import fold_trials
-from gviz.spool.folding.values import fold_values
+from gviz.spool.folding.trials import fold_trials, fold_values
 from gviz.spool.records import (
     LEFT_WITH,
     SPOOL_SUFFIX,

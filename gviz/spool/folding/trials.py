@@ -1,15 +1,26 @@
-"""Trials to rows: medians, and the interval of what an edit saves."""
+"""Slices to rows: what an edit saves, with its interval, and the values of nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gviz.recording import rows
 from gviz.spool.folding.graphs import Graphs
-from gviz.spool.records import ChangeKind, TrialKind, TrialRefusedRecord, TrialResults, word_of
-from gviz.spool.streams import Contents, MadeTrial
+from gviz.spool.records import (
+    ChangeKind,
+    TrialKind,
+    TrialRefusedRecord,
+    TrialResults,
+    ValueExtent,
+    ValueFlag,
+    ValuesRefusedRecord,
+    word_of,
+)
+from gviz.spool.streams import Contents, MadeReading, MadeTrial
 from gviz.stats import median_interval
 
 #: Changes that are about two nodes.
@@ -87,3 +98,113 @@ def _edits(
             value_ns=int(edit["value_ns"]) if kind == ChangeKind.DELAY else None,
         )
         position += 1
+
+
+_SIDES = {"before": ValueFlag.VARIES_BEFORE, "after": ValueFlag.VARIES_AFTER}
+
+
+def fold_values(contents: Contents, graphs: Graphs) -> Iterator[rows.ValueReading | rows.NodeValue]:
+    """Yield the rows of tables value_reading and node_value; unknown executables are left out."""
+    levels = {level.row.cuda_graph_id: level.row.graph_id for level in graphs.levels.values()}
+    number = 0
+    for reading in contents.readings:
+        record = reading if isinstance(reading, ValuesRefusedRecord) else reading.record
+        execution = graphs.execs.get(record.exec_id)
+        if execution is None:
+            continue
+        number += 1
+        if isinstance(reading, ValuesRefusedRecord):
+            yield rows.ValueReading(
+                reading_id=number,
+                run_id=graphs.run_id,
+                graph_id=execution.graph_id,
+                graph_exec_id=execution.graph_exec_id,
+                refusal=reading.why,
+            )
+        else:
+            yield _made_reading(reading, number, execution)
+            yield from _values(reading, number, levels)
+
+
+def _made_reading(
+    reading: MadeReading, number: int, execution: rows.GraphExec
+) -> rows.ValueReading:
+    record = reading.record
+    return rows.ValueReading(
+        reading_id=number,
+        run_id=execution.run_id,
+        graph_id=execution.graph_id,
+        graph_exec_id=execution.graph_exec_id,
+        results=word_of(TrialResults, record.results),
+        repeats=word_of(TrialResults, record.repeats),
+        start_ns=record.begin_ns,
+        held_ns=record.held_ns,
+        saved_bytes=record.saved_bytes,
+        probed_bytes=record.probed_bytes,
+        plain_ns=record.plain_ns,
+        probed_ns=record.probed_ns,
+        unexplained_bytes=_unexplained(reading) if record.whole else None,
+    )
+
+
+#: Memory is compared in pieces of so many bytes (collectors/csrc/trial/memory.c).
+_PIECE_BYTES = 2 << 20
+
+
+def _unexplained(reading: MadeReading) -> int:
+    """Return the bytes of pieces that a launch wrote to, and in which no node was seen to write."""
+    values = reading.values
+    written = values[values["hash_before"] != values["hash_after"]]
+    starts = written["address"] + written["start"]
+    ends = starts + written["bytes"]
+    found = 0
+    for piece in reading.pieces:
+        edges = np.arange(0, int(piece["bytes"]), _PIECE_BYTES, dtype=np.uint64)
+        for begin in int(piece["address"]) + edges:
+            end = min(int(begin) + _PIECE_BYTES, int(piece["address"]) + int(piece["bytes"]))
+            if not np.any((starts < np.uint64(end)) & (ends > begin)):
+                found += end - int(begin)
+    return found
+
+
+def _values(
+    reading: MadeReading, number: int, levels: dict[int | None, int]
+) -> Iterator[rows.NodeValue]:
+    """Yield the values of levels that are known."""
+    for value in reading.values:
+        graph_id = levels.get(int(value["graph_id"]))
+        if graph_id is None:
+            continue
+        changed = value["hash_before"] != value["hash_after"]
+        for side in _SIDES if changed else ("before",):
+            yield _value(value, number, graph_id, side)
+
+
+def _value(value: npt.NDArray[Any], number: int, graph_id: int, side: str) -> rows.NodeValue:
+    element = int(value["type"])
+    finite = int(value[f"finite_{side}"])
+    has_any = bool(element and finite)
+    return rows.NodeValue(
+        reading_id=number,
+        graph_id=graph_id,
+        node_id=int(value["node_id"]),
+        position=int(value["position"]),
+        offset=int(value["offset"]),
+        start=int(value["start"]),
+        side=side,
+        place=int(value["place"]),
+        address=int(value["address"]),
+        bytes=int(value["bytes"]),
+        extent=word_of(ValueExtent, int(value["extent"])),
+        element=element,
+        element_elsewhere=int(bool(value["flags"] & ValueFlag.TYPE_ELSEWHERE)),
+        hash=int(value[f"hash_{side}"].astype(np.int64)),
+        varies=int(bool(value["flags"] & _SIDES[side])),
+        nan_count=int(value[f"nan_{side}"]) if element else None,
+        infinite_count=int(value[f"infinite_{side}"]) if element else None,
+        zero_count=int(value[f"zero_{side}"]) if element else None,
+        finite_count=finite if element else None,
+        least=float(value[f"least_{side}"]) if has_any else None,
+        greatest=float(value[f"greatest_{side}"]) if has_any else None,
+        mean=float(value[f"sum_{side}"]) / finite if has_any else None,
+    )

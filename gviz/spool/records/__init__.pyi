@@ -74,5 +74,5 @@ from gviz.spool.records.run_records import PeriodRecord as PeriodRecord
 from gviz.spool.records.run_records import WindowRecord as WindowRecord
 from gviz.spool.records.trial_records import TrialRecord as TrialRecord
 from gviz.spool.records.trial_records import TrialRefusedRecord as TrialRefusedRecord
-from gviz.spool.records.value_records import ValuesRecord as ValuesRecord
-from gviz.spool.records.value_records import ValuesRefusedRecord as ValuesRefusedRecord
+from gviz.spool.records.trial_records import ValuesRecord as ValuesRecord
+from gviz.spool.records.trial_records import ValuesRefusedRecord as ValuesRefusedRecord

@@ -89,13 +89,11 @@ from gviz.spool.records.run_records import (
 )
 from gviz.spool.records.structure import Layout
 from gviz.spool.records.trial_records import (
+    ProbedValue,
     TrialEdit,
     TrialPair,
     TrialRecord,
     TrialRefusedRecord,
-)
-from gviz.spool.records.value_records import (
-    NodeValue,
     ValuesRecord,
     ValuesRefusedRecord,
     WrittenPiece,
@@ -110,7 +108,7 @@ OPERATION = Layout(Operation)
 TRIAL_EDIT = Layout(TrialEdit)
 TRIAL_PAIR = Layout(TrialPair)
 CRUMB = Layout(Crumb)
-NODE_VALUE = Layout(NodeValue)
+PROBED_VALUE = Layout(ProbedValue)
 WRITTEN_PIECE = Layout(WrittenPiece)
 
 DEVICE = Layout(DeviceRecord)
@@ -171,7 +169,7 @@ PARTS: tuple[Layout[Any], ...] = (
     TRIAL_EDIT,
     TRIAL_PAIR,
     CRUMB,
-    NODE_VALUE,
+    PROBED_VALUE,
     WRITTEN_PIECE,
 )
 #: Numbers in records that stand for a word.

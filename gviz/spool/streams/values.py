@@ -19,7 +19,7 @@ from gviz.spool.records import (
 
 
 class MadeReading(NamedTuple):
-    """A slice that was read: its record, its values (dtype NODE_VALUE), pieces (WRITTEN_PIECE)."""
+    """A slice that was read: its record, values (dtype PROBED_VALUE), pieces (WRITTEN_PIECE)."""
 
     record: ValuesRecord
     values: npt.NDArray[Any]
@@ -34,7 +34,7 @@ class ValueContents(Protocol):
 
 def _values(c: ValueContents, p: bytes) -> None:
     record = table.VALUES.unpack(p)
-    values = np.frombuffer(p, table.NODE_VALUE.dtype, record.values, table.VALUES.size)
+    values = np.frombuffer(p, table.PROBED_VALUE.dtype, record.values, table.VALUES.size)
     end = table.VALUES.size + values.nbytes
     pieces = np.frombuffer(p, table.WRITTEN_PIECE.dtype, record.pieces, end)
     check_time(record.begin_ns, record.held_ns, record.plain_ns, record.probed_ns)
