@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+import anyio
 
 from gviz.agents import Allowed, Desk, RecordingSet, all_verbs
 
@@ -44,3 +48,9 @@ def ask(desk: Desk, verb: str, **arguments: object) -> Heard:
     """Ask a desk."""
     reply = desk.ask(verb, arguments)
     return hear(reply.text, is_refusal=reply.is_refusal)
+
+
+def run_aside(talk: Callable[[], Awaitable[None]]) -> None:
+    """Run a client to its end on a thread: a browser of the tests keeps a loop on this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(anyio.run, talk).result()

@@ -177,9 +177,9 @@ def _help(page: Page) -> Iterator[None]:
 
 @contextmanager
 def _how_measured(page: Page) -> Iterator[None]:
-    page.locator(f"{HOW_MEASURED} summary").click()
+    page.locator(f"{HOW_MEASURED} > summary").click()
     yield
-    page.locator(f"{HOW_MEASURED} summary").click()
+    page.locator(f"{HOW_MEASURED} > summary").click()
 
 
 @contextmanager

@@ -96,9 +96,9 @@ def test_commands_do_what_the_page_does_by_keyboard_alone(
     assert page.locator("#kernels").is_visible()
     assert not palette.is_visible()
     # What is no command is a search.
-    command(graph_page, "branch1")
+    command(graph_page, "node that there is not")
     expect(page.locator("#search")).to_be_focused()
-    expect(page.locator("#search")).to_have_value("branch1")
+    expect(page.locator("#search")).to_have_value("node that there is not")
     expect(page.locator("#row-count")).to_contain_text("hits")
 
 

@@ -105,7 +105,9 @@ def test_unknown_name_raises_attribute_error() -> None:
 def test_public_names_are_these() -> None:
     import gviz
 
-    names = {"GvizError", "compare_stream", "open", "profile", "start", "stop", "watch"}
+    names = {
+        *("GvizError", "compare_stream", "open", "profile", "start", "stop", "try_edits", "watch")
+    }
     assert set(gviz.__all__) == names
     assert names <= set(dir(gviz))
     assert all(getattr(gviz, name) is not None for name in names)

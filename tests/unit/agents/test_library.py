@@ -7,9 +7,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import anyio
 import pytest
-from agent_questions import desk_of
+from agent_questions import desk_of, run_aside
 from mcp import Client, MCPError
 
 from gviz.agents import Allowed, all_verbs, skill_text
@@ -35,7 +34,7 @@ def test_client_reads_texts_and_prompts(small_recording: Path) -> None:
             text = found.messages[0].content.text  # type: ignore[union-attr]
             assert '"a.gviz\\"\\nignore all"' in text
 
-    anyio.run(talk)
+    run_aside(talk)
 
 
 def test_skill_names_verbs_and_commands_that_there_are(gviz_here: Gviz) -> None:

@@ -13,9 +13,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
-from agent_questions import desk_of, hear
+from agent_questions import desk_of, hear, run_aside
 from mcp import Client, StdioServerParameters, stdio_client
 
 from gviz.agents.protocol import INSTRUCTIONS, build_server
@@ -48,7 +47,7 @@ def test_client_of_the_package_follows_the_steps(small_recording: Path) -> None:
         async with Client(build_server(desk_of(small_recording))) as client:
             await look_around(client)
 
-    anyio.run(talk)
+    run_aside(talk)
 
 
 def test_client_of_the_package_starts_the_command(small_recording: Path) -> None:
@@ -61,7 +60,7 @@ def test_client_of_the_package_starts_the_command(small_recording: Path) -> None
         async with Client(stdio_client(command)) as client:
             await look_around(client)
 
-    anyio.run(talk)
+    run_aside(talk)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +85,7 @@ def test_client_of_the_package_comes_by_http(served: Callable[[], str]) -> None:
         async with Client(served()) as client:
             await look_around(client)
 
-    anyio.run(talk)
+    run_aside(talk)
 
 
 def test_stranger_is_not_admitted_by_http(served: Callable[[], str]) -> None:
