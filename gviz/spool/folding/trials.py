@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,22 +23,36 @@ from gviz.spool.records import (
 from gviz.spool.streams import Contents, MadeReading, MadeTrial
 from gviz.stats import median_interval
 
+_Slice = TypeVar("_Slice", bound=MadeTrial | TrialRefusedRecord | MadeReading | ValuesRefusedRecord)
+
 #: Changes that are about two nodes.
 _OF_TWO = (ChangeKind.CUT, ChangeKind.JOIN, ChangeKind.MOVE)
+
+
+def _levels(graphs: Graphs) -> dict[int | None, int]:
+    """Return the graph's id in the recording by CUDA's."""
+    return {level.row.cuda_graph_id: level.row.graph_id for level in graphs.levels.values()}
+
+
+def _known(
+    slices: Iterable[_Slice], graphs: Graphs
+) -> Iterator[tuple[int, _Slice, rows.GraphExec]]:
+    """Yield slices of known executables, numbered from 1, each with its executable."""
+    number = 0
+    for one in slices:
+        record = one.record if isinstance(one, (MadeTrial, MadeReading)) else one
+        execution = graphs.execs.get(record.exec_id)
+        if execution is not None:
+            number += 1
+            yield number, one, execution
 
 
 def fold_trials(
     contents: Contents, graphs: Graphs
 ) -> Iterator[rows.GraphTrial | rows.GraphTrialEdit]:
     """Yield the rows of tables trial and trial_edit; trials of unknown executables are left out."""
-    levels = {level.row.cuda_graph_id: level.row.graph_id for level in graphs.levels.values()}
-    number = 0
-    for trial in contents.trials:
-        record = trial if isinstance(trial, TrialRefusedRecord) else trial.record
-        execution = graphs.execs.get(record.exec_id)
-        if execution is None:
-            continue
-        number += 1
+    levels = _levels(graphs)
+    for number, trial, execution in _known(contents.trials, graphs):
         if isinstance(trial, TrialRefusedRecord):
             yield rows.GraphTrial(
                 trial_id=number,
@@ -105,14 +119,8 @@ _SIDES = {"before": ValueFlag.VARIES_BEFORE, "after": ValueFlag.VARIES_AFTER}
 
 def fold_values(contents: Contents, graphs: Graphs) -> Iterator[rows.ValueReading | rows.NodeValue]:
     """Yield the rows of tables value_reading and node_value; unknown executables are left out."""
-    levels = {level.row.cuda_graph_id: level.row.graph_id for level in graphs.levels.values()}
-    number = 0
-    for reading in contents.readings:
-        record = reading if isinstance(reading, ValuesRefusedRecord) else reading.record
-        execution = graphs.execs.get(record.exec_id)
-        if execution is None:
-            continue
-        number += 1
+    levels = _levels(graphs)
+    for number, reading, execution in _known(contents.readings, graphs):
         if isinstance(reading, ValuesRefusedRecord):
             yield rows.ValueReading(
                 reading_id=number,
