@@ -66,6 +66,48 @@ uint64_t bench_launch(const struct bench *bench, CUgraphExec exec);
 /* Do a slice as soon as nothing is in flight. Returns whether it was done; `never`: nor will it be. */
 bool bench_close(void (*slice)(void *data), void *data, bool *never);
 
+/* ---- subject.c: executables that slices are about, from one launch of the program to the next ----------- */
+
+struct subject {
+    int watch;
+    CUgraphExec exec;
+    bool over, lent;
+    uint32_t launches, in_vain, stale;
+    uint64_t spent_ns, begin_ns; /* before now; when now began */
+    struct loan loan;
+    struct subject *next;
+};
+/* Those of one kind of slices. */
+struct subjects {
+    pthread_mutex_t *lock; /* whoever has it makes a slice; others launch without one */
+    _Atomic bool on;
+    struct subject *first;
+    struct bench bench;
+    size_t bytes; /* of what begins with a struct subject */
+    const uint64_t *budget_ns;
+    /* With the lock, and the context current: a slice; the end, with the reason unless NULL; the end of the
+     * budget; NULL or what is unloaded before the bench. */
+    void (*once)(struct subject *subject);
+    void (*finish)(struct subject *subject, const char *why);
+    void (*spend)(struct subject *subject);
+    void (*unload)(void);
+};
+/* Returns whether its loan is there to work with; else why it never will be, or NULL: a later launch tries
+ * again. `unknown`, unless NULL: why not, where it is not known yet how long a launch takes. */
+bool subject_borrow(struct subject *subject, const char *unknown, const char **why);
+void subject_return(struct subject *subject);
+/* Do a slice as soon as nothing is in flight. Returns whether it was done; else why it never will be, or NULL. */
+bool subject_slice(struct subject *subject, void (*slice)(void *data), void *data, const char **why);
+/* The program has updated it. Returns why no more is tried, or NULL. */
+const char *subject_stale(struct subject *subject);
+/* Within the budget. */
+void subject_once(struct subjects *all, struct subject *subject);
+void subjects_launch(struct subjects *all, CUgraphExec exec, CUstream launched_on);
+void subjects_stop(struct subjects *all, const char *why);
+void subjects_context_ends(struct subjects *all, CUcontext context, const char *why);
+void subjects_destroyed(struct subjects *all, CUgraphExec exec, const char *why);
+void subjects_abandon(struct subjects *all);
+
 /* ---- memory.c: memory saved, compared and restored ------------------------------------------------ */
 
 struct piece {
