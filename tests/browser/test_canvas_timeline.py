@@ -146,22 +146,28 @@ def test_hover_shows_the_operator_that_eager_work_was_called_in(
     site = serve_beside(tmp_path / "encoder.gviz")
     graph_page.open(site, "graph?file=encoder&graph=1&eager=open")
     page = graph_page.page
-    spot = page.evaluate(
-        """() => {
-          const canvas = document.querySelector("#timeline canvas"), state = canvas.gvizState();
-          const { left, top } = canvas.getBoundingClientRect();
-          const { stream } = state.sides;
-          const at = state.transform.x + state.transform.k * stream.scale * stream.total_ns;
-          return { x: left + state.gutter + at - 1, y: top + stream.top + 3 };
-        }"""
-    )
+    end_of_stream = """() => {
+      const canvas = document.querySelector("#timeline canvas"), state = canvas.gvizState();
+      const { left, top } = canvas.getBoundingClientRect();
+      const { stream } = state.sides;
+      const at = state.transform.x + state.transform.k * stream.scale * stream.total_ns;
+      return { x: left + state.gutter + at - 1, y: top + stream.top + 7 };
+    }"""
     tip = page.locator("#timeline .gviz-canvas-tooltip")
+
+    def called_in() -> str | None:
+        # Anew at each look: the lanes move down when the tracks of layers come.
+        spot = page.evaluate(end_of_stream)
+        for step in range(0, 60, 2):
+            page.mouse.move(spot["x"] - step, spot["y"])
+            page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
+            if tip.is_visible() and "called in" in tip.inner_text():
+                return tip.inner_text()
+        return None
+
     # The last operation of a pass: the last layer's norm.
-    for step in range(0, 60, 2):
-        page.mouse.move(spot["x"] - step, spot["y"] + 4)
-        if tip.is_visible() and "called in" in tip.inner_text():
-            break
-    assert "aten::layer_norm › aten::native_layer_norm" in tip.inner_text()
+    text = graph_page.wait_until(called_in, "an operation that says what it was called in")
+    assert "aten::layer_norm › aten::native_layer_norm" in text
 
 
 def test_node_far_off_screen_is_brought_into_view(graph_page: GraphPage, site: Site) -> None:
