@@ -14,6 +14,7 @@ import argparse
 import json
 import lzma
 import random
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -43,19 +44,32 @@ KNOWN = {
     "token_step_2": ("attention and normalisation written out", {"fusable-chain"}),
     "token_step_4": ("normalised in single precision, op by op", {"fusable-chain"}),
     "graph_lives": ("executables made anew for nothing", {"graph-rebuilt"}),
-    # No rule is about ranks, and no verb compares them.
-    "ranks_h200": ("layer 5 of rank 1 has three times the work", {"slow-rank"}),
+    # No rule is about ranks.
+    "ranks_h200": ("layer 5 of rank 1 has three times the work", set()),
 }  # fmt: skip
+#: What answers say of a fault that no rule is about.
+SAID = {"ranks_h200": re.compile(r"\(decode › layer 5\) takes .+? on rank 1")}
+#: What no answer may name, of a program that looks as if it had the fault.
+NOT_SAID = {"memsets_between_kernels-faulty": "memset-between-kernels"}
 MOST_CALLS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A recording, its fault in words, and the rules that name it; none: it has no fault."""
+    """A recording, its fault in words, and the rules that name it; none: no rule does."""
 
     path: Path
     fault: str
     rules: set[str]
+
+    def is_named(self, recorded: str) -> bool:
+        """Return whether an answer names the fault; where there is none, whether it names none."""
+        name = self.path.stem
+        if name in NOT_SAID:
+            return NOT_SAID[name] not in recorded
+        if name in SAID and SAID[name].search(recorded):
+            return True
+        return any(f"{rule} |" in recorded or f"[{rule}]" in recorded for rule in self.rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +119,7 @@ def follow(case: Case) -> Outcome:
         heard = ask(desk, verb, **arguments)
         characters += len(heard.text)
         waiting += heard.steps
-        if not case.rules:
-            # No fault: the overview is to name none of the kind that the program looks like.
-            is_named = "memset-between-kernels" not in heard.recorded
-            return Outcome(is_named, len(asked), characters)
-        if any(f"{rule} |" in heard.recorded or f"[{rule}]" in heard.recorded
-               for rule in case.rules):  # fmt: skip
+        if case.is_named(heard.recorded):
             return Outcome(True, len(asked), characters)
     return Outcome(False, len(asked), characters)
 

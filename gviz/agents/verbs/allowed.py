@@ -11,6 +11,7 @@ from gviz.agents.verbs.explain import EXPLAIN
 from gviz.agents.verbs.nodes import LAYER, LOCATE, NEIGHBOURS, PATH
 from gviz.agents.verbs.overview import FINDINGS, OVERVIEW
 from gviz.agents.verbs.pictures import RENDER
+from gviz.agents.verbs.ranks import RANKS
 from gviz.agents.verbs.rows import QUERY
 
 
@@ -23,5 +24,5 @@ def all_verbs(allowed: Allowed) -> tuple[Verb, ...]:
     """Return the verbs of a server, in the order in which clients list them."""
     return (
         OVERVIEW, FINDINGS, EXPLAIN, PATH, NEIGHBOURS, LAYER, LOCATE, WHAT_IF, COMPARE,
-        VERIFY_FIX, RENDER, QUERY,
+        VERIFY_FIX, RANKS, RENDER, QUERY,
     )  # fmt: skip

@@ -17,6 +17,7 @@ from gviz.analysis import (
     launch_breakdown,
     rank_findings,
 )
+from gviz.comparison import find_ranks
 from gviz.recording import Recording
 from gviz.report import (
     Document,
@@ -43,7 +44,9 @@ def _overview(question: Question) -> VerbAnswer:
     document = overview_document(name, found, headlines)
     shown = [graph.graph_id for run in found.runs for graph in run.graphs]
     pages = question.pages(shown[0]) if shown else ()
-    return VerbAnswer((document,), steps=question.steps(*_lead_on(found)), pages=pages)
+    has_ranks = len(question.recordings.once(path, ("runs",), find_ranks)) > 1
+    steps = question.steps(*_lead_on(found, has_ranks=has_ranks))
+    return VerbAnswer((document,), steps=steps, pages=pages)
 
 
 def _list(question: Question, files: dict[str, Path]) -> VerbAnswer:
@@ -69,7 +72,9 @@ def _headlines(recording: Recording, found: Analysis) -> dict[int, GraphHeadline
     }
 
 
-def _lead_on(found: Analysis) -> Iterator[NextStep]:
+def _lead_on(found: Analysis, *, has_ranks: bool) -> Iterator[NextStep]:
+    if has_ranks:
+        yield NextStep("ranks", "which rank is slow, and who waits for whom")
     for run in found.runs:
         ranked = _ranked(run)
         if ranked:

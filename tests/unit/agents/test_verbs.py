@@ -70,6 +70,19 @@ def test_change_is_verified_both_ways(desk: Desk) -> None:
     assert "became 1, " in ask(desk, verb, **arguments).recorded
 
 
+def test_slow_rank_is_led_to_from_the_overview() -> None:
+    desk = desk_of(RECORDINGS / "ranks_h200.gviz")
+    assert ask(desk, "overview").steps[0] == ("ranks", {})
+    ranks = ask(desk, "ranks")
+    assert "(decode › layer 5) takes 15.6 µs (n=24, c1) on rank 1" in ranks.recorded
+    assert "rank 0 waits 17.2 µs (n=24, c1) for rank 1 [estimated]" in ranks.recorded
+    verb, arguments = ranks.steps[0]
+    assert "ranks.py:35 step" in ask(desk, verb, **arguments).recorded
+    alone = ask(desk_of(RECORDINGS / BEFORE), "ranks")
+    assert alone.is_refusal
+    assert "'gviz merge' puts the files of a job into one" in alone.text
+
+
 @pytest.mark.parametrize("view", ["graph", "timeline"])
 def test_picture_is_svg(desk: Desk, view: str) -> None:
     reply = desk.ask("render", {"recording": BEFORE, "view": view})
