@@ -64,7 +64,9 @@ def dask_mapper(scheduler: str | None = None, workers: int | None = None) -> Ite
             n_workers=workers or len(os.sched_getaffinity(0)),
             threads_per_worker=1,
             memory_limit=0,
-            dashboard_address=None,
+            # With None there is no dashboard, but web servers on all interfaces all the same.
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
             security=True,
             local_directory=folder,
             silence_logs=logging.CRITICAL,

@@ -62,6 +62,8 @@ def fleet_document(report: FleetReport, most: int | None = MOST_RANKS) -> Docume
 
 
 def _slow_sentence(report: FleetReport) -> Sentence:
+    if report.compared_count < 2:
+        return say("Fewer than two ranks have node times: none can be compared.")
     if not report.slow:
         return say(
             f"None of {counted(report.compared_count, 'compared rank')} is slower than the others "
@@ -96,7 +98,8 @@ def _divergent_sentence(report: FleetReport) -> Sentence:
     more = len(report.divergent) - len(names)
     rest = f" and {more:,} more" if more else ""
     verb = "launches" if len(report.divergent) == 1 else "launch"
-    other = "other graphs than most, or in another order"
+    most = "the other rank" if report.rank_count == 2 else "most"
+    other = f"other graphs than {most}, or in another order"
     return say(capitalized(", ".join(names)), f"{rest} {verb} {other}.")
 
 

@@ -16,6 +16,8 @@ _ALLOWANCE = 1.5
 _LEAST_FRACTION = 0.01
 #: GPUs differ by so much at least, whatever the ranks at hand do.
 _LEAST_SCALE = 0.001
+#: Two ranks have no third one that shows what ranks vary by: one of them is to take so much longer.
+_LEAST_FRACTION_OF_TWO = 0.03
 
 
 def find_slow(own_ns: FloatArray, excess_ns: FloatArray) -> BoolArray:
@@ -23,16 +25,22 @@ def find_slow(own_ns: FloatArray, excess_ns: FloatArray) -> BoolArray:
 
     Their work takes longer than usual by more than :func:`gviz.stats.least_change_ns` and 1%, and
     by so many deviations that among this many alike ranks one in a hundred fleets would have one.
+    Of two, one is slow whose work takes 3% longer than the other's.
 
     Parameters
     ----------
     own_ns
         Of each rank: what its nodes take in a launch, collectives left out.
     excess_ns
-        By how much that is more than on the middle rank.
+        By how much that is more than on the middle rank; of two, than on the faster one.
     """
-    if len(own_ns) < 3:
+    if len(own_ns) < 2:
         return np.zeros(len(own_ns), bool)
+    if len(own_ns) == 2:
+        usual = float(own_ns.min())
+        least = max(float(least_change_ns(np.array([usual]))[0]), _LEAST_FRACTION_OF_TWO * usual)
+        slower: BoolArray = own_ns - usual > least
+        return slower
     usual = float(np.median(own_ns - excess_ns))
     middle = float(np.median(excess_ns))
     scale = max(1.4826 * float(np.median(np.abs(excess_ns - middle))), _LEAST_SCALE * usual)

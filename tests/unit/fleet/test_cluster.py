@@ -41,6 +41,19 @@ def test_processes_of_this_machine_build_it(ranks: Path, tmp_path: Path, gviz: G
     assert done.stderr == ""
 
 
+def test_its_processes_listen_to_this_machine_only() -> None:
+    psutil = pytest.importorskip("psutil")
+    with dask_mapper(workers=1):
+        here = psutil.Process()
+        found = {
+            listening.laddr.ip
+            for process in (here, *here.children(recursive=True))
+            for listening in process.net_connections("inet")
+            if listening.status == psutil.CONN_LISTEN
+        }
+    assert found == {"127.0.0.1"}
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A scheduler and two workers that speak TCP: the scheduler's file, and the workers."""

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fleet_recordings import EVERY_LAYER, RANKS_PER_HOST, Truth, host_of, write_fleet
@@ -125,6 +126,27 @@ def test_communicators_and_the_slow_one_of_them_are_found(tmp_path: Path) -> Non
     assert awaited["longest_waiting_rank"] in (0, 2, 3)
     text = render_text(fleet_document(report), 200)
     assert "8 to 11" in text
+
+
+@pytest.mark.parametrize(
+    ("planted", "expected"),
+    [
+        ({"slow": {1: (5, 1.5)}}, "1 rank of 2 slower than the others: first rank 1"),
+        ({"divergent": frozenset({1})}, "launches other graphs than the other rank"),
+        ({}, "None of 2 compared ranks is slower"),
+    ],
+    ids=["slow", "divergent", "alike"],
+)
+def test_two_ranks_are_compared_with_each_other(
+    tmp_path: Path, planted: dict[str, Any], expected: str
+) -> None:
+    recordings = tmp_path / "recordings"
+    recordings.mkdir()
+    list(write_fleet(recordings, Truth(ranks=2, seed=3, **planted)))
+    build_fleet(find_sources([str(recordings)]), str(tmp_path / "fleet"), mapper_here)
+    report = read_report(str(tmp_path / "fleet"))
+    assert expected in " ".join(render_text(fleet_document(report), 100).split())
+    assert [one.layer for one in report.slow] == (["layer 5"] if "slow" in planted else [])
 
 
 def test_what_changed_between_two_builds(tmp_path: Path) -> None:

@@ -37,6 +37,12 @@ def test_what_is_of_no_use_is_not_reported() -> None:
     assert np.flatnonzero(find_slow(own, own - 1e6)).tolist() == [3]
 
 
-def test_two_ranks_say_nothing_of_each_other() -> None:
-    own = np.array([1e6, 2e6])
-    assert not find_slow(own, own - 1e6).any()
+def test_of_two_ranks_one_that_takes_clearly_longer_is_slow() -> None:
+    own = np.array([1e6, 1.029e6])
+    assert not find_slow(own, own - own.min()).any()
+    own[1] = 1.031e6
+    assert find_slow(own, own - own.min()).tolist() == [False, True]
+
+
+def test_one_rank_is_compared_with_nobody() -> None:
+    assert not find_slow(np.array([1e6]), np.array([0.0])).any()
