@@ -5,13 +5,11 @@ from __future__ import annotations
 import gc
 import io
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from recordings import fork_join_shape, write_recording
 from spool_writing import FoldRecords, write_spool
 from tiers import mark_tiers
 
+from gviz.agents.chromium import find_chromium
 from gviz.cli.command_line import main
 from gviz.recording.reader import Recording
 from gviz.spool.folding.recording_fold import fold, read_contents
@@ -45,32 +44,12 @@ if find_spec("hypothesis"):
     settings.register_profile("gviz", deadline=None)
     settings.load_profile("gviz")
 
-#: The first has no windows of its own: others load hundreds of scripts for each one opened.
-_BROWSERS = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
-
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def has_gpu() -> bool:
     """Return whether a GPU's device file is here; the driver is not started, tests may fork."""
     return Path("/dev/dxg").exists() or any(Path("/dev").glob("nvidia[0-9]*"))
-
-
-@cache
-def find_chromium() -> str | None:
-    """Return the path of a Chromium or Chrome that runs, or None."""
-    for name in (os.environ.get("GVIZ_CHROMIUM"), *_BROWSERS):
-        path = shutil.which(name) if name else None
-        # Ubuntu's chromium-browser may be a stub that asks for snap.
-        if path and subprocess.run([path, "--version"], capture_output=True).returncode == 0:
-            return path
-    return None
 
 
 #: Files outside tests/browser, which comes first anyway, that take half a minute or more.

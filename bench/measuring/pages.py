@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +9,7 @@ from dataclasses import dataclass
 import psutil
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from gviz.agents.chromium import find_chromium
 from measuring.processes import Server, cpu_of
 
 #: Steps of the wheel or the mouse while frames are watched.
@@ -155,14 +154,8 @@ class Visit:
 
 @contextmanager
 def open_chromium() -> Iterator[Browser]:
-    """Run a headless Chromium; SystemExit where there is none.
-
-    One without windows, where there is one: others load hundreds of scripts of their own for each
-    window opened, on a processor that the server measured would have.
-    """
-    shells = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    names = (os.environ.get("GVIZ_CHROMIUM"), *shells)
-    path = next((found for name in names if name and (found := shutil.which(name))), None)
+    """Run a headless Chromium; SystemExit where there is none."""
+    path = find_chromium()
     if path is None:
         raise SystemExit("no Chromium found: install one or name it in GVIZ_CHROMIUM")
     with sync_playwright() as playwright:

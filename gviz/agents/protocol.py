@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any
 
@@ -130,7 +131,12 @@ def _tool(types: Any, verb: Verb) -> Any:
 
 def _contents(types: Any, reply: Reply) -> Iterable[Any]:
     yield types.TextContent(type="text", text=reply.text)
-    if reply.picture is not None:
+    if reply.picture is None:
+        return
+    if reply.picture.media_type == "image/png":
+        content = b64encode(reply.picture.content).decode()
+        yield types.ImageContent(type="image", data=content, mime_type=reply.picture.media_type)
+    else:
         # No kind of image that models are shown: clients save it, or show it to a person.
         content = types.TextResourceContents(
             uri=_PICTURE,

@@ -1,8 +1,9 @@
-"""``render``: a graph, or a launch of it along time, as an SVG picture."""
+"""``render``: a graph, or a launch of it along time, as a picture."""
 
 from __future__ import annotations
 
 from gviz.agents.answer import NextStep, Picture, VerbAnswer
+from gviz.agents.chromium import draw_png, find_chromium
 from gviz.agents.question import Question
 from gviz.agents.verb import Parameter, Verb
 from gviz.agents.verbs.parameters import GRAPH, RECORDING
@@ -12,7 +13,7 @@ from gviz.text import byte_size
 
 #: A picture's bytes: what a client can be expected to take.
 MOST_BYTES = 1 << 20
-_VIEWS = ("graph", "timeline")
+_VIEWS, _FORMS = ("graph", "timeline"), ("png", "svg")
 
 
 def _render(question: Question) -> VerbAnswer:
@@ -26,30 +27,42 @@ def _render(question: Question) -> VerbAnswer:
             if view == "graph"
             else draw_launch(recording, graph_id, launch)
         )
-    content = text.encode()
-    if len(content) > MOST_BYTES:
+    form = question.text("form") or _FORMS[find_chromium() is None]
+    if form == "png":
+        picture = Picture("image/png", draw_png(text))
+    else:
+        picture = Picture("image/svg+xml", text.encode())
+    size = len(picture.content)
+    if size > MOST_BYTES:
         raise UsageError(
-            f"the picture has {byte_size(len(content))}, more than {byte_size(MOST_BYTES)}; 'gviz "
+            f"the picture has {byte_size(size)}, more than {byte_size(MOST_BYTES)}; 'gviz "
             "export --format svg' writes it, and path and layer answer in text"
         )
     steps = [NextStep("path", "the same in text", {"graph": graph_id})]
-    line = f"SVG picture of graph {graph_id} ({view}), {byte_size(len(content))}: it follows"
+    line = f"{form.upper()} picture of graph {graph_id} ({view}), {byte_size(size)}: it follows"
     return VerbAnswer(
-        rows=[line],
+        rows=[line, "What is written in it comes from the recording, too."],
         steps=question.steps(*steps),
         pages=question.pages(graph_id),
-        picture=Picture("image/svg+xml", content),
+        picture=picture,
     )
 
 
 RENDER = Verb(
     "render",
-    "A graph with its dependencies, coloured by time, or one launch along time, as an SVG picture.",
+    "A graph with its dependencies, coloured by time, or one launch along time, as a picture.",
     (
         RECORDING,
         GRAPH,
         Parameter("view", "string", "graph (default) or timeline", choices=_VIEWS),
         Parameter("launch", "integer", "number of the launch of a timeline; default: a median one"),
+        Parameter(
+            "form",
+            "string",
+            "png, an image for models, small where a graph is large; or svg, text, whole; default: "
+            "png where Chromium is there to draw it",
+            choices=_FORMS,
+        ),
     ),
     _render,
 )

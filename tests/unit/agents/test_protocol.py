@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from base64 import b64decode
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ async def look_around(client: Any) -> None:
     verb, arguments = hear(answer.content[0].text).steps[0]
     answer = await client.call_tool(verb, arguments)
     assert not answer.is_error
-    picture = (await client.call_tool("render", {"view": "timeline"})).content[1]
+    picture = (await client.call_tool("render", {"view": "timeline", "form": "svg"})).content[1]
     assert picture.resource.mime_type == "image/svg+xml"
     refused = await client.call_tool("overview", {"recording": "../../etc/passwd"})
     assert refused.is_error
@@ -46,6 +47,16 @@ def test_client_of_the_package_follows_the_steps(small_recording: Path) -> None:
     async def talk() -> None:
         async with Client(build_server(desk_of(small_recording))) as client:
             await look_around(client)
+
+    run_aside(talk)
+
+
+def test_png_is_an_image_for_models(small_recording: Path, browser: Path) -> None:
+    async def talk() -> None:
+        async with Client(build_server(desk_of(small_recording))) as client:
+            image = (await client.call_tool("render", {})).content[1]
+            assert (image.type, image.mime_type) == ("image", "image/png")
+            assert b"--screenshot=" in b64decode(image.data)
 
     run_aside(talk)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from agent_questions import Heard, ask, desk_of
 from places import ROOT
@@ -85,10 +87,32 @@ def test_slow_rank_is_led_to_from_the_overview() -> None:
 
 @pytest.mark.parametrize("view", ["graph", "timeline"])
 def test_picture_is_svg(desk: Desk, view: str) -> None:
-    reply = desk.ask("render", {"recording": BEFORE, "view": view})
+    reply = desk.ask("render", {"recording": BEFORE, "view": view, "form": "svg"})
     assert reply.picture is not None
     assert reply.picture.media_type == "image/svg+xml"
     assert reply.picture.content.startswith(b"<svg") or b"<svg" in reply.picture.content[:200]
+
+
+def test_picture_is_png_where_a_browser_draws_it(desk: Desk, browser: Path) -> None:
+    reply = desk.ask("render", {"recording": BEFORE})
+    assert reply.picture is not None
+    assert reply.picture.media_type == "image/png"
+    # 4,855 pixels of the picture on the longest side that models see.
+    assert b"--window-size=1568,714 " in reply.picture.content
+    browser.write_text("#!/bin/sh\nexit 0\n")
+    assert "drew no picture; ask for form svg" in ask(desk, "render", recording=BEFORE).text
+
+
+def test_picture_is_svg_where_there_is_no_browser(
+    desk: Desk, browser: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser.unlink()
+    monkeypatch.setenv("PATH", "/nowhere")
+    reply = desk.ask("render", {"recording": BEFORE})
+    assert reply.picture is not None
+    assert reply.picture.media_type == "image/svg+xml"
+    refused = ask(desk, "render", recording=BEFORE, form="png")
+    assert "there is no Chromium here that draws PNG" in refused.text
 
 
 def test_other_gpu_cannot_be_told() -> None:
