@@ -33,7 +33,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "after", type=file_path, help="another, made later or with something changed"
     )
-    parser.add_argument("more", type=file_path, nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("more", type=file_path, nargs="*", default=[], help=argparse.SUPPRESS)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--graph",

@@ -25,6 +25,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "file",
         nargs="*",
+        default=[],
         type=file_path,
         metavar="FILE",
         help="recordings to open beside it",

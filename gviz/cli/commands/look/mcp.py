@@ -30,6 +30,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "file",
         nargs="*",
+        default=[],
         type=file_path,
         metavar="FILE",
         help="recording (.gviz); a folder means its *.gviz, also those that come later (default: "

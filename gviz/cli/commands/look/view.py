@@ -32,6 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "file",
         nargs="*",
+        default=[],
         type=file_path,
         metavar="FILE",
         help="recording (.gviz), also one that is still being recorded; a folder means its *.gviz "
