@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from gviz.errors import RecordingError
 from gviz.fleet.answers import find_communicators, open_tables
 from gviz.fleet.cluster import Mapper
-from gviz.fleet.heads import Failure, RecordingHead, choose, read_head
+from gviz.fleet.heads import Failure, RecordingHead, choose, read_heads
 from gviz.fleet.manifest import Manifest, MappedRecording
 from gviz.fleet.parquet import pack_pieces
 from gviz.fleet.part import Batch, FleetPart, Numbered, map_batch
@@ -20,6 +20,7 @@ from gviz.fleet.store import Store
 from gviz.fleet.tables import COMMUNICATORS
 from gviz.system import NO_PROGRESS, Progress
 
+_Item = TypeVar("_Item")
 #: Starts processes only when it is entered.
 OpenMapper: TypeAlias = Callable[[], AbstractContextManager[Mapper]]
 #: Recordings of a part: more of them make fewer and larger files, and lose more work in a kill.
@@ -150,9 +151,9 @@ class _Build:
         """Read the heads of recordings and return those that belong into the data set."""
         heads: dict[str, RecordingHead] = {}
         progress = self._progress.part(0.0, _HEADS)
-        for source, head in mapper(read_head, new):
-            heads[source.url] = head or RecordingHead(source, (), _DIED)
-            progress.at(len(heads) / len(new), source.url)
+        for head in _read_heads(mapper, new):
+            heads[head.source.url] = head
+            progress.at(len(heads) / len(new), head.source.url)
         runs = {one.source.url: one.runs for one in self._manifest.recordings}
         in_order = [heads[source.url] for source in new]
         chosen, refused, job = choose(in_order, runs, self._manifest.job)
@@ -167,9 +168,8 @@ class _Build:
         numbered = [Numbered(first + at, head) for at, head in enumerate(chosen)]
         self._manifest = replace(self._manifest, builds=(*self._manifest.builds, self._begun))
         progress, done = self._progress.part(_HEADS, 1.0), 0
-        size = max(1, min(PER_PART, -(-len(numbered) // _LEAST_PARTS)))
         alone: list[Numbered] = []
-        for batch, part in mapper(map_batch, self._batches(numbered, size)):
+        for batch, part in mapper(map_batch, self._batches(numbered, _part_size(numbered))):
             done += len(batch.recordings)
             if part is None:
                 alone += batch.recordings
@@ -185,8 +185,7 @@ class _Build:
 
     def _batches(self, numbered: Sequence[Numbered], size: int) -> Iterator[Batch]:
         """Yield batches, each with the structures that are known by then."""
-        for at in range(0, len(numbered), size):
-            some = tuple(numbered[at : at + size])
+        for some in _parts(numbered, size):
             yield Batch(self._number, some, self._manifest.structures)
 
     def _add(self, batch: Batch, part: FleetPart) -> None:
@@ -227,6 +226,27 @@ class _Build:
             f"none of {len(self._failures)} recordings can be used; of the first: "
             f"{self._failures[0].reason}"
         )
+
+
+def _read_heads(mapper: Mapper, sources: Sequence[RecordingSource]) -> Iterator[RecordingHead]:
+    """Yield the heads of recordings, those of a part together: a process is asked less often."""
+    alone: list[RecordingSource] = []
+    for some, heads in mapper(read_heads, _parts(sources, _part_size(sources))):
+        if heads is None:
+            alone += some
+        else:
+            yield from heads
+    for (source,), heads in mapper(read_heads, _parts(alone, 1)):
+        yield RecordingHead(source, (), _DIED) if heads is None else heads[0]
+
+
+def _part_size(whole: Sequence[object]) -> int:
+    return max(1, min(PER_PART, -(-len(whole) // _LEAST_PARTS)))
+
+
+def _parts(whole: Sequence[_Item], size: int) -> Iterator[tuple[_Item, ...]]:
+    for at in range(0, len(whole), size):
+        yield tuple(whole[at : at + size])
 
 
 _CHANGED = (

@@ -68,8 +68,12 @@ class Failure:
     reason: str
 
 
-def read_head(source: RecordingSource) -> RecordingHead:
-    """Return the head of a recording; one that cannot be read has a reason instead."""
+def read_heads(sources: Sequence[RecordingSource]) -> tuple[RecordingHead, ...]:
+    """Return the heads of recordings; one that cannot be read has a reason instead."""
+    return tuple(_read_head(source) for source in sources)
+
+
+def _read_head(source: RecordingSource) -> RecordingHead:
     try:
         with local_file(source.url) as path, Recording(path) as recording:
             runs = tuple(

@@ -8,6 +8,7 @@ from gviz.stats.bootstrap import Spread as Spread
 from gviz.stats.bootstrap import interval_of as interval_of
 from gviz.stats.bootstrap import median_interval as median_interval
 from gviz.stats.bootstrap import spread as spread
+from gviz.stats.column_quantiles import known_quantiles as known_quantiles
 from gviz.stats.evidence import CuptiState as CuptiState
 from gviz.stats.evidence import Evidence as Evidence
 from gviz.stats.evidence import worst_of as worst_of

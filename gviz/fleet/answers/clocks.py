@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, known_quantiles
 
 #: Fewer executions than this say nothing of a clock.
 LEAST_EXECUTIONS = 3
@@ -21,6 +21,8 @@ MOST_APART_NS = 5_000.0
 LEAST_SPAN_NS = 5e9
 #: Rounds in which the time of each execution and the clocks are found from each other.
 _ROUNDS = 3
+#: The share of ends that are nearer to the others' than the error that is stated.
+_RESIDUAL = 0.95
 #: Deviations beyond which an execution is left out of a fit.
 _FAR = 5.0
 
@@ -57,64 +59,67 @@ def fit_clocks(ends: FloatArray) -> FittedClocks:
         float64 (execution, host), after any common origin; NaN: the host was not in it. Differences
         must be exact: subtract the origin as integers.
     """
-    hosts = ends.shape[1]
     count = (~np.isnan(ends)).sum(axis=0).astype(np.int64)
     when = ends[:, 0]
     first = float(np.nanmin(when)) if (~np.isnan(when)).any() else 0.0
-    lines = np.zeros((hosts, 2))
     reached, more = 0, _ROUNDS
     while more:
         more -= 1
-        for host in range(hosts):
-            lines[host] = _line(when - first, ends[:, host] - when)
-        lines -= lines[0]  # the first host's clock is the one that others are beside
-        corrected = ends - lines[:, 0] - lines[:, 1] * (ends - first)
-        when = _middle(corrected)
+        lines = _lines(when - first, ends - when[:, None])
+        lines -= lines[:, :1]  # the first host's clock is the one that others are beside
+        corrected = ends - lines[0] - lines[1] * (ends - first)
+        when = known_quantiles(corrected.T)
         # Through a machine that has been put on the first one's clock others can be.
-        if (now := int((~np.isnan(lines[:, 0])).sum())) > reached:
+        if (now := int((~np.isnan(lines[0])).sum())) > reached:
             reached, more = now, _ROUNDS
     apart = np.abs(corrected - when[:, None])
-    residual = np.array([_percentile(apart[:, host]) for host in range(hosts)])
+    residual = known_quantiles(apart, _RESIDUAL)
     # The median: outliers are no reason.
-    middle = _middle(apart.T)
+    middle = known_quantiles(apart)
     known = (count >= LEAST_EXECUTIONS) & (np.nan_to_num(middle, nan=np.inf) <= MOST_APART_NS)
     return FittedClocks(
-        offset_ns=np.where(known, lines[:, 0], np.nan),
-        drift=np.where(known, lines[:, 1], np.nan),
+        offset_ns=np.where(known, lines[0], np.nan),
+        drift=np.where(known, lines[1], np.nan),
         residual_ns=np.where(known, residual, np.nan),
         count=count,
     )
 
 
-def _line(when: FloatArray, apart: FloatArray) -> FloatArray:
-    """Return offset and drift of what one clock is ahead, outliers left out; NaN: too few."""
+def _lines(when: FloatArray, apart: FloatArray) -> FloatArray:
+    """Return offsets and drifts (2, host) of what clocks are ahead, outliers left out.
+
+    NaN: too few executions.
+
+    Parameters
+    ----------
+    when
+        Of each execution.
+    apart
+        float64 (execution, host).
+    """
     known = ~np.isnan(apart)
-    when, apart = when[known], apart[known]
-    if len(when) < LEAST_EXECUTIONS:
-        return np.full(2, np.nan)
-    kept = np.ones(len(when), bool)
-    found = np.array([np.median(apart), 0.0])
+    at = np.where(known, when[:, None], np.nan)
+    kept = known
     for _ in range(2):
-        if np.ptp(when[kept]) < LEAST_SPAN_NS:
-            found = np.array([np.median(apart[kept]), 0.0])
-        else:
-            middle = when[kept].mean()
-            slope, height = np.polyfit(when[kept] - middle, apart[kept], 1)
-            found = np.array([height - slope * middle, slope])
-        rest = np.abs(apart - found[0] - found[1] * when)
-        scale = 1.4826 * float(np.median(rest))
-        kept = rest <= max(_FAR * scale, 1.0)
-    return found
+        offset, drift = _fit(np.where(kept, at, np.nan), np.where(kept, apart, np.nan))
+        rest = np.abs(apart - offset - drift * at)
+        far = np.maximum(_FAR * 1.4826 * known_quantiles(rest), 1.0)
+        kept = known & (rest <= far)
+    enough = known.sum(axis=0) >= LEAST_EXECUTIONS
+    return np.where(enough, np.stack([offset, drift]), np.nan)
 
 
-def _middle(values: FloatArray) -> FloatArray:
-    """Return the median of each row without NaN; NaN where there is nothing else."""
-    found = np.full(len(values), np.nan)
-    some = ~np.isnan(values).all(axis=1)
-    found[some] = np.nanmedian(values[some], axis=1)
-    return found
+def _fit(when: FloatArray, apart: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the line through each column: its height where time is 0, and its slope.
 
-
-def _percentile(values: FloatArray) -> float:
-    known = values[~np.isnan(values)]
-    return float(np.percentile(known, 95)) if len(known) else np.nan
+    Least squares; in a short time the median.
+    """
+    count = np.maximum((~np.isnan(when)).sum(axis=0), 1)
+    middle, height = np.nansum(when, axis=0) / count, np.nansum(apart, axis=0) / count
+    beside = when - middle
+    squares = np.nansum(beside**2, axis=0)
+    ends = known_quantiles(when, 0.0), known_quantiles(when, 1.0)
+    is_long = ends[1] - ends[0] >= LEAST_SPAN_NS
+    products = np.nansum(beside * (apart - height), axis=0)
+    slope = np.where(is_long, products / np.where(is_long, squares, 1.0), 0.0)
+    return np.where(is_long, height - slope * middle, known_quantiles(apart)), slope

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gviz.fleet.tables import COMMUNICATORS
-from gviz.stats import BoolArray, FloatArray, IntArray
+from gviz.stats import BoolArray, FloatArray, IntArray, known_quantiles
 
 #: Ends of one communicator scatter by less: nanoseconds, and a share of the collective's time when
 #: nobody is awaited. Measured: 50 to 145 ns on two H200 of one machine, of 7.5 µs.
@@ -115,10 +115,7 @@ def _scatter(ends: FloatArray, others: FloatArray) -> FloatArray:
 
 def _medians(values: FloatArray) -> FloatArray:
     """Return the median of each column without NaN; 0 where there is nothing else."""
-    found = np.zeros(values.shape[1])
-    some = ~np.isnan(values).all(axis=0) if len(values) else np.zeros(values.shape[1], bool)
-    found[some] = np.nanmedian(values[:, some], axis=0)
-    return found
+    return np.nan_to_num(known_quantiles(values))
 
 
 def _by_node(rows: dict[str, Any]) -> Iterator[slice]:
