@@ -1,21 +1,30 @@
-"""Cost and accuracy of fleets: ranks a second, bytes a rank, questions, what of planted is found.
+"""Fleets: how cost grows with the ranks, and what is found of what was planted.
 
-    python -P bench/fleet.py [--ranks N ...]  by default 16, 64 and 256; --seeds N fleets without
-                                              a slow rank are looked through for false alarms,
-                                              --group N ranks are in a communicator (0: all)
+Ranks are made of a real recording (tests/fleet_recordings.py), each where and when it is read: disk
+holds a few of them at once. Rows are numbers of ranks; "wide" are ranks whose step has 2,410 nodes,
+80 layers, not 49 of 8. A build has as many processes as there are cores. "making" is the processor
+time of making a recording, "mapping" the wall time of a build a rank without it. Memory is the most
+of the command and of its processes, summed; "at 10,000" what the data set would have of so many
+such ranks; "disk" the most at once: the data set twice, while files are joined, and the recordings.
+"slowest view" is that of all views, each asked for its first 100 rows. The page is that of 'gviz
+fleet view' in headless Chromium, from navigation until its maps are drawn: by a server that has
+just begun, with the processor time of the server, and again. Above the table stands what was found
+of planted slow ranks, other graphs and clocks; the last line counts false alarms in fleets of which
+no rank is slow.
 
-Ranks are made of a real recording (tests/fleet_recordings.py), and built by as many processes as
-there are cores.
+Run: python -P bench/fleet.py [--ranks N ...] [--wide N ...] [--seeds N] [--group N]
+(needs Chromium: GVIZ_CHROMIUM or on the path)
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,73 +32,158 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from fleet_recordings import Truth, host_of, plant, simulate_own_work, write_fleet
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from fleet_recordings import (
+    Truth,
+    cut_rank,
+    host_of,
+    plant,
+    prepare_ranks,
+    simulate_own_work,
+)
+from measuring.made_ranks import MakingMapper, save_writer
+from measuring.pages import new_user, open_chromium
+from measuring.processes import Server, memory_of, serve
+from measuring.report import Figure, Report
+from measuring.wide_step import widen_step
+from playwright.sync_api import BrowserContext
 
 from gviz.fleet import (
     FleetReport,
     ask,
     build_fleet,
     dask_mapper,
-    find_sources,
-    read_overview,
     read_report,
 )
 from gviz.fleet.answers.stragglers import find_slow
 from gviz.fleet.answers.views import VIEWS
 
 _FALSE_ALARM_RANKS = 256
+#: Goals: of mapping with two cores 20 ranks a second; memory of 4,096 ranks, size of 10,000.
+_MAP_MS, _ANSWER_S, _MOST_MB, _LARGEST_MB, _DISK_MB = 50, 2, 1_000, 1_000, 2_000
+#: Times as many layers as the real step has.
+_WIDER = 10
+_DRAWN = """async () => {
+  while (!document.querySelector("#fleet-body .gv-chart .hm image, #fleet-body [role=alert]")) {
+    await new Promise((done) => setTimeout(done, 4));
+  }
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  return performance.now();
+}"""
 
 
 def main() -> int:
-    """Print a block of figures for each number of ranks."""
+    """Print the table, and false alarms."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--ranks", nargs="+", type=int, default=[16, 64, 256])
-    parser.add_argument("--group", type=int, default=0)
+    parser.add_argument("--ranks", nargs="*", type=int, default=[16, 64, 256, 1_024, 4_096, 10_000])
+    parser.add_argument("--wide", nargs="*", type=int, default=[256])
+    parser.add_argument("--group", type=int, default=0, help="ranks of a communicator; 0: all")
     parser.add_argument("--seeds", type=int, default=100)
     arguments = parser.parse_args()
-    for ranks in arguments.ranks:
+    report = Report("fleet", {"group": arguments.group})
+    for is_wide, counts in enumerate((arguments.ranks, arguments.wide)):
+        for ranks in counts:
+            name = f"{ranks:,}{' wide' * is_wide}"
+            print(name)
+            with tempfile.TemporaryDirectory(prefix="gviz-bench-fleet-") as folder:
+                report.rows[name] = _measure(
+                    Path(folder), ranks, arguments.group, is_wide=bool(is_wide)
+                )
+    if report.rows:
+        report.print()
+    if arguments.seeds:
         with tempfile.TemporaryDirectory(prefix="gviz-bench-fleet-") as folder:
-            _measure(Path(folder), ranks, arguments.group)
-    if not arguments.seeds:
-        return 0
-    with tempfile.TemporaryDirectory(prefix="gviz-bench-fleet-") as folder:
-        _count_false_alarms(Path(folder), arguments.seeds)
+            _count_false_alarms(Path(folder), arguments.seeds)
     return 0
 
 
-def _measure(folder: Path, ranks: int, group: int) -> None:
-    planted = plant(ranks, 1, slow=min(12, ranks // 5), divergent=min(3, ranks // 16))
-    truth = replace(planted, group=group, slow_links={1: 3_000} if group else {})
-    recordings, target = folder / "recordings", str(folder / "fleet")
-    recordings.mkdir()
-    _, made = _timed(lambda: sum(path.stat().st_size for path in write_fleet(recordings, truth)))
-    sources = find_sources([str(recordings)])
-    with dask_mapper() as mapper:
-
-        class Open:
-            def __enter__(self) -> Any:
-                return mapper
-
-            def __exit__(self, *error: object) -> None:
-                return None
-
-        built, seconds = _timed(lambda: build_fleet(sources, target, Open))
-    size = sum(path.stat().st_size for path in Path(target).rglob("*") if path.is_file())
-    print(f"{ranks} ranks: made in {made:.1f} s, built in {seconds:.1f} s "
-          f"({built.added_count / seconds:.0f} ranks/s), {size / ranks / 1e3:.1f} kB a rank, "
-          f"{_processor_seconds():.0f} CPU-s so far, {_peak_mb():.0f} MB at most here")  # fmt: skip
-    for view in VIEWS:
-        _, took = _timed(
-            lambda name=view.name: ask(
-                target, f"SELECT * FROM {name} LIMIT 100", most_rows=100, seconds=60
-            )
-        )
-        print(f"  {view.name}: {took:.2f} s")
+def _measure(folder: Path, ranks: int, group: int, *, is_wide: bool) -> dict[str, Figure]:
+    truth = plant(ranks, 1, slow=min(12, ranks // 5), divergent=min(3, ranks // 16))
+    truth = replace(truth, group=group, slow_links={1: 3_000} if group else {})
+    base = cut_rank(folder / "base.sqlite")
+    if is_wide:
+        widen_step(base, layers=_WIDER, kernels=7)
+        # As much of the step as in the other one: less than 1% is not reported.
+        slow = {r: (layer, 1 + _WIDER * (times - 1)) for r, (layer, times) in truth.slow.items()}
+        truth = replace(truth, slow=slow)
+    target = str(folder / "fleet")
+    figures = _build(base, truth, target)
+    figures |= _ask(target)
     report, took = _timed(lambda: read_report(target))
-    print(f"  report: {took:.2f} s")
-    _, took = _timed(lambda: read_overview(target))
-    print(f"  overview: {took:.2f} s; {_peak_mb():.0f} MB at most here")
+    figures["report, s"] = Figure([took], _ANSWER_S)
     _compare(report, truth)
+    return figures | _open_page(target)
+
+
+# -- a build -----------------------------------------------------------------------------
+
+
+def _build(base: Path, truth: Truth, target: str) -> dict[str, Figure]:
+    writer, sources = save_writer(prepare_ranks(base, truth))
+    with dask_mapper() as mapper:
+        making = MakingMapper(mapper, writer)
+
+        @contextmanager
+        def opened() -> Iterator[MakingMapper]:
+            yield making
+
+        Path("/proc/self/clear_refs").write_text("5")  # forget the most memory so far
+        built, seconds = _timed(lambda: build_fleet(sources, target, opened))
+    assert built.added_count == truth.ranks, built.failures[:1]
+    workers = len(making.peaks)
+    size = sum(path.stat().st_size for path in Path(target).rglob("*") if path.is_file())
+    memory = memory_of(os.getpid())[1] + sum(making.peaks.values())
+    return {
+        "built, s": Figure([seconds]),
+        "making, ms": Figure([making.seconds / truth.ranks * 1e3]),
+        "mapping, ms": Figure([(seconds - making.seconds / workers) / truth.ranks * 1e3], _MAP_MS),
+        "memory, MB": Figure([memory / 1e6], _MOST_MB),
+        "kB a rank": Figure([size / truth.ranks / 1e3]),
+        "at 10,000, MB": Figure([size / truth.ranks / 1e6 * 10_000], _LARGEST_MB),
+        "disk, MB": Figure([(2 * size + workers * making.most_bytes) / 1e6], _DISK_MB),
+        "manifest, MB": Figure([(Path(target) / "manifest.json").stat().st_size / 1e6]),
+    }
+
+
+# -- answers -----------------------------------------------------------------------------
+
+
+def _ask(target: str) -> dict[str, Figure]:
+    took = {}
+    for view in VIEWS:
+        sql = f"SELECT * FROM {view.name} LIMIT 100"
+        _, took[view.name] = _timed(lambda sql=sql: ask(target, sql, most_rows=100, seconds=60))
+    slowest = max(took, key=lambda name: took[name])
+    print(f"  slowest view: {slowest}")
+    return {"slowest view, s": Figure([took[slowest]], _ANSWER_S)}
+
+
+def _open_page(target: str) -> dict[str, Figure]:
+    command = ["-m", "gviz", "fleet", "view", target, "--no-browser", "--port", "0"]
+    with serve(command) as server, open_chromium() as browser, new_user(browser, server) as context:
+        before = server.cpu_s()
+        first = _draw_page(context, server)
+        taken = server.cpu_s() - before
+        again = _draw_page(context, server)
+        _, most = server.memory_bytes()
+    return {
+        "page, s": Figure([first], _ANSWER_S),
+        "page cpu, s": Figure([taken]),
+        "again, s": Figure([again], _ANSWER_S),
+        "server, MB": Figure([most / 1e6]),
+    }
+
+
+def _draw_page(context: BrowserContext, server: Server) -> float:
+    page = context.new_page()
+    page.goto(server.address("fleet"), wait_until="commit")
+    drawn = float(page.evaluate(_DRAWN)) / 1e3
+    page.close()
+    return drawn
+
+
+# -- the planted truth -------------------------------------------------------------------
 
 
 def _compare(report: FleetReport, truth: Truth) -> None:
@@ -129,15 +223,6 @@ def _count_false_alarms(folder: Path, seeds: int) -> None:
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     begun = time.perf_counter()
     return work(), time.perf_counter() - begun
-
-
-def _processor_seconds() -> float:
-    found = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in found)
-
-
-def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ The real one is a decode step of 8 layers that each end in an all-reduce (ranks_
 made rank keeps its graph, its launches and the gaps between its nodes. Kernels of a rank take a
 little more or less, those of a planted straggler much more in one layer; whoever arrives early in
 an all-reduce waits there until the last rank has come, and all leave it together. Times of a host
-are on its own clock. Two passes, a rank at a time: the first finds when the last one arrives.
+are on its own clock. Two passes, a rank at a time: the first finds when the last one arrives, the
+second writes, in any order and in any process.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -72,6 +73,10 @@ class Truth:
         """Return the communicator of a rank, numbered from 0."""
         return rank // self.group if self.group else 0
 
+    def clock(self, rank: int) -> tuple[int, float]:
+        """Return offset and drift of the clock of a rank's machine."""
+        return self.clocks.get(host_of(rank), (0, 0.0))
+
 
 def host_of(rank: int) -> str:
     """Return the machine of a rank."""
@@ -117,24 +122,59 @@ class _Base:
         return np.cumsum(self.is_collective) - self.is_collective
 
 
-def write_fleet(folder: Path, truth: Truth) -> Iterator[Path]:
-    """Write the ranks of a fleet, each when it is asked for; folder is there."""
-    base = _prepare(folder / "base.sqlite")
+@dataclass(frozen=True)
+class RankWriter:
+    """Writes the ranks of a fleet, each by itself, in whichever process has this."""
+
+    truth: Truth
+    base: _Base
+    longest: Mapping[int, FloatArray]
+
+    def path(self, rank: int) -> Path:
+        """Return where the recording of a rank is written."""
+        return self.base.path.with_name(f"rank{rank:05}.gviz")
+
+    def write(self, rank: int) -> Path:
+        """Write the recording of a rank."""
+        longest = self.longest[self.truth.communicator(rank)]
+        return _write_rank(self.path(rank), self.base, self.truth, rank, longest)
+
+    def write_head(self, rank: int) -> Path:
+        """Write a recording that says who the rank is, with the times of the real one."""
+        with _copy(self.base, self.path(rank)) as database:
+            _update_run(database, self.base, self.truth, rank)
+        return self.path(rank)
+
+
+def prepare_ranks(base_path: Path, truth: Truth) -> RankWriter:
+    """Find when the last rank comes to each collective.
+
+    Parameters
+    ----------
+    base_path
+        The real rank (:func:`cut_rank`), beside which the others are written.
+    """
+    base = _read_base(base_path)
     shape = (len(base.launch_id), len(base.collectives))
     longest: dict[int, FloatArray] = {}
     for rank in range(truth.ranks):
         among = truth.communicator(rank)
         arrivals = _arrivals(base, *_work(base, truth, rank))
         longest[among] = np.maximum(longest.get(among, np.full(shape, -np.inf)), arrivals)
+    return RankWriter(truth, base, longest)
+
+
+def write_fleet(folder: Path, truth: Truth) -> Iterator[Path]:
+    """Write the ranks of a fleet, each when it is asked for; folder is there."""
+    writer = prepare_ranks(cut_rank(folder / "base.sqlite"), truth)
     for rank in range(truth.ranks):
-        path = folder / f"rank{rank:05}.gviz"
-        yield _write_rank(path, base, truth, rank, longest[truth.communicator(rank)])
-    base.path.unlink()
+        yield writer.write(rank)
+    writer.base.path.unlink()
 
 
 def simulate_own_work(folder: Path, ranks: int, seeds: int) -> Iterator[FloatArray]:
     """Yield the own work (ns) of each rank of fleets in which none is slow, a fleet a seed."""
-    base = _prepare(folder / "base.sqlite")
+    base = _read_base(cut_rank(folder / "base.sqlite"))
     for seed in range(seeds):
         truth = Truth(ranks, seed)
         yield np.array(
@@ -143,8 +183,8 @@ def simulate_own_work(folder: Path, ranks: int, seeds: int) -> Iterator[FloatArr
     base.path.unlink()
 
 
-def _prepare(path: Path) -> _Base:
-    """Copy the first rank of the real recording, alone, and read its times."""
+def cut_rank(path: Path) -> Path:
+    """Write the first rank of the real recording, alone."""
     shutil.copy(BASE, path)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM span WHERE launch_id IN (SELECT launch_id FROM launch "
@@ -159,6 +199,11 @@ def _prepare(path: Path) -> _Base:
             database.execute(f"DELETE FROM {table} WHERE graph_exec_id <> 1")
         database.commit()
         database.execute("VACUUM")
+    return path
+
+
+def _read_base(path: Path) -> _Base:
+    with closing(sqlite3.connect(path)) as database:
         spans = np.array(database.execute(
             "SELECT launch_id, node_id, start_ns, duration_ns FROM span "
             "ORDER BY launch_id, start_ns"
@@ -219,25 +264,37 @@ def _write_rank(path: Path, base: _Base, truth: Truth, rank: int, longest: Float
     work[:, base.collectives] = waits + alone + random.normal(0, LEAVE_NS, waits.shape)
     duration = np.maximum(np.rint(work), 1).astype(np.int64)
     end = np.cumsum(duration + np.rint(base.gap).astype(np.int64), axis=1)
-    offset, drift = truth.clocks.get(host_of(rank), (0, 0.0))
+    offset, drift = truth.clock(rank)
     true = base.ordinal * PERIOD_NS + np.rint(late).astype(np.int64)
     begun = base.started_ns + true + offset + np.rint(true * drift * 1e-6).astype(np.int64)
+    with _copy(base, path) as database:
+        _update_run(database, base, truth, rank)
+        _update_times(database, base, end - duration, duration, begun)
+        if rank in truth.divergent:
+            _diverge(database)
+    return path
+
+
+@contextmanager
+def _copy(base: _Base, path: Path) -> Iterator[sqlite3.Connection]:
+    """Copy the real rank, and open the copy for one change."""
     shutil.copy(base.path, path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("PRAGMA journal_mode = OFF")
         database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN")
-        _update_times(database, base, end - duration, duration, begun)
-        database.execute(
-            "UPDATE run SET rank = ?, host = ?, process_id = ?, started_ns = ?, ended_ns = ?, "
-            "name = ?, command = ?",
-            (rank, host_of(rank), 1_000 + rank, base.started_ns + offset,
-             base.started_ns + offset + 61 * PERIOD_NS, f"decode rank {rank}", "python ranks.py"),
-        )  # fmt: skip
-        if rank in truth.divergent:
-            _diverge(database)
+        yield database
         database.execute("COMMIT")
-    return path
+
+
+def _update_run(database: sqlite3.Connection, base: _Base, truth: Truth, rank: int) -> None:
+    offset, _ = truth.clock(rank)
+    database.execute(
+        "UPDATE run SET rank = ?, host = ?, process_id = ?, started_ns = ?, ended_ns = ?, "
+        "name = ?, command = ?",
+        (rank, host_of(rank), 1_000 + rank, base.started_ns + offset,
+         base.started_ns + offset + 61 * PERIOD_NS, f"decode rank {rank}", "python ranks.py"),
+    )  # fmt: skip
 
 
 def _update_times(

@@ -43,9 +43,14 @@ class Server:
 
     def memory_bytes(self) -> tuple[int, int]:
         """Return resident memory, and the most it has been (VmRSS and VmHWM)."""
-        text = Path(f"/proc/{self._process.pid}/status").read_text()
-        found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", text, re.MULTILINE))
-        return int(found["VmRSS"]) * 1024, int(found["VmHWM"]) * 1024
+        return memory_of(self._process.pid)
+
+
+def memory_of(process_id: int) -> tuple[int, int]:
+    """Return resident memory of a process, and the most it has been (VmRSS and VmHWM), in bytes."""
+    text = Path(f"/proc/{process_id}/status").read_text()
+    found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", text, re.MULTILINE))
+    return int(found["VmRSS"]) * 1024, int(found["VmHWM"]) * 1024
 
 
 def cpu_of(process_id: int) -> float:
