@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,6 +135,9 @@ class Plan:
     allocations: Sequence[dict[str, Any]] = ()
     compute_capability: str = "9.0"
     trials: Sequence[PlannedTrial] = ()
+    #: Types of every kernel's parameters, as its name has them.
+    parameters: str = "float*"
+    more: Callable[[RecordingWriter], None] | None = None
 
     def write(self, path: Path) -> Path:
         """Write the recording: run 1, graph 1, executable 1."""
@@ -146,6 +149,8 @@ class Plan:
             self._write_statistics(writer)
             for number, trial in enumerate(self.trials, start=1):
                 trial.write(writer, number)
+            if self.more is not None:
+                self.more(writer)
         return path
 
     def _write_iterations(self, writer: RecordingWriter) -> None:
@@ -211,9 +216,12 @@ class Plan:
         for name, number in self.functions.items():
             writer.insert(
                 rows.KernelFunction(
-                    function_id=number, run_id=1, mangled_name=name, name=f"{name}(float*)"
+                    function_id=number,
+                    run_id=1,
+                    mangled_name=name,
+                    name=f"{name}({self.parameters})",
                 )
-            )
+            )  # fmt: skip
         writer.insert(
             rows.Topology(
                 topology_id=1, hash="0", node_count=len(self.nodes), edge_count=len(self.edges)

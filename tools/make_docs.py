@@ -19,6 +19,7 @@ from walls.module_map import render_modules
 
 from gviz.analysis.advice import RULES
 from gviz.analysis.analysis import Analysis
+from gviz.analysis.values import GraphData, NodeData
 from gviz.checks.check_result import CheckReport
 from gviz.cli.command_line import COMMANDS, build_parser
 from gviz.comparison.diff_result import Diff
@@ -40,6 +41,8 @@ MERGING_MARK = "<!-- Below: generated from gviz/comparison/ranks by 'make docs'.
 CHECK_MARK = "<!-- Below: generated from gviz/checks by 'make docs'. -->"
 #: The same for docs/what_if.md.
 WHATIF_MARK = "<!-- Below: generated from gviz/whatif by 'make docs'. -->"
+#: The same for docs/values.md.
+VALUES_MARK = "<!-- Below: generated from gviz/analysis/values by 'make docs'. -->"
 #: The same for docs/analysis.md.
 FLEET_MARK = "<!-- Below: generated from gviz/fleet by 'make docs'. -->"
 
@@ -170,7 +173,7 @@ def main(arguments: list[str]) -> int:
     """Write or check the files."""
     recording, analysis = DOCS / "recording.md", DOCS / "analysis.md"
     comparing, check = DOCS / "comparing.md", DOCS / "check.md"
-    what_if = DOCS / "what_if.md"
+    what_if, values = DOCS / "what_if.md", DOCS / "values.md"
     merging, fleet = DOCS / "merging.md", DOCS / "fleet.md"
     wanted = {
         recording: render_recording(recording.read_text(encoding="utf-8")),
@@ -182,6 +185,9 @@ def main(arguments: list[str]) -> int:
         merging: render_results(merging.name, MERGING_MARK, merging.read_text("utf-8"), Skew),
         what_if: render_results(
             what_if.name, WHATIF_MARK, what_if.read_text("utf-8"), WhatIfReport
+        ),
+        values: render_results(
+            values.name, VALUES_MARK, values.read_text("utf-8"), GraphData, NodeData
         ),
         fleet: render_fleet(fleet.read_text("utf-8")),
         DOCS / "cli.md": render_cli(),

@@ -7,9 +7,18 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from gviz.analysis import PartRanking, analyze, rank_parts
+from gviz.analysis import (
+    GraphData,
+    GraphSubject,
+    NodeData,
+    PartRanking,
+    analyze,
+    graph_data,
+    node_data,
+    rank_parts,
+)
 from gviz.api.analyzed_graph import AnalyzedGraph
 from gviz.api.frame import Frame, from_rows, table_kinds
 from gviz.api.graph_frames import FRAMES
@@ -17,16 +26,19 @@ from gviz.api.notebook import summary_html
 from gviz.api.recorded_graph import RecordedGraph
 from gviz.api.showing import show
 from gviz.comparison import Diff, compare_recordings
-from gviz.errors import GvizError, UsageError
+from gviz.errors import GvizError, RecordingError, UsageError
 from gviz.model import is_failed, read_bodies
 from gviz.recording import Recording, all_tables, rows
 from gviz.report import launch_text
+from gviz.stats import NotComputed
 from gviz.whatif import WhatIf, parse_edits, read_what_if
 
 if TYPE_CHECKING:
     import networkx
     import pandas
     import polars
+
+_R = TypeVar("_R")
 
 
 def open(path: str | PathLike[str]) -> Opened:
@@ -262,6 +274,39 @@ class OpenedGraph(RecordedGraph):
         """Return kernel families and layers, those first of which 10% off would bring most."""
         return rank_parts(read_what_if(self.recording, self.row.graph_id).subject)
 
+    @cached_property
+    def _subject(self) -> GraphSubject:
+        devices = self.recording.fetch_devices(self.row.run_id)
+        return GraphSubject(self.recording, self.row, devices)
+
+    def data(self) -> GraphData:
+        """Return its inputs, outputs, and what values of its nodes tell, as ``gviz values`` does.
+
+        Raises
+        ------
+        RecordingError
+            If no values were read; with the reason.
+        """
+        return _computed(graph_data(self._subject))
+
+    def values(self, node: int) -> NodeData:
+        """Return what the memory that a node is given held before and after it.
+
+        Parameters
+        ----------
+        node
+            Its number, as pages show it.
+
+        Raises
+        ------
+        RecordingError
+            If there is no such node, or no values of it were read; with the reason.
+        """
+        at = self._subject.graph.index_of(node)
+        if at is None:
+            raise RecordingError(f"graph {self.row.graph_id} has no node {node}: see .nodes")
+        return _computed(node_data(self._subject, at))
+
     # -- tables and graphs of other libraries -------------------------------------------
 
     def frame(self, what: str) -> Frame:
@@ -311,6 +356,12 @@ class OpenedGraph(RecordedGraph):
             f"<graph {self.row.graph_id}: {self.name}, {self.node_count:,} nodes, "
             f"{self.launch_count:,} launches{time}>"
         )
+
+
+def _computed(found: _R | NotComputed) -> _R:
+    if isinstance(found, NotComputed):
+        raise RecordingError(f"no values: {found.not_computed}")
+    return found
 
 
 def _is(graph: OpenedGraph, which: int | str) -> bool:

@@ -75,6 +75,7 @@ COMMANDS = {
         "say what a launch would take if nodes were faster, gone, fused or independent",
     ),
     "node": Command("look.node", "say all that is recorded of one node"),
+    "values": Command("look.values", "say what went into nodes and came out of them"),
     "query": Command("look.query", "print rows of a recording, by SQL"),
     "mcp": Command("look.mcp", "answer programs that read profiles, by the Model Context Protocol"),
     "skill": Command("look.skill", "print the skill that teaches an agent to use gviz"),

@@ -132,3 +132,9 @@ from gviz.model.trials import summarize_trials as summarize_trials
 from gviz.model.user_frame import call_line as call_line
 from gviz.model.user_frame import call_names as call_names
 from gviz.model.user_frame import own_frame as own_frame
+from gviz.model.values.data_flow import DataFlow as DataFlow
+from gviz.model.values.given_memory import Direction as Direction
+from gviz.model.values.given_memory import GivenMemory as GivenMemory
+from gviz.model.values.given_memory import MemoryContents as MemoryContents
+from gviz.model.values.graph_values import GraphValues as GraphValues
+from gviz.model.values.graph_values import read_graph_values as read_graph_values

@@ -89,4 +89,6 @@ from gviz.report.summary import RunSummary as RunSummary
 from gviz.report.summary import StreamSummary as StreamSummary
 from gviz.report.summary import summarize as summarize
 from gviz.report.summary import summarize_launches as summarize_launches
+from gviz.report.values_sections import graph_values_document as graph_values_document
+from gviz.report.values_sections import node_values_document as node_values_document
 from gviz.report.what_if_sections import what_if_document as what_if_document

@@ -35,7 +35,7 @@ NAMED = {
     "rank1": "token_step_2",
     "all": "ranks_h200",
 }
-READING = {"info", "analyze", "node", "query", "diff", "trend", "skew", "check", "export"}
+READING = {"info", "analyze", "node", "query", "diff", "trend", "skew", "check", "export", "values"}
 WRITING = {"merge", "import"}
 
 

@@ -14,6 +14,7 @@ import pandas
 import pytest
 from places import ROOT
 from recordings import fork_join_shape, write_loop_recording, write_recording
+from valued_recordings import Ran, write_values
 
 import gviz
 from gviz.api.frame import Frame, from_rows
@@ -299,3 +300,12 @@ def test_what_if_takes_edits_by_name_and_says_what_is_none() -> None:
         ):
             with pytest.raises(UsageError, match=message):
                 graph.what_if(**edits)
+
+
+def test_values_of_a_graph_and_of_a_node(tmp_path: Path) -> None:
+    path = write_values(tmp_path / "x.gviz", (Ran("f", "CAB"), Ran("g", "DCA")))
+    with gviz.open(path) as opened:
+        (graph,) = opened.graphs
+        assert (graph.data().node_count, graph.values(1).memory[1].written_by[0].node_id) == (2, 0)
+        with pytest.raises(RecordingError, match="no node 9"):
+            graph.values(9)

@@ -1,0 +1,95 @@
+"""``gviz values``: the data of a graph's nodes, as text or JSON."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gviz.analysis import GraphData, GraphSubject, NodeData, graph_data, node_data
+from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, only_graph
+from gviz.cli.output import print_json, print_text, terminal_width
+from gviz.cli.recording_path import file_path, find_recording
+from gviz.errors import RecordingError, UsageError
+from gviz.recording import Recording
+from gviz.report import graph_values_document, node_values_document, render_text
+from gviz.stats import NotComputed, to_document
+
+if TYPE_CHECKING:
+    from gviz.cli.command_line import Subparsers
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz values``."""
+    parser = subparsers.add_parser(
+        "values",
+        help="say what went into nodes and came out of them",
+        description="Say what the memory that nodes are given held before and after them, where "
+        "NaN begin, what varies from launch to launch, and which nodes may race. Recorded by "
+        "'gviz run --values'.",
+    )
+    parser.add_argument("recording", type=file_path, help="a .gviz file, or a left-over spool")
+    parser.add_argument(
+        "node_id",
+        type=int,
+        nargs="?",
+        metavar="NODE",
+        help="its number, as pages show it (default: the graph as a whole)",
+    )
+    parser.add_argument(
+        "--graph",
+        metavar=GRAPH,
+        help=f"the graph that is launched (default: the only one): {GRAPH_MEANS}",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON; docs/values.md has the keys"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the data of a graph, or of one of its nodes; return 0."""
+    path = find_recording(arguments.recording)
+    with ExitStack() as stack:
+        recording = stack.enter_context(Recording(path))
+        wanted = arguments.graph
+        graph_id = only_graph(recording) if wanted is None else find_graph(recording, wanted)
+        subject = _subject(recording, graph_id)
+        title = f"graph {graph_id} ({subject.title})"
+        found: GraphData | NodeData | NotComputed
+        if arguments.node_id is None:
+            found = of_graph = graph_data(subject)
+            document = graph_values_document(of_graph, title)
+        else:
+            found = of_node = node_data(subject, _node(subject, arguments.node_id))
+            document = node_values_document(of_node, f"node {arguments.node_id} of {title}")
+        if arguments.json:
+            if isinstance(found, NotComputed):
+                raise RecordingError(f"{path}: no values: {found.not_computed}")
+            print_json(to_document(found))
+        else:
+            print_text(render_text(document, terminal_width()))
+    return 0
+
+
+def _subject(recording: Recording, graph_id: int) -> GraphSubject:
+    row = recording.fetch_graph(graph_id)
+    if row.parent_graph_id is not None:
+        raise UsageError(
+            f"graph {graph_id} is the body of a node of graph {row.parent_graph_id}, and is read "
+            f"with that: give --graph {row.parent_graph_id} and the number that pages show"
+        )
+    return GraphSubject(recording, row, recording.fetch_devices(row.run_id))
+
+
+def _node(subject: GraphSubject, number: int) -> int:
+    """Return the index of the node of a page's number."""
+    node = subject.graph.index_of(number)
+    if node is None:
+        keys = np.sort(subject.graph.key)
+        raise UsageError(
+            f"graph {subject.row.graph_id} has no node {number}: they are numbered from "
+            f"{keys[0]} to {keys[-1]}"
+        )
+    return node

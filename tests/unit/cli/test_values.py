@@ -1,0 +1,62 @@
+"""``gviz values``: the data of a graph and of a node, and what it says where there is none."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from planned_recordings import Plan, Planned
+from valued_recordings import Ran, write_values
+
+from gviz.cli.command_line import main
+
+RAN = (Ran("f", "CAB"), Ran("g", "DCA", (math.nan, 1.0, 1.0, 1.0)))
+
+
+def test_graph_says_what_may_be_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_values(tmp_path / "x.gviz", RAN)
+    assert main(["values", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "1 finding, 0 suspicions: 6 ranges of 2 nodes read." in text
+    assert "Finding (nan): Node 1 (g) outputs 1 NaN of 4 elements" in text
+
+
+def test_node_has_what_it_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_values(tmp_path / "x.gviz", RAN)
+    assert main(["values", str(path), "1"]) == 0
+    text = capsys.readouterr().out
+    assert "3 ranges of memory, of which it changed 1" in text
+    assert "1 const float*: written by 0 f; no later node is given it from here." in text
+
+
+def test_json_of_graph_and_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_values(tmp_path / "x.gviz", RAN)
+    assert main(["values", str(path), "--json"]) == 0
+    graph = json.loads(capsys.readouterr().out)
+    assert [x["kind"] for x in graph["findings"]] == ["nan"]
+    assert graph["how"]["GraphData"]["findings"] == "derived"
+    assert main(["values", str(path), "1", "--json"]) == 0
+    node = json.loads(capsys.readouterr().out)
+    assert node["memory"][0]["after"]["nan_count"] == 1
+    assert len(node["memory"][0]["before"]["hash"]) == 16
+
+
+@pytest.mark.parametrize("arguments", [[], ["0"]], ids=["graph", "node"])
+def test_recording_without_values_says_how_to_record_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    path = Plan([Planned("f", duration_ns=1_000)]).write(tmp_path / "x.gviz")
+    assert main(["values", str(path), *arguments]) == 0
+    assert "record with 'gviz run --values PROGRAM'" in " ".join(capsys.readouterr().out.split())
+    assert main(["values", str(path), *arguments, "--json"]) != 0
+    assert "no values: values are read on request" in capsys.readouterr().err
+
+
+def test_unknown_node_names_the_known_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_values(tmp_path / "x.gviz", RAN)
+    assert main(["values", str(path), "7"]) != 0
+    assert "no node 7: they are numbered from 0 to 1" in capsys.readouterr().err
