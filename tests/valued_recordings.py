@@ -112,6 +112,7 @@ def write_values(
     ran: Sequence[Ran],
     edges: Sequence[tuple[int, int]] | None = None,
     memory: dict[str, Sequence[float]] | None = None,
+    values: bool = True,
     **options: Any,
 ) -> Path:
     """Write a recording of nodes with their values; ``edges``: None of a chain."""
@@ -120,6 +121,6 @@ def write_values(
         in_a_row(*(Planned(one.name, duration_ns=2_000, kind=one.kind) for one in ran)),
         chain if edges is None else edges,
         parameters="float*, const float*, const float*",
-        more=values_writer(ran, memory or {}, **options),
+        more=values_writer(ran, memory or {}, **options) if values else None,
     )
     return plan.write(path)

@@ -25,6 +25,7 @@ from gviz.cli.command_line import COMMANDS, build_parser
 from gviz.comparison.diff_result import Diff
 from gviz.comparison.ranks.result import Skew
 from gviz.comparison.trend_result import Trend
+from gviz.comparison.value_diff import ValuesDiff
 from gviz.fleet import TABLES, FleetReport
 from gviz.recording.rows.schema import to_markdown
 from gviz.stats.figure_fields import fields_of, result_classes
@@ -187,7 +188,7 @@ def main(arguments: list[str]) -> int:
             what_if.name, WHATIF_MARK, what_if.read_text("utf-8"), WhatIfReport
         ),
         values: render_results(
-            values.name, VALUES_MARK, values.read_text("utf-8"), GraphData, NodeData
+            values.name, VALUES_MARK, values.read_text("utf-8"), GraphData, NodeData, ValuesDiff
         ),
         fleet: render_fleet(fleet.read_text("utf-8")),
         DOCS / "cli.md": render_cli(),

@@ -101,10 +101,11 @@ from gviz.analysis.run_subject import RunSubject as RunSubject
 from gviz.analysis.subject import GraphSubject as GraphSubject
 from gviz.analysis.values.graph_data import DataRange as DataRange
 from gviz.analysis.values.graph_data import GraphData as GraphData
-from gviz.analysis.values.graph_data import graph_data as graph_data
 from gviz.analysis.values.graph_data import graph_values as graph_values
+from gviz.analysis.values.graph_data import read_graph_data as read_graph_data
 from gviz.analysis.values.node_data import MemoryState as MemoryState
 from gviz.analysis.values.node_data import NodeData as NodeData
 from gviz.analysis.values.node_data import NodeMemoryState as NodeMemoryState
-from gviz.analysis.values.node_data import node_data as node_data
+from gviz.analysis.values.node_data import read_node_data as read_node_data
 from gviz.analysis.values.value_finding import ValueFinding as ValueFinding
+from gviz.analysis.values.value_finding import node_place as node_place

@@ -15,9 +15,9 @@ from gviz.analysis import (
     NodeData,
     PartRanking,
     analyze,
-    graph_data,
-    node_data,
     rank_parts,
+    read_graph_data,
+    read_node_data,
 )
 from gviz.api.analyzed_graph import AnalyzedGraph
 from gviz.api.frame import Frame, from_rows, table_kinds
@@ -287,7 +287,7 @@ class OpenedGraph(RecordedGraph):
         RecordingError
             If no values were read; with the reason.
         """
-        return _computed(graph_data(self._subject))
+        return _computed(read_graph_data(self._subject))
 
     def values(self, node: int) -> NodeData:
         """Return what the memory that a node is given held before and after it.
@@ -305,7 +305,7 @@ class OpenedGraph(RecordedGraph):
         at = self._subject.graph.index_of(node)
         if at is None:
             raise RecordingError(f"graph {self.row.graph_id} has no node {node}: see .nodes")
-        return _computed(node_data(self._subject, at))
+        return _computed(read_node_data(self._subject, at))
 
     # -- tables and graphs of other libraries -------------------------------------------
 

@@ -77,3 +77,8 @@ from gviz.comparison.union_graph import AFTER as AFTER
 from gviz.comparison.union_graph import BEFORE as BEFORE
 from gviz.comparison.union_graph import UnionGraph as UnionGraph
 from gviz.comparison.union_graph import join_graphs as join_graphs
+from gviz.comparison.value_diff import FirstDifference as FirstDifference
+from gviz.comparison.value_diff import GraphValuesDiff as GraphValuesDiff
+from gviz.comparison.value_diff import ValueChange as ValueChange
+from gviz.comparison.value_diff import ValuesDiff as ValuesDiff
+from gviz.comparison.value_diff import compare_values as compare_values

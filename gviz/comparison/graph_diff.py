@@ -171,6 +171,23 @@ def _first_reason(
     return next((f"{side}: {reason}" for side, reason in reasons if reason), "")
 
 
+def node_partners(
+    before: ComparedRun, after: ComparedRun, pair: GraphPair
+) -> dict[NodeKey, NodeKey]:
+    """Return the node after of each node of a graph, or of a body in it, that has a partner.
+
+    Raises
+    ------
+    RecordingError
+        If edges form a cycle.
+    """
+    trees = before.tree(pair.first), after.tree(pair.second)
+    found: dict[NodeKey, NodeKey] = {}
+    for level in _compare_levels(before.bodies, after.bodies, trees):
+        found |= level.partners()
+    return found
+
+
 def _compare_levels(
     before: Bodies, after: Bodies, trees: tuple[ComparedTree, ComparedTree]
 ) -> list[ComparedLevel]:

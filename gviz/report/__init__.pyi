@@ -25,6 +25,7 @@ from gviz.report.comparison import change_verdict as change_verdict
 from gviz.report.comparison import diff_documents as diff_documents
 from gviz.report.comparison import group_change as group_change
 from gviz.report.comparison import trend_document as trend_document
+from gviz.report.comparison import values_diff_document as values_diff_document
 from gviz.report.document import AlikeLink as AlikeLink
 from gviz.report.document import Bar as Bar
 from gviz.report.document import Block as Block

@@ -106,7 +106,7 @@ def _reading(found: GraphData) -> Iterator[Sentence]:
 def _ranges(key: str, heading: str, found: Sequence[DataRange]) -> Section:
     if not found:
         return section(key, heading, say("None."))
-    columns = [column("Node"), numbers("#", "argument that holds the address"), numbers("Address"),
+    columns = [column("Node"), numbers("#"), numbers("Address"),
                numbers("Size"), column("Elements"), column("Hash")]  # fmt: skip
     body: list[list[Content]] = [
         [NodeLink(x.node), str(x.position), f"{x.address:#x}", byte_size(x.bytes), x.element,

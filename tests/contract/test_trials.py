@@ -270,8 +270,8 @@ def test_kernel_whose_module_keeps_or_prints_something_is_refused(
         assert [(t.kind, t.refusal) for t in trials_of(recording)] == [("any", why)]
 
 
-def test_arguments_in_one_buffer_are_read(fake: Backend, tmp_path: Path) -> None:
-    packed = """
+#: A node at the end of CHAIN whose arguments are given in one buffer.
+PACKED = """
 from ctypes import addressof, byref, c_size_t, c_void_p, cast, create_string_buffer
 values = b"".join(v.ljust(-len(v) % 4 + len(v), b"\\0") for v in work.arguments().to_bytes())
 buffer, size = create_string_buffer(values, len(values)), c_size_t(len(values))
@@ -280,7 +280,10 @@ params = cuda.kernel_params("axpy", work.arguments(), (2, 1, 1), (128, 1, 1))
 params.kernel_params, params.extra = None, cast(extra, c_void_p)
 nodes.append(cuda.add("KernelNode_v2", graph, [nodes[-1]], byref(params)))
 """
-    text = f"{SUMS}{CHAIN}{packed}launches(cuda.instantiate(graph), 60)\nreport()\n"
+
+
+def test_arguments_in_one_buffer_are_read(fake: Backend, tmp_path: Path) -> None:
+    text = f"{SUMS}{CHAIN}{PACKED}launches(cuda.instantiate(graph), 60)\nreport()\n"
     printed, recording = run_plain_and_tried(fake, tmp_path, text)
     assert printed == {"sums": [0.0, 900.0, 1800.0, 2700.0]}
     with recording:

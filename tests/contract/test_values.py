@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from contract.backend import Backend
 from contract.scripts import run_script
-from contract.test_trials import CHAIN, REFUSED, SUMS, UPDATE
+from contract.test_trials import CHAIN, PACKED, REFUSED, SUMS, UPDATE
 
 from gviz.cuda import ElementType
 from gviz.recording import NodeValue, ValueReading
@@ -285,6 +285,17 @@ def test_what_differs_from_launch_to_launch_shows(fake: Backend, tmp_path: Path)
     assert made.repeats in ("different", "not tested")
     varying = {(v.node_id, v.side) for v in values if v.varies}
     assert varying == ({(4, "after")} if made.repeats == "different" else set())
+
+
+def test_arguments_in_one_buffer_are_read(fake: Backend, tmp_path: Path) -> None:
+    text = f"{SUMS}{CHAIN}{PACKED}launches(cuda.instantiate(graph), 20)\nreport()\n"
+    _, recording = run_plain_and_read(fake, tmp_path, text)
+    with recording:
+        values = [v for v in values_of(recording) if v.node_id == 4]
+    # x is read, y is added to.
+    assert {(v.position, v.side) for v in values} == {
+        (2, "before"), (3, "before"), (3, "after"),
+    }  # fmt: skip
 
 
 def test_gpu_without_room_to_save_memory_is_left_alone(fake: Backend, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -228,3 +229,9 @@ def test_a_wing_of_too_many_files_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "subscriber: 23 files, at most 20" in done.stdout
+
+
+def test_compiled_probe_is_of_its_source() -> None:
+    make_probe = runpy.run_path(str(TOOLS / "make_probe.py"))
+    compiled = make_probe["TARGET"].read_text()
+    assert f"probe.cu ({make_probe['digest']()})" in compiled, "run tools/make_probe.py"

@@ -111,7 +111,7 @@ static void take_words(struct making *making, size_t first, uint32_t position, c
 static const char *take_kernel(struct making *making, CUgraphNode node) {
     KernelParams params;
     const char *name = NULL;
-    size_t offset, sizes[MOST_PARAMETERS], count = 0, first = making->plan->buffer_count;
+    size_t offsets[MOST_PARAMETERS], sizes[MOST_PARAMETERS], count = 0, first = making->plan->buffer_count;
     enum element_type types[MOST_PARAMETERS];
     memset(&params, 0, sizeof params);
     if (cuda.GraphKernelNodeGetParams(node, &params) != 0)
@@ -122,11 +122,15 @@ static const char *take_kernel(struct making *making, CUgraphNode node) {
     if (!((function && cuda.FuncGetName && cuda.FuncGetName(&name, function) == 0) ||
           (params.kern && cuda.KernelGetName && cuda.KernelGetName(&name, params.kern) == 0)))
         name = "";
-    while (count < MOST_PARAMETERS && cuda.FuncGetParamInfo(function, count, &offset, &sizes[count]) == 0)
+    while (count < MOST_PARAMETERS &&
+           cuda.FuncGetParamInfo(function, count, &offsets[count], &sizes[count]) == 0)
         count++;
     types_of(name, sizes, count, types);
-    for (size_t i = 0; params.kernelParams && i < count; i++)
-        take_words(making, first, (uint32_t)i, params.kernelParams[i], sizes[i], types[i]);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = kernel_argument(&params, i, offsets[i]);
+        if (value)
+            take_words(making, first, (uint32_t)i, value, sizes[i], types[i]);
+    }
     return name;
 }
 

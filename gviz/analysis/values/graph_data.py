@@ -36,7 +36,7 @@ class DataRange:
 
 @dataclass(frozen=True, slots=True)
 class GraphData:
-    """What was read of a graph's data, and what that tells."""
+    """Data of a graph: inputs, outputs, what may be wrong, and how it was read."""
 
     values_version: int = figure("stated", "version of these keys")
     graph_id: int = figure("stated", "the graph")
@@ -80,7 +80,7 @@ def why_no_values(values: GraphValues) -> NotComputed:
     )
 
 
-def graph_data(subject: GraphSubject) -> GraphData | NotComputed:
+def read_graph_data(subject: GraphSubject) -> GraphData | NotComputed:
     """Return the data of a graph, or why nothing is known of it."""
     values = subject.once(graph_values)
     if values.graph_exec_id is None:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.values.graph_data import VALUES_VERSION, graph_values, why_no_values
-from gviz.analysis.values.value_finding import node_place
+from gviz.analysis.values.value_finding import LINE, node_place
 from gviz.model import GivenMemory, GraphValues, MemoryContents
 from gviz.stats import NotComputed, figure
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """What memory held at a moment, in numbers; null where the type of elements is not known."""
+    """Contents of memory at a moment, in numbers; null where the type of elements is not known."""
 
     hash: str = figure("measured", "of all bytes, 64 bits in hexadecimal")
     varies: bool = figure(
@@ -37,7 +37,7 @@ class NodeMemoryState:
         "measured", "argument that holds the address; of copies 0 is what they write, 1 is read"
     )
     parameter: str | None = figure("derived", "type and name, as far as they are known")
-    offset: int = figure("measured", "of the address in the argument, in bytes")
+    offset: int = figure("measured", "where the address stands in that argument, in bytes")
     start: int = figure("measured", "where the memory begins, in bytes from that address")
     address: int = figure("measured", "where it lies")
     bytes: int = figure("measured", "its size")
@@ -62,12 +62,12 @@ class NodeData:
     values_version: int = figure("stated", "version of these keys")
     node: NodeRef = figure("stated", "the node")
     layer: str | None = figure("derived", "layer of the model; null: not known")
-    line: str | None = figure("measured", "own line of Python that made it; null: not known")
+    line: str | None = figure("measured", LINE)
     place: int | None = figure("measured", "in the order in which the copy ran nodes; null: none")
     memory: tuple[NodeMemoryState, ...] = figure("measured", "what it is given")
 
 
-def node_data(subject: GraphSubject, node: int) -> NodeData | NotComputed:
+def read_node_data(subject: GraphSubject, node: int) -> NodeData | NotComputed:
     """Return the data of a node, an index of the tree, or why nothing is known of it."""
     values = subject.once(graph_values)
     if values.graph_exec_id is None:

@@ -100,7 +100,7 @@ def _meet(
 
 
 class _Order:
-    """Whether two nodes of a tree have an order: by the edges of the level where they part."""
+    """Order of nodes of a tree: by the edges of the level where two of them part."""
 
     def __init__(self, subject: GraphSubject) -> None:
         self._subject = subject

@@ -93,13 +93,13 @@ def _made(
     what = f"{_number(after, strange)} of {_elements(memory)} ({which_argument(memory)})"
     who = named(subject, memory.node)
     untyped = [which_argument(m) for m in given if m.may_be_read and not m.element and not m.start]
-    doubt = f"; the types of {', '.join(untyped)} are not known" if untyped else ""
+    caveat = f"; the types of {', '.join(untyped)} are not known" if untyped else ""
     if after > before:
-        reason = f"{who} outputs {what}, and all that it is given is free of them{doubt}"
+        reason = f"{who} outputs {what}, and all that it is given is free of them{caveat}"
         return finding_of(subject, strange.kind, reason, _FIX_MADE, memory)
     reason = (
         f"{who} is the first that leaves {what}; as many stood there before it, of an earlier "
-        f"launch or its own input, and all else that it is given is free of them{doubt}"
+        f"launch or its own input, and all else that it is given is free of them{caveat}"
     )
     return finding_of(subject, strange.kind, reason, _FIX_MAY, memory, is_suspicion=True)
 

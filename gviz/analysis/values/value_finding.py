@@ -11,6 +11,9 @@ from gviz.analysis.subject import GraphSubject
 from gviz.model import GivenMemory, own_frame, read_node
 from gviz.stats import NotComputed, figure
 
+#: What ``line`` is in results.
+LINE = "own line of Python that made it; null: not known"
+
 
 @dataclass(frozen=True, slots=True)
 class ValueFinding:
@@ -23,7 +26,7 @@ class ValueFinding:
     )
     nodes: tuple[NodeRef, ...] = figure("derived", "the node where it begins; of a race both")
     layer: str | None = figure("derived", "layer of the model that has the first; null: not known")
-    line: str | None = figure("measured", "own line of Python that made it; null: not known")
+    line: str | None = figure("measured", LINE)
     address: int = figure("measured", "the memory: where it begins")
     bytes: int = figure("measured", "and its size")
     fix: str = figure("stated", "what to look at next")

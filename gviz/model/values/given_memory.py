@@ -11,7 +11,7 @@ from gviz.recording import NodeValue
 
 
 class Direction(StrEnum):
-    """What a node may do with memory that it is given, as CUDA or its kernel's types tell."""
+    """Use of memory that a node may make, as CUDA or its kernel's types tell."""
 
     READ = "read"
     WRITTEN = "written"
@@ -21,7 +21,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryContents:
-    """What memory held, in numbers; None where the type of its elements is not known.
+    """Contents of memory, in numbers; None where the type of its elements is not known.
 
     Attributes
     ----------

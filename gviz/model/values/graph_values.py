@@ -25,7 +25,7 @@ _NO_FUNCTION = -1
 
 @dataclass(frozen=True)
 class GraphValues:
-    """What was read of a graph.
+    """Values that were read of a graph.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class GraphValues:
 
     @cached_property
     def flow(self) -> DataFlow:
-        """Who wrote what each node is given, and who is given it next."""
+        """The way of data: who wrote what each node is given, and who is given it next."""
         return trace_data(self.given)
 
 

@@ -9,10 +9,23 @@ from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, is_graph
 from gviz.cli.output import print_json, print_text, terminal_width
 from gviz.cli.progress import shown_progress
 from gviz.cli.recording_path import file_path, find_recording
-from gviz.comparison import RequestedPair, compare_recordings, diff_to_json
+from gviz.comparison import (
+    RequestedPair,
+    ValuesDiff,
+    compare_recordings,
+    compare_values,
+    diff_to_json,
+)
 from gviz.errors import UsageError
 from gviz.recording import Recording
-from gviz.report import diff_documents, document_to_json, render_texts
+from gviz.report import (
+    diff_documents,
+    document_to_json,
+    render_text,
+    render_texts,
+    values_diff_document,
+)
+from gviz.stats import to_document
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -48,7 +61,16 @@ def add_parser(subparsers: Subparsers) -> None:
         "most; with --json all)",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print JSON; docs/comparing.md has the keys"
+        "--values",
+        action="store_true",
+        help="compare the values of nodes that 'gviz run --values' read, instead of times: the "
+        "first node that outputs something else; of two ranks in one file give it twice, and "
+        "--graph",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON; docs/comparing.md has the keys, of --values docs/values.md",
     )
 
 
@@ -64,6 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         wanted = arguments.graph
         requested = None if wanted is None else _find_pair(before, after, wanted)
+        if arguments.values:
+            _print_values(compare_values(before, after, requested), as_json=arguments.json)
+            return 0
         found = compare_recordings(before, after, requested, progress)
     if arguments.json:
         report = [document_to_json(document) for document in diff_documents(found, None)]
@@ -72,6 +97,13 @@ def run(arguments: argparse.Namespace) -> int:
         most = None if arguments.all or arguments.graph else MOST_GRAPHS
         print_text(render_texts(diff_documents(found, most), terminal_width()))
     return 0
+
+
+def _print_values(found: ValuesDiff, *, as_json: bool) -> None:
+    if as_json:
+        print_json(to_document(found))
+    else:
+        print_text(render_text(values_diff_document(found), terminal_width()))
 
 
 def _find_pair(before: Recording, after: Recording, wanted: str) -> RequestedPair:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.analysis import GraphData, GraphSubject, NodeData, graph_data, node_data
+from gviz.analysis import GraphData, GraphSubject, NodeData, read_graph_data, read_node_data
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, only_graph
 from gviz.cli.output import print_json, print_text, terminal_width
 from gviz.cli.recording_path import file_path, find_recording
@@ -59,10 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
         title = f"graph {graph_id} ({subject.title})"
         found: GraphData | NodeData | NotComputed
         if arguments.node_id is None:
-            found = of_graph = graph_data(subject)
+            found = of_graph = read_graph_data(subject)
             document = graph_values_document(of_graph, title)
         else:
-            found = of_node = node_data(subject, _node(subject, arguments.node_id))
+            found = of_node = read_node_data(subject, _node(subject, arguments.node_id))
             document = node_values_document(of_node, f"node {arguments.node_id} of {title}")
         if arguments.json:
             if isinstance(found, NotComputed):

@@ -10,7 +10,7 @@ import pytest
 from planned_recordings import subject_of
 from valued_recordings import Ran, address_of, write_values
 
-from gviz.analysis import GraphData, NodeData, ValueFinding, graph_data, node_data
+from gviz.analysis import GraphData, NodeData, ValueFinding, read_graph_data, read_node_data
 from gviz.cuda import ElementType, NodeType
 from gviz.stats import NotComputed
 
@@ -20,7 +20,7 @@ CHAIN = (Ran("f", "CAB"), Ran("g", "DCA"), Ran("h", "EDD"))
 
 
 def data_of(path: Path) -> GraphData:
-    found = graph_data(subject_of(path))
+    found = read_graph_data(subject_of(path))
     assert isinstance(found, GraphData)
     return found
 
@@ -132,7 +132,7 @@ def test_types_that_are_not_known_tell_no_nan_and_still_races(tmp_path: Path) ->
 
 
 def test_data_of_a_node_names_who_wrote_and_who_is_given_it(tmp_path: Path) -> None:
-    found = node_data(subject_of(write_values(tmp_path / "x.gviz", CHAIN)), 1)
+    found = read_node_data(subject_of(write_values(tmp_path / "x.gviz", CHAIN)), 1)
     assert isinstance(found, NodeData)
     out, first, second = found.memory
     assert [x.parameter for x in found.memory] == ["float*", "const float*", "const float*"]
@@ -146,5 +146,5 @@ def test_data_of_a_node_names_who_wrote_and_who_is_given_it(tmp_path: Path) -> N
 
 def test_refused_graph_says_why(tmp_path: Path) -> None:
     path = write_values(tmp_path / "x.gviz", (), refusal="it has host functions")
-    found = graph_data(subject_of(path))
+    found = read_graph_data(subject_of(path))
     assert found == NotComputed("it has host functions")

@@ -60,3 +60,19 @@ def test_unknown_node_names_the_known_ones(
     path = write_values(tmp_path / "x.gviz", RAN)
     assert main(["values", str(path), "7"]) != 0
     assert "no node 7: they are numbered from 0 to 1" in capsys.readouterr().err
+
+
+def test_diff_names_the_first_node_that_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = write_values(tmp_path / "a.gviz", (Ran("f", "CAB"), Ran("g", "DCA")))
+    paths = [str(plain), str(write_values(tmp_path / "b.gviz", RAN))]
+    assert main(["diff", "--values", *paths]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "The first node that outputs something else is node 1 g: argument 0 different" in text
+    assert "all that it is given is bit-equal" in text
+    assert main(["diff", "--values", "--json", *paths]) == 0
+    (graph,) = json.loads(capsys.readouterr().out)["graphs"]
+    assert graph["first"]["outputs"][0]["before"]["node_id"] == 1
+    assert main(["diff", "--values", str(plain), str(plain)]) == 0
+    assert "All that nodes left is bit-equal (2 ranges)" in capsys.readouterr().out

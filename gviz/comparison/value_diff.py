@@ -1,0 +1,314 @@
+"""Values of two recordings compared: the first node that outputs something else, and its inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from gviz.analysis import GraphSubject, NodeRef, graph_values, node_place
+from gviz.comparison.diff import RequestedPair, pair_recordings
+from gviz.comparison.graph_diff import ComparedRun, node_partners, read_compared_run
+from gviz.comparison.graph_pairs import GraphPair
+from gviz.cuda import ElementType
+from gviz.model import Direction, GivenMemory, GraphValues, MemoryContents
+from gviz.stats import NotComputed, figure
+
+if TYPE_CHECKING:
+    from gviz.recording import Recording
+
+#: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
+VALUES_DIFF_VERSION = 1
+#: Nodes without a partner that are named.
+_NAMED = 20
+#: What numbers may differ by, relative to the greatest, and still be close: some roundings of the
+#: type, whose last bit is 2**-10 of a half, 2**-7 of a bfloat16, 2**-23 of a float.
+_TOLERANCES = {
+    ElementType.HALF: 2.0**-8,
+    ElementType.BFLOAT16: 2.0**-5,
+    ElementType.FLOAT: 2.0**-17,
+    ElementType.DOUBLE: 2.0**-46,
+    ElementType.FP8_E4M3: 2.0**-2,
+    ElementType.FP8_E5M2: 2.0**-1,
+}
+
+
+class ValueLikeness(StrEnum):
+    """ValueLikeness of the contents of memory to other contents."""
+
+    EQUAL = "bit-equal"
+    CLOSE = "close"
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """Memory that held something else, before a node or after it."""
+
+    before: NodeRef = figure("stated", "the node before")
+    after: NodeRef = figure("derived", "its partner")
+    position: int = figure("measured", "argument of both that leads to it")
+    parameter: str | None = figure("derived", "its type and name; null: nothing tells them")
+    likeness: str = figure(
+        "derived",
+        "close: least, greatest, mean and counts are alike within some roundings of the type; "
+        "different: they are not, or the type is not known",
+    )
+    before_hash: str = figure("measured", "64 bits of what it held, in hexadecimal")
+    after_hash: str = figure("measured", "and after")
+    before_mean: float | None = figure("measured", "mean of its finite elements; null: not known")
+    after_mean: float | None = figure("measured", "and after")
+    before_writers: tuple[NodeRef, ...] = figure(
+        "derived", "of memory that a node is given: earlier nodes that wrote it, or may have"
+    )
+    after_writers: tuple[NodeRef, ...] = figure("derived", "and after")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """The first node, in the order in which the copy ran, that outputs something else."""
+
+    outputs: tuple[ValueChange, ...] = figure("derived", "what it left, as far as it is not equal")
+    inputs: tuple[ValueChange, ...] = figure(
+        "derived", "what it was given, as far as that is not equal; empty: all was bit-equal"
+    )
+    layer: str | None = figure("derived", "its layer of the model; null: not known")
+    line: str | None = figure(
+        "measured", "line of the program's own Python that made it; null: not known"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GraphValuesDiff:
+    """Values of a graph before and after."""
+
+    before_graph_id: int = figure("stated", "the graph before")
+    after_graph_id: int = figure("derived", "its partner")
+    name: str = figure("stated", "its name before")
+    equal_count: int = figure("derived", "ranges of memory that nodes left bit-equal")
+    close_count: int = figure("derived", "that they left close")
+    different_count: int = figure("derived", "that they left different")
+    not_compared_count: int = figure(
+        "derived", "that could not be compared: they reach further on one side, or are not there"
+    )
+    inputs: tuple[ValueChange, ...] = figure(
+        "derived", "memory that nodes read, that no node of the graph wrote, and that differs"
+    )
+    first: FirstDifference | None = figure("derived", "null: all outputs are bit-equal")
+    first_beyond: FirstDifference | None = figure(
+        "derived", "the first with an output that is not even close; null: there is none"
+    )
+    only_before: tuple[NodeRef, ...] = figure(
+        "derived", f"nodes without a partner that ran before the first difference, {_NAMED} at most"
+    )
+    only_after: tuple[NodeRef, ...] = figure("derived", "and after")
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesDiff:
+    """Values of two recordings."""
+
+    values_diff_version: int = figure("stated", "version of these keys")
+    graphs: tuple[GraphValuesDiff | NotComputed, ...] = figure(
+        "derived", "pairs of graphs, in order of the first recording"
+    )
+
+
+def compare_values(
+    first: Recording, second: Recording, requested: RequestedPair | None = None
+) -> ValuesDiff:
+    """Return where the values of two recordings, or of two graphs of one, part.
+
+    Raises
+    ------
+    RecordingError
+        As of :func:`gviz.comparison.diff.compare_recordings`.
+    """
+    paired = pair_recordings(first, second, requested)
+    found = []
+    for (before, after), pairs in zip(paired.runs, paired.graphs, strict=True):
+        sides = read_compared_run(first, before), read_compared_run(second, after)
+        found += [compare_graph_values(*sides, pair) for pair in pairs]
+    return ValuesDiff(VALUES_DIFF_VERSION, tuple(found))
+
+
+def likeness_of(one: MemoryContents, two: MemoryContents, element: ElementType) -> ValueLikeness:
+    """Return how contents of one size are to each other."""
+    if one.hash == two.hash:
+        return ValueLikeness.EQUAL
+    tolerance = _TOLERANCES.get(element)
+    if tolerance is None or (one.nan_count, one.infinite_count) != (
+        two.nan_count,
+        two.infinite_count,
+    ):
+        return ValueLikeness.DIFFERENT
+    numbers = ((one.least, two.least), (one.greatest, two.greatest), (one.mean, two.mean))
+    known = [(a, b) for a, b in numbers if a is not None and b is not None]
+    size = max((abs(x) for pair in known for x in pair), default=math.inf)
+    near = all(abs(a - b) <= tolerance * size for a, b in known)
+    return ValueLikeness.CLOSE if known and near else ValueLikeness.DIFFERENT
+
+
+class _Side(NamedTuple):
+    subject: GraphSubject
+    values: GraphValues
+
+    def refs(self, memory: GivenMemory) -> tuple[NodeRef, ...]:
+        """Return the nodes that wrote what memory held before its node."""
+        found = self.values.flow.sources[self.values.places[memory.key]]
+        nodes = dict.fromkeys(self.values.given[at].node for at in found)
+        return tuple(map(self.subject.ref, nodes))
+
+
+class _Pair(NamedTuple):
+    """The same memory of partners."""
+
+    one: GivenMemory
+    two: GivenMemory
+
+    @property
+    def is_written(self) -> bool:
+        return self.one.may_be_written or self.two.may_be_written
+
+    def left(self) -> ValueLikeness:
+        """Return how what the nodes left there is to each other."""
+        return likeness_of(self.one.after, self.two.after, self.one.element)
+
+    def given(self) -> ValueLikeness:
+        return likeness_of(self.one.before, self.two.before, self.one.element)
+
+
+def compare_graph_values(
+    before: ComparedRun, after: ComparedRun, pair: GraphPair
+) -> GraphValuesDiff | NotComputed:
+    """Return where the values of a pair of graphs part."""
+    subjects = before.subject(pair.first), after.subject(pair.second)
+    sides = [_Side(subject, subject.once(graph_values)) for subject in subjects]
+    for side, name in zip(sides, ("before", "after"), strict=True):
+        if side.values.graph_exec_id is None:
+            return NotComputed(f"{name}: no values of graph {side.subject.row.graph_id} were read")
+    return _Comparison(sides[0], sides[1], node_partners(before, after, pair)).result()
+
+
+class _Comparison:
+    """Two graphs with values, and which node of one is which of the other."""
+
+    def __init__(
+        self, one: _Side, two: _Side, partners: Mapping[tuple[int, int], tuple[int, int]]
+    ) -> None:
+        self._one, self._two = one, two
+        nodes = {(m.graph_id, m.node_id): m.node for m in two.values.given}
+        own = {m.node: (m.graph_id, m.node_id) for m in one.values.given}
+        known = {*partners.values()}
+        self._partner = {
+            node: nodes[partners[key]] for node, key in own.items() if partners.get(key) in nodes
+        }
+        self._paired = (
+            {node for node, key in own.items() if key in partners},
+            {node for key, node in nodes.items() if key in known},
+        )
+        self._missing = 0
+        self._pairs = {node: list(self._of_node(node)) for node in one.values.by_node}
+
+    def _of_node(self, node: int) -> Iterator[_Pair]:
+        """Yield the same memory of a node and its partner, as far as it reaches equally far."""
+        given = self._two.values.by_node.get(self._partner.get(node, -1), ())
+        known = {memory.key[1:]: memory for memory in given}
+        for memory in self._one.values.by_node[node]:
+            other = known.get(memory.key[1:])
+            if other is not None and other.bytes == memory.bytes:
+                yield _Pair(memory, other)
+            elif memory.may_be_written and not memory.start:
+                self._missing += 1
+
+    def result(self) -> GraphValuesDiff:
+        """Return what differs."""
+        left = [
+            (pair, pair.left()) for own in self._pairs.values() for pair in own if pair.is_written
+        ]
+        count = {kind: sum(found == kind for _, found in left) for kind in ValueLikeness}
+        first = self._first(left, (ValueLikeness.CLOSE, ValueLikeness.DIFFERENT))
+        beyond = self._first(left, (ValueLikeness.DIFFERENT,))
+        return GraphValuesDiff(
+            before_graph_id=self._one.subject.row.graph_id,
+            after_graph_id=self._two.subject.row.graph_id,
+            name=self._one.subject.title,
+            equal_count=count[ValueLikeness.EQUAL],
+            close_count=count[ValueLikeness.CLOSE],
+            different_count=count[ValueLikeness.DIFFERENT],
+            not_compared_count=self._missing,
+            inputs=tuple(self._inputs()),
+            first=None if first is None else self._difference(first),
+            first_beyond=None if beyond is None else self._difference(beyond),
+            only_before=self._lone(0, first),
+            only_after=self._lone(1, first),
+        )
+
+    @staticmethod
+    def _first(
+        left: Sequence[tuple[_Pair, ValueLikeness]], kinds: Sequence[ValueLikeness]
+    ) -> _Pair | None:
+        return next((pair for pair, likeness in left if likeness in kinds), None)
+
+    def _inputs(self) -> Iterator[ValueChange]:
+        """Yield what differs of memory that no node of either graph wrote before."""
+        inputs = {self._one.values.given[at].key for at in self._one.values.flow.inputs}
+        for own in self._pairs.values():
+            for pair in own:
+                if pair.one.key in inputs and pair.given() != ValueLikeness.EQUAL:
+                    yield self._change(pair, pair.given(), after=False)
+
+    def _difference(self, first: _Pair) -> FirstDifference:
+        own = self._pairs[first.one.node]
+        layer, line = node_place(self._one.subject, first.one.node)
+        return FirstDifference(
+            outputs=tuple(
+                self._change(pair, pair.left(), after=True)
+                for pair in own
+                if pair.is_written and pair.left() != ValueLikeness.EQUAL
+            ),
+            inputs=tuple(
+                self._change(pair, pair.given(), after=False)
+                for pair in own
+                if self._is_given(pair) and pair.given() != ValueLikeness.EQUAL
+            ),
+            layer=layer,
+            line=line,
+        )
+
+    def _is_given(self, pair: _Pair) -> bool:
+        """Return whether what memory held before is input: read, or written in this launch."""
+        if pair.one.direction == Direction.WRITTEN:
+            return False
+        is_left = pair.one.direction == Direction.UNKNOWN and not pair.is_written
+        return pair.one.direction == Direction.READ or is_left or bool(self._one.refs(pair.one))
+
+    def _change(self, pair: _Pair, likeness: ValueLikeness, *, after: bool) -> ValueChange:
+        one, two = pair
+        held = (one.after, two.after) if after else (one.before, two.before)
+        return ValueChange(
+            before=self._one.subject.ref(one.node),
+            after=self._two.subject.ref(two.node),
+            position=one.position,
+            parameter=one.parameter_text,
+            likeness=str(likeness),
+            before_hash=held[0].hash_text,
+            after_hash=held[1].hash_text,
+            before_mean=held[0].mean,
+            after_mean=held[1].mean,
+            before_writers=() if after else self._one.refs(one),
+            after_writers=() if after else self._two.refs(two),
+        )
+
+    def _lone(self, at: int, first: _Pair | None) -> tuple[NodeRef, ...]:
+        """Return nodes of a side without a partner that ran before the first difference."""
+        side = (self._one, self._two)[at]
+        end = math.inf if first is None else first[at].place
+        lone = [
+            node
+            for node, given in side.values.by_node.items()
+            if node not in self._paired[at] and given[0].place < end
+        ]
+        return tuple(map(side.subject.ref, lone[:_NAMED]))
