@@ -30,7 +30,9 @@ interface GridApi {
   ensureNodeVisible(row: GridRow, place: string | null): void;
   setGridOption(name: string, value: unknown): void;
   onFilterChanged(): void;
-  getAllDisplayedColumns(): { getColId(): string }[];
+  getAllDisplayedColumns(): { getColId(): string; getColDef(): { width?: number; minWidth?: number; flex?: number } }[];
+  getHorizontalPixelRange(): { left: number; right: number };
+  setColumnWidths(widths: { key: string; newWidth: number }[]): void;
   getColumnState(): { colId: string; sort?: string | null; sortIndex?: number | null }[];
   exportDataAsCsv(options: {
     fileName: string;

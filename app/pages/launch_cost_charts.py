@@ -119,7 +119,7 @@ def _host(figures: Figures) -> BenchSection | None:
         "What does launching cost the host?",
         "Host time in the launch calls, a kernel, on an idle GPU. Launching a graph again costs "
         "nearly the same for any length; its share a kernel vanishes.",
-        chart("host", series, _NODES, Axis("us a kernel", log=True)),
+        chart("host", series, _NODES, Axis("µs a kernel", log=True)),
     )
 
 
@@ -131,7 +131,7 @@ def _device(figures: Figures) -> BenchSection | None:
         "What does a kernel cost the GPU?",
         "Time on the GPU, a kernel, with all of it waiting in the queue: what the host does is "
         "not in it. Kernels are empty, so this is what lies between kernels.",
-        chart("device", series, _NODES, Axis("us a kernel", log=False)),
+        chart("device", series, _NODES, Axis("µs a kernel", log=False)),
     )
 
 
@@ -154,7 +154,7 @@ def _branches(figures: Figures) -> BenchSection | None:
         "What do branches give?",
         "Time on the GPU, a kernel, of a graph launched again, by its shape. Kernels are empty: "
         "branches hide the way from one kernel to the next.",
-        chart("branches", series[:7], Axis("kernels", log=True), Axis("us a kernel", log=True)),
+        chart("branches", series[:7], Axis("kernels", log=True), Axis("µs a kernel", log=True)),
     )
 
 
@@ -169,7 +169,7 @@ def _second_stream(figures: Figures) -> BenchSection | None:
         "Does it matter which streams were used before?",
         "The same graph on the GPU, a kernel, before and after some kernels went into a second "
         "stream of the process. All other figures are taken after.",
-        chart("second_stream", series, _NODES, Axis("us a kernel")),
+        chart("second_stream", series, _NODES, Axis("µs a kernel")),
     )
 
 
@@ -239,7 +239,7 @@ def _loop(figures: Figures) -> BenchSection | None:
         "The same loop four ways, from the first launch until the GPU has finished the last: time "
         "a kernel. Each iteration's kernels get another argument, unless the graph is launched as "
         "it is.",
-        chart("loop", series, Axis("work of an iteration"), Axis("us a kernel"), bars=True),
+        chart("loop", series, Axis("work of an iteration"), Axis("µs a kernel"), bars=True),
     )
 
 
@@ -304,7 +304,7 @@ def _kinds(figures: Figures) -> BenchSection | None:
         "Kernels, memsets or copies?",
         "Time on the GPU of one operation more in a chain of two kinds taking turns: their own "
         "time (1,024 bytes, empty kernels) and the way from one to the next.",
-        chart("kinds", series, Axis(""), Axis("us an operation"), bars=True),
+        chart("kinds", series, Axis(""), Axis("µs an operation"), bars=True),
     )
 
 
@@ -318,7 +318,7 @@ def _threads(figures: Figures) -> BenchSection | None:
     return BenchSection(
         "What if several threads launch at once?",
         "Host time of launching 20 kernels, each thread into a stream of its own.",
-        chart("threads", series, Axis("threads", log=True), Axis("us a launch", log=True)),
+        chart("threads", series, Axis("threads", log=True), Axis("µs a launch", log=True)),
     )
 
 

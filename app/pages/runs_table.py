@@ -43,6 +43,13 @@ _LAUNCH: dict[str, Any] = {
     "tooltipField": "launch_method",
     "headerTooltip": "GPU time of a launch, median; rest on a cell to see how measured",
 }
+_NODE_TIME: dict[str, Any] = {
+    "field": "node_time_ns",
+    "headerName": "Node time",
+    **_TIME,
+    "width": 96,
+    "headerTooltip": "Sum of node times in one launch, median over recorded launches",
+}
 #: Other numbers of a graph.
 _FIGURES: tuple[dict[str, Any], ...] = (
     {
@@ -53,13 +60,6 @@ _FIGURES: tuple[dict[str, Any], ...] = (
         "headerTooltip": "Of every level",
     },
     {"field": "launches", "headerName": "Launches", **_COUNT},
-    {
-        "field": "node_time_ns",
-        "headerName": "Node time",
-        **_TIME,
-        "width": 96,
-        "headerTooltip": "Sum of node times in one launch, median over recorded launches",
-    },
     {
         "field": "life_ns",
         "headerName": "Set up",
@@ -114,13 +114,14 @@ def render_runs_table(
 def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the columns; what all rows have in common leaves its room to names."""
     several_files = len({row["file"] for row in rows}) > 1
-    link = {"cellRenderer": "GvizLink", "minWidth": 104}
+    link = {"cellRenderer": "GvizLink", "minWidth": 140}
     columns: list[dict[str, Any]] = [
         {"field": "graph", "headerName": "Graph", **link, "flex": 4},
         _REPORT,
         {**_COMPARE, "hide": sum("graph_id" in row for row in rows) < 2},
         {"field": "run", "headerName": "Run", **link, "flex": 4},
         _LAUNCH,
+        _NODE_TIME,
         {
             "field": "file",
             "headerName": "Recording",

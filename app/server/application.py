@@ -323,7 +323,7 @@ def _link_page(link: Callable[..., None]) -> None:
         Input("graph-page", "state"),
     )
     link(
-        "gvizRuns.watchOrder",
+        "gvizRuns.watchTable",
         Output("runs-table", "className"),
         Input("runs-table", "id"),
         at_start=True,

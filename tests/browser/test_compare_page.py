@@ -85,6 +85,15 @@ def test_page_begins_with_a_sentence_and_the_waterfall(graph_page: GraphPage, si
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(bars.last).to_be_in_viewport(ratio=1)
     expect(page.locator(".gv-layer-row").nth(6)).to_be_in_viewport(ratio=1)
+    # Both times stand beside the change, and no column is cut at the edge.
+    heads = page.locator("#kernels th").evaluate_all(
+        """all => {
+          const { right } = all[0].closest("#kernels").getBoundingClientRect();
+          return all.map((x) => [x.textContent, x.getBoundingClientRect(), right]);
+        }"""
+    )
+    assert {"A µs", "B µs"} <= {text for text, box, right in heads if box["right"] <= right + 1}
+    assert all(box["left"] >= right - 1 or box["right"] <= right + 1 for _, box, right in heads)
 
 
 def test_one_selection_for_dag_launches_table_and_inspector(

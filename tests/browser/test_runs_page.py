@@ -162,6 +162,30 @@ def test_page_is_no_wider_than_its_window(page: Page, site: Site, view: str) -> 
         )
 
 
+def test_no_column_of_the_table_is_cut_at_the_edge(page: Page, site: Site) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    site.open(page, "?view=table")
+    page.locator("#runs-table .ag-row").first.wait_for()
+
+    def parts() -> list[list[float]]:
+        found: list[list[float]] = page.locator("#runs-table .ag-header-cell").evaluate_all(
+            """all => {
+              const { right } = all[0].closest(".ag-header-viewport").getBoundingClientRect();
+              return all.map((x) => x.getBoundingClientRect())
+                .map((x) => [x.left - right, x.right - right]);
+            }"""
+        )
+        return found
+
+    def is_none_cut() -> bool:
+        return all(left >= -1 or right <= 1 for left, right in parts())
+
+    eventually(is_none_cut, "no column cut at the edge")
+    assert min(abs(right) for _, right in parts()) <= 1
+    time = page.locator("#runs-table .ag-header-cell[col-id='node_time_ns']")
+    expect(time).to_be_in_viewport(ratio=1)
+
+
 # -- files given in the browser ----------------------------------------------------------
 
 

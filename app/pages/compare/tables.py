@@ -23,7 +23,7 @@ _OF_SEVERAL = ("names", "ranges")
 _NUMBER = {"type": "numericColumn"}
 _MICROSECONDS = {**_NUMBER, "valueFormatter": {"function": "gvizMicroseconds(params.value)"}}
 _SIGNED = {**_NUMBER, "valueFormatter": {"function": "gvizSignedMicroseconds(params.value)"}}
-_NAME = {**NAME_COLUMN, "minWidth": 180, "tooltipField": "name"}
+_NAME = {**NAME_COLUMN, "minWidth": 150, "tooltipField": "name"}
 _BODY = {
     "field": "body",
     "headerName": "Body",
@@ -35,16 +35,16 @@ _NODES = (
     {"field": "node_a", "headerName": "A", **_NUMBER, "width": 62, "headerTooltip": "Node before"},
     {"field": "node_b", "headerName": "B", **_NUMBER, "width": 62, "headerTooltip": "Node after"},
 )
-_CHANGE = {"field": "change_ns", "headerName": "Change µs", **_SIGNED, "width": 112,
+_CHANGE = {"field": "change_ns", "headerName": "Change µs", **_SIGNED, "width": 110,
            "by": "size_ns", "sort": "desc",
            "headerTooltip": "B less A, derived; of what one side only has its whole time. "
            "Sorted by size"}  # fmt: skip
 _TIMES = (
     _CHANGE,
-    {"field": "change", "headerName": "Change", **_NUMBER, "width": 86,
+    {"field": "change", "headerName": "Change", **_NUMBER, "width": 78,
      "valueFormatter": {"function": "gvizSignedPercent(params.value)"},
      "headerTooltip": "Change over A; derived"},
-    {"field": "verdict", "headerName": "Verdict", "width": 104,
+    {"field": "verdict", "headerName": "Verdict", "width": 100,
      "headerTooltip": "Slower and faster: by more than noise, tested by rank over launches; of "
      "these about 5% at most are not"},
     {"field": "a_ns", "headerName": "A µs", **_MICROSECONDS, "width": 72,

@@ -1,6 +1,7 @@
 // The table of runs: its numbers, bars and links, and its order in the address.
 import { inTwo } from "../core/dom.js";
 import * as format from "../core/format.js";
+import { widthsOf } from "../table/widths.js";
 import * as pageHistory from "./history.js";
 import * as dashProps from "./props.js";
 
@@ -64,12 +65,22 @@ function keepOrder(api) {
   pageHistory.keep(query);
 }
 
+/** Have no column cut at the edge. @param {GridApi} api of the grid */
+function fitColumns(api) {
+  const shown = api.getAllDisplayedColumns();
+  const { left, right } = api.getHorizontalPixelRange();
+  const widths = widthsOf(shown.map((column) => column.getColDef()), right - left);
+  api.setColumnWidths(shown.map((column, n) => ({ key: column.getColId(), newWidth: widths[n] })));
+}
+
 /**
  * Called by Dash when the table is on the page.
  * @param {string} id
  */
-export async function watchOrder(id) {
+export async function watchTable(id) {
   const api = await window.dash_ag_grid.getApiAsync(id);
   api.addEventListener("sortChanged", () => keepOrder(api));
+  api.addEventListener("gridSizeChanged", () => fitColumns(api));
+  fitColumns(api);
   return dashProps.noUpdate();
 }

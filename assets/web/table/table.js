@@ -20,6 +20,7 @@ import * as format from "../core/format.js";
 import { element } from "../core/parts.js";
 import * as picture from "../core/picture.js";
 import { codeOf } from "./families.js";
+import { widthsOf } from "./widths.js";
 /** @import { Group } from "../core/bus.js" */
 
 /** Height of a row and of the head (CSS pixels), as in table.css. */
@@ -54,9 +55,6 @@ function textOf(column, value) {
 
 /** The column of buttons that show the nodes of a row. */
 const OPEN = "open";
-
-/** @param {Column} column */
-const leastOf = (column) => (column.flex ? column.minWidth : column.width) ?? 0;
 
 /** What rows are sorted by. @param {Column} column */
 const byOf = (column) => column.by ?? column.field;
@@ -197,18 +195,11 @@ export class Table {
     this.page.changed?.(this.how);
   }
 
-  /** Give the columns their widths: those that flex share what the others leave. */
+  /** Give the columns their widths. */
   stretch() {
-    /** @param {(column: Column) => number} of */
-    const sum = (of) => this.columns.reduce((total, column) => total + of(column), 0);
-    const least = sum(leastOf);
-    const left = Math.max(0, this.box.clientWidth - least);
-    const flexible = sum((column) => column.flex || 0);
-    this.columns.forEach((column, n) => {
-      const more = column.flex ? (left * column.flex) / flexible : 0;
-      this.widths[n].style.width = `${leastOf(column) + more}px`;
-    });
-    this.table.style.width = `${least + (flexible ? left : 0)}px`;
+    const widths = widthsOf(this.columns, this.box.clientWidth);
+    widths.forEach((width, n) => (this.widths[n].style.width = `${width}px`));
+    this.table.style.width = `${widths.reduce((sum, width) => sum + width, 0)}px`;
   }
 
   destroy() {
