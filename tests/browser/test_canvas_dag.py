@@ -233,6 +233,7 @@ def test_large_graph_is_drawn_in_blocks_and_moved_by_its_minimap(
     state = graph_page.state("dag")
     assert state["nodeCount"] == 1806
     assert state["level"] == "blocks"
+    assert state["regions"]
     assert state["minimap"] is None
     box = bounds(page)
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -241,6 +242,7 @@ def test_large_graph_is_drawn_in_blocks_and_moved_by_its_minimap(
     graph_page.wait_until(lambda: graph_page.state("dag")["visible"] < 200, "nodes near")
     zoomed = graph_page.at_rest("dag")
     assert zoomed["level"] == "cards"
+    assert not zoomed["regions"]
     corner, box = zoomed["minimap"], bounds(page)
     page.mouse.click(box["x"] + corner["x"] + 3, box["y"] + corner["y"] + 3)
     before = zoomed["transform"]["x"]

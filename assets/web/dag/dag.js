@@ -61,7 +61,7 @@ export class Dag {
     this.transform = { k: 1, kx: 1, x: 0, y: 0 };
     this.stop = () => {};
     /** Whether everything is shown, whatever the size. */ this.fitted = false;
-    /** @type {{level: string, visible: number, labels?: number}} */
+    /** @type {ReturnType<typeof dagDraw.draw>} */
     this.drawn = { level: "", visible: 0 };
     /** Of the payload: nothing is used before {@link load} but by gestures, which look. @type {DagScene} */
     this.scene = /** @type {any} */ (null);

@@ -8,6 +8,7 @@ import * as dagFrames from "./frames.js";
 import { MOST_RINGS, drawNearFrames, kinOf } from "./kin.js";
 import * as dagNodes from "./nodes.js";
 import { viewOf } from "./plane.js";
+import * as dagRegions from "./regions.js";
 import * as dagSections from "./sections.js";
 import * as dagTime from "./time.js";
 import * as dagUnion from "./union.js";
@@ -104,7 +105,7 @@ function drawEdges(ctx, scene, edges, style, size, colour, width, dash = null) {
  * Draw the DAG.
  * @param {Pen} ctx @param {DagScene} scene @param {Style} style @param {Marks} marks
  * @param {Size} size
- * @returns {{level: string, visible: number, labels?: number}}
+ * @returns {{level: string, visible: number, labels?: number, regions?: string[]}}
  */
 export function draw(ctx, scene, style, marks, size) {
   if (isAlong(scene)) return dagTime.draw(ctx, scene, style, marks, size);
@@ -131,13 +132,14 @@ export function draw(ctx, scene, style, marks, size) {
     // Fills fade under a selection, names do not: they are drawn over the veil.
     drawNodes(ctx, scene, nodes, faded, size);
   }
+  const regions = dagNodes.areNamed(scene, style) ? [] : dagRegions.drawNames(ctx, scene, nodes, style, size);
   if (veiled) drawSelection(ctx, scene, style, marks, { nodes, far, view }, size);
   if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
     drawRings(ctx, scene, [marks.hovered], style, size, { colour: style.theme.ink, width: 1.5 });
   }
   if (!far) dagSections.drawHeads(ctx, scene, style, size);
   const level = far ? "far" : height < dagNodes.BLOCK ? "blocks" : "cards";
-  return { level, visible: nodes.length, labels };
+  return { level, visible: nodes.length, labels, regions };
 }
 
 /**

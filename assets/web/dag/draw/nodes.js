@@ -14,6 +14,8 @@ import * as dagUnion from "./union.js";
 
 /** Below this height on screen (CSS pixels) a node is a block without text or corners. */
 export const BLOCK = 8;
+/** In a narrower one (CSS pixels) no name is written. */
+const NARROW = 34;
 /** From this height on a node has two lines. */
 const TWO_LINES = 31;
 /** Height of the strip of a repeat, in the plane; rows are far enough apart for it. */
@@ -304,6 +306,9 @@ function timeFills(times, theme) {
   return Array.from(times, (t) => (t === t ? css[Math.round((span > 0 ? (t - least) / span : 0) * (css.length - 1))] : null));
 }
 
+/** Whether nodes have names of their own. @param {DagScene} scene @param {Style} style */
+export const areNamed = ({ halfW, halfH }, { transform: t }) => 2 * halfH * t.k >= BLOCK && 2 * halfW * t.kx >= NARROW;
+
 /**
  * Names, and times when two lines fit. In coordinates of the screen, so text stays crisp.
  * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style
@@ -317,7 +322,7 @@ export function drawTexts(ctx, scene, nodes, style) {
   ctx.textBaseline = "middle";
   for (const i of nodes) {
     const w = 2 * scene.halfWidthOf(i) * t.k;
-    if (w < 34) continue;
+    if (w < NARROW) continue;
     const { ink, fill } = paintOf(scene, i, style);
     const pen = style.faded ? theme.ink : ink;
     const left = scene.x[i] * t.k + t.x - w / 2;
