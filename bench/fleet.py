@@ -44,7 +44,7 @@ from fleet_recordings import (
 )
 from measuring.made_ranks import MakingMapper, save_writer
 from measuring.pages import new_user, open_chromium
-from measuring.processes import Server, memory_of, serve
+from measuring.processes import Server, forget_peak, memory_of, serve
 from measuring.report import Figure, Report
 from measuring.wide_step import widen_step
 from playwright.sync_api import BrowserContext
@@ -128,7 +128,7 @@ def _build(base: Path, truth: Truth, target: str) -> dict[str, Figure]:
         def opened() -> Iterator[MakingMapper]:
             yield making
 
-        Path("/proc/self/clear_refs").write_text("5")  # forget the most memory so far
+        forget_peak()
         built, seconds = _timed(lambda: build_fleet(sources, target, opened))
     assert built.added_count == truth.ranks, built.failures[:1]
     workers = len(making.peaks)

@@ -245,6 +245,8 @@ def _add_ranks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
 def _add_fleet(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     """Fill the Fleet page when its data set is read; until then it polls."""
     overviews = Overviews()
+    if library.fleet is not None:
+        overviews.begin(library.fleet)
 
     def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
         check_given(view, {"graph": int})

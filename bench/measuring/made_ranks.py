@@ -16,7 +16,7 @@ from fleet_recordings import RankWriter
 from gviz.fleet import Mapper
 from gviz.fleet.part import Batch
 from gviz.fleet.sources import RecordingSource
-from measuring.processes import memory_of
+from measuring.processes import forget_peak, memory_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class MakingMapper:
     most_bytes
         The recordings of an item, at most.
     peaks
-        The most memory of each process so far, by its number.
+        The most memory of each process while it mapped, by its number.
     """
 
     mapper: Mapper
@@ -64,7 +64,8 @@ class MakingMapper:
                 continue
             self.seconds += made.seconds
             self.most_bytes = max(self.most_bytes, made.bytes)
-            self.peaks[made.process_id] = made.peak_bytes
+            before = self.peaks.get(made.process_id, 0)
+            self.peaks[made.process_id] = max(before, made.peak_bytes)
             yield item, made.result
 
 
@@ -88,6 +89,7 @@ def _make_and_map(writer: str, function: Callable[[Any], Any], item: Any) -> _Ma
     paths = list(_make(_writer(writer), item))
     seconds = time.process_time() - begun
     size = sum(path.stat().st_size for path in paths)
+    forget_peak()
     try:
         return _Made(function(item), seconds, size, os.getpid(), memory_of(os.getpid())[1])
     finally:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from gviz.app.files import PATIENCE_S, Background, OpenFleet
+from gviz.errors import RecordingError
 from gviz.fleet import FleetOverview, read_overview
 
 
@@ -11,6 +14,11 @@ class Overviews:
 
     def __init__(self) -> None:
         self._made: Background[FleetOverview] = Background()
+
+    def begin(self, opened: OpenFleet) -> None:
+        """Have the first page's overview made before a browser asks for it."""
+        with suppress(RecordingError):  # the page says it
+            self.find(opened, 0, 0.0)
 
     def find(
         self, opened: OpenFleet, graph: int, patience_s: float = PATIENCE_S

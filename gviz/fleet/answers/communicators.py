@@ -24,7 +24,7 @@ _CLEAR = 3.0
 #: Executions that two ranks must have in common.
 _LEAST = 3
 #: Rows that are held at once.
-_MOST_ROWS = 2_000_000
+_MOST_ROWS = 500_000
 
 
 def find_communicators(connection: Any) -> dict[str, IntArray]:

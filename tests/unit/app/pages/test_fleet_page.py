@@ -11,6 +11,7 @@ from app_tree import by_id, links, texts, walk
 from flask.testing import FlaskClient
 from fleet_recordings import Truth, write_fleet
 from fleets import mapper_here, needs_fleet
+from waiting import eventually
 
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
@@ -78,6 +79,17 @@ def test_a_fleet_alone_begins_at_its_page(library: Library) -> None:
     assert by_id(page, "fleet-view").data == {"graph": 0}
     runs = render_page(library, ADDRESSES, "/", "")[0]
     assert "/fleet" in links(runs)
+
+
+def test_the_overview_is_begun_before_a_browser_asks_for_it(
+    library: Library, fleet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[tuple[str, int]] = []
+    monkeypatch.setattr(
+        "gviz.app.pages.fleet.overviews.read_overview", lambda *asked: begun.append(asked)
+    )
+    build_app(library, AccessRules())
+    eventually(lambda: begun == [(fleet, 0)], "the overview")
 
 
 def test_maps_have_the_slow_rank_in_its_layer(library: Library) -> None:
