@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from importlib.util import find_spec
@@ -133,6 +134,20 @@ def width() -> Iterator[None]:
     """Give gviz's output one width on every terminal, here and in the processes started."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "100")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Have temporary files, here and of the processes started, in the folder of the run.
+
+    pytest removes it when three newer ones are there: what a test does not remove, or a process
+    that it kills, would stay in the system's folder for ever.
+    """
+    folder = str(tmp_path_factory.mktemp("t", numbered=False))  # short: sockets may lie in it
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
         yield
 
 

@@ -1,7 +1,10 @@
-"""Folders that all workers share are built once, also where the first that tries fails."""
+"""Folders of a run: what all workers share is built once, also where the first that tries fails."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +34,16 @@ def test_folder_is_built_once_and_again_only_after_a_failure(
     (folder,) = found
     assert folder.name == name
     assert (folder / "library").read_text() == "built"
+
+
+def test_temporary_files_lie_in_the_folder_of_the_run(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    base = tmp_path_factory.getbasetemp()
+    assert Path(tempfile.mkdtemp()).is_relative_to(base)
+    command = [sys.executable, "-c", "import tempfile; print(tempfile.mkdtemp())"]
+    made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert Path(made.strip()).is_relative_to(base)
 
 
 @dataclass(frozen=True)
