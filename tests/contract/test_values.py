@@ -255,7 +255,7 @@ def test_kernel_that_writes_beyond_what_another_is_given_shows(
     text = (
         f"{MIXES}graph = cuda.graph()\n"
         "long = add_operation(graph, [], 'mix', 0, 0, 8, 1.0, 4 * COUNT)\n"
-        "add_operation(graph, [long], 'mix', 5, 2, 8, 1.0)\nlaunch_all(graph, 20)\nfinish()\n"
+        "add_operation(graph, [long], 'mix', 5, 2, 8, 1.0)\nlaunch_all(graph, 60)\nfinish()\n"
     )
     _, recording = run_plain_and_read(fake, tmp_path, text)
     with recording:
