@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,8 @@ def tree(tmp_path: Path) -> Path:
     shutil.copytree(
         ROOT / "tools" / "walls", tools / "walls", ignore=shutil.ignore_patterns("breaches")
     )
-    shutil.copy(ROOT / "tools" / "check_walls.py", tools)
+    for tool in ("check_walls.py", "wall_figures.py"):
+        shutil.copy(ROOT / "tools" / tool, tools)
     return tmp_path
 
 
@@ -174,6 +176,25 @@ def test_a_breach_is_refused(tree: Path, file: str, text: str, fault: str) -> No
     done = check(tree)
     assert done.returncode == 1
     assert fault in done.stdout
+
+
+def test_figures_count_what_the_walls_hold(tree: Path) -> None:
+    (tree / "gviz/loose.py").write_text("")
+    (tree / "gviz/model/names.py").write_text("import gviz.model.graph\nclass Cover:\n    pass\n")
+    command = [sys.executable, "-P", str(tree / "tools" / "wall_figures.py"), str(tree)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert figures.pop("import_time_ms") > 0
+    assert figures == {
+        "modules": 19,
+        "folders_above_20": 0,
+        "modules_of_the_fullest_folder": 3,
+        "loose_modules": 1,
+        "longest_chain": 3,
+        "class_names_of_two_meanings": 1,
+    }
+    # By where a name is defined, not by the face that it is imported from.
+    assert "longest chain: gviz.model.names > gviz.model.graph > gviz.dag.ranks" in done.stdout
 
 
 def test_an_f_string_is_the_sentence_whatever_it_puts_in(tree: Path) -> None:
