@@ -118,9 +118,9 @@ class OpenRecording:
         ChangedError
             If that is not to be had any more, or the file changes meanwhile.
         """
-        outer = getattr(self._local, "path", None)
+        outer, outer_version = getattr(self._local, "path", None), self._kept_to
         self._local.path = self._find(version)
-        before = self.version
+        before = self._local.version = self.version
         try:
             yield self
         except Exception as error:
@@ -131,11 +131,14 @@ class OpenRecording:
             if self.version != before:
                 raise self._changed()
         finally:
-            self._local.path = outer
+            self._local.path, self._local.version = outer, outer_version
 
     def derive(self, key: Key, build: Callable[[], _T]) -> _T:
         """Return the value of a key for the file as it is now, built once and then kept."""
         version = self.version
+        if self._kept_to not in (None, version):
+            # What builds it may have been read before: the value would be kept as of now.
+            raise self._changed()
         if version not in self._alive:
             self._alive = self._versions() | {version}
             self._kept.forget(lambda known: known[0] == self.key and known[1] not in self._alive)
@@ -156,6 +159,12 @@ class OpenRecording:
     def _here(self) -> Path:
         """The file that the calling thread keeps to."""
         return getattr(self._local, "path", None) or self.path
+
+    @property
+    def _kept_to(self) -> str | None:
+        """The version that the calling thread keeps to; None: none."""
+        version: str | None = getattr(self._local, "version", None)
+        return version
 
     def _version_of(self, path: Path) -> str:
         try:

@@ -126,9 +126,12 @@ export class Tables {
     const isThere = shown && !anew && shown.how.search === this.how.search && shown.how.only === this.how.only;
     if (!this.nodes || isThere) return this.order();
     try {
+      const pace = new Pace(), { how } = this;
       const rows = name === NODES ? this.nodes : await this.store.rows(name, this.nodes, this.narrowed());
+      // Of many nodes rows take a turn of their own, before they are drawn.
+      await pace.rest();
       await this.fillRows(rows);
-      if (!this.closed && name === this.owner.state().table) this.put(name, rows);
+      if (!this.closed && how === this.how && name === this.owner.state().table) this.put(name, rows);
     } catch (error) {
       this.refuse(boxOf(name), /** @type {Error} */ (error));
     }

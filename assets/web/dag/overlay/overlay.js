@@ -137,13 +137,14 @@ export class Categories {
     if (!facts.cycles) this.categories.sort((a, b) => this.rankOfKey(a.key) - this.rankOfKey(b.key) || b.count - a.count || a.key - b.key);
     const place = new Map(this.categories.map((c, at) => [c.key, at]));
     this.step = new Uint8Array(keys.length);
+    /** The place of the category of each node. */
+    this.places = new Int32Array(keys.length);
     for (let i = 0; i < keys.length; i++) {
       const at = place.get(keys[i]);
       this.step[i] = at === undefined ? UNKNOWN : this.stepOf(at);
+      this.places[i] = at ?? 0;
     }
     this.inOrder = inOrderOf(this.step);
-    this.place = place;
-    this.keys = keys;
   }
 
   /**
@@ -174,7 +175,7 @@ export class Categories {
 
   /** The place of the category of a node that has one. @param {number} i */
   placeOf(i) {
-    return this.place.get(this.keys[i]) ?? 0;
+    return this.places[i];
   }
 
   /** @param {number} at @param {Theme} theme */

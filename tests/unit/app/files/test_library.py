@@ -191,6 +191,21 @@ def test_value_made_of_two_versions_is_thrown_away(
     assert opened.derive(("both",), lambda: "whole") == "whole"
 
 
+def test_what_was_read_before_a_change_is_not_kept_as_of_after_it(
+    opened: OpenRecording, path: Path
+) -> None:
+    def derive_late() -> None:
+        with opened.at():
+            recording = opened.recording
+            recording.fetch_runs()
+            replace_by_rename(path)
+            opened.derive(("name",), lambda: recording.fetch_runs()[0].name)
+
+    with pytest.raises(ChangedError):
+        derive_late()
+    assert opened.derive(("name",), lambda: run_name(opened)) == "while loop"
+
+
 def test_error_of_a_file_that_changes_meanwhile_is_the_change(
     opened: OpenRecording, path: Path
 ) -> None:
