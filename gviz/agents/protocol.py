@@ -123,7 +123,9 @@ def _prompts(types: Any) -> dict[str, Any]:
 
 
 def _tool(types: Any, verb: Verb) -> Any:
-    hints = types.ToolAnnotations(read_only_hint=verb.is_read_only, open_world_hint=False)
+    hints = types.ToolAnnotations(
+        read_only_hint=verb.is_read_only, open_world_hint=not verb.is_read_only
+    )
     return types.Tool(
         name=verb.name, description=verb.summary, input_schema=verb.schema(), annotations=hints
     )

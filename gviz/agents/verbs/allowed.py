@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gviz.agents.recorder import Recorder
 from gviz.agents.verb import Verb
 from gviz.agents.verbs.changes import COMPARE, VERIFY_FIX
 from gviz.agents.verbs.edits import WHAT_IF
@@ -12,17 +13,28 @@ from gviz.agents.verbs.nodes import LAYER, LOCATE, NEIGHBOURS, PATH
 from gviz.agents.verbs.overview import FINDINGS, OVERVIEW
 from gviz.agents.verbs.pictures import RENDER
 from gviz.agents.verbs.ranks import RANKS
+from gviz.agents.verbs.recorded import record_verb
 from gviz.agents.verbs.rows import QUERY
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Permission to do more than answer."""
+    """Permission to do more than answer.
+
+    Attributes
+    ----------
+    recorder
+        Runs programs for clients; None: they may not be run.
+    """
+
+    recorder: Recorder | None = None
 
 
 def all_verbs(allowed: Allowed) -> tuple[Verb, ...]:
     """Return the verbs of a server, in the order in which clients list them."""
+    recorder = allowed.recorder
     return (
         OVERVIEW, FINDINGS, EXPLAIN, PATH, NEIGHBOURS, LAYER, LOCATE, WHAT_IF, COMPARE,
         VERIFY_FIX, RANKS, RENDER, QUERY,
+        *([] if recorder is None else [record_verb(recorder)]),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from gviz.cli.recording_path import file_path
 from gviz.errors import UsageError
 
 if TYPE_CHECKING:
+    from gviz.agents import Allowed, RecordingSet
     from gviz.cli.command_line import Subparsers
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
@@ -49,6 +50,12 @@ def add_parser(subparsers: Subparsers) -> None:
         "free one)",
     )
     parser.add_argument(
+        "--allow-record",
+        action="store_true",
+        help="let clients run programs under gviz run, as this user, and put the recordings into "
+        "the first folder; each command is shown before it is run",
+    )
+    parser.add_argument(
         "--json",
         action="store_true",
         help="with --http: print JSON as soon as clients can connect: mcp_version, address (one "
@@ -58,15 +65,25 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the client ends, or by HTTP until interrupted; return 0."""
-    from gviz.agents import Allowed, Desk, RecordingSet, all_verbs, serve_http, serve_stdio
+    from gviz.agents import Desk, RecordingSet, all_verbs, serve_http, serve_stdio
 
     if not arguments.http and (arguments.json or arguments.port is not None):
         raise UsageError("--port and --json are for --http; without it the client has both streams")
     recordings = RecordingSet(arguments.file or [Path()])
-    desk = Desk(recordings, all_verbs(Allowed()))
+    desk = Desk(recordings, all_verbs(_allowed(arguments, recordings)))
     if not arguments.http:
         return serve_stdio(desk)
     return serve_http(desk, arguments.port, _announce if arguments.json else None)
+
+
+def _allowed(arguments: argparse.Namespace, recordings: RecordingSet) -> Allowed:
+    from gviz.agents import Allowed, Recorder
+
+    if not arguments.allow_record:
+        return Allowed()
+    if recordings.folder is None:
+        raise UsageError("--allow-record needs a folder that recordings go to; name one")
+    return Allowed(Recorder(recordings.folder))
 
 
 def _announce(address: str) -> None:
