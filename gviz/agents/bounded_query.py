@@ -82,7 +82,8 @@ def _bound_memory() -> None:
         return
 
 
-def _text(value: object) -> str:
+def cell_text(value: object) -> str:
+    """Return a value of a row as text, cut where it is long; empty: NULL."""
     found = value.hex() if isinstance(value, bytes) else "" if value is None else str(value)
     return found if len(found) <= MOST_CHARACTERS else f"{found[: MOST_CHARACTERS - 1]}…"
 
@@ -94,7 +95,7 @@ def _answer(given: Mapping[str, Any]) -> dict[str, object]:
     path, sql = Path(given["path"]), given["sql"]
     try:
         found = run_query(path, sql, most_rows=MOST_ROWS, seconds=given["seconds"])
-        rows = [list(map(_text, row)) for row in found.rows]
+        rows = [list(map(cell_text, row)) for row in found.rows]
     except UsageError as error:
         is_full = any(word in str(error) for word in _FULL)
         return {"refused": _TOO_MUCH if is_full else str(error)}

@@ -55,7 +55,8 @@ def _list(question: Question, files: dict[str, Path]) -> VerbAnswer:
         NextStep("overview", "this recording in brief", {"recording": name})
         for name in list(files)[:_RECORDINGS]
     ]
-    return VerbAnswer((document,), steps=steps)
+    steps.append(NextStep("fleet", "which ranks of the fleet are slow"))
+    return VerbAnswer((document,), steps=question.steps_of(*steps))
 
 
 def _headlines(recording: Recording, found: Analysis) -> dict[int, GraphHeadline]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from gviz.agents.answer import NextStep, VerbAnswer
-from gviz.agents.bounded_query import MOST_ROWS, query_bounded
+from gviz.agents.bounded_query import MOST_ROWS, BoundedRows, query_bounded
 from gviz.agents.question import Question
 from gviz.agents.verb import Parameter, Verb
 from gviz.agents.verbs.parameters import RECORDING
@@ -18,14 +20,23 @@ def _query(question: Question) -> VerbAnswer:
     sql = question.text("sql")
     _, path = question.file()
     if sql is None:
-        rows = [f"{name}: {', '.join(columns)}" for name, columns in queried_columns().items()]
-        return VerbAnswer(rows=rows)
+        return VerbAnswer(rows=column_lines(queried_columns()))
     found = query_bounded(path, sql)
-    rows = [inert(" | ".join(row), _ROW) for row in [found.columns, *found.rows]]
-    if found.is_cut:
-        rows.append(f"[the first {MOST_ROWS} rows; there are more]")
     steps = [NextStep("query", "the tables and views with their columns")]
-    return VerbAnswer(rows=rows, steps=question.steps(*steps))
+    return VerbAnswer(rows=row_lines(found), steps=question.steps(*steps))
+
+
+def column_lines(columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what can be queried as lines."""
+    return [f"{name}: {', '.join(names)}" for name, names in columns.items()]
+
+
+def row_lines(found: BoundedRows) -> list[str]:
+    """Return rows that a query found as lines, the columns' names first."""
+    lines = [inert(" | ".join(row), _ROW) for row in [found.columns, *found.rows]]
+    if found.is_cut:
+        lines.append(f"[the first {MOST_ROWS} rows; there are more]")
+    return lines
 
 
 QUERY = Verb(

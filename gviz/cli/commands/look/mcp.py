@@ -50,6 +50,12 @@ def add_parser(subparsers: Subparsers) -> None:
         "free one)",
     )
     parser.add_argument(
+        "--fleet",
+        metavar="FLEET",
+        help="data set of a fleet that clients may ask about too, a folder or address; "
+        "needs the libraries of the extra fleet",
+    )
+    parser.add_argument(
         "--allow-record",
         action="store_true",
         help="let clients run programs under gviz run, as this user, and put the recordings into "
@@ -69,7 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not arguments.http and (arguments.json or arguments.port is not None):
         raise UsageError("--port and --json are for --http; without it the client has both streams")
-    recordings = RecordingSet(arguments.file or [Path()])
+    files = arguments.file or ([] if arguments.fleet else [Path()])
+    recordings = RecordingSet(files)
     desk = Desk(recordings, all_verbs(_allowed(arguments, recordings)))
     if not arguments.http:
         return serve_stdio(desk)
@@ -78,12 +85,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _allowed(arguments: argparse.Namespace, recordings: RecordingSet) -> Allowed:
     from gviz.agents import Allowed, Recorder
+    from gviz.fleet import open_manifest
 
+    fleet = arguments.fleet
+    if fleet is not None:
+        open_manifest(fleet)  # it says what is wrong with it
     if not arguments.allow_record:
-        return Allowed()
+        return Allowed(fleet=fleet)
     if recordings.folder is None:
         raise UsageError("--allow-record needs a folder that recordings go to; name one")
-    return Allowed(Recorder(recordings.folder))
+    return Allowed(Recorder(recordings.folder), fleet)
 
 
 def _announce(address: str) -> None:
