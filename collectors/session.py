@@ -12,6 +12,7 @@ from gviz.collectors import metadata, native
 from gviz.collectors.hooks import (
     CompiledGraphHook,
     EndingHooks,
+    KernelSignatureHook,
     NvtxHooks,
     RecordFunctionHook,
     StackTaker,
@@ -57,6 +58,7 @@ class Session:
         self._nvtx = NvtxHooks(self._note)
         self._record_function = RecordFunctionHook()
         self._compiled_graphs = CompiledGraphHook()
+        self._signatures = KernelSignatureHook()
         self._endings = EndingHooks(None if job is None else job.spool)
         self._others = OtherProfilers(self.leave_cupti, self.return_to_cupti)
         self._left_to: str | None = None
@@ -108,6 +110,7 @@ class Session:
         self._nvtx.install()
         self._record_function.install()
         self._compiled_graphs.install()
+        self._signatures.install()
         self._endings.install()
         self._others.install()
         # Before the driver starts nobody knows yet whether CUPTI can be had.
@@ -171,6 +174,7 @@ class Session:
         self._stacks.remove()
         self._choice.remove()
         self._endings.remove()
+        self._signatures.remove()
         self._compiled_graphs.remove()
         self._record_function.remove()
         self._nvtx.remove()

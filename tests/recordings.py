@@ -470,7 +470,11 @@ def _write_graph(writer: RecordingWriter, shape: Shape, functions: dict[str, int
     writer.insert_tuples(
         rows.Argument,
         (
-            (1, FIRST_NODE_ID + i, position, 8, struct.pack("<Q", address), *(found or (None,) * 2))
+            (
+                *(1, FIRST_NODE_ID + i, position, 8, struct.pack("<Q", address)),
+                *(found or (None,) * 2),
+                8 * position,
+            )
             for i, work in enumerate(shape.works)
             for position, (address, found) in enumerate(work.given)
         ),
@@ -623,16 +627,18 @@ ARGUMENT_ALLOCATIONS = 1_000
 def _write_arguments(writer: RecordingWriter, shape: Shape) -> None:
     """Write for each kernel an input, an output, a weight, and a structure with a pointer in it."""
 
-    def rows_of(index: int) -> list[tuple[int, int, int, int, bytes, int | None, int | None]]:
+    def rows_of(index: int) -> list[tuple[int | bytes | None, ...]]:
         node_id = FIRST_NODE_ID + index
-        found: list[tuple[int, int, int, int, bytes, int | None, int | None]] = []
+        found: list[tuple[int | bytes | None, ...]] = []
         for position, which in enumerate((index - 1, index, 7 * index)):
             base = ARGUMENT_BASE + ARGUMENT_ALLOCATION_BYTES * (which % ARGUMENT_ALLOCATIONS)
             value = struct.pack("<Q", base + 512 * (which % 64))
-            found.append((1, node_id, position, 8, value, base, ARGUMENT_ALLOCATION_BYTES))
+            found.append(
+                (1, node_id, position, 8, value, base, ARGUMENT_ALLOCATION_BYTES, 8 * position)
+            )
         inside = ARGUMENT_BASE + ARGUMENT_ALLOCATION_BYTES * (index % ARGUMENT_ALLOCATIONS)
         value = struct.pack("<QiiQ", inside, index, 4096, 7) + bytes(40)
-        found.append((1, node_id, 3, len(value), value, None, None))
+        found.append((1, node_id, 3, len(value), value, None, None, 24))
         return found
 
     kernels = (i for i, w in enumerate(shape.works) if w.type is NodeType.KERNEL)

@@ -34,7 +34,7 @@ from gviz.cuda import NodeType, node_type_name, not_timed_reason
 from gviz.errors import CycleError
 from gviz.families import kernel_label
 from gviz.model import (
-    KernelParameter,
+    Declarations,
     TreeLevel,
     arguments_of,
     call_line,
@@ -91,8 +91,8 @@ class NodeRecords:
         return release_facts(self.recording.fetch_allocations(self.view.run.run_id))
 
     @cached_property
-    def declared(self) -> Mapping[int, Sequence[KernelParameter]]:
-        """Parameters of the run's kernels by function_id."""
+    def declared(self) -> Mapping[int, Declarations]:
+        """Declarations of the run's kernels by function_id."""
         return read_declared(self.recording, self.view.run.run_id)
 
     def one(self, node: int) -> Columns:

@@ -269,6 +269,14 @@ class Recording:
         found = self._fetch(rows.KernelFunction, "WHERE run_id=?", run_id)
         return {f.function_id: f for f in found}
 
+    def fetch_declared_parameters(self, run_id: int) -> list[rows.DeclaredParameter]:
+        """Return the parameters of a run's kernels as frameworks declare them, in order."""
+        tail = (
+            "WHERE function_id IN (SELECT function_id FROM kernel_function WHERE run_id=?) "
+            "ORDER BY function_id, declaration, position"
+        )
+        return self._fetch(rows.DeclaredParameter, tail, run_id)
+
     def fetch_graph_execs(self, graph_id: int) -> list[rows.GraphExec]:
         """Return the executables of a graph, in order of instantiation."""
         return self._fetch(rows.GraphExec, "WHERE graph_id=? ORDER BY graph_exec_id", graph_id)

@@ -114,7 +114,7 @@ def _arguments(found: NodeSummary) -> Iterator[Section]:
     columns = [numbers("#"), column("Parameter"), numbers("Bytes"), column("Value")]
     body: list[list[Content]] = [
         [str(a.parameter.position), a.to_text(), str(len(a.value)), _value(a)]
-        for a in arguments_of(found.declared, found.arguments)
+        for a in arguments_of((found.declared,), found.arguments)
     ]
     yield section(
         "arguments", label, say(found.signature), table(label, columns, body, brief=_BRIEF)

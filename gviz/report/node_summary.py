@@ -67,8 +67,7 @@ class NodeSummary:
         The call of its kernel with types, names and values, as far as they are known; None: no
         arguments are recorded.
     declared
-        Parameters of its kernel, as far as anything recorded tells names and types; those of which
-        nothing does are left out.
+        The parameter of each argument: name and type, as far as anything recorded tells them.
     nvtx
         NVTX ranges around it, outermost first; None: none.
     dependencies, dependents
@@ -127,7 +126,8 @@ def summarize_node(
     path_id = tree.nodes[at].nvtx_path_id
     before, after = _beside(recording, tree, at)
     given = recording.fetch_arguments(graph_id, node_id)
-    declared = read_declared(recording, tree.graph.run_id).get(node.function_id or 0, ())
+    declarations = read_declared(recording, tree.graph.run_id).get(node.function_id or 0, ())
+    named = arguments_of(declarations, given)
     return NodeSummary(
         node_version=NODE_VERSION,
         graph_id=graph_id,
@@ -143,8 +143,8 @@ def summarize_node(
         nvtx=None if path_id is None else tree.nvtx.get(path_id),
         parameters=tuple(recording.fetch_node_parameters(graph_id, node_id)),
         arguments=tuple(given),
-        signature=signature_text(node.name, arguments_of(declared, given)) if given else None,
-        declared=declared,
+        signature=signature_text(node.name, named) if given else None,
+        declared=tuple(a.parameter for a in named),
         dependencies=before,
         dependents=after,
     )

@@ -94,6 +94,10 @@ class KernelFunctions:
         )
         return found
 
+    def known(self, name: str) -> int | None:
+        """Return the function_id of a kernel that has been numbered; None: it has not."""
+        return self._ids.get(name)
+
     def symbol(self, function_id: int | None) -> str | None:
         """Return a function's symbol, or the name that stands for it; None: no function."""
         return None if function_id is None else self._functions[function_id].mangled_name

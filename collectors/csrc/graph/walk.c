@@ -191,7 +191,7 @@ static size_t write_arguments(const KernelParams *params, const struct function_
         uint32_t size = info->sizes[i], padded = (size + 7) & ~7u;
         if (!value || at + sizeof(struct argument_record) + padded > MAX_ARGUMENT_BYTES)
             break;
-        struct argument_record record = {size, padded, 0, 0};
+        struct argument_record record = {size, (uint16_t)padded, (uint16_t)(info->offsets[i] + 1), 0, 0};
         if (size == 8)
             find_allocation(value, &record);
         memcpy(out + at, &record, sizeof record);

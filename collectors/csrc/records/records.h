@@ -64,6 +64,7 @@ enum record_type {
     RECORD_PARAMETER = 41, /* A parameter of a node */
     RECORD_GRAPH_MEMORY = 42, /* Memory of alloc nodes on a device, in bytes */
     RECORD_FREED = 43, /* The program freed what a graph had allocated */
+    RECORD_SIGNATURE = 44, /* JSON from Python: a kernel's symbol, the framework, names and types of its parameters */
     RECORD_NODE_TIMES = 50, /* The events of one launch that an instrumented copy made */
     RECORD_COLLECTOR = 52, /* What measures from here on, newline, why */
     RECORD_REFUSED = 53, /* Nodes of a graph are not timed */
@@ -226,7 +227,8 @@ _Static_assert(sizeof(struct record_header) == 8, "its size");
 /* A kernel argument, after its node */
 struct argument_record {
     uint32_t size;
-    uint32_t padded; /* bytes that the value takes here */
+    uint16_t padded; /* bytes that the value takes here */
+    uint16_t start; /* one more than where it stands in the memory that the parameters take; 0: not recorded */
     uint64_t allocation; /* that it points into; 0: none */
     uint64_t allocation_bytes;
     /* then: value */

@@ -19,7 +19,7 @@ from gviz.model.memory.uses import (
     find_uses,
 )
 from gviz.model.parameters import (
-    KernelParameter,
+    Declarations,
     fitting_parameters,
     read_declared,
 )
@@ -121,7 +121,7 @@ class _LevelNodes(NamedTuple):
 def _arguments(
     recording: Recording,
     levels: Sequence[_LevelNodes],
-    declared: Mapping[int, Sequence[KernelParameter]],
+    declared: Mapping[int, Declarations],
 ) -> GivenArguments:
     """Return the arguments of all nodes; slots are numbered by kernel name and position."""
     names: dict[str, int] = {}
@@ -135,7 +135,7 @@ def _level_arguments(
     recording: Recording,
     of: _LevelNodes,
     names: dict[str, int],
-    declared: Mapping[int, Sequence[KernelParameter]],
+    declared: Mapping[int, Declarations],
 ) -> GivenArguments:
     found = recording.fetch_arrays(rows.Argument, {"graph_id": of.graph_id}, _ARGUMENT)
     at = of.find(found.integers("node_id"))
@@ -162,7 +162,7 @@ def _codes(column: Texts, known: dict[str, int]) -> IntArray:
 
 
 def read_only_arguments(
-    declared: Mapping[int, Sequence[KernelParameter]],
+    declared: Mapping[int, Declarations],
     function: IntArray,
     position: IntArray,
     size: IntArray,
@@ -172,7 +172,7 @@ def read_only_arguments(
     Parameters
     ----------
     declared
-        Parameters by function_id.
+        What declares the parameters, by function_id.
     function, position, size
         int64, one an argument: its kernel, parameter and bytes; of one kernel all are alike.
     """

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gviz.model.parameters.kernel_parameters import KernelParameter, fitting_parameters
+from gviz.model.parameters.kernel_parameters import (
+    Declarations,
+    KernelParameter,
+    fitting_parameters,
+)
 from gviz.text import byte_size
 
 if TYPE_CHECKING:
@@ -23,12 +27,15 @@ class KernelArgument:
         Its bytes at instantiation, little endian.
     allocation_address, allocation_bytes
         The allocation that it points into; None: none is known, or it is no address.
+    offset_bytes
+        Where it stands in the memory that the kernel's parameters take; None: not recorded.
     """
 
     parameter: KernelParameter
     value: bytes
     allocation_address: int | None
     allocation_bytes: int | None
+    offset_bytes: int | None
 
     @property
     def value_text(self) -> str | None:
@@ -39,12 +46,13 @@ class KernelArgument:
     def to_text(self) -> str:
         """Return it as signatures have it: type and name, and a number's value.
 
-        Where the type is not known, or tells no size, the size stands there.
+        Where the type is not known its size and offset stand there, of a class its size.
         """
         kind, name = self.parameter.type, self.parameter.name
         size = byte_size(len(self.value))
         if kind is None:
-            return size if name is None else f"{name} ({size})"
+            where = size if self.offset_bytes is None else f"{size} at {self.offset_bytes}"
+            return where if name is None else f"{name} ({where})"
         text = kind.text if name is None else f"{kind.text} {name}"
         if kind.is_pointer:
             return text
@@ -53,19 +61,25 @@ class KernelArgument:
 
 
 def arguments_of(
-    declared: Sequence[KernelParameter], given: Sequence[rows.Argument]
+    declarations: Declarations, given: Sequence[rows.Argument]
 ) -> tuple[KernelArgument, ...]:
     """Return what a node gives its kernel.
 
     Parameters
     ----------
-    declared
-        The kernel's parameters, as far as anything tells them.
+    declarations
+        What declares the kernel's parameters.
     given
         By position.
     """
-    parameters = fitting_parameters(declared, {a.position: a.size_bytes for a in given})
+    parameters = fitting_parameters(declarations, {a.position: a.size_bytes for a in given})
     return tuple(
-        KernelArgument(parameters[a.position], a.value, a.allocation_address, a.allocation_bytes)
+        KernelArgument(
+            parameters[a.position],
+            a.value,
+            a.allocation_address,
+            a.allocation_bytes,
+            a.offset_bytes,
+        )
         for a in given
     )

@@ -1,7 +1,8 @@
 """Parameters of kernels: the names and types that anything recorded tells.
 
 The types are those of the kernel's name where it is a C++ name, which spells them with templates
-resolved. A declaration that contradicts the sizes that the driver has is left out as a whole.
+resolved; of kernels that Triton compiles names and types are those that it declares. A declaration
+that contradicts the sizes that the driver has is left out as a whole.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from gviz.cuda import ElementType, ParameterType, parameter_types, parse_type
 
 if TYPE_CHECKING:
     from gviz.recording import KernelFunction, Recording
+
+#: Parameters that a framework adds at most behind those it declares: pointers to scratch memory.
+_SCRATCH, _POINTER_BYTES = 2, 8
 
 
 class KnownBy(StrEnum):
@@ -60,6 +64,10 @@ class KernelParameter:
         return self.type.element
 
 
+#: Declarations of one kernel's parameters: by its name, and by frameworks.
+Declarations = Sequence[Sequence[KernelParameter]]
+
+
 def declared_parameters(kernel: KernelFunction) -> tuple[KernelParameter, ...]:
     """Return a kernel's parameters as its name declares them; empty: it does not."""
     return tuple(
@@ -68,32 +76,60 @@ def declared_parameters(kernel: KernelFunction) -> tuple[KernelParameter, ...]:
     )
 
 
-def read_declared(recording: Recording, run_id: int) -> dict[int, tuple[KernelParameter, ...]]:
-    """Return the declared parameters of a run's kernels by function_id."""
+def read_declared(recording: Recording, run_id: int) -> dict[int, Declarations]:
+    """Return what declares the parameters of a run's kernels, by function_id."""
     functions = recording.fetch_functions(run_id).items()
-    return {function_id: declared_parameters(kernel) for function_id, kernel in functions}
+    found = {function_id: [declared_parameters(kernel)] for function_id, kernel in functions}
+    by_framework: dict[tuple[int, int], list[KernelParameter]] = {}
+    for row in recording.fetch_declared_parameters(run_id):
+        kind = parse_type(row.type)
+        own = by_framework.setdefault((row.function_id, row.declaration), [])
+        own.append(KernelParameter(row.position, row.name, kind, row.known_by, kind.size_bytes))
+    for (function_id, _), own in by_framework.items():
+        found[function_id].append(tuple(own))
+    return {function_id: tuple(filter(None, of)) for function_id, of in found.items()}
 
 
 def fitting_parameters(
-    declared: Sequence[KernelParameter], sizes: Mapping[int, int]
+    declarations: Declarations, sizes: Mapping[int, int]
 ) -> dict[int, KernelParameter]:
     """Return parameters by position, with the sizes that the driver has of them.
 
     Parameters
     ----------
-    declared
-        As something tells them; left out where one contradicts its size, or one is missing.
+    declarations
+        Left out where one contradicts a size, or lacks a parameter. Of several that fit each name
+        and type is taken that none of them contradicts.
     sizes
         In bytes, by position; those of a kernel of many parameters may be its first.
     """
-    contradicted = any(
-        at >= len(declared) or declared[at].size_bytes not in (None, size)
-        for at, size in sizes.items()
-    )
-    if contradicted:
-        return {at: KernelParameter(at, size_bytes=size) for at, size in sizes.items()}
+    fitting = [one for one in declarations if _fits(one, sizes)]
     return {
-        at: KernelParameter(at, one.name, one.type, one.known_by, size)
+        at: _agreed([one[at] for one in fitting if at < len(one)], at, size)
         for at, size in sizes.items()
-        for one in (declared[at],)
     }
+
+
+def _fits(declared: Sequence[KernelParameter], sizes: Mapping[int, int]) -> bool:
+    most = len(declared)
+    if declared and declared[0].known_by != KnownBy.NAME:
+        most += _SCRATCH
+    for at, size in sizes.items():
+        expected = declared[at].size_bytes if at < len(declared) else _POINTER_BYTES
+        if at >= most or expected not in (None, size):
+            return False
+    return True
+
+
+def _agreed(found: Sequence[KernelParameter], at: int, size: int) -> KernelParameter:
+    """Return the name and the type of a parameter that nothing contradicts."""
+    names = {one.name for one in found if one.name is not None}
+    types = {one.type for one in found}
+    by = {one.known_by for one in found}
+    return KernelParameter(
+        at,
+        names.pop() if len(names) == 1 else None,
+        types.pop() if len(types) == 1 else None,
+        by.pop() if len(by) == 1 else None,
+        size,
+    )

@@ -138,7 +138,7 @@ class _Given:
         declared = self._declared.get(function_id, ())
         sizes = self._sizes_in(value.graph_id).get(value.node_id)
         if sizes is None:
-            sizes = {p.position: p.size_bytes or 8 for p in declared}
+            sizes = {p.position: p.size_bytes or 8 for one in declared[:1] for p in one}
         return fitting_parameters(declared, sizes)
 
     def _sizes_in(self, graph_id: int) -> Mapping[int, Mapping[int, int]]:

@@ -12,6 +12,7 @@ from gviz.recording.rows.long_run import LaunchCost as LaunchCost
 from gviz.recording.rows.nesting import Allocation as Allocation
 from gviz.recording.rows.nesting import GraphMemory as GraphMemory
 from gviz.recording.rows.nesting import NodeParameter as NodeParameter
+from gviz.recording.rows.parameters import DeclaredParameter as DeclaredParameter
 from gviz.recording.rows.recorded import BY_COPY as BY_COPY
 from gviz.recording.rows.recorded import ApiCall as ApiCall
 from gviz.recording.rows.recorded import Argument as Argument

@@ -283,6 +283,9 @@ class Argument:
         "start of the allocation it points into, if it looks like an address", default=None
     )
     allocation_bytes: int | None = column("size of that allocation", default=None)
+    offset_bytes: int | None = column(
+        "where it stands in the memory that the kernel's parameters take", default=None
+    )
 
 
 @table("graph_exec", primary_key=("graph_exec_id",), indexes=(("graph_id",),))

@@ -10,6 +10,7 @@ from gviz.recording.rows import (
     life,
     long_run,
     nesting,
+    parameters,
     recorded,
     trials,
     values,
@@ -23,7 +24,7 @@ def all_tables() -> tuple[Table, ...]:
     """Return every table, in the order of definition."""
     modules = (
         *(recorded, life, long_run, nesting),
-        *(launch_costs, trials, black_box, values),
+        *(launch_costs, trials, black_box, values, parameters),
     )
     return tuple(table for module in modules for table in tables_in(module.__name__))
 

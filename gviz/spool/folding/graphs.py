@@ -359,6 +359,9 @@ def _arguments(walk: GraphWalk, graph_id: int) -> Rows:
         allocation_bytes=integers(
             a.allocation_bytes if a.allocation else UNKNOWN for a in arguments
         ),
+        offset_bytes=integers(
+            argument.start - 1 if argument.start else UNKNOWN for argument in arguments
+        ),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,7 @@ class _Fold:
         self._measure(graphs, launches, folder.origins)
         self._write_run()
         steps.run(self._write_graphs, graphs)
+        self._write_signatures()
         steps.run(self.builder.add_launches, launches.launches)
         for piece in plain_launches(stream, graphs, launches.plain_ordinals):
             self.builder.add_launches(piece)
@@ -402,6 +404,28 @@ class _Fold:
         self.builder.add_columns(rows.Allocation, build_allocations(graphs, self.contents))
         memory = build_graph_memory(self.contents, self.builder.run_id)
         self.builder.add_columns(rows.GraphMemory, memory)
+
+    def _write_signatures(self) -> None:
+        """Write what frameworks declare of the kernels that graphs have."""
+        declarations: Counter[int] = Counter()
+        for found in self.contents.signatures:
+            function_id = self.builder.kernels.known(found.symbol)
+            if function_id is None:
+                continue
+            declarations[function_id] += 1
+            self.builder.add(
+                *(
+                    rows.DeclaredParameter(
+                        function_id=function_id,
+                        declaration=declarations[function_id],
+                        position=position,
+                        name=name,
+                        type=kind,
+                        known_by=found.known_by,
+                    )
+                    for position, (name, kind) in enumerate(found.parameters)
+                )
+            )
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
         keys = {

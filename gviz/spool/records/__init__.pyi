@@ -59,12 +59,14 @@ from gviz.spool.records.memory_records import GraphMemoryRecord as GraphMemoryRe
 from gviz.spool.records.nesting import NESTING_TAKERS as NESTING_TAKERS
 from gviz.spool.records.packed import PackedRecords as PackedRecords
 from gviz.spool.records.payload import AutogradRecord as AutogradRecord
+from gviz.spool.records.payload import SignatureRecord as SignatureRecord
 from gviz.spool.records.payload import check_sizes as check_sizes
 from gviz.spool.records.payload import check_storable as check_storable
 from gviz.spool.records.payload import check_time as check_time
 from gviz.spool.records.payload import read_alternation as read_alternation
 from gviz.spool.records.payload import read_autograd as read_autograd
 from gviz.spool.records.payload import read_metadata as read_metadata
+from gviz.spool.records.payload import read_signature as read_signature
 from gviz.spool.records.payload import read_stack as read_stack
 from gviz.spool.records.payload import read_text as read_text
 from gviz.spool.records.reader import Record as Record

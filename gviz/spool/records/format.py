@@ -80,6 +80,7 @@ class RecordType(IntEnum):
     PARAMETER = 41
     GRAPH_MEMORY = 42
     FREED = 43
+    SIGNATURE = 44
     NODE_TIMES = 50
     COLLECTOR = 52
     REFUSED = 53

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 import gviz.spool.records.structure as s
-from gviz.spool.records.structure import I32, U8, U32, U64, Tail, Text
+from gviz.spool.records.structure import I32, U8, U16, U32, U64, Tail, Text
 
 
 class GraphRecord(NamedTuple):
@@ -34,12 +34,15 @@ class ArgumentRecord(NamedTuple):
     ----------
     padded
         bytes that the value takes here
+    start
+        one more than where it stands in the memory that the parameters take; 0: not recorded
     allocation
         that it points into; 0: none
     """
 
     size: U32
-    padded: U32
+    padded: U16
+    start: U16
     allocation: U64
     allocation_bytes: U64
     value: Annotated[bytes, Tail()] = b""

@@ -129,6 +129,25 @@ class AutogradRecord(NamedTuple):
     sequence_nr: int | None
 
 
+class SignatureRecord(NamedTuple):
+    """The parameters of a kernel as a framework declares them: pairs of name and type."""
+
+    symbol: str
+    known_by: str
+    parameters: tuple[tuple[str, str], ...]
+
+
+def read_signature(payload: bytes) -> SignatureRecord:
+    """Return what a framework says of a kernel's parameters."""
+    symbol, known_by, pairs = _json(payload)
+    if not (isinstance(symbol, str) and isinstance(known_by, str) and isinstance(pairs, list)):
+        raise ValueError(f"{symbol!r:.40} has no signature")
+    for pair in pairs:
+        if not (isinstance(pair, list) and [type(x) for x in pair] == [str, str]):
+            raise ValueError(f"{pair!r:.40} is no name and type")
+    return SignatureRecord(symbol, known_by, tuple((name, kind) for name, kind in pairs))
+
+
 def read_autograd(payload: bytes) -> tuple[int, AutogradRecord]:
     """Return a number that stands for a stack and an operation, and what it stands for."""
     number, stack, name, sequence_nr = _json(payload)

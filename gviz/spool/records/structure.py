@@ -53,6 +53,7 @@ class Tail:
 
 
 U8 = Annotated[int, Stored("B", "uint8_t")]
+U16 = Annotated[int, Stored("H", "uint16_t")]
 U32 = Annotated[int, Stored("I", "uint32_t")]
 I32 = Annotated[int, Stored("i", "int32_t")]
 U64 = Annotated[int, Stored("Q", "uint64_t")]

@@ -236,6 +236,9 @@ TEXTS: dict[RecordType, str] = {
     RecordType.AUTOGRAD: (
         "JSON from Python: a number for a stack, or a reason, with autograd's node and its number"
     ),
+    RecordType.SIGNATURE: (
+        "JSON from Python: a kernel's symbol, the framework, names and types of its parameters"
+    ),
     RecordType.ALTERNATION: "JSON from Python: a graph and its work eagerly, timed alternately",
     RecordType.COLLECTOR: "What measures from here on, newline, why",
     RecordType.STOPPED: "Why collecting stopped before its end; the last record",

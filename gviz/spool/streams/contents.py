@@ -34,6 +34,7 @@ from gviz.spool.records import (
     PeriodRecord,
     Record,
     RecordType,
+    SignatureRecord,
     TrialRefusedRecord,
     ValuesRefusedRecord,
     WindowRecord,
@@ -44,6 +45,7 @@ from gviz.spool.records import (
     read_alternation,
     read_autograd,
     read_metadata,
+    read_signature,
     read_stack,
     read_text,
     table,
@@ -81,6 +83,8 @@ class Contents:
     alternations: list[AlternatingReadings] = field(default_factory=list)
     strings: dict[int, str] = field(default_factory=dict)
     functions: dict[int, FunctionRecord] = field(default_factory=dict)
+    #: Of kernels by symbol, in order of arrival, each once.
+    signatures: dict[SignatureRecord, None] = field(default_factory=dict)
     call_names: dict[int, str] = field(default_factory=dict)
     calls: PackedRecords = field(default_factory=lambda: PackedRecords(table.CALL))
     lives: list[LifeRecord] = field(default_factory=list)
@@ -379,6 +383,10 @@ def _autograd(c: Contents, p: bytes) -> None:
     c.autograd[number] = operation
 
 
+def _signature(c: Contents, p: bytes) -> None:
+    c.signatures[read_signature(p)] = None
+
+
 def _nvtx_path(c: Contents, p: bytes) -> None:
     path = table.NVTX_PATH.unpack(p)
     domain, _, text = path.text.partition("\n")
@@ -431,6 +439,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.CLONED: _cloned,
     RecordType.STACK: _stack,
     RecordType.AUTOGRAD: _autograd,
+    RecordType.SIGNATURE: _signature,
     RecordType.NVTX_PATH: _nvtx_path,
     RecordType.NVTX_RANGE: _nvtx_range,
     RecordType.DOT: _dot,

@@ -78,7 +78,7 @@ def test_a_pointer_to_const_is_read() -> None:
 def test_read_only_arguments_are_those_whose_declaration_fits() -> None:
     names = {1: "f(float*, float const*)", 2: "g(float const*, int)"}
     declared = {
-        n: declared_parameters(KernelFunction(function_id=n, run_id=1, mangled_name=x, name=x))
+        n: (declared_parameters(KernelFunction(function_id=n, run_id=1, mangled_name=x, name=x)),)
         for n, x in names.items()
     }
     function, position = np.array([1, 1, 2, 2, -1]), np.array([0, 1, 0, 1, 0])

@@ -42,6 +42,7 @@ SHOWN = {
     5: "CuPy fork-join pipeline",
     6: "CuPy fork-join pipeline",
     7: "CuPy fork-join pipeline",
+    8: "CuPy fork-join pipeline",
 }
 
 

@@ -85,8 +85,8 @@ def test_node_keeps_its_arguments() -> None:
         5, 3, 0, function=11, grid=(2, 3, 4), shared_mem_bytes=64, max_blocks=8, priority=-1,
         cooperative=1, argument_count=2,
     )  # fmt: skip
-    arguments = table.ARGUMENT.pack(4, 8, 0, 0) + b"abcd" + bytes(4)
-    arguments += table.ARGUMENT.pack(8, 8, 0x7000, 512) + b"12345678"
+    arguments = table.ARGUMENT.pack(4, 8, 1, 0, 0) + b"abcd" + bytes(4)
+    arguments += table.ARGUMENT.pack(8, 8, 9, 0x7000, 512) + b"12345678"
     graph = table.GRAPH.pack(5, 6, 0, 0, 0, 1, 0)
     found = contents((RecordType.GRAPH, graph), (kind, head + arguments))
     (walk,) = found.walks
@@ -95,6 +95,7 @@ def test_node_keeps_its_arguments() -> None:
     assert (node.grid, node.block, node.shared_mem_bytes) == ((2, 3, 4), (32, 1, 1), 64)
     assert (node.max_blocks, node.priority, node.cooperative) == (8, -1, 1)
     assert [a.value for a in node.arguments] == [b"abcd", b"12345678"]
+    assert [a.start for a in node.arguments] == [1, 9]
     assert (node.arguments[1].allocation, node.arguments[1].allocation_bytes) == (0x7000, 512)
 
 
