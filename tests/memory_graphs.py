@@ -25,6 +25,7 @@ class Argument:
     slot: int = 0
     position: int = 0
     read_only: bool = False
+    parameter: int = 0
 
 
 def pointer(
@@ -35,10 +36,13 @@ def pointer(
     *,
     position: int = 0,
     read_only: bool = False,
+    parameter: int = 0,
 ) -> Argument:
     """Return an argument that is an address in a known allocation."""
     value = struct.pack("<Q", address)
-    return Argument(node, value, base, size, position=position, read_only=read_only)
+    return Argument(
+        node, value, base, size, position=position, read_only=read_only, parameter=parameter
+    )
 
 
 def structure(node: int, *words: int, slot: int = 0, position: int = 0) -> Argument:
@@ -57,6 +61,7 @@ def arguments(*given: Argument) -> GivenArguments:
         np.array([a.size for a in given], np.int64),
         np.array([a.position for a in given], np.int64),
         np.array([a.read_only for a in given], bool),
+        np.array([a.parameter for a in given], np.int64),
     )
 
 

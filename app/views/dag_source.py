@@ -22,6 +22,7 @@ from gviz.app.views.dag import (
     kept_folds,
     kept_names,
     launch_intervals,
+    name_arrays,
     parent_arrays,
     use_arrays,
     visible_parents,
@@ -70,8 +71,8 @@ def whole_dag(
     :func:`gviz.app.views.dag.fold_sums.fold_values`; of each launch, with ``ran`` and its number
     in front, start, end, busy (f8, one a node, ns), node, begin, stop (of iterations); of memory
     the arrays of :class:`gviz.model.memory.edge_data.Meetings` and
-    :func:`gviz.app.views.dag.data_overlay.use_arrays`; parent_node and body_level (u4) instead of
-    parent_item and body_open.
+    :func:`gviz.app.views.dag.data_overlay.use_arrays` and name_arrays; parent_node and body_level
+    (u4) instead of parent_item and body_open.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def whole_dag(
         titles = [kept_names(recording, level, folding, keep) for level in levels]
         found = _folding_arrays(levels, parts, folding, trees, titles, strings, about)
         arrays |= {f"{folding}_{name}": values for name, values in found.items()}
-    arrays |= _memory_arrays([(x, _memory_of(recording, x, keep)) for x in levels], about)
+    arrays |= _memory_arrays([(x, _memory_of(recording, x, keep)) for x in levels], about, strings)
     for at, launch_id in enumerate(launches):
         ran = launch_intervals(recording, tree, launch_id, keep)
         arrays |= {f"ran{at}_{name}": values for name, values in _ran_arrays(ran).items()}
@@ -204,7 +205,9 @@ def _tree_arrays(tree: FoldTree, folds: Sequence[Fold], strings: Strings) -> Arr
 
 
 def _memory_arrays(
-    levels: Sequence[tuple[TimedLevel, LevelMemory]], about: Sequence[dict[str, Any]]
+    levels: Sequence[tuple[TimedLevel, LevelMemory]],
+    about: Sequence[dict[str, Any]],
+    strings: Strings,
 ) -> Arrays:
     """Return where edges meet in memory, and the uses of it."""
     found: list[Arrays] = []
@@ -221,6 +224,7 @@ def _memory_arrays(
                 "meeting_bytes": met.bytes.astype(np.float64),
                 "edge_allocation": met.allocation.astype(np.int32),
                 **use_arrays(memory, level.key),
+                **name_arrays(memory, strings),
             }
         )
     cuts = {

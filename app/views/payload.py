@@ -156,7 +156,9 @@ def dag_payload(
     places, placed = place_arrays(shapes, request.layout)
     arrays |= placed
     if request.data:
-        arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
+        arrays |= join_data(
+            [_data_arrays(recording, graph_id, level, keep, strings) for level in levels]
+        )
     header: dict[str, Any] = {
         "family_slots": families.header(strings),
         **_dag_header(levels, request, launch, graph_title(recording, tree.graph, keep)),
@@ -211,10 +213,12 @@ def level_header(level: TimedLevel, title: str) -> dict[str, Any]:
     }
 
 
-def _data_arrays(recording: Recording, graph_id: int, level: OpenLevel, keep: Keep) -> Arrays:
+def _data_arrays(
+    recording: Recording, graph_id: int, level: OpenLevel, keep: Keep, strings: Strings
+) -> Arrays:
     nodes, view = level.level, level.view
     memory = keep(("memory", graph_id, nodes.at), lambda: read_memory(recording, nodes))
-    return data_arrays(memory, nodes, None if view is None else view.graph)
+    return data_arrays(memory, nodes, None if view is None else view.graph, strings)
 
 
 def _open(

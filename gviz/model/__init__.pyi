@@ -42,7 +42,6 @@ from gviz.model.memory.edge_data import data_edges as data_edges
 from gviz.model.memory.edge_data import find_meetings as find_meetings
 from gviz.model.memory.level_memory import LevelMemory as LevelMemory
 from gviz.model.memory.level_memory import read_memory as read_memory
-from gviz.model.memory.level_memory import read_only_arguments as read_only_arguments
 from gviz.model.memory.lifetimes import Lifetimes as Lifetimes
 from gviz.model.memory.lifetimes import address_bands as address_bands
 from gviz.model.memory.lifetimes import find_lifetimes as find_lifetimes

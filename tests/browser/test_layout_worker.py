@@ -52,7 +52,7 @@ BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
 TEXTS = {
     *("name", "reason", "nvtx", "device", "family", "phase", "module", "fold", "inside"),
     *("fold_words", "open_name", "open_of", "difference"),
-    *("mix_family", "parent_words", "body_label", "body_words"),
+    *("mix_family", "parent_words", "body_label", "body_words", "place_name"),
 }
 HIDDEN = ("hidden_node", "hidden_item")
 #: Sums of single precision differ by the order in which they are taken.

@@ -8,6 +8,7 @@ from gviz.app.views.dag.dag_places import place_arrays as place_arrays
 from gviz.app.views.dag.data_overlay import data_arrays as data_arrays
 from gviz.app.views.dag.data_overlay import halves as halves
 from gviz.app.views.dag.data_overlay import join_data as join_data
+from gviz.app.views.dag.data_overlay import name_arrays as name_arrays
 from gviz.app.views.dag.data_overlay import use_arrays as use_arrays
 from gviz.app.views.dag.fold_sums import FOLD_TYPE as FOLD_TYPE
 from gviz.app.views.dag.fold_sums import fold_values as fold_values

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.views.wire import Arrays
+from gviz.app.views.wire import Arrays, Strings
 from gviz.layout import FoldedDag
 from gviz.model import GraphLevel, LevelMemory, data_edges
 
@@ -22,7 +22,9 @@ _OF_PLACES = ("data_place", "use_place")
 _OF_ALLOCATIONS = ("data_allocation", "place_allocation")
 
 
-def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedDag | None) -> Arrays:
+def data_arrays(
+    memory: LevelMemory, level: GraphLevel, folded: FoldedDag | None, strings: Strings
+) -> Arrays:
     """Return what nodes and edges have in common.
 
     One value an edge that is drawn (:class:`gviz.model.memory.edge_data.DataEdges`): data_common
@@ -32,7 +34,8 @@ def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedDag | None
     use_position, use_offset (where the address stands in what the node is given, u4), use_extent
     (f8, NaN: not known), use_how (:class:`gviz.model.ExtentKind`, u1).
     One a place:
-    place_low, place_high (halves of the address, u4), place_allocation (i4). One an allocation:
+    place_low, place_high (halves of the address, u4), place_allocation (i4), and those of
+    :func:`name_arrays`. One an allocation:
     allocation_low, allocation_high (u4), allocation_bytes (f8), allocation_node (node id or -1,
     i4).
     """
@@ -51,7 +54,7 @@ def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedDag | None
         "data_source": found.source_access,
         "data_target": found.target_access,
     }
-    return arrays | use_arrays(memory, level.key)
+    return arrays | use_arrays(memory, level.key) | name_arrays(memory, strings)
 
 
 def join_data(parts: Sequence[Arrays]) -> Arrays:
@@ -72,6 +75,12 @@ def join_data(parts: Sequence[Arrays]) -> Arrays:
                 moved = np.where(values < 0, values, values + allocation)
             found.setdefault(name, []).append(moved.astype(values.dtype))
     return {name: np.concatenate(values) for name, values in found.items()}
+
+
+def name_arrays(memory: LevelMemory, strings: Strings) -> Arrays:
+    """Return what places are called: place_name (i4, among ``strings``; -1: nothing tells it)."""
+    names = [-1 if name is None else strings.add(name) for name in memory.names]
+    return {"place_name": np.array(names, np.int32)}
 
 
 def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:

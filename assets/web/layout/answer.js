@@ -30,7 +30,7 @@ export function answer(whole, { layout, launch, folding, open, data, level: oute
     criticalArrays(levels.map((level) => ({ first: level.first, parent: level.parent, edges: level.seen.edges, path: ownPath(whole, level) }))),
     hiddenArrays(whole, levels), parentArrays(whole, levels, strings));
   if (levels.length > 1) Object.assign(arrays, frameArrays(levels, arrays.inside, arrays.node_id, strings));
-  if (data) Object.assign(arrays, carriedArrays(whole.arrays, levels.map(({ level, seen }) => ({ memory: level.memory, seen, edges: level.edges }))));
+  if (data) Object.assign(arrays, carriedArrays(whole.arrays, levels.map(({ level, seen }) => ({ memory: level.memory, seen, edges: level.edges })), strings));
   if (folding !== null) levels[0].cover.breaks = sectionBreaks(levels[0].cover.row, arrays.phase.subarray(0, levels[0].seen.node.length));
   const places = placeItems(levels.map(({ seen, cover, parent }, at) => ({ graph: seen.edges, cover, ran: times && times[at], parent })), layout, whole.header.notes);
   const frames = new Set(levels.flatMap(({ parent }) => (parent ? [levels[parent[0]].first + parent[1]] : [])));

@@ -102,8 +102,9 @@ def _arguments(given: Sequence[tuple[Any, ...]]) -> GivenArguments:
         allocation_address=np.array([g[3] or 0 for g in given], np.uint64),
         allocation_bytes=np.array([g[4] or 0 for g in given], np.int64),
         position=np.array([g[5] for g in given], np.int64),
-        # Which of them the kernel only reads makes no difference here.
+        # What the kernel declares of them makes no difference here.
         read_only=np.zeros(len(given), bool),
+        parameter=np.full(len(given), -1),
     )
 
 

@@ -7,13 +7,16 @@ what it reads, of a memset 0 is what it writes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.cuda import ElementType
 from gviz.model.memory.uses import Access, MemoryUses
+from gviz.model.parameters import KernelParameter
 from gviz.stats import IntArray
 
 
@@ -101,6 +104,31 @@ def _to_the_next(uses: MemoryUses, size: IntArray, how: npt.NDArray[np.uint8]) -
     until = np.where(follows, uses.place_address[after], end[allocation])
     size[open_] = (until - uses.address[open_]).astype(np.int64)
     how[open_] = np.where(follows, ExtentKind.NEXT, ExtentKind.ALLOCATION)
+
+
+def buffer_names(uses: MemoryUses, parameters: Sequence[KernelParameter]) -> tuple[str | None, ...]:
+    """Return a name for each place: ``half hidden``, of its elements and the parameter.
+
+    Each is the first that any use of the place has in the order of the graph, so that a buffer is
+    called as the node calls it that fills it. None: no parameter that is known to be a pointer is
+    given it.
+    """
+    of_kernels = np.flatnonzero(uses.parameter >= 0)
+    pairs = zip(uses.place[of_kernels].tolist(), uses.parameter[of_kernels].tolist(), strict=True)
+    names: dict[int, str] = {}
+    elements: dict[int, str] = {}
+    for place, number in dict.fromkeys(pairs):
+        parameter = parameters[number]
+        if parameter.type is None or not parameter.type.is_pointer:
+            continue
+        if parameter.name is not None:
+            names.setdefault(place, parameter.name)
+        if parameter.points_to != ElementType.BYTES:
+            elements.setdefault(place, parameter.points_to.text)
+    return tuple(
+        " ".join(x for x in (elements.get(place), names.get(place)) if x is not None) or None
+        for place in range(len(uses.place_address))
+    )
 
 
 #: Accesses of memory that the node reads, and those of memory that it writes.

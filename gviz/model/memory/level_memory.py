@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gviz.cuda import NodeType
-from gviz.model.memory.buffers import Extents, find_extents
+from gviz.model.memory.buffers import Extents, buffer_names, find_extents
 from gviz.model.memory.uses import (
     Access,
     GivenArguments,
@@ -20,12 +20,13 @@ from gviz.model.memory.uses import (
 )
 from gviz.model.parameters import (
     Declarations,
+    KernelParameter,
     fitting_parameters,
     read_declared,
 )
 from gviz.model.tree import GraphLevel, read_level_columns
 from gviz.recording import Columns, Texts, join_blobs, rows
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -61,6 +62,8 @@ class LevelMemory:
         Also those of nodes nested in a node of the level, as that node's.
     extents
         How far the memory of each use reaches.
+    names
+        Of each place (:func:`gviz.model.memory.buffers.buffer_names`).
     order
         int64, one a node: greater than those of all that the node waits for.
     argument_count
@@ -71,6 +74,7 @@ class LevelMemory:
 
     uses: MemoryUses
     extents: Extents
+    names: tuple[str | None, ...]
     order: IntArray
     argument_count: int
     graph_ids: frozenset[int]
@@ -83,7 +87,9 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
         _LevelNodes(graph_id, read_level_columns(recording, graph_id, _NODE), around)
         for graph_id, around in levels
     ]
-    arguments = _arguments(recording, nodes, read_declared(recording, level.graph.run_id))
+    parameters: list[KernelParameter] = []
+    declared = read_declared(recording, level.graph.run_id)
+    arguments = _arguments(recording, nodes, declared, parameters)
     operations = _operation_columns([o for of in nodes for o in _operations(recording, of)])
     shown = frozenset(graph_id for graph_id, _ in levels)
     elsewhere = [
@@ -95,7 +101,8 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
     known = level.graph.topology_id is not None
     order = level.row if known else np.arange(len(level.nodes), dtype=np.int64)
     uses = find_uses(arguments, operations, order, elsewhere)
-    return LevelMemory(uses, find_extents(uses), order, len(arguments.node), shown)
+    names = buffer_names(uses, parameters)
+    return LevelMemory(uses, find_extents(uses), names, order, len(arguments.node), shown)
 
 
 class _LevelNodes(NamedTuple):
@@ -122,10 +129,14 @@ def _arguments(
     recording: Recording,
     levels: Sequence[_LevelNodes],
     declared: Mapping[int, Declarations],
+    parameters: list[KernelParameter],
 ) -> GivenArguments:
-    """Return the arguments of all nodes; slots are numbered by kernel name and position."""
+    """Return the arguments of all nodes; slots are numbered by kernel name and position.
+
+    What they are numbers of is added to ``parameters``.
+    """
     names: dict[str, int] = {}
-    parts = [_level_arguments(recording, of, names, declared) for of in levels]
+    parts = [_level_arguments(recording, of, names, declared, parameters) for of in levels]
     columns = [f.name for f in fields(GivenArguments) if f.name != "value"]
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
     return GivenArguments(value=join_blobs([part.value for part in parts]), **joined)
@@ -136,6 +147,7 @@ def _level_arguments(
     of: _LevelNodes,
     names: dict[str, int],
     declared: Mapping[int, Declarations],
+    parameters: list[KernelParameter],
 ) -> GivenArguments:
     found = recording.fetch_arrays(rows.Argument, {"graph_id": of.graph_id}, _ARGUMENT)
     at = of.find(found.integers("node_id"))
@@ -144,6 +156,10 @@ def _level_arguments(
     position = found.integers("position")[here]
     value = found.blobs("value").take(here)
     function = of.nodes.integers("function_id", _NO_FUNCTION)[at]
+    number, own = number_parameters(declared, function, position, np.diff(value.offset))
+    read_only = np.array([parameter.is_read_only for parameter in own], bool)
+    first = len(parameters)
+    parameters += own
     return GivenArguments(
         node=of.owner(at),
         slot=_codes(of.nodes.texts("name"), names)[at] * _MOST_POSITIONS + position,
@@ -151,7 +167,8 @@ def _level_arguments(
         allocation_address=found.integers("allocation_address", 0)[here].astype(np.uint64),
         allocation_bytes=found.integers("allocation_bytes", 0)[here],
         position=position,
-        read_only=read_only_arguments(declared, function, position, np.diff(value.offset)),
+        read_only=read_only[number],
+        parameter=first + number,
     )
 
 
@@ -161,13 +178,13 @@ def _codes(column: Texts, known: dict[str, int]) -> IntArray:
     return np.array([*numbers, 0], np.int64)[column.codes]
 
 
-def read_only_arguments(
+def number_parameters(
     declared: Mapping[int, Declarations],
     function: IntArray,
     position: IntArray,
     size: IntArray,
-) -> BoolArray:
-    """Return which arguments are declared pointers to const.
+) -> tuple[IntArray, list[KernelParameter]]:
+    """Return a number for each argument, and the parameter that each number is of.
 
     Parameters
     ----------
@@ -177,7 +194,7 @@ def read_only_arguments(
         int64, one an argument: its kernel, parameter and bytes; of one kernel all are alike.
     """
     if not len(function):
-        return np.zeros(0, bool)
+        return np.zeros(0, np.int64), []
     keys, first, which = np.unique(
         function * _MOST_POSITIONS + position, return_index=True, return_inverse=True
     )
@@ -186,9 +203,7 @@ def read_only_arguments(
     for (function_id, at), bytes_ in zip(pairs, size[first].tolist(), strict=True):
         sizes.setdefault(function_id, {})[at] = bytes_
     fitting = {f: fitting_parameters(declared.get(f, ()), of) for f, of in sizes.items()}
-    of_pair = np.array([fitting[f][at].is_read_only for f, at in pairs], bool)
-    found: BoolArray = of_pair[which.reshape(-1)]
-    return found
+    return which.reshape(-1), [fitting[f][at] for f, at in pairs]
 
 
 def _levels(level: GraphLevel) -> Iterator[tuple[int, int | None]]:

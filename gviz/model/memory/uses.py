@@ -64,6 +64,8 @@ class GivenArguments:
         int64: of the parameter.
     read_only
         bool: its kernel declares it as a pointer to const.
+    parameter
+        int64: number of what its kernel declares of it, -1: not read.
     """
 
     node: IntArray
@@ -73,6 +75,7 @@ class GivenArguments:
     allocation_bytes: IntArray
     position: IntArray
     read_only: BoolArray
+    parameter: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,9 @@ class MemoryUses:
         parameter, and the first byte of the word in it. What a copy or memset writes is at
         position 0, what a copy reads at 1. One address is one use of a parameter, however often it
         stands in it.
+    parameter
+        One a use, int64: number of what the kernel declares of it, as in GivenArguments; -1: none,
+        for the node runs no kernel, or it was not read.
     """
 
     allocation_address: AddressArray
@@ -136,6 +142,7 @@ class MemoryUses:
     reach: IntArray
     position: IntArray
     offset: IntArray
+    parameter: IntArray
     _by_node: IntArray = field(init=False, repr=False)
     _node: IntArray = field(init=False, repr=False)
     _wide: IntArray = field(init=False, repr=False)
@@ -225,6 +232,7 @@ def find_uses(
         allocation=np.concatenate((at[chosen], of_operation)),
         position=np.concatenate((arguments.position[row[chosen]], reads)),
         offset=np.concatenate((8 * place[chosen], np.zeros(len(reads), np.int64))),
+        parameter=np.concatenate((arguments.parameter[row[chosen]], np.full(len(reads), -1))),
     )
     return _assemble(memory, columns, order)
 
@@ -239,6 +247,7 @@ class _Uses(NamedTuple):
     allocation: IntArray
     position: IntArray
     offset: IntArray
+    parameter: IntArray
 
 
 @dataclass(frozen=True, slots=True)

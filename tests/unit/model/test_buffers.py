@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 from memory_graphs import BASE, SIZE, Argument, arguments, operations, pointer, structure
 
-from gviz.model.memory.buffers import NO_BLOCKS, Blocks, ExtentKind, find_extents
-from gviz.model.memory.level_memory import read_only_arguments
+from gviz.cuda import parse_type
+from gviz.model.memory.buffers import (
+    NO_BLOCKS,
+    Blocks,
+    ExtentKind,
+    buffer_names,
+    find_extents,
+)
+from gviz.model.memory.level_memory import number_parameters
 from gviz.model.memory.uses import Access, MemoryUses, find_uses
-from gviz.model.parameters.kernel_parameters import declared_parameters
+from gviz.model.parameters.kernel_parameters import KernelParameter, declared_parameters
 from gviz.recording.rows import KernelFunction
 
 
@@ -75,7 +82,7 @@ def test_a_pointer_to_const_is_read() -> None:
     assert uses.access.tolist() == [Access.READ_ONLY, Access.GIVEN]
 
 
-def test_read_only_arguments_are_those_whose_declaration_fits() -> None:
+def test_parameters_are_those_of_declarations_that_fit() -> None:
     names = {1: "f(float*, float const*)", 2: "g(float const*, int)"}
     declared = {
         n: (declared_parameters(KernelFunction(function_id=n, run_id=1, mangled_name=x, name=x)),)
@@ -83,6 +90,23 @@ def test_read_only_arguments_are_those_whose_declaration_fits() -> None:
     }
     function, position = np.array([1, 1, 2, 2, -1]), np.array([0, 1, 0, 1, 0])
     size = np.array([8, 8, 8, 8, 8])  # the int of g has four bytes
-    found = read_only_arguments(declared, function, position, size)
-    assert found.tolist() == [False, True, False, False, False]
-    assert read_only_arguments(declared, *(np.zeros(0, np.int64),) * 3).tolist() == []
+    number, found = number_parameters(declared, function, position, size)
+    texts = [None if p.type is None else p.type.text for p in (found[n] for n in number.tolist())]
+    assert texts == ["float*", "const float*", None, None, None]
+    number, found = number_parameters(declared, *(np.zeros(0, np.int64),) * 3)
+    assert (number.tolist(), found) == ([], [])
+
+
+def test_a_buffer_is_called_as_the_node_calls_it_that_fills_it() -> None:
+    names = {0: ("out", "*fp16"), 1: ("x", "*fp16"), 2: ("n", "i64"), 3: ("state", "ns::State*")}
+    parameters = [KernelParameter(n, name, parse_type(kind)) for n, (name, kind) in names.items()]
+    parameters.append(KernelParameter(4))
+    uses = found(
+        pointer(1, BASE, parameter=0),
+        pointer(2, BASE, parameter=1),
+        pointer(1, BASE + 512, parameter=4),  # nothing tells what it is
+        pointer(1, BASE + 1024, parameter=2),  # a number that looks like an address
+        pointer(1, BASE + 2048, parameter=3),
+        pointer(2, BASE + 2048, parameter=1),
+    )
+    assert buffer_names(uses, parameters) == ("half out", None, None, "half state")

@@ -25,7 +25,7 @@ const DOTS = [1.2, 4];
  * @type {{name: string, width: number, dash: number[]|null, ink: "edge"|"muted"}[]}
  */
 export const STYLES = [
-  { name: "nothing recorded in common", width: 1, dash: DOTS, ink: "edge" },
+  { name: "order only", width: 1, dash: DOTS, ink: "edge" },
   { name: "same allocation", width: 1.25, dash: DASH, ink: "muted" },
   { name: "same address", width: 2.5, dash: null, ink: "muted" },
 ];
@@ -67,11 +67,21 @@ export function draw(scene, edges, style, stroke, colour = null) {
 function labelOf(scene, e) {
   const { data_common: common, data_bytes: bytes, data_count: count } = scene.payload;
   if (common[e] === COMMON.NOTHING) return "";
-  if (Number.isFinite(bytes[e])) return format.byteSize(bytes[e]);
+  const name = nameOf(scene, e);
+  if (Number.isFinite(bytes[e])) return [name, format.byteSize(bytes[e])].filter(Boolean).join(", ");
   const size = sizeOf(scene, e);
   if (common[e] === COMMON.ALLOCATION) return `same allocation of ${size}`;
-  const what = count[e] > 1 ? `${count[e]} addresses` : "same address";
+  const what = count[e] > 1 ? `${count[e]} addresses` : name || "same address";
   return size ? `${what}, in ${size}` : what;
+}
+
+/**
+ * The name of the first buffer that an edge carries: its elements, and what a kernel calls it. "" where neither is known.
+ * @param {DagScene} scene @param {number} e
+ */
+function nameOf({ payload, header }, e) {
+  const { data_place: place, place_name: name } = payload;
+  return header.strings[name[place[e]] ?? -1] ?? "";
 }
 
 /**
@@ -101,6 +111,8 @@ export function describe(scene, e) {
     rows.push(["allocation", uses.allocationText(at[e])]);
   } else {
     rows.push(["in common", format.counted(count[e], "address", "addresses")]);
+    const name = nameOf(scene, e);
+    if (name) rows.push([count[e] > 1 ? "first buffer" : "buffer", name]);
     if (Number.isFinite(bytes[e])) rows.push(["moved there", format.byteSize(bytes[e])]);
     rows.push([names[0], wordsOf(scene.payload.data_source[e])]);
     rows.push([names[1], wordsOf(scene.payload.data_target[e])]);
@@ -135,7 +147,7 @@ export function rowsOf(scene, i) {
 
 /** What lines mean, as a sentence. */
 export function legend() {
-  return " Edges: thick where both ends have the same address, dashed the same allocation, dotted nothing recorded in common.";
+  return " Edges: thick where both ends have the same address, dashed the same allocation, dotted order only: nothing recorded in common.";
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The data that edges of visible levels carry. Python side: gviz.model.memory.edge_data, gviz.app.views.dag.data_overlay. */
 /** @import { Payload } from "../../core/payload.js" */
+/** @import { Strings } from "./strings.js" */
 /** @import { Visible } from "./tree.js" */
 
 /**
@@ -13,14 +14,15 @@ const NONE = 0xffffffff;
 const NOTHING = 0, ALLOCATION = 1;
 /** Arrays of uses, of places and of allocations, and what is added to their values. */
 const USES = ["use_node", "use_order", "use_place", "use_reach", "use_access", "use_bytes", "use_position", "use_offset", "use_extent", "use_how"];
-const PLACES = ["place_low", "place_high", "place_allocation"];
+const PLACES = ["place_low", "place_high", "place_allocation", "place_name"];
 const ALLOCATIONS = ["allocation_low", "allocation_high", "allocation_bytes", "allocation_node"];
 
 /**
  * The arrays of data on edges and of what uses memory; each level has places and allocations of its own.
  * @param {Payload} whole @param {{memory: Memory, seen: Visible, edges: Range}[]} levels
+ * @param {Strings} strings
  */
-export function carriedArrays(whole, levels) {
+export function carriedArrays(whole, levels, strings) {
   /** @type {Record<string, number[]>} */ const edges = { common: [], count: [], bytes: [], place: [], allocation: [], source: [], target: [] };
   /** @type {Record<string, any>} */ const found = {};
   let place = 0, allocation = 0;
@@ -34,6 +36,7 @@ export function carriedArrays(whole, levels) {
   }
   return {
     ...found,
+    place_name: found.place_name.map((/** @type {number} */ at) => strings.take(at)),
     data_common: Uint8Array.from(edges.common), data_count: Uint32Array.from(edges.count), data_bytes: Float64Array.from(edges.bytes),
     data_place: Uint32Array.from(edges.place), data_allocation: Int32Array.from(edges.allocation),
     data_source: Uint8Array.from(edges.source), data_target: Uint8Array.from(edges.target),

@@ -93,6 +93,12 @@ def test_ends_of_an_edge_say_what_they_do(recording: Recording) -> None:
     assert arrays["allocation_bytes"][arrays["data_allocation"][at]] == MIB
 
 
+def test_a_place_is_called_as_its_kernels_declare_it(recording: Recording) -> None:
+    header, arrays = unpack(dag_payload(recording, 1, DagRequest(data=True)))
+    at = arrays["data_place"][edge(arrays, "copy in", "join")]
+    assert header["strings"][arrays["place_name"][at]] == "float"
+
+
 def test_folds_join_what_their_edges_carry(tmp_path: Path) -> None:
     shape = with_buffers(transformer_shape(layers=6))
     with Recording(write_recording(tmp_path / "x.gviz", shape, eager=False)) as recording:
