@@ -192,6 +192,7 @@ def _library() -> ctypes.CDLL:
     library.gviz_try.argtypes = [
         ctypes.c_void_p,
         ctypes.c_uint32,
+        ctypes.c_char_p,
         ctypes.POINTER(ctypes.c_uint64),
         number,
         number,
@@ -316,8 +317,15 @@ def pause() -> None:
     _library().gviz_pause()
 
 
-def try_edit(graph_exec: int, kind: int) -> tuple[list[tuple[int, int]], int, str | None]:
+def try_edit(
+    graph_exec: int, kind: int, family: str = ""
+) -> tuple[list[tuple[int, int]], int, str | None]:
     """Launch a copy of an executable with an edit (TrialKind) against one without, now.
+
+    Parameters
+    ----------
+    family
+        Of an edit of a kernel family, part of its kernels' name.
 
     Returns
     -------
@@ -326,7 +334,9 @@ def try_edit(graph_exec: int, kind: int) -> tuple[list[tuple[int, int]], int, st
     """
     pairs = (ctypes.c_uint64 * (2 * MOST_PAIRS))()
     count, results = ctypes.c_uint32(), ctypes.c_uint32()
-    why = _library().gviz_try(graph_exec, kind, pairs, ctypes.byref(count), ctypes.byref(results))
+    why = _library().gviz_try(
+        graph_exec, kind, family.encode(), pairs, ctypes.byref(count), ctypes.byref(results)
+    )
     times = list(pairs)[: 2 * count.value]
     found = list(zip(times[::2], times[1::2], strict=True))
     return found, results.value, None if why is None else why.decode(errors="replace")

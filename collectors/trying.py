@@ -18,6 +18,8 @@ SAFE_EDITS = {
     "order": TrialKind.ORDER,
     "serial": TrialKind.SERIAL,
 }
+#: What an edit that leaves out a kernel family begins with; part of its name follows.
+_OFF = "off:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ class TriedEdit:
     refusal: str | None = None
 
 
-def try_edits(graph: Any, edits: Sequence[str] = tuple(SAFE_EDITS)) -> tuple[TriedEdit, ...]:
+def try_edits(
+    graph: Any, edits: Sequence[str] = tuple(SAFE_EDITS), *, destructive: bool = False
+) -> tuple[TriedEdit, ...]:
     """Try edits of a graph: copies, one of them edited, are launched, timed, and undone, now.
 
     The program is started by ``gviz run --trials``, has launched the graph some times, and waits
@@ -63,7 +67,11 @@ def try_edits(graph: Any, edits: Sequence[str] = tuple(SAFE_EDITS)) -> tuple[Tri
     edits
         Some of ``"implied"`` (without dependencies that others imply), ``"priority"`` (nodes run
         by their priorities), ``"order"`` (nodes on the longest ways created first) and
-        ``"serial"`` (all nodes in one chain); by default all.
+        ``"serial"`` (all nodes in one chain); by default all. ``"off:gemm"``, with
+        ``destructive``, leaves out the largest kernel family in whose name ``gemm`` stands.
+    destructive
+        Whether an edit may cost the program its GPU: what follows a kernel that is left out may
+        access memory that it should not, after which no CUDA call succeeds, or never end.
 
     Returns
     -------
@@ -73,17 +81,25 @@ def try_edits(graph: Any, edits: Sequence[str] = tuple(SAFE_EDITS)) -> tuple[Tri
     Raises
     ------
     UsageError
-        If there is no such edit, or the graph has no executable.
+        If there is no such edit, it needs ``destructive``, or the graph has no executable.
     """
     for edit in edits:
-        if edit not in SAFE_EDITS:
-            raise UsageError(f"there is no edit {edit!r} to try; there are {', '.join(SAFE_EDITS)}")
+        if edit.startswith(_OFF) and not destructive:
+            raise UsageError(
+                f"{edit!r} may cost the program its GPU: pass destructive=True if it may; "
+                "'gviz run --trials' leaves kernels out by itself when the program has ended"
+            )
+        if edit not in SAFE_EDITS and not edit.startswith(_OFF):
+            names = ", ".join((*SAFE_EDITS, f"{_OFF}NAME"))
+            raise UsageError(f"there is no edit {edit!r} to try; there are {names}")
     graph_exec = executable_of(graph)
     return tuple(_try(graph_exec, edit) for edit in edits)
 
 
 def _try(graph_exec: int, edit: str) -> TriedEdit:
-    pairs, results, refusal = native.try_edit(graph_exec, SAFE_EDITS[edit])
+    kind, family = SAFE_EDITS.get(edit, TrialKind.OFF), edit.removeprefix(_OFF)
+    name = family if kind is TrialKind.OFF else ""
+    pairs, results, refusal = native.try_edit(graph_exec, kind, name)
     if refusal is not None:
         return TriedEdit(edit, refusal=refusal)
     # Not earlier: numpy has no place in a program that tries nothing.

@@ -99,6 +99,7 @@ from gviz.analysis.rules.rule import Fact as Fact
 from gviz.analysis.rules.rule import Finding as Finding
 from gviz.analysis.run_subject import RunSubject as RunSubject
 from gviz.analysis.subject import GraphSubject as GraphSubject
+from gviz.analysis.tried_changes import places_of as places_of
 from gviz.analysis.values.graph_data import DataRange as DataRange
 from gviz.analysis.values.graph_data import GraphData as GraphData
 from gviz.analysis.values.graph_data import graph_values as graph_values

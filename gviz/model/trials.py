@@ -10,16 +10,19 @@ from gviz.text import counted
 #: The kind of a refusal of all; of what differs by no edit; of delays of a family, and of a layer.
 ANY_TRIAL, CONTROL_TRIAL, DELAY_TRIAL, LAYER_TRIAL = "any", "control", "delay", "layer"
 DELAY_TRIALS = (DELAY_TRIAL, LAYER_TRIAL)
+#: Kinds of the process's last moment: without a kernel family, and with half of its time.
+OFF_TRIAL, HALF_TRIAL = "off", "half"
+_NAMED_TRIALS = (*DELAY_TRIALS, OFF_TRIAL, HALF_TRIAL)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialSummary:
     """A trial and its edits.
 
-    Of delays ``name`` is the kernel family, or the first kernel of a layer, ``edited_count`` its
-    nodes, and ``delay_ns`` the sum of their delays; ``slope`` is the part of it by which the launch
-    got longer: what a saving of that size would bring (derived). Of other edits ``edited_count``
-    are what trial_edit has of them.
+    ``name`` is the kernel family that is delayed, left out or halved, or the first kernel of a
+    layer, and ``edited_count`` its nodes. Of delays ``delay_ns`` is their sum, and ``slope`` the
+    part of it by which the launch got longer: what a saving of that size would bring (derived). Of
+    other edits ``edited_count`` are what trial_edit has of them.
     """
 
     trial: GraphTrial
@@ -94,7 +97,9 @@ def summarize_trials(recording: Recording, graph_id: int) -> tuple[TrialSummary,
 
 def _summarize(trials: GraphTrials, trial: GraphTrial, name: str | None) -> TrialSummary:
     count, delay_ns = len(trials.edits.get(trial.trial_id, ())), trials.delay_ns(trial)
-    if trial.kind not in DELAY_TRIALS or not count:
+    if trial.kind not in _NAMED_TRIALS or not count:
         return TrialSummary(trial, count, None, None, None)
+    if trial.kind not in DELAY_TRIALS:
+        return TrialSummary(trial, count, name, None, None)
     slope = None if trial.gain_ns is None or not delay_ns else -trial.gain_ns / delay_ns
     return TrialSummary(trial, count, name, delay_ns, slope)

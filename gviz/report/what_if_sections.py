@@ -20,6 +20,7 @@ from gviz.report.document import (
     section,
     share,
 )
+from gviz.stats import How
 from gviz.text import counted, percent
 from gviz.whatif import WhatIf, WhatIfReport
 
@@ -43,9 +44,10 @@ def what_if_document(found: WhatIfReport) -> Document:
 
 def _answer(found: WhatIf) -> Verdict:
     nodes = counted(found.node_count, "node")
+    how: How = "measured" if found.how == "measured" else "estimated"
     times: tuple[Content, ...] = (
-        "The launch would take ", ns(found.changed_ns, "estimated"), " instead of ",
-        ns(found.launch_ns), ": ", change(-found.gain_ns, how="estimated"),
+        "The launch would take ", ns(found.changed_ns, how), " instead of ",
+        ns(found.launch_ns), ": ", change(-found.gain_ns, how=how),
         f" ({percent(found.gain_fraction)}).",
     )  # fmt: skip
     return Verdict(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis import GraphSubject, LaunchChange, span_evidence
+from gviz.analysis import GainRange, GraphSubject, LaunchChange, places_of, span_evidence
 from gviz.errors import CycleError, RecordingError, UsageError
+from gviz.model import OFF_TRIAL
 from gviz.stats import BoolArray, Evidence, IntArray, figure
 from gviz.whatif.change_builder import ChangeBuilder
 from gviz.whatif.edits import Edit, EditKind
@@ -82,8 +83,9 @@ class GraphWhatIf:
     def _answer(self, edits: Sequence[Edit], nodes: IntArray, change: LaunchChange) -> WhatIf:
         subject = self.subject
         words = tuple(edit.describe() for edit in edits)
+        measured = self._measured(edits, nodes)
         try:
-            found = subject.gains.gain(change)
+            found = measured or subject.gains.gain(change)
         except CycleError as error:
             raise UsageError(f"{' and '.join(words)}: {error}") from error
         is_saving = all(edit.kind in (EditKind.OFF, EditKind.SCALE) for edit in edits)
@@ -102,12 +104,28 @@ class GraphWhatIf:
             low_ns=found.low_ns,
             high_ns=found.high_ns,
             gain_fraction=found.gain_ns / whole if whole else 0.0,
-            how="estimated",
+            how="estimated" if measured is None else "measured",
             error_fraction=assumed.trial_error,
             trial_count=assumed.trial_count,
             tried_fraction=self._tried_fraction(chosen) if is_saving else None,
             evidence=subject.once(span_evidence),
         )
+
+    def _measured(self, edits: Sequence[Edit], nodes: IntArray) -> GainRange | None:
+        """Return what a launch without exactly these nodes was shorter by; None: never tried."""
+        trials = self.subject.trials
+        if any(edit.kind is not EditKind.OFF for edit in edits):
+            return None
+        place = places_of(self.subject.graph) if (made := trials.made(OFF_TRIAL)) else {}
+        for trial in reversed(made):
+            off = {place.get((e.graph_id, e.node_id)) for e in trials.edits[trial.trial_id]}
+            if off == set(nodes.tolist()):
+                gain_ns = trial.gain_ns or 0.0
+                low, high = trial.low_ns, trial.high_ns
+                return GainRange(
+                    gain_ns, gain_ns if low is None else low, gain_ns if high is None else high
+                )
+        return None
 
     def _tried_fraction(self, chosen: BoolArray) -> float | None:
         """Return the part of a saving in some executions that a trial found to count."""

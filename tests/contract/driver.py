@@ -154,12 +154,13 @@ class Driver:
         entries = b"".join(b".visible .entry %s()\n{\n    ret;\n}\n" % name for name in names)
         self.load_module(b".version 7.0\n.target sm_50\n.address_size 64\n" + entries, names)
 
-    def load_module(self, ptx: bytes, names: Sequence[bytes]) -> None:
+    def load_module(self, ptx: bytes, names: Sequence[bytes]) -> Handle:
         """Load PTX that has kernels of these names; launch them by the names as Latin-1."""
         module = self._out("cuModuleLoadData", ctypes.c_char_p(ptx))
         for name in names:
             handle = self._out("cuModuleGetFunction", c_void_p(module), ctypes.c_char_p(name))
             self.functions[name.decode("latin-1")] = handle
+        return module
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a driver function; DriverError unless it succeeds."""

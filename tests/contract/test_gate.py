@@ -214,6 +214,20 @@ def test_exit_waits_for_the_closer(programs: Programs, gate: Path) -> None:
     assert done == (3, "still here\n", "")
 
 
+def test_driver_stays_for_the_last_moment_and_ends_for_the_program_when_it_would(
+    programs: Programs, gate: Path
+) -> None:
+    child = "registered after it: 0\nregistered before the driver: 4\ndestructor: 4\n"
+    own = f"{child}last, of status 3: 4, 0 by the gate, ended 0\n"
+    assert programs.run("program", "stays", preload=[gate]) == (3, child + own, "")
+
+
+def test_driver_that_nobody_keeps_ends_when_it_does(programs: Programs, gate: Path) -> None:
+    output = "registered before the driver: 4\ndestructor: 4\n"
+    for preload in ([], [gate]):
+        assert programs.run("program", "leaves", preload=preload) == (3, output, "")
+
+
 def test_linked_program_leaves_calls_in_every_way(programs: Programs, gate: Path) -> None:
     cpp = shutil.which("c++")
     if cpp is None:

@@ -46,12 +46,19 @@ def run_plain_and_tried(
     assert expected.returncode == code, expected.stderr
     done = run_script(fake, tried, text, "--trials", *options, "-o", "x.gviz", **variables)
     assert (done.returncode, done.stdout) == (code, expected.stdout), done.stderr
-    return json.loads(done.stdout), Recording(tried / "x.gviz")
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("{"))
+    return json.loads(line), Recording(tried / "x.gviz")
 
 
-def trials_of(recording: Recording) -> list[rows.GraphTrial]:
+#: Kinds of the process's last moment (test_last_trials.py).
+LAST_KINDS = ("off", "half")
+
+
+def trials_of(recording: Recording, *, last: bool = False) -> list[rows.GraphTrial]:
+    """Return trials of the one graph that the script built: of the last moment, or others."""
     (graph,) = (g for g in recording.fetch_graphs() if g.origin == "explicit")
-    return recording.fetch_trials(graph.graph_id)
+    made = recording.fetch_trials(graph.graph_id)
+    return [t for t in made if (t.kind in LAST_KINDS) == last]
 
 
 def test_implied_dependencies_are_left_out_and_the_sums_stay(fake: Backend, tmp_path: Path) -> None:
@@ -541,6 +548,27 @@ def test_edits_that_were_asked_for_are_refused_with_the_reason(
         (tmp_path / name).mkdir()
         script = f"{text}{added}ask(graph_exec, ['order'])\nreport()\n"
         assert asked(fake, tmp_path / name, script, *options) == [["order", 0, "not tested", why]]
+
+
+def test_program_may_ask_for_a_launch_without_a_family_where_it_says_so(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = (
+        f"{SUMS}{ASKED}{FORK}graph_exec = cuda.instantiate(graph)\nlaunches(graph_exec, 6)\n"
+        "from gviz.errors import UsageError\nfound = []\n"
+        "for name in ('axp', 'gemm'):\n"
+        "    found += gviz.try_edits(graph_exec, ['off:' + name], destructive=True)\n"
+        "try:\n    gviz.try_edits(graph_exec, ['off:axpy'])\n"
+        "except UsageError as error:\n    why = str(error)\n"
+        "print(json.dumps([[t.edit, t.count, (t.gain_ns or 0) > 0, t.refusal] for t in found] + "
+        "[why]), file=sys.stderr)\n"
+        "launches(graph_exec, 2)\nreport()\n"
+    )
+    axpy, gemm, why = asked(fake, tmp_path, text, "--trials")
+    assert axpy == ["off:axp", 40, True, None]
+    assert gemm == ["off:gemm", 0, False, "none of its largest kernel families that may be left "
+                    "out has this name"]  # fmt: skip
+    assert str(why).startswith("'off:axpy' may cost the program its GPU: pass destructive=True")
 
 
 def test_profile_without_the_gate_tries_nothing_and_says_so(fake: Backend, tmp_path: Path) -> None:

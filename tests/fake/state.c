@@ -117,6 +117,14 @@ bool fake_is(const void *object, enum object_kind kind) {
     return found;
 }
 
+/* -- the end: by a handler that was left when the driver was loaded, as libcuda's ----------------- */
+
+static int ended;
+
+static void end(void) { __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST); }
+
+__attribute__((constructor)) static void begin(void) { atexit(end); }
+
 /* -- calls and the tool ------------------------------------------------------------------------ */
 
 static int calls_inside;
@@ -137,7 +145,7 @@ void call_enter(struct call *call, int cbid, const char *name, const void *param
 
 CUresult call_exit(struct call *call, CUresult result) {
     const struct tool *t = current_tool();
-    result = with_fault(call->name, result);
+    result = with_fault(call->name, __atomic_load_n(&ended, __ATOMIC_SEQ_CST) ? CUDA_ERROR_DEINITIALIZED : result);
     if (t)
         t->api(1, call->cbid, call->name, call->params, &result, &call->correlation_data,
                call->correlation_id);

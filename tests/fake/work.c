@@ -272,6 +272,8 @@ static void perform_kernel(const struct work *work) {
         perform_probe(work);
     if (strcmp(work->function->name, "_Z3mixPfPKfS1_fj") == 0)
         perform_mix(work);
+    if (strcmp(work->function->name, "put") == 0) /* what look_up and await read */
+        **(uint64_t **)work->argument_pointers[0] = 1;
     if (strcmp(work->function->name, "stamp") == 0) /* never the same twice */
         **(uint64_t **)work->argument_pointers[0] = fake_now_ns();
     if (strcmp(work->function->name, "tally") == 0) /* y[0] += its module's count, which it adds to */

@@ -179,6 +179,8 @@ static void done(const uintptr_t *words, enum effect effect) {
     }
 }
 
+bool blocks_follow(uint32_t cbid) { return cbid < CALL_ID_LIMIT && effect_of[cbid] != NO_EFFECT; }
+
 void blocks_call(const CUpti_CallbackData *data, uint32_t cbid) {
     enum effect effect = (enum effect)effect_of[cbid];
     if (effect == NO_EFFECT || !atomic_load(&on))

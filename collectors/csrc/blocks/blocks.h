@@ -11,6 +11,7 @@ struct block {
 
 /* Calls are watched. `recorded`: blocks go into the spool, too. */
 void blocks_start(bool recorded);
+bool blocks_follow(uint32_t cbid); /* whether they change by this call */
 /* A call that was kept (calls_keep), before and after it is made. */
 void blocks_call(const CUpti_CallbackData *data, uint32_t cbid);
 /* Why the memory of the process cannot be accounted for, or NULL. Needs the context. */

@@ -308,7 +308,7 @@ GVIZ_EXPORT int gviz_is_awaiting(void) { return awaiting_injection(); }
 /* Runs after what the program gave to atexit() once CUDA was in use. Python's part, where there
  * is one, has closed the spool before, unless C code ended the process. */
 static void at_exit(void) {
-    if (spool_is_open())
+    if (spool_is_open() && !trial_stays())
         gviz_stop(EXIT_SECONDS);
 }
 
@@ -358,7 +358,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     injection_wanted = left_before_attaching = false;
     int state = atomic_load(&run_state);
     pause_finish();
-    trial_stop();
+    trial_stop(process_has_job());
     values_stop();
     visits_finish(visits_started);
     visits_started = false;
@@ -393,8 +393,11 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
         watch_stop();
         atomic_store(&run_state, STATE_IDLE);
     }
-    spool_append_one(RECORD_END, "", 0);
-    spool_close();
+    spool_append_one(RECORD_END, "last", trial_stays() ? strlen("last") : 0);
+    if (trial_stays())
+        trial_watch_end();
+    else
+        spool_close();
     process_forget();
     pthread_mutex_unlock(&control_lock);
     return state;

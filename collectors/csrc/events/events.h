@@ -68,12 +68,16 @@ struct loan {
     uint32_t graph_id, exec_id, updates;
     uint64_t flags; /* that copies are instantiated with */
     uint64_t extent_ns; /* of an instrumented copy's launch; 0: none was read yet */
+    bool settled;       /* the executable stays as it was, or is gone */
 };
 
 /* Returns NULL, or why there is none. */
 const char *lend_begin(int watch, struct loan *loan);
 /* Whether the program has not updated or destroyed it since. It waits for no lock. */
 bool lend_is_current(const struct loan *loan);
+/* The program launches no more: copies are of the executable as it is now, whatever becomes of it. Returns
+ * false where they would not be. */
+bool lend_settle(struct loan *loan);
 /* Clone the graph, edit that, instantiate it. NULL: copy_error() says why. */
 struct copy *lend_copy(const struct loan *loan, bool (*edit)(const struct level *level, const void *data),
                        const void *data);

@@ -160,6 +160,10 @@ bool followed_apply(const struct watch *watch, struct copy *copy, uint32_t updat
     return true;
 }
 
+bool followed_is_whole(const struct followed *followed) {
+    return !memchr(followed->disabled, 1, followed->count);
+}
+
 /* A node is switched on or off. What its events say of a launch in flight is not to be relied on. */
 static bool follow_enabled(struct watch *watch, size_t at, unsigned on) {
     struct copy *copy = watch->copy;

@@ -44,13 +44,31 @@ const char *lend_begin(int id, struct loan *loan) {
     return why;
 }
 
+/* With the watch's lock. */
+static bool is_current(const struct loan *loan) {
+    const struct watch *watch = loan->watch;
+    return !obstacle(watch) && watch->exec == loan->exec && watch->updates == loan->updates;
+}
+
 bool lend_is_current(const struct loan *loan) {
-    struct watch *watch = loan->watch;
-    if (pthread_mutex_trylock(&watch->lock) != 0)
+    if (loan->settled)
+        return true;
+    if (pthread_mutex_trylock(&loan->watch->lock) != 0)
         return false;
-    bool current = !obstacle(watch) && watch->exec == loan->exec && watch->updates == loan->updates;
-    pthread_mutex_unlock(&watch->lock);
+    bool current = is_current(loan);
+    pthread_mutex_unlock(&loan->watch->lock);
     return current;
+}
+
+/* Nodes that are off are so in executables alone: copies would have them on. */
+bool lend_settle(struct loan *loan) {
+    struct watch *watch = loan->watch;
+    pthread_mutex_lock(&watch->lock);
+    pthread_mutex_lock(&watch->clone_lock);
+    loan->settled = is_current(loan) && followed_is_whole(watch->followed);
+    pthread_mutex_unlock(&watch->clone_lock);
+    pthread_mutex_unlock(&watch->lock);
+    return loan->settled;
 }
 
 struct copy *lend_copy(const struct loan *loan, bool (*edit)(const struct level *level, const void *data),
@@ -66,6 +84,8 @@ struct copy *lend_copy(const struct loan *loan, bool (*edit)(const struct level 
     else
         cuda.GraphDestroy(graph);
     level_free(level);
+    if (loan->settled)
+        return copy;
     pthread_mutex_lock(&watch->lock);
     pthread_mutex_lock(&watch->clone_lock);
     bool good = copy && !obstacle(watch) && followed_apply(watch, copy, loan->updates);

@@ -108,6 +108,7 @@ void copier_forked(void);
 /* `original` as it was instantiated, and the same nodes in its clone. */
 struct followed *followed_make(const struct level *original, const struct level *clone);
 void followed_free(struct followed *followed);
+bool followed_is_whole(const struct followed *followed); /* the program has no node disabled */
 /* With the watch's clone_lock: make in a copy the updates after the first `updates`, and have it leave
  * out the nodes that the program has disabled. Returns whether the copy is as the executable is. */
 bool followed_apply(const struct watch *watch, struct copy *copy, uint32_t updates);

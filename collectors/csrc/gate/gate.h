@@ -58,6 +58,10 @@ typedef bool (*gate_filter)(uintptr_t first, uintptr_t second, uint32_t id);
 /* Another profiler begins: a library calls a function of CUPTI's, and waits until this returns. */
 typedef void (*gate_arrival)(const char *function, const char *caller);
 
+/* What is done in the process's last moment, which exits with this status. Returns whether the driver can
+ * still end in order. */
+typedef bool (*gate_last)(int status);
+
 struct gate_api {
     size_t size; /* of this structure: a later one has more at its end */
     /* Keep threads out, wait until nobody is inside, no work of a stream is in flight and no capture
@@ -94,6 +98,10 @@ struct gate_api {
     /* As run_closed, but held calls go on only after so long: for work that has to be whole before them.
      * Within a listener too, before the call. */
     enum gate_answer (*run_closed_for)(void (*work)(void *data), void *data, uint64_t limit_ns);
+    /* When the process exits: have libcuda stay until all else has run, and then do the work. For the
+     * program the driver ends when it would; gviz's own calls go through while the gate is closed. Returns
+     * false where it cannot stay. */
+    bool (*stay)(gate_last work);
 };
 
 #endif

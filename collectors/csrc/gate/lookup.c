@@ -72,6 +72,7 @@ static void forked(void) {
     marks_clear_others();
     counts_clear();
     closing_forked();
+    last_forked();
     quiet_forked();
     entries_start();
 }
@@ -86,5 +87,6 @@ __attribute__((constructor)) static void start(void) {
         return;
     marks_start();
     entries_start();
+    last_start();
     __register_atfork(NULL, NULL, forked, __dso_handle);
 }

@@ -176,6 +176,8 @@ bool object_find(const char *prefix, uintptr_t address, struct object *object) {
     return dl_iterate_phdr(visit, &search) == 1;
 }
 
+bool is_drivers_file(const char *path) { return has_prefix(file_name(path), "libcuda.so"); }
+
 bool is_of_driver_or_tool(uintptr_t address) {
     static const char *const prefixes[] = {"libcuda.so", "libcupti", "libnvidia-", "libcudadebugger",
                                            "libnvcuvid", "libnvperf", "libToolsInjection"};

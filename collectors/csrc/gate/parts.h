@@ -58,6 +58,7 @@ struct call {
     uint64_t data[3]; /* the listener's */
     bool told;
     bool made; /* by the listener */
+    bool late; /* it came after the driver's end */
 };
 
 _Static_assert(sizeof(struct entry) == ENTRY_BYTES, "ENTRY_BYTES");
@@ -169,6 +170,14 @@ void closing_forked(void);
 void closing_watch_exit(void);
 uint64_t gate_now_ns(void);
 
+/* ---- last.c: the end of the process ---------------------------------------------------------- */
+
+void last_start(void);
+void last_forked(void);
+bool last_stay(gate_last work);
+bool last_has_come(void); /* the driver has ended, for the program */
+void *last_answer(const char *name, void *real); /* what a call then is answered by */
+
 /* ---- quiet.c: work in flight and open captures ------------------------------------------------ */
 
 /* What the program has open, or NULL. `surely`: while nobody is inside, with the streams that have no
@@ -237,5 +246,6 @@ void *object_symbol(const struct object *object, const char *name);
 const char *file_name(const char *path);
 /* Whether an address is code of CUDA's own libraries or another tool's. */
 bool is_of_driver_or_tool(uintptr_t address);
+bool is_drivers_file(const char *path);
 
 #endif

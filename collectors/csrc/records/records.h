@@ -29,7 +29,7 @@
 
 enum record_type {
     RECORD_META = 1, /* JSON from Python: name, command, versions */
-    RECORD_END = 2, /* Nothing: the recording was closed in order */
+    RECORD_END = 2, /* Nothing: the recording was closed in order; or a word: it was, and trials of the process's last moment may come */
     RECORD_NOTE = 3, /* Kind, newline, a sentence for the reader of the recording */
     RECORD_COUNTER = 4, /* A number about the measuring itself: name, value, unit, method, in lines */
     RECORD_DEVICE = 10, /* A GPU */
@@ -143,6 +143,8 @@ enum trial_kind {
     TRIAL_ORDER = 6,
     TRIAL_SERIAL = 7,
     TRIAL_LAYER = 8,
+    TRIAL_OFF = 9,
+    TRIAL_HALF = 10,
 };
 
 /* Of what two copies of a graph leave in memory, whether it is the same */
@@ -159,6 +161,8 @@ enum change_kind {
     CHANGE_PRIORITY = 3,
     CHANGE_MOVE = 4,
     CHANGE_JOIN = 5,
+    CHANGE_OFF = 6,
+    CHANGE_SPIN = 7,
 };
 
 /* A thing that the black box sees while the program runs */

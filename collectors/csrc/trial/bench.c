@@ -13,16 +13,20 @@
 /* How long a launch waits until nothing is in flight. */
 #define QUIET_NS (100 * MILLISECOND_NS)
 #define POLL_NS (200000l)
+#define TRIES_OF_ALL 10
 /* Held calls go on after this: a GPU that takes so long for a slice has failed. */
 #define HELD_NS (20000 * MILLISECOND_NS)
 
 static const struct gate_api *gate;
+static __thread bool closed; /* for more than one slice */
 
 bool bench_find_gate(void) {
     gate = dlsym(RTLD_DEFAULT, "gviz_gate");
     gate = gate && gate->size >= sizeof *gate ? gate : NULL;
     return gate;
 }
+
+const struct gate_api *bench_gate(void) { return gate; }
 
 static bool make(struct bench *bench, CUcontext context) {
     if (bench->context || !cuda.StreamCreate || !kernels_load(&bench->kernels))
@@ -65,6 +69,10 @@ bool bench_close(void (*slice)(void *data), void *data, bool *never) {
     const struct timespec rest = {0, POLL_NS};
     uint64_t begin_ns = now_ns();
     *never = false;
+    if (closed) {
+        slice(data);
+        return true;
+    }
     while (!*never) {
         enum gate_answer answer = gate->run_closed_for(slice, data, HELD_NS);
         if (answer == GATE_RAN || answer == GATE_OVERRAN)
@@ -74,5 +82,19 @@ bool bench_close(void (*slice)(void *data), void *data, bool *never) {
             break;
         nanosleep(&rest, NULL);
     }
+    return false;
+}
+
+static void work_within(void *work) {
+    closed = true;
+    (*(void (**)(void))work)();
+    closed = false;
+}
+
+bool bench_close_once(void (*work)(void)) {
+    bool never = false;
+    for (int i = 0; i < TRIES_OF_ALL && !never; i++)
+        if (bench_close(work_within, &work, &never))
+            return true;
     return false;
 }

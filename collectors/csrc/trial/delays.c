@@ -180,22 +180,29 @@ size_t layers_find(const struct level *level, struct edits *layers, size_t most)
 
 /* -- in a copy -------------------------------------------------------------------------------------------- */
 
-/* What waited for the node waits for the one that spends time. */
-static bool delay(const struct level *level, const struct delays *delays, const struct arc *arcs, size_t count,
-                  size_t at, uint64_t ns) {
+CUgraphNode delays_pause(const struct level *level, const struct delays *delays, CUgraphNode after, uint64_t ns) {
     uint64_t clocks = delays->idle ? 0 : (uint64_t)((double)ns * delays->kernels->clocks_per_ns);
     void *arguments[] = {&clocks};
     const KernelParams params = {.func = delays->kernels->spin, .grid = {1, 1, 1}, .block = {1, 1, 1},
                                  .kernelParams = arguments};
-    CUgraphNode node = level->nodes[at], spin = NULL;
-    bool good = cuda.GraphAddKernelNode && cuda.GraphAddKernelNode(&spin, level->graph, &node, 1, &params) == 0;
+    CUgraphNode made = NULL;
+    bool good = cuda.GraphAddKernelNode &&
+                cuda.GraphAddKernelNode(&made, level->graph, after ? &after : NULL, after != NULL, &params) == 0;
+    return good ? made : NULL;
+}
+
+/* What waited for the node waits for the one that spends time. */
+static bool delay(const struct level *level, const struct delays *delays, const struct arc *arcs, size_t count,
+                  size_t at, uint64_t ns) {
+    CUgraphNode node = level->nodes[at], spin = delays_pause(level, delays, node, ns);
+    bool good = spin != NULL;
     for (size_t i = 0; good && i < count; i++)
         if (arcs[i].from == at)
             good = arc_remove(level, node, level->nodes[arcs[i].to]) && arc_add(level, spin, level->nodes[arcs[i].to]);
     return good;
 }
 
-static const struct trial_edit *edit_of(const struct edits *edits, uint32_t graph_id, uint32_t node_id) {
+const struct trial_edit *edit_of(const struct edits *edits, uint32_t graph_id, uint32_t node_id) {
     for (size_t i = 0; i < edits->count; i++)
         if (edits->edits[i].graph_id == graph_id && edits->edits[i].node_id == node_id)
             return &edits->edits[i];

@@ -43,10 +43,10 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static uint64_t median_launch(const struct experiment *experiment) {
+static uint64_t median_launch(const struct experiment *experiment, bool edited) {
     uint64_t ns[MOST_PAIRS];
     for (uint32_t i = 0; i < experiment->count; i++)
-        ns[i] = experiment->pairs[i].unedited_ns;
+        ns[i] = edited ? experiment->pairs[i].edited_ns : experiment->pairs[i].unedited_ns;
     qsort(ns, experiment->count, sizeof *ns, compare);
     return ns[experiment->count / 2];
 }
@@ -67,14 +67,62 @@ void experiments_plan_delays(struct experiments *these, const struct level *leve
     add_delays(these, TRIAL_LAYER, layers, layers_find(level, layers, MOST_LAYERS));
 }
 
-bool experiments_keep(struct experiments *these, enum trial_kind kind) {
-    size_t kept = 0;
-    these->delays = true; /* none are to come */
+/* -- what only the last moment allows ---------------------------------------------------------------------- */
+
+void experiments_plan_last(struct experiments *these, const struct level *level) {
+    struct edits families[MOST_FAMILIES];
+    size_t count = off_find(level, families, MOST_FAMILIES);
+    these->last = true;
+    for (size_t i = 0; i < count; i++)
+        add(these, TRIAL_OFF, families[i]);
+}
+
+/* NULL: there is none more. */
+static struct experiment *largest_gain(struct experiments *these, const bool *taken) {
+    struct experiment *best = NULL;
     for (size_t i = 0; i < these->count; i++) {
-        if (these->all[i].kind == TRIAL_CONTROL || these->all[i].kind == kind)
-            these->all[kept++] = these->all[i];
+        struct experiment *one = &these->all[i];
+        if (one->kind == TRIAL_OFF && !taken[i] && one->gain_ns && (!best || one->gain_ns > best->gain_ns))
+            best = one;
+    }
+    return best;
+}
+
+/* Pauses take half of what a launch without the family saves, each as much. */
+void experiments_plan_halves(struct experiments *these) {
+    bool taken[MOST_EXPERIMENTS] = {false};
+    struct experiment *one;
+    these->halves = true;
+    for (size_t i = 0; i < MOST_HALVES && (one = largest_gain(these, taken)); i++) {
+        struct edits halves = {0};
+        taken[one - these->all] = true;
+        for (size_t k = 0; k < one->edits.count; k++) {
+            struct trial_edit edit = one->edits.edits[k];
+            edit.kind = CHANGE_SPIN;
+            edit.value_ns = one->gain_ns / 2 / one->edits.count;
+            edits_add(&halves, edit);
+        }
+        add(these, TRIAL_HALF, halves);
+    }
+}
+
+static bool is_of_family(const struct experiment *one, const struct level *level, const char *family) {
+    const char *name = family[0] ? delays_name(level, &one->edits) : "";
+    return name && strstr(name, family);
+}
+
+bool experiments_keep(struct experiments *these, enum trial_kind kind, const struct level *level,
+                      const char *family) {
+    size_t kept = 0;
+    these->delays = these->halves = true; /* none are to come */
+    for (size_t i = 0; i < these->count; i++) {
+        const struct experiment *one = &these->all[i];
+        bool wanted = one->kind == kind && !(kept && these->all[kept - 1].kind == kind) &&
+                      is_of_family(one, level, family);
+        if (one->kind == TRIAL_CONTROL || wanted)
+            these->all[kept++] = *one;
         else
-            free(these->all[i].edits.edits);
+            free(one->edits.edits);
     }
     these->count = kept;
     return kept > 1;
@@ -97,6 +145,9 @@ static bool (*apply_of(enum trial_kind kind))(const struct level *, const void *
     case TRIAL_DELAY:
     case TRIAL_LAYER:
         return delays_apply;
+    case TRIAL_OFF:
+    case TRIAL_HALF:
+        return off_apply;
     default:
         return NULL;
     }
@@ -104,6 +155,7 @@ static bool (*apply_of(enum trial_kind kind))(const struct level *, const void *
 
 const char *experiment_prepare(struct experiment *one, const struct loan *loan, const struct kernels *kernels) {
     bool is_delay = one->kind == TRIAL_DELAY || one->kind == TRIAL_LAYER;
+    bool is_last = one->kind == TRIAL_OFF || one->kind == TRIAL_HALF;
     const struct delays idle = {&one->edits, kernels, true}, delays = {&one->edits, kernels, false};
     struct loan edited = *loan;
     edited.flags |= one->kind == TRIAL_PRIORITY ? USE_NODE_PRIORITY : 0u;
@@ -114,7 +166,7 @@ const char *experiment_prepare(struct experiment *one, const struct loan *loan, 
         one->unedited = lend_copy(loan, is_delay ? delays_apply : NULL, &idle);
     if (one->unedited || one->kind == TRIAL_EXECUTABLE)
         one->edited = lend_copy(&edited, apply_of(one->kind),
-                                is_delay ? (const void *)&delays : (const void *)&one->edits);
+                                is_delay || is_last ? (const void *)&delays : (const void *)&one->edits);
     growth_close();
     return one->edited ? NULL : copy_error()[0] ? copy_error() : "a copy with this edit could not be made";
 }
@@ -137,8 +189,11 @@ void experiment_drop(struct experiment *one) {
 
 void experiments_next(struct experiments *these) {
     struct experiment *one = &these->all[these->at++];
+    uint64_t unedited_ns = one->count ? median_launch(one, false) : 0;
+    uint64_t edited_ns = one->count ? median_launch(one, true) : 0;
     if (one->kind == TRIAL_EXECUTABLE && one->count)
-        these->launch_ns = median_launch(one);
+        these->launch_ns = unedited_ns;
+    one->gain_ns = unedited_ns > edited_ns ? unedited_ns - edited_ns : 0;
     these->varies = these->varies || (one->kind < TRIAL_IMPLIED && one->results == TRIAL_DIFFERENT);
     experiment_drop(one);
 }

@@ -93,8 +93,19 @@ size_t delays_find(const struct level *level, struct edits *families, size_t mos
 const char *delays_name(const struct level *level, const struct edits *edits);
 /* Kernels of some of the blocks that repeat, spread evenly, at most `most`. */
 size_t layers_find(const struct level *level, struct edits *layers, size_t most);
+/* A node that spends time, behind another unless NULL; NULL: it cannot be made. */
+CUgraphNode delays_pause(const struct level *level, const struct delays *delays, CUgraphNode after, uint64_t ns);
+/* That of a node; NULL: it has none. */
+const struct trial_edit *edit_of(const struct edits *edits, uint32_t graph_id, uint32_t node_id);
 /* `data` is a struct delays. */
 bool delays_apply(const struct level *level, const void *data);
+
+/* ---- off.c: kernels left out, or replaced by pauses --------------------------------------------- */
+
+/* Of the families that delays_find finds those that may be; returns how many. */
+size_t off_find(const struct level *level, struct edits *families, size_t most);
+/* `data` is a struct delays. */
+bool off_apply(const struct level *level, const void *data);
 
 /* ---- slice.c: launches of a trial, behind the closed gate -------------------------------------------- */
 
@@ -110,17 +121,20 @@ struct experiment {
     bool warm; /* its first pair was launched, and its results are known */
     enum trial_results results;
     uint64_t begin_ns, held_ns;
+    uint64_t gain_ns; /* median, once it was made */
 };
 /* ---- experiments.c: what is tried of a graph ------------------------------------------------------------ */
 
 #define MOST_FAMILIES 6
 #define MOST_LAYERS 4
-#define MOST_EXPERIMENTS (6 + MOST_FAMILIES + MOST_LAYERS)
+#define MOST_HALVES 5
+#define MOST_EXPERIMENTS (6 + MOST_FAMILIES + MOST_LAYERS + MOST_FAMILIES + MOST_HALVES)
 
 struct experiments {
     struct experiment all[MOST_EXPERIMENTS];
     size_t count, at;
     bool planned, delays; /* those without delays are there; those with, too */
+    bool last, halves;    /* those of the last moment; of these, what needs the gains of others */
     bool varies;          /* launches of the same leave other results */
     uint64_t launch_ns;   /* of the program's executable; 0: not known yet */
 };
@@ -128,8 +142,13 @@ struct experiments {
 /* Plan what needs no times; then delays, once launch_ns is known. */
 void experiments_plan(struct experiments *these, const struct loan *loan);
 void experiments_plan_delays(struct experiments *these, const struct level *level);
-/* The control and those of one kind alone. Returns whether there are any of that. */
-bool experiments_keep(struct experiments *these, enum trial_kind kind);
+/* Plan what only the last moment allows: families left out; then halves of those that gained most. */
+void experiments_plan_last(struct experiments *these, const struct level *level);
+void experiments_plan_halves(struct experiments *these);
+/* The control and those of one kind alone; of families the largest whose name contains `family`. Returns
+ * whether there are any of that kind. */
+bool experiments_keep(struct experiments *these, enum trial_kind kind, const struct level *level,
+                      const char *family);
 /* NULL: all were made. */
 struct experiment *experiments_current(struct experiments *these);
 void experiments_next(struct experiments *these);
@@ -137,6 +156,21 @@ void experiments_free(struct experiments *these);
 /* Make its copies, where they are not there. Returns NULL, or why not. */
 const char *experiment_prepare(struct experiment *one, const struct loan *loan, const struct kernels *kernels);
 void experiment_drop(struct experiment *one); /* to be made from its beginning */
+
+/* ---- trial.c: what is tried in the process's last moment -------------------------------------------- */
+
+/* Keep the graphs for which there is something to try. Returns whether there are any. */
+bool tries_keep(void);
+void tries_refuse(const char *why);
+/* Behind the closed gate; as long as it may go on. */
+void tries_make(bool (*go_on)(void));
+bool tries_lost_context(void);
+void tries_hang(void); /* what is being tried does not end: say so, and that all is over */
+
+/* ---- last.c: the last moment ---- */
+
+bool last_begin(void);
+void last_abandon(void);
 
 /* ---- one slice of an experiment ---- */
 
@@ -146,6 +180,7 @@ struct slice_work {
     struct experiment *experiment;
     uint64_t saved_bytes;
     bool stale;      /* the program has updated its executable */
+    bool failed;     /* a launch failed */
     const char *why; /* nothing more is to be tried */
 };
 /* For bench_close; `data` is a struct slice_work. */

@@ -40,6 +40,7 @@ static void warm_up(struct slice_work *work, struct saved *memory, uint64_t *roo
     for (size_t i = 0; i < memory->count; i++)
         room[i] = memory->sums[i];
     good = good && launch_summed(work, memory, experiment->edited, room, &ns[1]);
+    work->failed = !good;
     if (!good)
         work->why = failed;
     else if (ns[0] > LONGEST_LAUNCH_NS)
@@ -56,6 +57,7 @@ static void launch_pair(struct slice_work *work, struct saved *memory) {
         bool edited = edited_first == (i == 0);
         ns[edited] = launch(work, edited ? experiment->edited : experiment->unedited);
         if (!saved_restore(memory, false) || !ns[edited]) {
+            work->failed = true;
             work->why = failed;
             return;
         }
@@ -111,7 +113,8 @@ void slice_run(void *data) {
     if (!work->bench->kernels.clocks_per_ns)
         measure_clock(work->bench);
     launch_pairs(work, &memory, begin_ns);
-    if (!saved_undo(&memory, &work->bench->kernels) && !saved_undo(&memory, &work->bench->kernels))
+    bool over = work->failed && experiment->kind >= TRIAL_OFF; /* nobody needs the memory any more */
+    if (!over && !saved_undo(&memory, &work->bench->kernels) && !saved_undo(&memory, &work->bench->kernels))
         work->why = "memory could not be restored";
     saved_free(&memory);
     experiment->begin_ns = experiment->begin_ns ? experiment->begin_ns : begun_ns;

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char ended[] = "the program ended before it was tried";
 static const char budget[] = "its budget (--trial-budget) was spent";
 
 /* Of an experiment that the program asked for (gviz.try_edits): its pairs, or why there are none. */
 struct answer {
     enum trial_kind kind;
+    const char *family; /* what its kernels' name contains; empty: the edit is of no family */
     struct trial_pair *pairs;
     uint32_t count, results;
     char why[256];
@@ -22,6 +24,9 @@ struct tried {
     struct subject of;
     struct experiments experiments;
     struct answer *answer; /* NULL: all is tried, between launches */
+    bool timed, refused;   /* its executable; as a whole */
+    bool last;             /* it is to be tried in the process's last moment */
+    char name[160];        /* then, of the experiment that is made; empty: its kind says it */
 };
 
 GVIZ_LOCK(lock);
@@ -35,14 +40,17 @@ static void refuse(struct tried *subject, enum trial_kind kind, const char *why)
     struct trial_refused_record record = {subject->of.loan.graph_id, exec_id, kind, 0};
     struct slice slices[] = {{&record, sizeof record}, {why, strlen(why)}};
     spool_append(RECORD_TRIAL_REFUSED, slices, 2);
+    subject->refused = subject->refused || kind == TRIAL_ANY;
     if (subject->answer)
         snprintf(subject->answer->why, sizeof subject->answer->why, "%s", why);
 }
 
-static void write(const struct tried *subject, const struct experiment *experiment, uint64_t saved_bytes) {
-    bool tested = experiment->kind < TRIAL_IMPLIED || !subject->experiments.varies;
+static void write(struct tried *subject, const struct experiment *experiment, uint64_t saved_bytes) {
+    enum trial_kind kind = experiment->kind;
+    bool tested = kind < TRIAL_IMPLIED || (kind < TRIAL_OFF && !subject->experiments.varies);
+    subject->timed = subject->timed || kind == TRIAL_EXECUTABLE;
     struct trial_record record = {
-        .graph_id = subject->of.loan.graph_id, .exec_id = subject->of.loan.exec_id, .kind = experiment->kind,
+        .graph_id = subject->of.loan.graph_id, .exec_id = subject->of.loan.exec_id, .kind = kind,
         .results = tested ? experiment->results : TRIAL_NOT_TESTED, .edits = (uint32_t)experiment->edits.count,
         .pairs = experiment->count, .begin_ns = experiment->begin_ns, .held_ns = experiment->held_ns,
         .saved_bytes = saved_bytes};
@@ -51,7 +59,7 @@ static void write(const struct tried *subject, const struct experiment *experime
                              {experiment->pairs, experiment->count * sizeof(struct trial_pair)}};
     spool_append(RECORD_TRIAL, slices, 3);
     struct answer *answer = subject->answer;
-    if (answer && answer->kind == experiment->kind) {
+    if (answer && answer->kind == kind) {
         memcpy(answer->pairs, experiment->pairs, experiment->count * sizeof *answer->pairs);
         answer->count = experiment->count;
         answer->results = record.results;
@@ -75,6 +83,16 @@ static void finish(struct tried *subject, enum trial_kind kind, const char *why)
     subject->of.over = true;
 }
 
+/* What an experiment was not reached before, in words; empty: its kind says it. */
+static void name_left(const struct tried *subject, const struct experiment *one, char *text, size_t size) {
+    const char *what = one->kind == TRIAL_OFF ? "a launch without" : one->kind == TRIAL_HALF ? "half of"
+                     : one->kind == TRIAL_DELAY ? "delays behind" : NULL;
+    const char *name = what ? delays_name(subject->of.loan.level, &one->edits) : NULL;
+    text[0] = 0;
+    if (name)
+        snprintf(text, size, "%s %.120s", what, name);
+}
+
 /* Name what is left. */
 static void spend(struct tried *subject) {
     struct experiments *these = &subject->experiments;
@@ -82,12 +100,21 @@ static void spend(struct tried *subject) {
         experiments_plan_delays(these, subject->of.loan.level);
     bool begun = experiments_current(these);
     for (struct experiment *one; (one = experiments_current(these)); experiments_next(these)) {
-        char why[256];
-        const char *name = one->kind == TRIAL_DELAY ? delays_name(subject->of.loan.level, &one->edits) : NULL;
-        snprintf(why, sizeof why, name ? "%s before delays behind %.120s" : "%s", budget, name);
+        char why[256], name[160];
+        name_left(subject, one, name, sizeof name);
+        snprintf(why, sizeof why, name[0] ? "%s before %s" : "%s", budget, name);
         refuse(subject, one->kind, why);
     }
     finish(subject, TRIAL_ANY, begun ? NULL : budget);
+}
+
+static const char *keep_asked(struct experiments *these, const struct level *level, const struct answer *answer) {
+    if (answer->kind == TRIAL_OFF)
+        experiments_plan_last(these, level);
+    if (experiments_keep(these, answer->kind, level, answer->family))
+        return NULL;
+    return answer->kind == TRIAL_OFF ? "none of its largest kernel families that may be left out has this name"
+                                     : "the graph has nothing that this edit changes";
 }
 
 /* Returns whether its experiments can be made now; else it is over, or a later launch tries again. */
@@ -105,8 +132,8 @@ static bool begin(struct tried *subject) {
         why = graph_obstacle(subject->of.loan.level);
     if (!why && !subject->experiments.planned)
         experiments_plan(&subject->experiments, &subject->of.loan);
-    if (!why && subject->answer && !experiments_keep(&subject->experiments, subject->answer->kind))
-        why = "the graph has nothing that this edit changes";
+    if (!why && subject->answer)
+        why = keep_asked(&subject->experiments, subject->of.loan.level, subject->answer);
     if (why)
         finish(subject, TRIAL_ANY, why);
     return !why;
@@ -120,6 +147,10 @@ static void go_on(struct tried *subject) {
     experiments_next(these);
     if (!experiments_current(these) && !these->delays && all.bench.kernels.clocks_per_ns)
         experiments_plan_delays(these, subject->of.loan.level);
+    if (subject->last && !experiments_current(these) && !these->last)
+        experiments_plan_last(these, subject->of.loan.level);
+    if (these->last && !experiments_current(these) && !these->halves)
+        experiments_plan_halves(these);
     if (!experiments_current(these))
         finish(subject, TRIAL_ANY, NULL);
 }
@@ -129,12 +160,27 @@ static bool prepare(struct tried *subject) {
     while (!subject->of.over) {
         struct experiment *one = experiments_current(&subject->experiments);
         const char *why = experiment_prepare(one, &subject->of.loan, &all.bench.kernels);
+        if (subject->last || subject->answer)
+            name_left(subject, one, subject->name, sizeof subject->name);
         if (!why)
             return true;
         refuse(subject, one->kind, why);
         go_on(subject);
     }
     return false;
+}
+
+static bool context_lost; /* by what was tried in the last moment */
+
+/* An experiment of the last moment went wrong: nothing more is to be tried. */
+static void end_of_context(struct tried *subject, const char *how) {
+    struct experiment *one = experiments_current(&subject->experiments);
+    char why[256];
+    snprintf(why, sizeof why, "%s %s, and with it the GPU's context was lost",
+             subject->name[0] ? subject->name : "it", how);
+    context_lost = true;
+    refuse(subject, one->kind, why);
+    subject->of.over = true;
 }
 
 static void after_slice(struct tried *subject, const struct slice_work *work) {
@@ -144,7 +190,9 @@ static void after_slice(struct tried *subject, const struct slice_work *work) {
         give_back(subject);
         why = subject_stale(&subject->of);
     }
-    if (why) {
+    if (work->failed && experiment->kind >= TRIAL_OFF) {
+        end_of_context(subject, "failed");
+    } else if (why) {
         finish(subject, TRIAL_ANY, why);
     } else if (!work->stale && experiment->count == MOST_PAIRS) {
         write(subject, experiment, work->saved_bytes);
@@ -186,10 +234,10 @@ static void make_now(CUgraphExec exec, struct answer *answer) {
 }
 
 /* For Python: `pairs` has room for MOST_PAIRS; valid until the thread calls again. NULL: it was tried. */
-GVIZ_EXPORT const char *gviz_try(CUgraphExec exec, uint32_t kind, struct trial_pair *pairs, uint32_t *count,
-                                 uint32_t *results) {
+GVIZ_EXPORT const char *gviz_try(CUgraphExec exec, uint32_t kind, const char *family, struct trial_pair *pairs,
+                                 uint32_t *count, uint32_t *results) {
     static __thread struct answer answer;
-    answer = (struct answer){.kind = (enum trial_kind)kind, .pairs = pairs};
+    answer = (struct answer){.kind = (enum trial_kind)kind, .family = family, .pairs = pairs};
     *count = *results = 0;
     if (!atomic_load(&all.on))
         return "trials need the gate from the program's start: run it with 'gviz run --trials'";
@@ -204,6 +252,83 @@ GVIZ_EXPORT const char *gviz_try(CUgraphExec exec, uint32_t kind, struct trial_p
     *count = answer.count;
     *results = answer.results;
     return answer.count ? NULL : answer.why;
+}
+
+/* -- in the process's last moment ------------------------------------------------------------------------------ */
+
+static struct tried *current;
+
+/* Whether a subject is one for it. Its loan is as the executable is now. */
+static bool keep(struct tried *subject) {
+    const char *why = NULL;
+    bool begun = !subject->of.over;
+    if (!subject->timed || subject->refused)
+        return false;
+    if (!subject->of.lent)
+        why = lend_begin(subject->of.watch, &subject->of.loan);
+    subject->of.lent = subject->of.lent || !why;
+    if (why || !lend_settle(&subject->of.loan)) {
+        give_back(subject);
+        return false;
+    }
+    struct experiments *these = &subject->experiments;
+    these->planned = true;
+    these->delays = these->delays || !begun;
+    subject->of.over = false;
+    subject->last = true;
+    if (!experiments_current(these))
+        experiments_plan_last(these, subject->of.loan.level);
+    if (!experiments_current(these))
+        finish(subject, TRIAL_ANY, NULL);
+    return !subject->of.over;
+}
+
+bool tries_keep(void) {
+    bool any = false;
+    CUcontext popped;
+    pthread_mutex_lock(&lock);
+    bool in_context = all.bench.context && cuda.CtxPushCurrent(all.bench.context) == 0;
+    for (struct subject *one = all.first; one && in_context; one = one->next) {
+        struct tried *subject = (struct tried *)one;
+        bool kept = keep(subject);
+        if (!kept && !one->over)
+            finish(subject, TRIAL_ANY, ended);
+        any = any || kept;
+    }
+    if (in_context)
+        cuda.CtxPopCurrent(&popped);
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+void tries_refuse(const char *why) {
+    pthread_mutex_lock(&lock);
+    for (struct subject *one = all.first; one; one = one->next) {
+        struct tried *subject = (struct tried *)one;
+        if (!subject->of.over && subject->last)
+            finish(subject, TRIAL_OFF, why);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void tries_make(bool (*go_on)(void)) {
+    CUcontext popped;
+    for (struct subject *one = all.first; one; one = one->next) {
+        if (one->over || context_lost || cuda.CtxPushCurrent(one->loan.context) != 0)
+            continue;
+        current = (struct tried *)one;
+        while (!one->over && go_on())
+            subject_once(&all, one);
+        current = NULL;
+        cuda.CtxPopCurrent(&popped);
+    }
+}
+
+bool tries_lost_context(void) { return context_lost; }
+
+void tries_hang(void) {
+    if (current)
+        end_of_context(current, "did not end");
 }
 
 /* -- on and off ---------------------------------------------------------------------------------------------- */
@@ -235,9 +360,15 @@ void trial_start(void) {
 }
 
 /* Of what was begun it is said that it did not end. */
-void trial_stop(void) {
+void trial_stop(bool exits) {
+    bool stays = exits && atomic_load(&all.on) && tries_keep() && last_begin();
+    if (stays) {
+        atomic_store(&all.on, false);
+        return;
+    }
+    tries_refuse("the driver cannot stay to the end of this process");
     atomic_store(&memory_watched, false);
-    subjects_stop(&all, "the program ended before it was tried");
+    subjects_stop(&all, ended);
 }
 
 void trial_context_ends(CUcontext context) {
@@ -251,5 +382,6 @@ void trial_destroyed(CUgraphExec exec) {
 /* In a forked child: what there is belongs to the parent. */
 void trial_abandon(void) {
     atomic_store(&memory_watched, false);
+    last_abandon();
     subjects_abandon(&all);
 }

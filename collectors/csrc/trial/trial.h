@@ -16,7 +16,12 @@
  * memory and modules are kept from then on. */
 void trial_watch_memory(void);
 void trial_start(void); /* after that */
-void trial_stop(void);
+/* `exits`: the process is about to, and what may break it is tried last of all. */
+void trial_stop(bool exits);
+/* Watch what the program gives back from now on, after it has been told of last. */
+void trial_watch_end(void);
+/* Whether something is to be tried in the last moment: the spool stays open for it, and is closed then. */
+bool trial_stays(void);
 void trial_abandon(void); /* after fork() */
 /* A call that was kept (calls_keep), before and after it is made. */
 void trial_call(const CUpti_CallbackData *data, uint32_t cbid);
@@ -59,12 +64,15 @@ struct bench {
 };
 /* Whether there is one; slices need it. Not within a call of the driver. */
 bool bench_find_gate(void);
+const struct gate_api *bench_gate(void); /* NULL: there is none */
 bool bench_ready(struct bench *bench, CUcontext context);
 void bench_end(struct bench *bench);
 /* Launch and wait. Returns the time between two events around the launch, 0: it failed. */
 uint64_t bench_launch(const struct bench *bench, CUgraphExec exec);
 /* Do a slice as soon as nothing is in flight. Returns whether it was done; `never`: nor will it be. */
 bool bench_close(void (*slice)(void *data), void *data, bool *never);
+/* Do all slices that `work` makes within one closure. Returns false where nothing was done. */
+bool bench_close_once(void (*work)(void));
 
 /* ---- subject.c: executables that slices are about, from one launch of the program to the next ----------- */
 

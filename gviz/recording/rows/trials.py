@@ -25,7 +25,9 @@ class GraphTrial:
         "implied (without dependencies that others imply), priority (instantiated so that "
         "priorities of nodes count), order (nodes on the longest ways created first), serial (all "
         "nodes in one chain), delay (behind the nodes of a kernel family), layer (behind those of "
-        "a block that repeats), or any: none was tried"
+        "a block that repeats), off (without the nodes of a kernel family, tried when the program "
+        "had ended), half (with pauses of half of what that saved in their place), or any: none "
+        "was tried"
     )
     count: int = column("pairs of launches; 0: it was refused", default=0)
     unedited_ns: float | None = column(
@@ -57,7 +59,7 @@ class GraphTrialEdit:
     position: int = column("from 0")
     kind: str = column(
         "cut or join (of a dependency), move (in the order of creation), priority (that counts), "
-        "or delay (behind a node)"
+        "delay (behind a node), off, or spin (a pause in its place)"
     )
     graph_id: int = column("the level that holds the node", key="graph")
     node_id: int = column("the node; of a dependency, that which is waited for")
@@ -65,4 +67,4 @@ class GraphTrialEdit:
         "of a dependency, the node that waits; of an order, the one that is created next",
         default=None,
     )
-    value_ns: int | None = column("of a delay, how long", default=None)
+    value_ns: int | None = column("of a delay or a spin, how long", default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gviz.model import TrialSummary, edit_words
+from gviz.model import HALF_TRIAL, OFF_TRIAL, TrialSummary, edit_words
 from gviz.recording import GraphTrial
 from gviz.report.document import Sentence, measured_text, ns, results_text, say, share
 from gviz.text import counted
@@ -23,6 +23,8 @@ _KINDS = {
     "order": "another order of creation",
     "serial": "all nodes in one chain",
     "layer": "delays of layers",
+    "off": "kernels left out",
+    "half": "kernels in half of their time",
 }
 
 
@@ -31,7 +33,8 @@ def trial_sentences(trials: Sequence[TrialSummary]) -> Iterator[Sentence]:
     made = [one for one in trials if one.trial.refusal is None]
     edited = [one for one in made if edit_words(one.trial.kind, one.edited_count)]
     delayed = [one for one in made if one.slope is not None]
-    for found, sentence in ((edited, _edited), (delayed, _delay)):
+    left_out = [one for one in made if one.trial.kind in (OFF_TRIAL, HALF_TRIAL)]
+    for found, sentence in ((edited, _edited), (delayed, _delay), (left_out, _left_out)):
         yield from map(sentence, sorted(found, key=lambda one: -abs(one.trial.gain_ns or 0)))
     for one in made:
         yield from _control(one.trial)
@@ -69,6 +72,14 @@ def _delay(one: TrialSummary) -> Sentence:
         share(one.slope), " of itself: delays of ", ns(one.delay_ns),
         " made the launch longer by ", lengthened, ".",
     )  # fmt: skip
+
+
+def _left_out(one: TrialSummary) -> Sentence:
+    trial = one.trial
+    form = "Without {}" if trial.kind == OFF_TRIAL else "With pauses of half the time that {} saved"
+    text = measured_text(trial.gain_ns or 0.0, trial.low_ns or 0.0, trial.high_ns or 0.0)
+    what = form.format(f"{one.name} ({counted(one.edited_count, 'node')})")
+    return say(f"{what}: {text} per launch, tried when the program had ended.")
 
 
 def _control(trial: GraphTrial) -> Iterator[Sentence]:

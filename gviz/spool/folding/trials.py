@@ -27,6 +27,8 @@ _Slice = TypeVar("_Slice", bound=MadeTrial | TrialRefusedRecord | MadeReading | 
 
 #: Changes that are about two nodes.
 _OF_TWO = (ChangeKind.CUT, ChangeKind.JOIN, ChangeKind.MOVE)
+#: Changes that have a length.
+_TIMED = (ChangeKind.DELAY, ChangeKind.SPIN)
 
 
 def _levels(graphs: Graphs) -> dict[int | None, int]:
@@ -109,7 +111,7 @@ def _edits(
             graph_id=graph_id,
             node_id=int(edit["node_id"]),
             to_node_id=int(edit["to_node_id"]) if kind in _OF_TWO else None,
-            value_ns=int(edit["value_ns"]) if kind == ChangeKind.DELAY else None,
+            value_ns=int(edit["value_ns"]) if kind in _TIMED else None,
         )
         position += 1
 

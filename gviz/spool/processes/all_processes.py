@@ -47,7 +47,7 @@ class ProcessSpool:
 
     def read(self, progress: Progress = NO_PROGRESS) -> None:
         """Take in what was appended since the last call."""
-        if self.failure is not None or self.contents.ended:
+        if self.failure is not None or self.contents.closed:
             return
         try:
             self._reader = self._reader or SpoolReader(self.directory)
@@ -89,7 +89,7 @@ class ProcessSpool:
     def may_grow(self) -> bool:
         """Return whether its process may still append."""
         host = self.contents.metadata.get("host", socket.gethostname())
-        return not self.contents.ended and host == socket.gethostname() and self.owner.is_running()
+        return not self.contents.closed and host == socket.gethostname() and self.owner.is_running()
 
     @property
     def has_records(self) -> bool:

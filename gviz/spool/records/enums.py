@@ -49,6 +49,8 @@ class TrialKind(IntEnum):
     ORDER = 6
     SERIAL = 7
     LAYER = 8
+    OFF = 9  # without the nodes of a kernel family
+    HALF = 10  # with pauses of half their time in their place
 
 
 class TrialResults(IntEnum):
@@ -83,6 +85,8 @@ class ChangeKind(IntEnum):
     PRIORITY = 3
     MOVE = 4
     JOIN = 5
+    OFF = 6
+    SPIN = 7  # a pause in its place
 
 
 class FaultKind(IntEnum):

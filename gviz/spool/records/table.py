@@ -229,7 +229,8 @@ LAYOUTS: dict[RecordType, Layout[Any]] = {
 #: What the types of record hold that are text alone.
 TEXTS: dict[RecordType, str] = {
     RecordType.META: "JSON from Python: name, command, versions",
-    RecordType.END: "Nothing: the recording was closed in order",
+    RecordType.END: "Nothing: the recording was closed in order; or a word: it was, and trials "
+    "of the process's last moment may come",
     RecordType.NOTE: "Kind, newline, a sentence for the reader of the recording",
     RecordType.COUNTER: "A number about the measuring itself: name, value, unit, method, in lines",
     RecordType.STACK: "JSON from Python: a stack's number and its frames",

@@ -73,6 +73,8 @@ class Contents:
 
     metadata: dict[str, Any] = field(default_factory=dict)
     ended: bool = False
+    #: Ended, with nothing to come in the process's last moment.
+    closed: bool = False
     #: Why collecting stopped before its end; "" when it did not.
     stopped: str = ""
     notes: list[tuple[str, str]] = field(default_factory=list)
@@ -215,7 +217,7 @@ def _meta(c: Contents, p: bytes) -> None:
 
 
 def _end(c: Contents, p: bytes) -> None:
-    c.ended = True
+    c.ended, c.closed = True, not p
 
 
 def _stopped(c: Contents, p: bytes) -> None:

@@ -39,7 +39,13 @@ EXPORT void driver_work(uint64_t ns) { busy_until_ns = now_ns() + ns; }
 EXPORT int driver_waits(void) { return waits; }
 EXPORT int driver_queries(void) { return queries; }
 
-EXPORT CUresult cuInit(unsigned flags) { return flags == 0 ? 0 : 1; }
+/* As libcuda does: from its handler on, which was left when it was loaded, calls find it ended. */
+static atomic_int ended;
+static void end(void) { ended = 1; }
+__attribute__((constructor)) static void begin(void) { atexit(end); }
+EXPORT int driver_ended(void) { return ended; }
+
+EXPORT CUresult cuInit(unsigned flags) { return ended ? 4 : flags == 0 ? 0 : 1; }
 
 EXPORT CUresult cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                unsigned by, unsigned bz, unsigned shared, void *stream,

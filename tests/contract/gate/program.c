@@ -545,6 +545,47 @@ static int exits(void) {
     return 1;
 }
 
+/* -- the last moment -------------------------------------------------------------------------------- */
+
+static int (*driver_ended)(void), (*initialize)(unsigned);
+
+static void begun_before(void) { printf("registered before the driver: %d\n", initialize(0)); }
+static void begun_after(void) { printf("registered after it: %d\n", initialize(0)); }
+__attribute__((destructor)) static void destruct(void) {
+    if (initialize)
+        printf("destructor: %d\n", initialize(0));
+}
+
+static void call_driver(void *result) { *(int *)result = initialize(0); }
+
+static bool work_at_last(int status) {
+    int outside = initialize(0), inside = -1;
+    CHECK(gate->run_closed(call_driver, &inside) == GATE_RAN);
+    printf("last, of status %d: %d, %d by the gate, ended %d\n", status, outside, inside, driver_ended());
+    return true;
+}
+
+static int stays(void) {
+    atexit(begun_before);
+    start();
+    *(void **)&driver_ended = symbol("driver_ended");
+    *(void **)&initialize = symbol("cuInit");
+    atexit(begun_after);
+    CHECK(gate->stay(work_at_last));
+    if (fork() == 0)
+        exit(0); /* a child's end is its own */
+    wait(NULL);
+    return 3;
+}
+
+/* Not asked to stay, the driver ends when it does. */
+static int leaves(void) {
+    atexit(begun_before);
+    start();
+    *(void **)&initialize = symbol("cuInit");
+    return 3;
+}
+
 /* -- telling, and what passes --------------------------------------------------------------------- */
 
 #define TELLERS 4
@@ -693,8 +734,8 @@ int main(int count, char **values) {
         {"plain", plain}, {"convention", convention}, {"lookups", lookups}, {"deepbind", deepbind}, {"jumps", jumps},
         {"short threads", short_threads}, {"threads that end inside", threads_that_end_inside},
         {"storm", storm}, {"forks", forks}, {"waits", waits}, {"polls", polls},
-        {"full queues", full_queues}, {"overrun", overrun}, {"constructors", constructors}, {"exits", exits}, {"filters", filters},
-        {"cost", cost},
+        {"full queues", full_queues}, {"overrun", overrun}, {"constructors", constructors}, {"exits", exits},
+        {"filters", filters}, {"cost", cost}, {"stays", stays}, {"leaves", leaves},
     };
     if (count == 3)
         return without_membarrier(values[0], values[2]);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
+from planned_recordings import Plan, Planned, PlannedTrial, chain_edges, in_a_row, subject_of
 
 from gviz.analysis import GraphSubject, rank_parts
 from gviz.analysis.results import part_gains
@@ -55,6 +55,18 @@ def test_edit_of_a_chain_brings_its_time(
 ) -> None:
     found = asked(chain(5_000, 5_000, 5_000, 5_000), tmp_path)
     assert gain(found, **edits) == pytest.approx(expected)
+
+
+def test_nodes_that_were_left_out_have_what_was_measured(tmp_path: Path) -> None:
+    plan = chain(5_000, 5_000, 5_000, 5_000)
+    plan.trials = [PlannedTrial("off", 8_000.0, [(1, None, None), (2, None, None)])]
+    found = asked(plan, tmp_path)
+    both, one = (found.ask([parse_edit(EditKind.OFF, text)]) for text in ("1-2", "1"))
+    assert (both.how, both.gain_ns, both.low_ns, both.high_ns) == ("measured", 8e3, 7.2e3, 8.8e3)
+    assert both.changed_ns == both.launch_ns - 8_000.0
+    assert one.how == "estimated"
+    half = found.ask([parse_edit(EditKind.SCALE, "1-2=0.5")])
+    assert half.how == "estimated"
 
 
 def test_cut_dependency_lets_nodes_run_side_by_side(tmp_path: Path) -> None:

@@ -143,8 +143,8 @@ def _add_slices(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="try edits of graphs in front of launches, on copies and undone: dependencies that "
         "others imply are left out, nodes stand in another order, in one chain or by priority, "
-        "kernel families and layers are delayed; the recording says what each saves, or why it "
-        "was not tried",
+        "kernel families and layers are delayed; when the program has ended, families are left "
+        "out; the recording says what each saves, or why it was not tried",
     )
     parser.add_argument(
         "--trial-budget",

@@ -60,6 +60,18 @@ def test_delays_say_what_a_saving_brings_most_telling_first() -> None:
     assert text.index("gemm") < text.index("norm")
 
 
+def test_kernels_left_out_are_named_with_what_a_launch_saves() -> None:
+    off = TrialSummary(made("off", 16_000.0, results="not tested"), 80, "gemm", None, None)
+    half = TrialSummary(made("half", 9_000.0, results="not tested"), 80, "gemm", None, None)
+    text = stated(half, off)
+    assert (
+        "Without gemm (80 nodes): measured −16.0 µs (−18.0 to −13.0 µs) per launch, tried" in text
+    )
+    assert "With pauses of half the time that gemm (80 nodes) saved: measured −9.00 µs" in text
+    assert text.index("Without") < text.index("With pauses")
+    assert "results" not in text
+
+
 def test_copies_that_differ_from_each_other_or_the_executable_are_named() -> None:
     quiet = stated(plain(made("control", 3_000.0)), plain(made("executable", 12_000.0)))
     assert quiet == ""

@@ -1,0 +1,115 @@
+"""Trials in a process's last moment: kernels left out, and that nothing of the program changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from contract.backend import Backend
+from contract.test_trials import CHAIN, SUMS, run_plain_and_tried, trials_of
+
+from gviz.recording import rows
+
+#: Kernels that others depend on: what reads memory that nobody wrote faults, or waits for ever. Its
+#: own handlers, destructors and exit code are the program's, whatever the last moment brings.
+ENDS = f"""{SUMS}
+import atexit, ctypes
+from contract.driver import Arguments
+class Late:
+    def __del__(self, write=os.write):
+        write(1, b"destructor\\n")
+late = Late()
+atexit.register(lambda: print("handler"))
+word = cuda.allocate(8)
+entries = "".join(
+    f".visible .entry {{name}}(.param .u64 at) {{{{ ret; }}}}\\n"
+    for name in ("put", "look_up", "await")
+)
+module = cuda.load_module(
+    (".version 7.0\\n.target sm_50\\n" + entries).encode(), [b"put", b"look_up", b"await"]
+)
+def add_kernel(name):
+    given = Arguments(ctypes.c_ulonglong(word))
+    nodes.append(cuda.add_kernel(graph, [nodes[-1]], name, given))
+def add_reset(value):
+    nodes.append(cuda.add_memset(graph, [nodes[-1]], word, value, 2))
+"""
+#: What a program gives back when its handlers have run; `late` is called then.
+GIVING = """
+class Giving:
+    def __del__(self):
+        late(cuda)
+giving = Giving()
+"""
+LAST = "ctypes.CDLL(None).puts(b'end of the script')\nsys.exit(7)\n"
+
+
+def found(fake: Backend, folder: Path, text: str, *options: str) -> list[rows.GraphTrial]:
+    """Run a program that must go on as without trials; return those of the last moment."""
+    script = f"{ENDS}{text}launches(cuda.instantiate(graph), 120)\nreport()\n{LAST}"
+    _, recording = run_plain_and_tried(fake, folder, script, *options, code=7)
+    with recording:
+        return trials_of(recording, last=True)
+
+
+def test_families_are_left_out_and_halved_when_all_has_ended(fake: Backend, tmp_path: Path) -> None:
+    made = found(fake, tmp_path, CHAIN)
+    assert [(t.kind, t.refusal) for t in made] == [("off", None), ("half", None)]
+    off, half = made
+    assert off.gain_ns is not None
+    assert half.gain_ns is not None
+    # A launch of nothing: the four kernels were all of it.
+    assert off.edited_ns is not None
+    assert off.unedited_ns is not None
+    assert off.edited_ns < 0.5 * off.unedited_ns
+    assert half.gain_ns == pytest.approx(off.gain_ns / 2, rel=0.25)
+
+
+def test_index_that_nobody_makes_costs_the_context_and_nothing_else(
+    fake: Backend, tmp_path: Path
+) -> None:
+    made = found(
+        fake, tmp_path, f"{CHAIN}add_reset(0xFFFFFFFF)\nadd_kernel('put')\nadd_kernel('look_up')\n"
+    )
+    assert [t.refusal for t in made if t.refusal] == [
+        "a launch without put failed, and with it the GPU's context was lost"
+    ]
+
+
+def test_kernel_that_waits_for_what_is_left_out_is_left_behind(
+    fake: Backend, tmp_path: Path
+) -> None:
+    made = found(fake, tmp_path, f"{CHAIN}add_reset(0)\nadd_kernel('put')\nadd_kernel('await')\n")
+    assert [t.refusal for t in made if t.refusal] == [
+        "a launch without put did not end, and with it the GPU's context was lost"
+    ]
+
+
+def test_kernels_that_the_program_unloads_at_its_end_stay_for_the_last_moment(
+    fake: Backend, tmp_path: Path
+) -> None:
+    late = "def late(cuda):\n    cuda.call('cuModuleUnload', ctypes.c_void_p(module))\n"
+    made = found(fake, tmp_path, f"{CHAIN}add_kernel('put')\n{late}{GIVING}")
+    assert [(t.kind, t.refusal) for t in made] == [("off", None)] * 2 + [("half", None)] * 2
+
+
+def test_memory_that_the_program_gives_back_at_its_end_is_not_reached(
+    fake: Backend, tmp_path: Path
+) -> None:
+    late = "def late(cuda):\n    cuda.call('cuMemFree_v2', ctypes.c_ulonglong(work.y))\n"
+    assert found(fake, tmp_path, f"{CHAIN}{late}{GIVING}") == []
+
+
+def test_graph_that_was_hardly_launched_says_so_beside_one_that_stays(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = (
+        f"{ENDS}{CHAIN}launches(cuda.instantiate(graph), 120)\nother = cuda.graph()\n"
+        f"work.add(other, [])\nlaunches(cuda.instantiate(other), 4)\nreport()\n{LAST}"
+    )
+    _, recording = run_plain_and_tried(fake, tmp_path, text, code=7)
+    with recording:
+        graphs = [g for g in recording.fetch_graphs() if g.origin == "explicit"]
+        first, second = (recording.fetch_trials(g.graph_id) for g in graphs)
+    assert [(t.kind, t.refusal) for t in first[-2:]] == [("off", None), ("half", None)]
+    assert [t.refusal for t in second] == ["the program ended before it was tried"]
