@@ -12,6 +12,7 @@ from gviz.app.files.live_recording import LiveRecording
 from gviz.app.files.open_fleet import OpenFleet
 from gviz.app.files.open_recording import OpenRecording
 from gviz.app.files.scratch import Scratch
+from gviz.app.files.values_table import values_table
 from gviz.errors import RecordingError
 from gviz.overlay import OverlayFile
 from gviz.recording import Recording
@@ -35,9 +36,13 @@ class Library:
         Tables that pages of graphs lay on them.
     fleet
         The data set of a fleet to show, whose recordings are opened when they are looked at.
+    values
+        Whether pages show what the memory of nodes held.
 
     Attributes
     ----------
+    shows_values
+        That.
     fleet
         That data set; None: there is none.
     scratch
@@ -55,8 +60,12 @@ class Library:
         sources: Iterable[Recording | Path | str],
         overlays: Sequence[OverlayFile] = (),
         fleet: str | None = None,
+        *,
+        values: bool = True,
     ) -> None:
-        self.overlays = overlays
+        self.overlays = list(overlays)
+        self.shows_values = values
+        self._with_values: dict[tuple[str, int], str] = {}
         self._files: dict[str, OpenRecording] = {}
         self._kept = Kept()
         self.fleet = None if fleet is None else OpenFleet(fleet, self._kept)
@@ -89,6 +98,27 @@ class Library:
                 f"overlay {overlay.name} is about graph {overlay.graph_id} of {overlay.file}, "
                 f"which has {', '.join(map(str, graphs)) or 'none'}"
             )
+
+    def lay_values(self, key: str, graph_id: int) -> None:
+        """Lay the values that were read of a graph on it as a table, unless that was done."""
+        opened = self.file(key)
+        if not self.shows_values:
+            return
+        if opened.waiting or self._with_values.get((key, graph_id)) == opened.version:
+            return
+        with opened.at():
+            table, version = values_table(opened.recording, key, graph_id), opened.version
+        with self._lock:
+            if self._with_values.get((key, graph_id)) == version:
+                return
+            self._with_values[key, graph_id] = version
+            if table is None:
+                return
+            for number, overlay in enumerate(self.overlays):
+                if (overlay.name, overlay.file, overlay.graph_id) == (table.name, key, graph_id):
+                    self.overlays[number] = table
+                    return
+            self.overlays.append(table)
 
     def files(self) -> Sequence[OpenRecording]:
         """Return the open recordings in the order given."""

@@ -59,6 +59,7 @@ def write_html(
     baseline: Path | None = None,
     baseline_graph: int | None = None,
     overlays: Sequence[OverlayFile] = (),
+    values: bool = True,
     state: str = "",
     overwrite: bool = False,
     progress: Progress = NO_PROGRESS,
@@ -81,6 +82,8 @@ def write_html(
         The graph of the baseline that the only graph is compared with; None: what corresponds.
     overlays
         Tables that are laid on the graphs.
+    values
+        Whether it has what the memory of nodes held.
     state
         What the page shows at first, as the query of the address of a graph's page has it.
     overwrite
@@ -95,7 +98,7 @@ def write_html(
         corresponds to any, or the file cannot be written.
     """
     check_output(output, overwrite=overwrite)
-    library = Library(_files(recording, baseline), overlays)
+    library = Library(_files(recording, baseline), overlays, values=values)
     opened, before = library.files()[0], library.files()[-1]
     try:
         # One version of each throughout, also where a file is replaced meanwhile.

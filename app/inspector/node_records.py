@@ -19,6 +19,7 @@ from gviz.app.files import Library
 from gviz.app.inspector.bodies import body_lines, body_times
 from gviz.app.inspector.copy_direction import copy_direction
 from gviz.app.inspector.life import edges_note, why_no_edges
+from gviz.app.inspector.node_values import value_records
 from gviz.app.inspector.released import ReleaseFact, release_facts
 from gviz.app.inspector.spread import DurationSpread
 from gviz.app.views import (
@@ -35,12 +36,14 @@ from gviz.errors import CycleError
 from gviz.families import kernel_label
 from gviz.model import (
     Declarations,
+    GraphValues,
     TreeLevel,
     arguments_of,
     call_line,
     is_failed,
     own_frame,
     read_declared,
+    read_graph_values,
     read_level,
     read_node,
     read_node_durations,
@@ -94,6 +97,16 @@ class NodeRecords:
     def declared(self) -> Mapping[int, Declarations]:
         """Declarations of the run's kernels by function_id."""
         return read_declared(self.recording, self.view.run.run_id)
+
+    @cached_property
+    def values(self) -> GraphValues:
+        """What was read of the memory that nodes are given."""
+        tree = self.view.tree
+        if not self.library.shows_values:
+            return GraphValues(None, (), ())
+        return self.library.file(self.file).keep(
+            ("values", tree.graph.graph_id), lambda: read_graph_values(self.recording, tree)
+        )
 
     def one(self, node: int) -> Columns:
         """Return the record of a node, by its index in the tree.
@@ -173,6 +186,7 @@ class _Level:
             "module": coded_column(self._view.parts.words(self._nodes)),
             **self._arguments(),
             "parameters": self._parameters(),
+            "values": self._values(),
             **self._forward(),
             **self._eager(nvtx),
             "bodies": self._bodies(),
@@ -307,6 +321,15 @@ class _Level:
             if row[node] in place:
                 parameters.setdefault(place[row[node]], []).append([row[name], row[value]])
         return parameters
+
+    def _values(self) -> Columns:
+        """Return what memory of nodes held, by their place; of those without none."""
+        values = self._of.values
+        return {
+            str(node - self._nodes.start): value_records(self._tree, values, node)
+            for node in self._nodes
+            if node in values.by_node
+        }
 
     def _places(self, node_ids: set[int]) -> dict[int, str]:
         """Return the places of nodes among these, as keys of JSON."""

@@ -1,4 +1,4 @@
-"""Tables of a reader's own that a page of a graph, or of two, comes with."""
+"""Tables that a page of a graph, or of two, comes with: a reader's own, and values of nodes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ def laid_tables(
     address
         Where the data of a table are, by its place in the library.
     """
+    for file, ids in graphs.values():
+        for graph_id in ids:
+            library.lay_values(file, graph_id)
     found = []
     for number, overlay in enumerate(library.overlays):
         sides = [

@@ -14,7 +14,7 @@ from gviz.api.graph_frames import KINDS
 from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import RecordingError, cannot_write
 from gviz.fleet import require_parquet, write_rows
-from gviz.recording import all_tables
+from gviz.recording import NodeValue, ValueReading, all_tables
 from gviz.system import NO_PROGRESS, Progress, create_file, mode_for
 
 #: Formats, and the suffix of their files.
@@ -23,6 +23,8 @@ TableFormat = Literal["csv", "parquet"]
 _ARROW: Mapping[Kind, str] = {
     "INTEGER": "int64", "REAL": "double", "TEXT": "string", "BLOB": "binary",
 }  # fmt: skip
+#: Rows of what the memory of nodes held.
+_OF_VALUES = (ValueReading, NodeValue)
 #: Rows in the order of the columns.
 Rows = Sequence[Sequence[Any]]
 
@@ -50,6 +52,7 @@ def write_tables(
     folder: Path,
     form: TableFormat,
     *,
+    values: bool = True,
     overwrite: bool = False,
     progress: Progress = NO_PROGRESS,
 ) -> WrittenTables:
@@ -65,6 +68,8 @@ def write_tables(
         From where to where; the folder is made.
     form
         What to write.
+    values
+        Also the tables of what the memory of nodes held.
     overwrite
         Replace files of these names.
     progress
@@ -84,7 +89,7 @@ def write_tables(
     if form == "parquet":
         require_parquet()
     with Opened.at(path) as opened:
-        sources = [*_tables(opened), *_views(opened)]
+        sources = [*_tables(opened, values=values), *_views(opened)]
         targets = [folder / f"{source.name}.{form}" for source in sources]
         _check_folder(folder, targets, overwrite=overwrite)
         write = _write_csv if form == "csv" else _write_parquet
@@ -114,8 +119,10 @@ def _check_folder(folder: Path, targets: Sequence[Path], *, overwrite: bool) -> 
         raise RecordingError(f"{there[0]} exists; choose another folder or give --overwrite")
 
 
-def _tables(opened: Opened) -> Iterator[_Source]:
+def _tables(opened: Opened, *, values: bool) -> Iterator[_Source]:
     for table in all_tables():
+        if not values and table.row in _OF_VALUES:
+            continue
         yield _Source(table.name, table_kinds(table), opened.recording.fetch_pages(table.row))
 
 

@@ -7,6 +7,7 @@ import { calledParts, forwardParts, originLine, rangeText, stackParts } from "./
 import { parameterParts } from "./parameters.js";
 import { picks } from "./picks.js";
 import { histogram, timeFacts } from "./times.js";
+import { valueParts } from "./values.js";
 /** @import { Nodes } from "../table/nodes.js" */
 /** @import { Side } from "./memory_uses.js" */
 /** @import { NodeRecord } from "./records.js" */
@@ -40,6 +41,7 @@ export function nodeParts(record, nodes, memory) {
     ...where(record.module, (path) => section("Module", element("p", {}, path))),
     ...where(called, (ranges) => section("Eager call in", calledParts(ranges))),
     ...where(given.length && given, (found) => section(`Parameters (${found.length})`, parameterParts(record))),
+    ...where(record.values.length && record.values, (found) => section("Values", valueParts(found, nodes))),
     ...where(record.memoryUnknown, () => section("Memory", muted(CYCLE))),
     ...memoryParts(memory, nodes, record.argumentWords),
     neighbours(record, nodes));

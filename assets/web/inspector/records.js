@@ -15,12 +15,13 @@
  *   run: string, graph: string, place: [string, string]|null, at: number, drawn: boolean, edgesUnknown: string|null, edgesNote: string|null,
  *   memoryUnknown: string|null, timedCount: number, inflation: string|null, key: number, node: Row, kind: string, label: string, direction: string|null,
  *   kernel: Row|null, statistics: Row|null, share: number|null, untimed: string|null, nvtx: string|null, nvtxFrom: "forward"|"capture"|null, module: string|null,
- *   spread: Spread|null, arguments: Row[], argumentWords: Row[], parameters: [string, string][], stack: Stack|null, forward: Forward|null,
+ *   spread: Spread|null, arguments: Row[], argumentWords: Row[], parameters: [string, string][], values: Memory[], stack: Stack|null, forward: Forward|null,
  *   eager: [count: number, median: number]|null, called: string|null, bodies: Bodies|null, released: Fact[], dependencies: Neighbours, dependents: Neighbours,
  * }} NodeRecord
  */
 import { valueOf } from "../table/coded.js";
 /** @import { Fact } from "../core/parts.js" */
+/** @import { Memory } from "./values.js" */
 /** @import { Coded } from "../table/coded.js" */
 
 /** What is known of a row of columns. @param {Record<string, Coded>} columns @param {number} at @returns {Row} */
@@ -73,6 +74,7 @@ export function recordOf(records, place) {
     nvtx: valueOf(level.nvtx, at), nvtxFrom: valueOf(level.nvtx_from, at), module: valueOf(level.module, at),
     spread: spreadOf(level, at),
     ...argumentsOf(level, at), parameters: level.parameters[at] ?? [],
+    values: level.values[at] ?? [],
     stack: level.stacks[node.stack_id] ?? null, forward: forwardOf(level, at),
     eager: level.eager[at] ?? null, called: level.called[at] ?? null,
     bodies: level.bodies[at] ?? null, released: level.released[at] ?? [],

@@ -30,7 +30,7 @@ const RECORDS = {
     spread: { counts: [[1, 0, 3], null], shortest: [1900, null], longest: [2200, null], median: [2000, null] },
     arguments: { position: { values: [0, 1] }, size_bytes: { values: [4, 4] }, value: { values: ["01000000", "02000000"] } },
     argument_words: { text: { values: ["int n = 1", "4 B"] }, number: { values: ["1", null] }, known_by: { values: ["Triton", null] } },
-    argument_count: { values: [2, 0] }, parameters: {}, forward: { same: null }, forward_exact: { same: false }, operations: [],
+    argument_count: { values: [2, 0] }, parameters: {}, values: {}, forward: { same: null }, forward_exact: { same: false }, operations: [],
     stacks: { 5: { frames: [{ file: "m.py", line: 3, function: "f", source: " y = x @ w" }], own: 0, line: "f:3" } },
     eager: { 0: [3, 2500] }, called: { 0: "step › linear" }, bodies: {}, released: {},
     dependencies: { count: { values: [0, 20] }, keys: [[], [7]] }, dependents: { count: { values: [1, 0] }, keys: [[9], []] },

@@ -92,6 +92,12 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     )
     add_overlay(parser, "html: ")
     parser.add_argument(
+        "--no-values",
+        action="store_false",
+        dest="values",
+        help="html, csv and parquet: leave out what the memory of nodes held (gviz run --values)",
+    )
+    parser.add_argument(
         "--state",
         default="",
         metavar="QUERY",
@@ -197,6 +203,7 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> Path:
             baseline=baseline,
             baseline_graph=_baseline_graph(baseline, arguments.baseline_graph),
             overlays=read_overlays(arguments.overlay),
+            values=arguments.values,
             state=arguments.state,
             overwrite=arguments.overwrite,
             progress=progress,
@@ -300,7 +307,14 @@ def _write_tables(path: Path, arguments: argparse.Namespace) -> Path:
     form = arguments.format
     folder = arguments.output or path.with_name(f"{path.stem}-{form}")
     with shown_progress("writing") as progress:
-        written = write_tables(path, folder, form, overwrite=arguments.overwrite, progress=progress)
+        written = write_tables(
+            path,
+            folder,
+            form,
+            values=arguments.values,
+            overwrite=arguments.overwrite,
+            progress=progress,
+        )
     held = [counted(written.file_count, "table"), counted(written.row_count, "row")]
     inform(
         f"wrote {written.folder}, {byte_size(written.size_bytes)}: {', '.join(held)}; "
