@@ -64,6 +64,9 @@ class ProfiledBlock:
     trials
         Try edits of graphs between launches (docs/what_if.md). That needs the gate from the
         program's start, so the recording says that nothing was tried: ``gviz run --trials`` does.
+    values
+        Read what nodes do with their memory (docs/values.md): True, or a shell pattern of the
+        names of their kernels. The gate is needed as for trials: ``gviz run --values`` does it.
     overwrite
         Replace an existing file.
 
@@ -98,6 +101,7 @@ class ProfiledBlock:
         toggle_signal: str | None = None,
         collector: str = "auto",
         trials: bool = False,
+        values: bool | str = False,
         overwrite: bool = False,
     ) -> None:
         self.path = Path(path)
@@ -113,6 +117,7 @@ class ProfiledBlock:
             toggle_signal=toggle_signal,
             collector=collector,
             trials=trials,
+            values="*" if values is True else values or None,
             overwrite=overwrite,
         )
         check_output(self.path, overwrite=overwrite)

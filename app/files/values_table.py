@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 
 from gviz.model import GivenMemory, read_graph_values, read_tree
 from gviz.overlay import OverlayFile
@@ -34,7 +35,7 @@ def values_table(recording: Recording, file: str, graph_id: int) -> OverlayFile 
     return OverlayFile(NAME, text.getvalue().encode(), file, graph_id)
 
 
-def _cells(given: list[GivenMemory]) -> list[float | None]:
+def _cells(given: Sequence[GivenMemory]) -> list[float | None]:
     """Return what a node left in memory that it may have written."""
     left = [memory for memory in given if memory.may_be_written]
     typed = [memory.after for memory in left if memory.element]

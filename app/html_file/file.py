@@ -150,8 +150,9 @@ def _blobs(
     ]
     found = {"parts": parts.list, "frame": frame, "graphs": graphs, "state": state}
     yield "file", json.dumps(found, separators=(",", ":")).encode()
+    laid = _laid(source)
     if source.library.overlays:
-        yield "overlays", to_json(_laid(source))
+        yield "overlays", to_json(laid)
     for number, overlay in enumerate(source.library.overlays):
         yield f"overlay-{number}", overlay.text
     for one, part in progress.each(written, _title_of):

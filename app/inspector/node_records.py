@@ -100,7 +100,7 @@ class NodeRecords:
 
     @cached_property
     def values(self) -> GraphValues:
-        """What was read of the memory that nodes are given."""
+        """Values that were read of the memory that nodes are given."""
         tree = self.view.tree
         if not self.library.shows_values:
             return GraphValues(None, (), ())

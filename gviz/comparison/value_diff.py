@@ -72,7 +72,10 @@ class FirstDifference:
 
     outputs: tuple[ValueChange, ...] = figure("derived", "what it left, as far as it is not equal")
     inputs: tuple[ValueChange, ...] = figure(
-        "derived", "what it was given, as far as that is not equal; empty: all was bit-equal"
+        "derived", "what it was given, as far as that was compared and is not equal"
+    )
+    not_compared_count: int = figure(
+        "derived", "ranges that it was given and that reach further on one side; 0: all are known"
     )
     layer: str | None = figure("derived", "its layer of the model; null: not known")
     line: str | None = figure(
@@ -210,6 +213,7 @@ class _Comparison:
             {node for key, node in nodes.items() if key in known},
         )
         self._missing = 0
+        self._apart: dict[int, int] = {}
         self._pairs = {node: list(self._of_node(node)) for node in one.values.by_node}
 
     def _of_node(self, node: int) -> Iterator[_Pair]:
@@ -220,8 +224,9 @@ class _Comparison:
             other = known.get(memory.key[1:])
             if other is not None and other.bytes == memory.bytes:
                 yield _Pair(memory, other)
-            elif memory.may_be_written and not memory.start:
-                self._missing += 1
+            elif not memory.start:
+                self._missing += memory.may_be_written
+                self._apart[node] = self._apart.get(node, 0) + memory.may_be_read
 
     def result(self) -> GraphValuesDiff:
         """Return what differs."""
@@ -274,6 +279,7 @@ class _Comparison:
                 for pair in own
                 if self._is_given(pair) and pair.given() != ValueLikeness.EQUAL
             ),
+            not_compared_count=self._apart.get(first.one.node, 0),
             layer=layer,
             line=line,
         )

@@ -309,6 +309,20 @@ def test_gpu_without_room_to_save_memory_is_left_alone(fake: Backend, tmp_path: 
         assert [r.refusal for r in readings_of(recording)] == [why]
 
 
+def test_profile_without_the_gate_reads_nothing_and_says_so(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{SUMS}{CHAIN}with gviz.profile('x.gviz', values=True):\n"
+        "    launches(cuda.instantiate(graph), 10)\nreport()\n"
+    )
+    done = run_script(fake, tmp_path, text)
+    assert (done.returncode, json.loads(done.stdout)["sums"][1]) == (0, 120.0), done.stderr
+    assert "no values are read: that needs the gate; use 'gviz run --values PROGRAM'" in done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        assert readings_of(recording) == []
+        notes = [note.text for note in recording.fetch_notes(1)]
+    assert any("no values were read: that needs the gate" in note for note in notes)
+
+
 def test_short_program_has_nothing_read_and_says_so(fake: Backend, tmp_path: Path) -> None:
     text = f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 3)\nreport()\n"
     _, recording = run_plain_and_read(fake, tmp_path, text)

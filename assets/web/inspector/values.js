@@ -35,7 +35,7 @@ export function memoryName({ position, parameter, start }) {
 function lines(memory) {
   const { bytes, element: type, use, before, after } = memory;
   const holds = `${format.byteSize(bytes)}${type === null ? "" : ` of ${type}`}`;
-  const first = line([element("td", { class: "gv-break", title: holds }, memoryName(memory)), element("td", {}, use)], before);
+  const first = line([element("td", { class: "gv-break", title: holds }, memoryName(memory)), element("td", { class: "gv-nowrap" }, use)], before);
   return after === null ? [first] : [first, line([element("td", {}), element("td", { class: "gv-muted" }, "after")], after)];
 }
 

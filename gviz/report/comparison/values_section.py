@@ -74,7 +74,10 @@ def _verdict(found: GraphValuesDiff) -> Iterator[Sentence]:
 def _first(found: FirstDifference, what: str) -> Sentence:
     change = found.outputs[0]
     where = "".join(f", {text}" for text in (found.layer, found.line) if text)
-    if found.inputs:
+    apart = counted(found.not_compared_count, "range")
+    if found.not_compared_count:
+        given = f"{apart} of what it is given reach further on one side and were not compared"
+    elif found.inputs:
         given = f"what it is given differs as well ({_arguments(found.inputs)})"
     else:
         given = "all that it is given is bit-equal"

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from inspected import record_of
 from planned_recordings import Plan, Planned
+from saved_file import SavedFile
 from valued_recordings import Ran, write_values
 
 from gviz.app.files.library import Library
+from gviz.app.html_file.file import write_html
 from gviz.app.pages.overlay_list import laid_tables
 from gviz.app.views.graph_data import graph_view
 from gviz.cli.command_line import main
@@ -33,6 +35,14 @@ def test_inspector_has_what_memory_held_and_who_wrote_it(library: Library) -> No
     assert (out["use"], out["before"]["nan"], out["after"]["nan"]) == ("written", 0, 1)
     assert (first["parameter"], first["after"]) == ("const float*", None)
     assert first["writers"] == {"count": 1, "keys": [0]}
+
+
+def test_saved_file_has_the_table(tmp_path: Path) -> None:
+    path = write_values(tmp_path / "x.gviz", RAN)
+    write_html(path, tmp_path / "x.html", [1])
+    saved = SavedFile.read(tmp_path / "x.html")
+    assert saved.json("overlays") == [{"name": "values", "source": "overlay-0", "graphs": [1]}]
+    assert saved.blobs()["overlay-0"].startswith(b"node,NaN after")
 
 
 def test_no_values_leaves_them_out_of_what_is_written(tmp_path: Path) -> None:
