@@ -192,7 +192,7 @@ def compare_graph_values(
     for side, name in zip(sides, ("before", "after"), strict=True):
         if side.values.graph_exec_id is None:
             return NotComputed(f"{name}: no values of graph {side.subject.row.graph_id} were read")
-    return _Comparison(sides[0], sides[1], node_partners(before, after, pair)).result()
+    return _Comparison(sides[0], sides[1], node_partners(before, after, pair)).to_diff()
 
 
 class _Comparison:
@@ -228,7 +228,7 @@ class _Comparison:
                 self._missing += memory.may_be_written
                 self._apart[node] = self._apart.get(node, 0) + memory.may_be_read
 
-    def result(self) -> GraphValuesDiff:
+    def to_diff(self) -> GraphValuesDiff:
         """Return what differs."""
         left = [
             (pair, pair.left()) for own in self._pairs.values() for pair in own if pair.is_written

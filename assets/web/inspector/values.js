@@ -1,4 +1,4 @@
-/** What the memory of a node held before and after it, who wrote it and who is given it next. Python side: gviz.app.inspector.node_values. */
+/** Contents of a node's memory before and after it, who wrote it and who is given it next. Python side: gviz.app.inspector.node_values. */
 import * as format from "../core/format.js";
 import { element } from "../core/parts.js";
 import { picks } from "./picks.js";

@@ -77,7 +77,11 @@ def trace_data(given: Sequence[GivenMemory]) -> DataFlow:
         for at, memory in enumerate(given)
         if memory.is_written and not readers[at] and (writer[_part(edges, memory)] == at).all()
     )
-    kept = tuple(at for at in sorted(lost) if not readers[at])
+    kept = tuple(
+        at
+        for at in sorted(lost)
+        if not readers[at] and (writer[_part(edges, given[at])] != at).all()
+    )
     return DataFlow(tuple(sources), tuple(map(tuple, readers)), tuple(inputs), unread, kept)
 
 
