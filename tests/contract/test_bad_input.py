@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from contract.backend import Backend, Outcome, preloading
 from contract.recorded import RUN, launch_ids, top_graphs
+from contract.scripts import PREAMBLE, run_script
 
 _TESTS = Path(__file__).parent.parent
 _RESULT = [0.0, 6.0, 12.0, 18.0]
@@ -162,6 +163,19 @@ def test_disk_full_from_the_start_is_one_line(backend: Backend, full_disk: Path)
     assert "cannot write the spool" in outcome.stderr
     assert "No space left on device" in outcome.stderr
     assert "Traceback" not in outcome.stderr
+
+
+def test_run_says_that_the_disk_was_full_from_the_start(
+    fake: Backend, full_disk: Path, tmp_path: Path
+) -> None:
+    script = PREAMBLE + "launch(chain(), 3)\nsys.exit(42)\n"
+    variables = {"LD_PRELOAD": preloading(full_disk), "SEGMENTS_LEFT": "0"}
+    done = run_script(fake, tmp_path, script, "-o", "out.gviz", **variables)
+    assert done.returncode == 42, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert "out.gviz was not written: nothing could be recorded in " in last
+    assert "No space left on device" in last
+    assert [path.name for path in tmp_path.iterdir()] == ["script.py"]
 
 
 @pytest.mark.parametrize("action", [signal.SIG_DFL, signal.SIG_IGN])

@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,12 +206,27 @@ static int open_folder(void) {
                           (unsigned long long)process_start_ticks());
         if (number > 1)
             snprintf(path + at, sizeof path - (size_t)at, "-%d", number);
-        if (mkdir(path, 0700) == 0)
-            return spool_open(path);
+        if (mkdir(path, 0700) == 0) {
+            int result = spool_open(path), why = errno;
+            if (result != 0)
+                rmdir(path);
+            return errno = why, result;
+        }
         if (errno != EEXIST)
             return -1;
     }
     return -1;
+}
+
+/* Say in the job's directory why this process has no spool, for gviz run to say (UNOPENED_PREFIX in
+ * gviz/spool/records/format.py): in a file's name, for on a full disk there is no room in it. */
+static void leave_reason(int error) {
+    char path[2980];
+    snprintf(path, sizeof path, "%s/unopened-%d-%d", job, (int)getpid(), error);
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
+    errno = error;
 }
 
 /* Make this process's spool. Returns 0, or -1 (errno; 0: it is not to be followed, or gviz run
@@ -227,6 +243,8 @@ int process_open(bool describe_it, bool at_once) {
     }
     if (result != 0) {
         errno = errno == ENOENT ? 0 : errno;
+        if (errno)
+            leave_reason(errno);
         return -1;
     }
     if (describe_it || (!at_once && !kept_first)) /* C code forked: Python does not know */

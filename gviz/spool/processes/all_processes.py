@@ -380,7 +380,7 @@ class JobSpools:
         if os.environ.get("GVIZ_KEEP_SPOOL"):
             return
         (self.directory / _RECORDED).unlink(missing_ok=True)
-        self._forget_requests()
+        self._forget_messages()
         try:
             self.directory.rmdir()
         except OSError:  # a process still runs, or has just begun
@@ -389,12 +389,21 @@ class JobSpools:
     def discard(self) -> None:
         """Remove the directory of a job in which no process used CUDA."""
         with contextlib.suppress(OSError):  # somebody put something there
-            self._forget_requests()
+            self._forget_messages()
             self.directory.rmdir()
 
-    def _forget_requests(self) -> None:
-        for request in self.directory.glob(f"{f.START_REQUEST_PREFIX}*"):
-            request.unlink(missing_ok=True)
+    def why_unopened(self) -> str | None:
+        """Return why a process that used CUDA could make no spool; None: no such is known."""
+        for message in sorted(self.directory.glob(f"{f.UNOPENED_PREFIX}*")):
+            _, _, number = message.name.rpartition("-")
+            if number.isdecimal():
+                return os.strerror(int(number))
+        return None
+
+    def _forget_messages(self) -> None:
+        for prefix in (f.START_REQUEST_PREFIX, f.UNOPENED_PREFIX):
+            for message in self.directory.glob(f"{prefix}*"):
+                message.unlink(missing_ok=True)
 
 
 def _started(process: ProcessSpool) -> int:

@@ -100,15 +100,23 @@ def _write(job: JobSpools, end: ProgramEnd, output: Path, *, overwrite: bool) ->
     elif written:
         inform(written_sentence(output))
     else:
+        why = _why_nothing(job, is_running=left > 0)
         job.discard()
-        why = "still runs" if left else "initialised CUDA where gviz could see it"
-        which = "the process that used CUDA" if left else "no process"
-        say(f"gviz: {output} was not written: {which} {why}")
+        say(f"gviz: {output} was not written: {why}")
     if left:
         say(
             f"gviz: {left} of its processes still run; 'gviz info {output}' adds them "
             "once they have ended"
         )
+
+
+def _why_nothing(job: JobSpools, *, is_running: bool) -> str:
+    """Return why no process that has ended left anything to record."""
+    if is_running:
+        return "the process that used CUDA still runs"
+    if (reason := job.why_unopened()) is not None:
+        return f"nothing could be recorded in {job.directory}: {reason}; name another place with -o"
+    return "no process initialised CUDA where gviz could see it"
 
 
 def _say_failure(error: Exception, spool: Path, output: Path) -> None:

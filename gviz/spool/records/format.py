@@ -20,6 +20,8 @@ SPOOL_SUFFIX = "-spool"
 CONTROL_SOCKET = "control.socket"
 #: File in a job's directory, with a process id: a request to begin that came before CUDA was used.
 START_REQUEST_PREFIX = "start-"
+#: Empty file there, with a process id and an errno: why that process could make no spool.
+UNOPENED_PREFIX = "unopened-"
 #: File beside the segments that launches write while they run, words of 32 bits (CrumbsRecord);
 #: or a link to one in memory.
 CRUMBS_FILE = "crumbs"
