@@ -17,6 +17,8 @@ REINSTALL = (
     "install gviz again: pip install --force-reinstall --no-deps --no-cache-dir WHEEL (or the "
     "folder of its source)"
 )
+#: Ends of what Python says of C code that failed and named no error.
+_WITHOUT_REASON = ("error return without exception set", "without setting an exception")
 #: Of a recording in which nothing can be shown, on every surface.
 NO_GRAPH = "there is no graph in what was recorded"
 
@@ -90,3 +92,12 @@ def cannot_write(path: object, error: OSError) -> str:
 def no_such_graph(path: object, graph_id: int) -> str:
     """Return the message about an id that no instantiated graph of a recording has."""
     return f"{path} has no graph {graph_id} that was instantiated; 'gviz info' lists the graphs"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error says that there is no memory, in words of a library's too."""
+    if isinstance(error, RuntimeError):  # for a lock: "can't allocate lock", or "read lock"
+        return str(error).startswith("can't allocate ")
+    if isinstance(error, SystemError):  # indexing and reductions of NumPy (2.4) give no reason
+        return str(error).endswith(_WITHOUT_REASON)
+    return isinstance(error, MemoryError)

@@ -19,7 +19,7 @@ from gviz.cli.file_mode import apply_mode
 from gviz.cli.output import print_text
 from gviz.cli.parser import CommandParser
 from gviz.cli.verbosity import FLAGS, add_verbosity, is_verbose, use_verbosity
-from gviz.errors import GvizError
+from gviz.errors import GvizError, is_out_of_memory
 from gviz.system import inform
 from gviz.text import duration, likely_meant
 
@@ -170,9 +170,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # stdout at exit, so stdout gets a place to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
-    except (MemoryError, RuntimeError) as error:
-        # Without memory for a lock, Python says "can't allocate lock", or "read lock".
-        if isinstance(error, RuntimeError) and not str(error).startswith("can't allocate "):
+    except (MemoryError, RuntimeError, SystemError) as error:
+        if not is_out_of_memory(error):
             raise
         print("gviz: there is not enough memory", file=sys.stderr)
         return 1

@@ -36,7 +36,7 @@ from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app, create_app
 from gviz.cli import main as gviz
 from gviz.collectors import writer
-from gviz.errors import GvizError
+from gviz.errors import GvizError, is_out_of_memory
 from gviz.recording.reader import Recording
 from gviz.report.summary import summarize
 from gviz.spool.processes.follow import follow
@@ -180,22 +180,12 @@ def _child(shim: Shim, work: str, path: Path, fault: Fault | None) -> int:
     except (GvizError, MemoryError, OSError):
         return REFUSED
     except BaseException as error:
-        if fault is not None and fault.call == "malloc" and _is_of_libraries(error):
+        if fault is not None and fault.call == "malloc" and is_out_of_memory(error):
             return REFUSED
         traceback.print_exc()
         return REFUSED + 1
     finally:
         sys.stderr.flush()
-
-
-def _is_of_libraries(error: BaseException) -> bool:
-    """Return whether CPython or NumPy said in words of its own that there is no memory."""
-    if isinstance(error, RuntimeError):
-        return str(error) == "can't allocate lock"
-    # NumPy's reductions (numpy.ufunc.reduce, called by numpy/_core/_methods.py) forget the word.
-    frames = traceback.extract_tb(error.__traceback__)
-    in_numpy = Path(np.__file__).parent in Path(frames[-1].filename).parents
-    return isinstance(error, SystemError) and (in_numpy or "numpy" in str(error))
 
 
 def _await_end(child: int) -> int:

@@ -115,6 +115,7 @@ def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (MemoryError(), "gviz: there is not enough memory\n"),
         (RuntimeError("can't allocate read lock"), "gviz: there is not enough memory\n"),
+        (SystemError("error return without exception set"), "gviz: there is not enough memory\n"),
         (OSError(24, "Too many open files"), "[Errno 24] Too many open files\n"),
     ],
 )
