@@ -2,155 +2,118 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
-import json
 import logging
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
+from admitted import admitted_client
 from shown_pages import render_page
+from werkzeug.routing import Rule
 
-import gviz.cli.commands.compare.diff
-import gviz.cli.commands.compare.trend
+from fuzzing.commands import diff, reading_works, trend
 from fuzzing.refusals import beside, check_refusal
-from gviz.analysis import analysis_to_json, analyze
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_sums
-from gviz.app.inspector.memory_panel import render_memory_facts
 from gviz.app.inspector.node_records import NodeRecords
 from gviz.app.pages.report.page import report_body
 from gviz.app.pages.report.reports import build_report
+from gviz.app.server.access.security import AccessRules
+from gviz.app.server.application import build_app
+from gviz.app.views.breakdown import read_breakdown
 from gviz.app.views.graph_data import graph_view
-from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
-from gviz.app.views.table.table import table_payload
-from gviz.cli.commands.look.info import to_json
-from gviz.cli.recording_path import find_recording
+from gviz.app.views.verdict import verdict_values
 from gviz.errors import GvizError
-from gviz.formats import draw_graphs, draw_launch, to_dot, write_trace
-from gviz.recording.reader import Recording
-from gviz.report import (
-    analysis_documents,
-    document_to_json,
-    info_document,
-    render_text,
-    render_texts,
-    summarize,
-)
 
 _ADDRESSES = Addresses("/")
 #: Graphs and nodes looked at.
 _GRAPHS, _NODES = 3, 2
+#: Routes that answer "waiting", whose work is done by other calls; and those of no recording.
+_NO_PAYLOAD = frozenset(
+    {"gviz_verdict", "gviz_what-if", "gviz_saved", "gviz_state", "gviz_upload", "gviz_nothing"}
+)
 
 
-def look_at_everything(path: Path) -> None:
-    """Run the commands that read a recording, and make its pages; raise a GvizError last.
+def look_by_commands(path: Path) -> None:
+    """Run the commands that read a recording; raise a GvizError last.
+
+    Anything else that is raised is a fault.
+    """
+    works = list(reading_works(path))
+    refused = _refused_by_commands(works)
+    _raise_damaged(refused)
+    if len(refused) == len(works):
+        raise refused[0]
+
+
+def look_by_pages(path: Path) -> None:
+    """Make the pages of a recording, and what they request; raise a GvizError last.
 
     Anything else that is raised is a fault, also where a page would have told of it.
     """
-    if refused := refusals(path):
-        # What has nothing to show says so; that a file is damaged is another matter.
-        raise next((error for error in refused if "damaged" in str(error)), refused[0])
+    _raise_damaged(_refused_by_pages(path))
 
 
 def refusals(path: Path) -> list[GvizError]:
     """Run the commands that read a recording, and make its pages; return what they refused."""
-    refused: list[GvizError] = []
+    refused = _refused_by_commands(reading_works(path))
+    with contextlib.suppress(GvizError):  # the commands have said why it cannot be opened
+        refused += _refused_by_pages(path)
+    return refused
 
-    def attempt(work: Callable[[], object]) -> None:
+
+def _raise_damaged(refused: Sequence[GvizError]) -> None:
+    """Raise what says that a file is damaged; what has nothing to show says so, too."""
+    for error in refused:
+        if "damaged" in str(error):
+            raise error
+
+
+def _refused_by_commands(works: Iterable[Callable[[], object]]) -> list[GvizError]:
+    with contextlib.redirect_stdout(io.StringIO()), _faults_of_the_app():
+        return _attempted(works)
+
+
+def _refused_by_pages(path: Path) -> list[GvizError]:
+    with _faults_of_the_app():
+        library = Library([path])
+        try:
+            return _attempted(_pages(library))
+        finally:
+            library.close()
+
+
+def _attempted(works: Iterable[Callable[[], object]]) -> list[GvizError]:
+    """Do all works; return what they refused."""
+    refused: list[GvizError] = []
+    for work in works:
         try:
             work()
         except GvizError as error:
             check_refusal(error)
             refused.append(error)
-
-    with contextlib.redirect_stdout(io.StringIO()), _faults_of_the_app():
-        for work in _commands(path):
-            attempt(work)
-        with contextlib.suppress(GvizError):
-            library = Library([path])
-            try:
-                for work in _pages(library):
-                    attempt(work)
-            finally:
-                library.close()
     return refused
 
 
 def look_at_both(path: Path) -> None:
     """Compare a recording with the one beside it (:func:`beside`), each with each."""
     other = beside(path)
-    refused: list[GvizError] = []
     with contextlib.redirect_stdout(io.StringIO()):
-        for before, after in ((path, other), (other, path)):
-            for work in (_diff, _trend):
-                try:
-                    work(before, after)
-                except GvizError as error:
-                    check_refusal(error)
-                    refused.append(error)
+        pairs = ((path, other), (other, path))
+        refused = _attempted(partial(work, *pair) for pair in pairs for work in (diff, trend))
     if refused:
         raise refused[0]
-
-
-def _diff(before: Path, after: Path) -> None:
-    gviz.cli.commands.compare.diff.run(
-        argparse.Namespace(before=before, after=after, more=[], graph=None, all=True, json=False)
-    )
-
-
-def _trend(*paths: Path) -> None:
-    gviz.cli.commands.compare.trend.run(
-        argparse.Namespace(recordings=list(paths), all=True, json=True)
-    )
-
-
-def _commands(path: Path) -> Iterator[Callable[[], object]]:
-    yield lambda: _inform(path)
-    yield lambda: _analyze(path)
-    yield lambda: _diff(path, path)
-    yield lambda: _trend(path, path)
-    yield lambda: _export(path)
-
-
-def _inform(path: Path) -> None:
-    """Make both forms of ``gviz info`` of one summary."""
-    with Recording(find_recording(path)) as recording:
-        summary = summarize(recording, slowest=10)
-    json.dumps(to_json(summary), indent=2)
-    render_text(info_document(summary), 100)
-
-
-def _analyze(path: Path) -> None:
-    """Make both forms of ``gviz analyze`` of one analysis."""
-    with Recording(find_recording(path)) as recording:
-        found = analyze(recording)
-    documents = analysis_documents(found)
-    report = [document_to_json(document) for document in documents]
-    json.dumps({**analysis_to_json(found), "report": report})
-    render_texts(documents, 100)
-
-
-def _export(path: Path) -> None:
-    """Write each graph in the formats of ``gviz export``; the page of saved files is the app's."""
-    with Recording(path) as recording, tempfile.TemporaryDirectory() as folder:
-        graphs = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None]
-        for graph in graphs[:_GRAPHS]:
-            to_dot(recording, graph)
-        draw_graphs(recording, graphs[:_GRAPHS], "light")
-        write_trace(recording, Path(folder) / "x.json", graphs)
-        for graph in graphs[:_GRAPHS]:
-            draw_launch(recording, graph, None, "light")
 
 
 def _pages(library: Library) -> Iterator[Callable[[], object]]:
     (opened,) = library.files()
     file, recording = opened.key, opened.recording
-    yield lambda: render_page(library, _ADDRESSES, "/", "")
-    yield lambda: render_page(library, _ADDRESSES, "/", "?view=table")
+    shown = (("/", ""), ("/", "?view=table"), ("/trend", f"?file={file}"), ("/bench", ""))
+    for page, search in (*shown, ("/ranks", f"?file={file}")):
+        yield partial(render_page, library, _ADDRESSES, page, search)
     try:
         runs = [run.run_id for run in recording.fetch_runs()][:1]
         graphs = [graph.graph_id for graph in recording.fetch_graphs()][:_GRAPHS]
@@ -158,32 +121,72 @@ def _pages(library: Library) -> Iterator[Callable[[], object]]:
         check_refusal(error)
         return
     for run in runs:
-        yield lambda run=run: render_page(  # type: ignore[misc]
-            library, _ADDRESSES, "/run", f"?file={file}&run={run}"
-        )
+        yield partial(render_page, library, _ADDRESSES, "/run", f"?file={file}&run={run}")
+    payloads = _Payloads(library, file)
     for graph in graphs:
-        yield from _graph_pages(library, file, recording, graph)
+        search = f"?file={file}&graph={graph}"
+        yield partial(render_page, library, _ADDRESSES, "/graph", search)
+        yield partial(_inspect, library, file, graph)
+        yield from payloads.of(graph)
+        if recording.fetch_graph(graph).parent_graph_id is None:
+            yield partial(_report, library, file, graph)
 
 
-def _graph_pages(
-    library: Library, file: str, recording: Recording, graph: int
-) -> Iterator[Callable[[], object]]:
-    def inspect() -> None:
-        view = graph_view(library, file, graph)
-        for node in list(view.nodes)[:_NODES]:
-            index = view.index_of(node)
-            NodeRecords(library, file, view, _ADDRESSES).one(index)
-            render_sums(view, [index, 0])
+def _inspect(library: Library, file: str, graph: int) -> None:
+    view = graph_view(library, file, graph)
+    for node in list(view.nodes)[:_NODES]:
+        index = view.index_of(node)
+        NodeRecords(library, file, view, _ADDRESSES).one(index)
+        render_sums(view, [index, 0])
 
-    yield lambda: render_page(library, _ADDRESSES, "/graph", f"?file={file}&graph={graph}")
-    yield lambda: dag_payload(recording, graph)
-    yield lambda: timeline_payload(recording, graph, None, None)
-    yield lambda: table_payload(graph_view(library, file, graph))
-    yield lambda: level_memory_payload(recording, graph, None)
-    yield lambda: render_memory_facts(library, file, graph_view(library, file, graph))
-    yield inspect
-    if recording.fetch_graph(graph).parent_graph_id is None:
-        yield lambda: report_body(build_report(library.file(file), graph), file, _ADDRESSES)
+
+def _report(library: Library, file: str, graph: int) -> None:
+    """Make the Report page of a graph, and the verdict above its graph page."""
+    opened = library.file(file)
+    report = build_report(opened, graph)
+    report_body(report, file, _ADDRESSES)
+    breakdown = read_breakdown(opened.recording, graph, opened.keep)
+    verdict_values(report.run, report.graph, breakdown, report.tree)
+
+
+class _Payloads:
+    """Whatever the server answers about a graph of a library's file, through its routes."""
+
+    def __init__(self, library: Library, file: str) -> None:
+        access = AccessRules()
+        self._server = build_app(library, access).server
+        self._client = admitted_client(self._server, access)
+        self._prefix, self._file = access.prefix.rstrip("/"), file
+
+    def of(self, graph: int) -> Iterator[Callable[[], object]]:
+        """Yield a request for each payload of a graph, and of it compared with itself."""
+        compared = f"?a={self._file}&b={self._file}&graph={graph}"
+        for rule in self._server.url_map.iter_rules():
+            if not rule.rule.startswith(f"{self._prefix}/payload/") or rule.endpoint in _NO_PAYLOAD:
+                continue
+            given = rule.arguments
+            if given == {"file", "graph_id"}:
+                path = self._server.url_map.bind("").build(
+                    rule.endpoint,
+                    {"file": self._file, "graph_id": graph},
+                    method=_method(rule),
+                )
+                yield partial(self._ask, path, _method(rule))
+            elif not given:
+                yield partial(self._ask, f"{rule.rule}{compared}", _method(rule))
+
+    def _ask(self, path: str, method: str) -> None:
+        host = {"Host": "localhost", "Origin": "http://localhost"}
+        answer = self._client.open(
+            path, method=method, headers=host, json=[] if method == "POST" else None
+        )
+        assert answer.status_code < 500, answer.text
+        if answer.status_code >= 400:
+            raise GvizError(f"{path.removeprefix(self._prefix)}: {answer.text}")
+
+
+def _method(rule: Rule) -> str:
+    return "POST" if "POST" in (rule.methods or ()) else "GET"
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ LOOKED_AT = {
     "kineto": 560,
     "nsys": 200,
     "gviz": 80,
+    "commands": 24,
     "two": 28,
     "older": 40,
     "written": 12,

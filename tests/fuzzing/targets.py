@@ -13,7 +13,7 @@ import re
 import shutil
 import tarfile
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from life_recordings import write_life_recording
 from memory_recordings import write_memory_recording
 from nsys_exports import GLOBAL_PID, GLOBAL_TID, SCHEMAS, Export, export_of
 from recordings import fork_join_shape, write_loop_recording, write_recording
+from whole_recording import write_whole_recording
 
 from fuzzing.databases import mutate_database
 from fuzzing.mutations import BINARY, TEXT, mutate, splice
@@ -124,7 +125,9 @@ def raise_last(*works: Callable[[], object]) -> None:
 
 def write_all(path: Path) -> None:
     """Write a recording in the forms that other targets do not."""
-    forms = (partial(_export_as, form, path) for form in ("html", "csv", "parquet"))
+    from fuzzing.commands import export_as
+
+    forms = (partial(export_as, form, path) for form in ("html", "csv", "parquet"))
     raise_last(partial(_recover, path), *forms)
 
 
@@ -134,22 +137,6 @@ def _recover(path: Path) -> None:
     output = path.with_suffix(".recovered.gviz")
     recover_recording(path, output)
     _read_written(output)
-
-
-def _export_as(form: str, path: Path) -> None:
-    from gviz.cli.commands.files import export
-
-    output = path.with_name(f"written.{form}")
-    with redirect_stderr(io.StringIO()):
-        export.run(export_parser().parse_args([str(path), "--format", form, "-o", str(output)]))
-
-
-@cache
-def export_parser() -> argparse.ArgumentParser:
-    """Return the parser of ``gviz export``."""
-    from gviz.cli.command_line import build_parser
-
-    return build_parser("export").command("export")
 
 
 @cache
@@ -162,7 +149,8 @@ def _withholding_parser() -> CommandParser:
 
 
 def compare_and_merge(path: Path) -> None:
-    """Compare a recording with the one beside it, and put both into one."""
+    """Compare a recording with the one beside it, put both into one, and compare its runs."""
+    from fuzzing.commands import compare_ranks
     from fuzzing.reading import look_at_both
     from gviz.recording.merge import merge_recordings
 
@@ -172,6 +160,8 @@ def compare_and_merge(path: Path) -> None:
         partial(merge_recordings, [path, beside(path)], merged, overwrite=True),
     )
     _read_written(merged)
+    with suppress(GvizError), redirect_stdout(io.StringIO()):  # ranks that share no graph
+        compare_ranks(merged)
 
 
 def upgrade(path: Path) -> None:
@@ -272,6 +262,7 @@ def _recordings(folder: Path) -> Sequence[Path]:
         write_loop_recording(folder / "loop.gviz"),
         write_life_recording(folder / "life.gviz"),
         write_memory_recording(folder / "memory.gviz"),
+        write_whole_recording(folder / "whole.gviz"),
     )
 
 
@@ -377,11 +368,15 @@ def _tables(folder: Path) -> Sequence[Path]:
     return found
 
 
+def documented_limits() -> str:
+    """Return the example of docs/check.md."""
+    text = (_GOLDEN.parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    return text.partition("```toml\n")[2].partition("```")[0]
+
+
 def _configurations(folder: Path) -> Sequence[Path]:
     """Write the documented example, with every other table, in both files there can be."""
-    documented = (_GOLDEN.parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
-    limits = documented.partition("```toml\n")[2].partition("```")[0]
-    tables = f"""{limits}
+    tables = f"""{documented_limits()}
 [[ignore]]
 rule = "below-one-wave"
 graph = "decode*"
@@ -419,11 +414,18 @@ def _joined(folder: Path) -> Sequence[Path]:
     return write_trace(trace_of(small), folder / "small.json", indent=2), path
 
 
-def read_everything(path: Path) -> None:
-    """Read a recording as every command and page does."""
-    from fuzzing.reading import look_at_everything
+def read_by_pages(path: Path) -> None:
+    """Read a recording as every page does."""
+    from fuzzing.reading import look_by_pages
 
-    look_at_everything(path)
+    look_by_pages(path)
+
+
+def read_by_commands(path: Path) -> None:
+    """Read a recording as every command does."""
+    from fuzzing.reading import look_by_commands
+
+    look_by_commands(path)
 
 
 def lay_table(path: Path) -> None:
@@ -458,13 +460,14 @@ TARGETS = {
     "own dot": Target(9, _own_dumps, mutate_text, read_dump),
     "kineto": Target(9, _traces, mutate_text, read_trace),
     "nsys": Target(2, _exports, mutate_sqlite, read_export),
-    "gviz": Target(2, _recordings, mutate_sqlite, read_everything),
+    "gviz": Target(2, _recordings, mutate_sqlite, read_by_pages),
+    "commands": Target(2, _recordings, mutate_sqlite, read_by_commands),
     "two": Target(2, _recordings, mutate_pair, compare_and_merge),
     "older": Target(2, _older, mutate_sqlite, upgrade),
     "written": Target(2, _recordings, mutate_sqlite, write_all),
     "joined": Target(4, _joined, mutate_joined, import_joined),
-    "overlay": Target(19, _tables, mutate_text, lay_table),
-    "configuration": Target(19, _configurations, mutate_configuration, configure),
+    "overlay": Target(18, _tables, mutate_text, lay_table),
+    "configuration": Target(18, _configurations, mutate_configuration, configure),
     "http": Target(10, _requests, _mutate_request, answer_request),
     "spool": Target(2, _spools, mutate_spool, fold_and_open),
 }

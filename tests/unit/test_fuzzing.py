@@ -15,6 +15,8 @@ from fuzzing.kept import is_kept, kept_inputs
 from fuzzing.seeds import chosen_seeds
 from fuzzing.targets import TARGETS
 
+from gviz.cli.command_line import COMMANDS
+
 SEEDS = chosen_seeds()
 
 
@@ -42,6 +44,13 @@ def test_targets_share_all_inputs_and_none_has_few() -> None:
     shares = [target.share for target in TARGETS.values()]
     assert sum(shares) == 100
     assert min(shares) >= 2
+
+
+def test_each_command_is_looked_at_or_has_a_reason() -> None:
+    from fuzzing.commands import ELSEWHERE, READING  # a second of imports
+
+    assert READING.keys() | ELSEWHERE.keys() == COMMANDS.keys()
+    assert not READING.keys() & ELSEWHERE.keys()
 
 
 def test_inputs_follow_from_their_seed(tmp_path: Path) -> None:
