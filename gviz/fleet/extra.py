@@ -41,4 +41,10 @@ def _load(library: str, advice: str) -> Any:
         return import_module(library)
     except ImportError as error:
         name = library.partition(".")[0]
+        if not isinstance(error, ModuleNotFoundError):
+            # As pyarrow says of an older NumPy.
+            raise GvizError(
+                f"{name} is installed here and cannot be loaded: {error}; install versions that "
+                "fit each other"
+            ) from error
         raise GvizError(f"{name} is not installed here{advice}") from error

@@ -45,6 +45,22 @@ def test_a_library_that_is_missing_is_named(
     )
 
 
+def test_a_library_that_does_not_fit_another_is_reported_as_it_says(
+    gviz_here: Gviz, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = "pyarrow requires NumPy 2.0 or newer, found 1.26.0"
+    (tmp_path / "pyarrow.py").write_text(f"raise ImportError({old!r})\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for loaded in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, loaded)
+    done = gviz_here("export", BUNDLED, "--format", "parquet", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"gviz: pyarrow is installed here and cannot be loaded: {old}; install versions that fit "
+        "each other\n"
+    )
+
+
 def test_tables_have_columns_that_say_what_they_are() -> None:
     for table in TABLES.values():
         assert table.meaning
