@@ -1,9 +1,10 @@
 """made_with.py lock PYPROJECT | lowest PYPROJECT | sbom WHEEL: print which packages gviz needs.
 
 `lock` prints the versions that are installed as constraints for pip; `make lock` runs it in an
-environment with the newest ones. `lowest` prints the oldest versions that the core allows. `sbom`
-prints the wheel and what it needs when it is run, as CycloneDX 1.6
-(https://cyclonedx.org/docs/1.6/json/), which scanners of vulnerabilities read.
+environment with the newest ones. `lowest` prints the oldest versions that the core and the extra
+fleet allow: new libraries of the extra refuse old ones of the core. `sbom` prints the wheel and
+what it needs when it is run, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/), which
+scanners of vulnerabilities read.
 """
 
 from __future__ import annotations
@@ -64,11 +65,13 @@ def lock(pyproject: Path) -> str:
 
 
 def lowest(pyproject: Path) -> str:
-    """Return the oldest version of each package that the core needs: those without a newest."""
+    """Return the oldest version of what the core and fleets need, but for what has a newest."""
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
     bounds = [
         (r.name, {s.operator: s.version for s in r.specifier})
-        for r in map(Requirement, project["dependencies"])
+        for r in map(
+            Requirement, project["dependencies"] + project["optional-dependencies"]["fleet"]
+        )
     ]
     return " ".join(f"{name}=={given['>=']}" for name, given in bounds if "<" not in given)
 

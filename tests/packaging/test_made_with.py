@@ -45,10 +45,12 @@ def test_only_the_viewers_requirements_have_upper_bounds() -> None:
         assert bounds == ({">="} if requirement.name in CORE else {">=", "<"}), requirement
 
 
-def test_lowest_versions_are_the_lower_bounds_of_the_core() -> None:
+def test_lowest_versions_are_the_lower_bounds_of_the_core_and_of_fleets() -> None:
     pins = [Requirement(pin) for pin in made_with("lowest", ROOT / "pyproject.toml").split()]
-    assert {pin.name for pin in pins} == CORE
-    bounds = {r.name: r.specifier for r in map(Requirement, PROJECT["dependencies"])}
+    of_fleets = PROJECT["optional-dependencies"]["fleet"]
+    assert {pin.name for pin in pins} == CORE | {Requirement(one).name for one in of_fleets}
+    needed = map(Requirement, [*PROJECT["dependencies"], *of_fleets])
+    bounds = {r.name: r.specifier for r in needed}
     for pin in pins:
         assert str(pin.specifier).replace("==", ">=") == str(bounds[pin.name])
 
