@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bare_recordings import BARE
 from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
 
 from gviz.analysis.model_layers import ModelLayers, class_of, find_model_layers
@@ -142,7 +143,14 @@ def test_operation_of_several_layers_puts_no_node_into_one(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("program", ["graph_lives", "nested_torch"])
 def test_graphs_without_layers_have_none(program: str) -> None:
-    assert isinstance(find_model_layers(subject_of(BUNDLED / f"{program}.gviz")), NotComputed)
+    result = find_model_layers(subject_of(BUNDLED / f"{program}.gviz"))
+    assert result == NotComputed("no NVTX range is numbered, and no block of nodes repeats often")
+
+
+def test_graph_without_edges_says_that_these_are_missing(tmp_path: Path) -> None:
+    subject = subject_of(BARE["no_edges"](tmp_path / "x.gviz"))
+    assert subject.why_no_edges is not None
+    assert find_model_layers(subject) == NotComputed(subject.why_no_edges)
 
 
 def test_ranges_called_layers_come_before_others_that_are_numbered(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from nested_recordings import NESTED, write_nested_recording
 from planned_recordings import (
     Plan,
     Planned,
@@ -98,6 +101,25 @@ def test_edge_beside_a_longer_way_is_redundant(tmp_path: Path) -> None:
     (level,) = found(Plan(nodes, [(0, 1), (1, 2), (0, 2)]).write(tmp_path / "x.gviz")).levels
     assert level.redundant_edge_count == 1
     assert [[n.name for n in pair] for pair in level.redundant_edges] == [["k0", "k2"]]
+
+
+def test_redundant_edge_of_a_body_is_named_by_nodes_of_the_body(tmp_path: Path) -> None:
+    path = write_nested_recording(tmp_path / "x.gviz", NESTED)
+    body = subject_of(path).graph.levels[1].graph
+    with closing(sqlite3.connect(path)) as database:
+        # From the second of its nodes to the third: what goes round either is redundant.
+        database.execute(
+            "INSERT INTO edge (topology_id, from_node, to_node, from_port, to_port, type) "
+            "SELECT topology_id, MIN(from_node) + 1, MIN(from_node) + 2, 0, 0, 0 FROM edge "
+            "WHERE topology_id = ?",
+            [body.topology_id],
+        )
+        database.commit()
+    level = found(path).levels[1]
+    pairs = level.redundant_edges
+    assert {n.graph_id for pair in pairs for n in pair} == {level.graph_id} == {body.graph_id}
+    begin = pairs[0][0].node_id
+    assert [[n.node_id - begin for n in pair] for pair in pairs] == [[0, 2], [1, 4]]
 
 
 def test_edge_beside_a_programmatic_one_is_needed(tmp_path: Path) -> None:
