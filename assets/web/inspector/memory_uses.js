@@ -51,7 +51,27 @@ function lowerBound(values, wanted) {
   return low;
 }
 
-/** Nodes in order, without some. @param {Set<number>} nodes @param {(node: number) => boolean} isLeftOut @returns {Named} */
+/** Of each level's uses the nodes that are given something in each allocation, in order. @type {WeakMap<Payload, Map<number, number[]>>} */
+const known = new WeakMap();
+
+/** The nodes that are given something in each allocation, looked for once. @param {Payload} arrays */
+function nodesIn(arrays) {
+  const before = known.get(arrays);
+  if (before) return before;
+  /** @type {Map<number, Set<number>>} */ const found = new Map();
+  const { use_node: nodes, use_place: places, place_allocation: allocations } = arrays;
+  for (let use = 0; use < nodes.length; use++) {
+    const at = allocations[places[use]];
+    const inside = found.get(at);
+    if (inside) inside.add(nodes[use]);
+    else found.set(at, new Set([nodes[use]]));
+  }
+  const made = new Map(Array.from(found, ([at, inside]) => [at, Array.from(inside).sort((one, other) => one - other)]));
+  known.set(arrays, made);
+  return made;
+}
+
+/** Nodes in order, without some. @param {Iterable<number>} nodes @param {(node: number) => boolean} isLeftOut @returns {Named} */
 function named(nodes, isLeftOut) {
   const keys = Array.from(nodes).filter((node) => !isLeftOut(node)).sort((one, other) => one - other);
   return { count: keys.length, keys: keys.slice(0, NAMED) };
@@ -129,8 +149,7 @@ class Uses {
   given(uses, letters) {
     const { arrays } = this, at = this.allocation(uses[0]);
     const same = new Set(uses.flatMap((use) => Array.from(this.sharing(use))));
-    /** @type {Set<number>} */ const near = new Set();
-    if (at >= 0) arrays.use_node.forEach((/** @type {number} */ node, /** @type {number} */ use) => this.allocation(use) === at && near.add(node));
+    const near = at < 0 ? [] : nodesIn(arrays).get(at) ?? [];
     const start = at < 0 ? null : addressOf(arrays, "allocation", at), by = arrays.allocation_node[at];
     return {
       allocation: start === null ? null : { bytes: arrays.allocation_bytes[at], address: start, node: by < 0 ? null : by },

@@ -30,9 +30,12 @@ const PAD = 5;
 /** Of a cell without a category that takes most. */
 const MIXED = -1;
 
-/** What regions are named by: the categories of the colours, else kernel families, and phases. @param {DagScene} scene @param {Overlay} overlay @returns {Names} */
+/** The categories that regions are named by: those of the colours, else kernel families. @param {DagScene} scene @param {Overlay} overlay */
+const categoriesOf = (scene, overlay) => /** @type {Categories} */ (overlay.isRamp || overlay.isChange ? scene.overlay("family") : overlay);
+
+/** What regions are named by: categories, and phases. @param {DagScene} scene @param {Overlay} overlay @returns {Names} */
 function namesOf(scene, overlay) {
-  const categories = /** @type {Categories} */ (overlay.isRamp || overlay.isChange ? scene.overlay("family") : overlay);
+  const categories = categoriesOf(scene, overlay);
   /** @type {Int32Array|undefined} */ const own = categories.name === "phase" ? undefined : scene.payload.phase;
   const phases = own ? Array.from(new Set(own)) : [-1];
   const places = new Map(phases.map((phase, n) => [phase, n]));
@@ -137,7 +140,7 @@ function longestRun(cells, columns) {
  * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style @param {Size} size
  */
 export function drawNames(ctx, scene, nodes, style, size) {
-  const { categories } = namesOf(scene, style.overlay);
+  const categories = categoriesOf(scene, style.overlay);
   return knownOf(scene, nodes, style, size).map((region) => write(ctx, region, categories, style, size)).filter(Boolean);
 }
 
