@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gviz.analysis import GraphAnalysis
 from gviz.report.analysis import critical_path, ledger
+from gviz.report.answers.basis import basis_sentences
 from gviz.report.document import Block, Document, Section, Verdict, not_computed
 from gviz.stats import NotComputed
 
@@ -23,7 +24,7 @@ def bounds_document(graph: GraphAnalysis, title: str) -> Document:
         Section("bounds", "Critical paths of a launch", tuple(map(_shown, bounds))),
         Section("time", "Time of a launch", tuple(map(_shown, parts))),
     )
-    return Document(title, (Verdict("", (), graph.doubts),), sections)
+    return Document(title, (Verdict("", basis_sentences(graph), graph.doubts),), sections)
 
 
 def _shown(block: Block) -> Block:

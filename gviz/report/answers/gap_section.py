@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gviz.analysis import GraphAnalysis, PathGap, PathNode
 from gviz.errors import UsageError
+from gviz.report.answers.basis import basis_sentences
 from gviz.report.document import (
     Content,
     Document,
@@ -58,6 +59,7 @@ def gap_document(graph: GraphAnalysis, before: int, after: int, title: str) -> D
     whole = ledger.median.total_ns
     sentences = [_length(first, second, whole), _held(second)]
     sentences += [_alike(gap) for gap in alike[:1]]
+    sentences += basis_sentences(graph)
     return Document(
         f"{title}: gap {before}-{after}", (Verdict("", tuple(sentences), graph.doubts),), ()
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gviz.analysis import GraphAnalysis, LayerWork
 from gviz.errors import UsageError
+from gviz.report.answers.basis import basis_sentences
 from gviz.report.document import (
     Content,
     Document,
@@ -48,7 +49,7 @@ def layers_document(graph: GraphAnalysis, title: str) -> Document:
         "repeats": "They are equal blocks of nodes that repeat.",
     }[layers.source]
     listed = section("layers", heading, say(source), table(heading, columns, rows))
-    return Document(title, (Verdict("", (), graph.doubts),), (listed,))
+    return Document(title, (Verdict("", basis_sentences(graph), graph.doubts),), (listed,))
 
 
 def layer_document(found: LayerWork, title: str) -> Document:

@@ -30,7 +30,11 @@ def test_path_names_the_longest_node_and_gap(desk: Desk) -> None:
     assert "As it ran (observed)" in path.recorded
     assert "# Longest gaps on the path" in path.recorded
     (gap,) = (arguments for verb, arguments in path.steps if "gap" in arguments)
-    assert "pass " in ask(desk, "explain", **gap).recorded
+    explained = ask(desk, "explain", **gap)
+    assert "pass " in explained.recorded
+    for heard in (path, explained, _ask(desk, "layer")):
+        assert "The median launch takes 1.03 ms (n=24, c1) [derived]: times here" in heard.recorded
+        assert "(c1) timed while node times were recorded" in heard.recorded
 
 
 def test_layer_is_one_of_those_listed(desk: Desk) -> None:
