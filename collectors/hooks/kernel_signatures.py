@@ -1,11 +1,12 @@
 """Signatures of kernels that a framework compiles: names and types of their parameters.
 
-A kernel of Triton has a plain symbol: nothing but Triton's own object for it, ``CompiledKernel``,
-knows what its parameters are called.
+A kernel of Triton or CuPy has a plain symbol: nothing but Triton's own object for it,
+``CompiledKernel``, and the source that CuPy compiles tell what its parameters are called.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 from collections.abc import Callable, Mapping
@@ -16,59 +17,96 @@ from gviz.collectors import native
 from gviz.collectors.hooks.import_hook import on_import
 from gviz.spool import RecordType
 
-_MODULE = "triton.compiler.compiler"
 #: In place of a type, of what is compiled in and no parameter.
 _COMPILED_IN = "constexpr"
+#: Longer sources are not read: they are libraries.
+_MOST_SOURCE = 1 << 20
 
 
 class KernelSignatureHook:
-    """Records the parameters of kernels that Triton compiles or loads while it is installed.
+    """Records the parameters of kernels that Triton and CuPy compile or load while it is installed.
 
-    Nothing where Triton changed.
+    Nothing where a framework changed.
     """
 
     def __init__(self) -> None:
+        self._wraps = (
+            _Wrap("triton.compiler.compiler", "CompiledKernel", "__init__", _record_triton),
+            _Wrap("cupy.cuda.compiler", None, "_compile_module_with_cache", _record_cupy),
+        )
+
+    def install(self) -> None:
+        """Wrap what compiles, now or when it is imported."""
+        for wrap in self._wraps:
+            wrap.install()
+
+    def remove(self) -> None:
+        """Put back what was wrapped, where nobody has wrapped it since."""
+        for wrap in self._wraps:
+            wrap.remove()
+
+
+class _Wrap:
+    """A function of a module, or of a class of it, whose arguments are recorded after it ran."""
+
+    def __init__(
+        self, module: str, owner: str | None, name: str, record: Callable[..., None]
+    ) -> None:
+        self._module, self._owner_name, self._name, self._record = module, owner, name, record
         self._forget: Callable[[], None] | None = None
-        self._class: Any = None
+        self._owner: Any = None
         self._original: Any = None
         self._wrapper: Any = None
 
     def install(self) -> None:
-        """Wrap the class, now or when it is imported."""
-        self._forget = on_import(_MODULE, self._wrap)
+        self._forget = on_import(self._module, self._wrap)
 
     def remove(self) -> None:
-        """Give the class its method back, where nobody has wrapped it since."""
         if self._forget is not None:
             self._forget()
-        if self._original is not None and self._class.__init__ is self._wrapper:
-            self._class.__init__ = self._original
+        if self._original is not None and getattr(self._owner, self._name) is self._wrapper:
+            setattr(self._owner, self._name, self._original)
         self._original = None
 
     def _wrap(self, module: ModuleType) -> None:
-        kernel_class: Any = getattr(module, "CompiledKernel", None)
-        if kernel_class is None or kernel_class is self._class:
+        owner: Any = module
+        if self._owner_name is not None:
+            owner = getattr(module, self._owner_name, None)
+        original = getattr(owner, self._name, None)
+        if original is None or original is self._wrapper:
             return  # another thread is importing the module; or it was loaded again
-        init = kernel_class.__init__
+        record = self._record
 
-        @functools.wraps(init)
-        def __init__(self: Any, *arguments: Any, **named: Any) -> None:
-            init(self, *arguments, **named)
-            _record(self)
+        @functools.wraps(original)
+        def wrapper(*arguments: Any, **named: Any) -> Any:
+            result = original(*arguments, **named)
+            # Never raises: the program goes on without.
+            with contextlib.suppress(Exception):  # of a framework that differs
+                record(*arguments, **named)
+            return result
 
-        self._class, self._original, self._wrapper = kernel_class, init, __init__
-        kernel_class.__init__ = __init__
+        self._owner, self._original, self._wrapper = owner, original, wrapper
+        setattr(owner, self._name, wrapper)
 
 
-def _record(kernel: Any) -> None:
-    """Append a kernel's parameters to the spool. Never raises: the program goes on without."""
-    try:
-        found = triton_parameters(kernel.src)
-        if found:
-            text = json.dumps([str(kernel.metadata.name), "Triton", found])
-            native.append(RecordType.SIGNATURE, text.encode())
-    except Exception:  # of a Triton whose classes differ: the parameters stay unnamed
-        return
+def _record_triton(kernel: Any, *_: Any, **__: Any) -> None:
+    _append(str(kernel.metadata.name), "Triton", triton_parameters(kernel.src))
+
+
+def _record_cupy(source: str, *_: Any, **__: Any) -> None:
+    # Not needed where CuPy is not.
+    from gviz.cuda import declared_kernels
+
+    if len(source) <= _MOST_SOURCE:
+        for name, parameters in declared_kernels(source).items():
+            _append(name, "CuPy", parameters)
+
+
+def _append(symbol: str, framework: str, parameters: list[tuple[str, str]]) -> None:
+    """Append a kernel's parameters to the spool."""
+    if parameters:
+        text = json.dumps([symbol, framework, parameters])
+        native.append(RecordType.SIGNATURE, text.encode())
 
 
 def triton_parameters(source: Any) -> list[tuple[str, str]]:

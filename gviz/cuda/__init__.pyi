@@ -24,6 +24,7 @@ from gviz.cuda.instantiate_failure import instantiate_result_name as instantiate
 from gviz.cuda.kernel_name import demangle as demangle
 from gviz.cuda.kernel_name import parameter_types as parameter_types
 from gviz.cuda.kernel_name import short_name as short_name
+from gviz.cuda.kernel_source import declared_kernels as declared_kernels
 from gviz.cuda.node_type import TIMED_IN_BODY as TIMED_IN_BODY
 from gviz.cuda.node_type import TIMED_TYPES as TIMED_TYPES
 from gviz.cuda.node_type import WHOLE_ONLY as WHOLE_ONLY

@@ -1,8 +1,9 @@
 """Parameters of kernels: the names and types that anything recorded tells.
 
 The types are those of the kernel's name where it is a C++ name, which spells them with templates
-resolved; of kernels that Triton compiles names and types are those that it declares. A declaration
-that contradicts the sizes that the driver has is left out as a whole.
+resolved; of kernels that Triton or CuPy compiles names and types are those that it declares, or
+that its source does. A declaration that contradicts the sizes that the driver has is left out as a
+whole.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from gviz.cuda import ElementType, ParameterType, parameter_types, parse_type
 if TYPE_CHECKING:
     from gviz.recording import KernelFunction, Recording
 
-#: Parameters that a framework adds at most behind those it declares: pointers to scratch memory.
+#: Parameters that Triton adds at most behind those it declares: pointers to scratch memory.
 _SCRATCH, _POINTER_BYTES = 2, 8
 
 
@@ -25,6 +26,7 @@ class KnownBy(StrEnum):
     """Sources of the names and types of parameters."""
 
     NAME = "the kernel's name"
+    TRITON = "Triton"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def fitting_parameters(
 
 def _fits(declared: Sequence[KernelParameter], sizes: Mapping[int, int]) -> bool:
     most = len(declared)
-    if declared and declared[0].known_by != KnownBy.NAME:
+    if declared and declared[0].known_by == KnownBy.TRITON:
         most += _SCRATCH
     for at, size in sizes.items():
         expected = declared[at].size_bytes if at < len(declared) else _POINTER_BYTES

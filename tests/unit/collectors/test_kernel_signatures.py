@@ -1,4 +1,4 @@
-"""Signatures of Triton's kernels, on a stand-in for its class."""
+"""Signatures of kernels of Triton and CuPy, on stand-ins for what compiles them."""
 
 from __future__ import annotations
 
@@ -86,3 +86,22 @@ def test_hook_leaves_a_wrapper_of_another_in_place(kernel_class: Any) -> None:
 )
 def test_parameters_are_those_that_are_not_compiled_in(given: Any) -> None:
     assert triton_parameters(given) == [("x", "*fp32"), ("n", "i32")]
+
+
+def test_sources_that_cupy_compiles_are_read(
+    monkeypatch: pytest.MonkeyPatch, appended: list[Any]
+) -> None:
+    def compiled(source: str, options: tuple[str, ...] = ()) -> str:
+        return f"module of {len(source)}, {options}"
+
+    module: Any = ModuleType("cupy.cuda.compiler")
+    module._compile_module_with_cache = compiled
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    hook = KernelSignatureHook()
+    hook.install()
+    source = 'extern "C" __global__ void scale(float* y, int n) {}'
+    assert module._compile_module_with_cache(source, ("-w",)) == compiled(source, ("-w",))
+    assert appended == [["scale", "CuPy", [["y", "float*"], ["n", "int"]]]]
+    assert module._compile_module_with_cache("no kernel") == compiled("no kernel")
+    hook.remove()
+    assert module._compile_module_with_cache is compiled

@@ -110,7 +110,7 @@ def test_names_are_those_of_triton_and_scratch_memory_has_none() -> None:
     shown = "fused_add_norm(half* out, const half* x, int n = 4096, 8 B at 24, 8 B at 32)"
     assert signature_text("fused_add_norm", arguments) == shown
     assert [a.parameter.known_by for a in arguments] == ["Triton"] * 3 + [None] * 2
-    # No framework adds three.
+    # Triton does not add three.
     assert arguments_of([declared], given(*values, bytes(8)))[0].parameter.name is None
 
 
