@@ -361,14 +361,16 @@ void trial_start(void) {
 
 /* Of what was begun it is said that it did not end. */
 void trial_stop(bool exits) {
-    bool stays = exits && atomic_load(&all.on) && tries_keep() && last_begin();
-    if (stays) {
+    bool inside = this_thread()->inside;
+    this_thread()->inside = true; /* calls of its own are no calls of the program */
+    if (exits && atomic_load(&all.on) && tries_keep() && last_begin()) {
         atomic_store(&all.on, false);
-        return;
+    } else {
+        tries_refuse("the driver cannot stay to the end of this process");
+        atomic_store(&memory_watched, false);
+        subjects_stop(&all, ended);
     }
-    tries_refuse("the driver cannot stay to the end of this process");
-    atomic_store(&memory_watched, false);
-    subjects_stop(&all, ended);
+    this_thread()->inside = inside;
 }
 
 void trial_context_ends(CUcontext context) {
