@@ -68,6 +68,9 @@ def _write_run(writer: RecordingWriter) -> None:
         rows.NodeParameter(
             graph_id=1, node_id=FIRST_NODE_ID, position=0, name="WidthInBytes", value=4_096
         ),
+        rows.DeclaredParameter(
+            function_id=1, declaration=1, position=0, name="x_ptr", type="*fp16", known_by="Triton"
+        ),
         rows.NvtxRange(
             nvtx_range_id=1, run_id=1, nvtx_path_id=1, thread_id=4242, start_ns=STARTED_NS + 1,
             end_ns=_NOW_NS,
