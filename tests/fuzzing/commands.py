@@ -90,6 +90,12 @@ def _node(path: Path) -> None:
         _run("node", path, str(node), "--graph", str(graph), *form)
 
 
+def _values(path: Path) -> None:
+    graph, node = _first_node(path)
+    for words in ((), (str(node), "--json")):
+        _run("values", path, *words, "--graph", str(graph))
+
+
 def _what_if(path: Path) -> None:
     graph, node = _first_node(path)
     for edits in ((), ("--off", str(node), "--json")):
@@ -164,6 +170,7 @@ READING: dict[str, Sequence[Callable[[Path], None]]] = {
     "analyze": (_analyze,),
     "what-if": (_what_if,),
     "node": (_node,),
+    "values": (_values,),
     "query": (_query,),
     "mcp": (_ask_verbs,),
     "diff": (lambda path: diff(path, path),),
