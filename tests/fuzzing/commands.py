@@ -41,10 +41,17 @@ _GRAPHS = 3
 
 
 def diff(before: Path, after: Path) -> None:
-    """Compare two recordings."""
-    gviz.cli.commands.compare.diff.run(
-        argparse.Namespace(before=before, after=after, more=[], graph=None, all=True, json=False)
-    )
+    """Compare two recordings, their times and their values."""
+    given = {
+        "before": before,
+        "after": after,
+        "more": [],
+        "graph": None,
+        "all": True,
+        "json": False,
+    }
+    for values in (False, True):
+        gviz.cli.commands.compare.diff.run(argparse.Namespace(**given, values=values))
 
 
 def trend(*paths: Path) -> None:

@@ -160,7 +160,7 @@ def test_modules_of_files_are_not_loaded_by_the_application(small_recording: Pat
 
 def test_neither_dash_nor_plotly_nor_a_grid_is_in_it(small: SavedFile) -> None:
     code = "\n".join(small.code)
-    assert len(code) < 570_000
+    assert len(code) < 600_000
     assert "React.createElement" not in code
     assert "Plotly.newPlot" not in code
 
