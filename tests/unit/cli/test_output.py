@@ -53,8 +53,9 @@ ARGUMENTS: Mapping[str, list[str | Path]] = {
     "demo": [],
 }
 #: Run where there is a driver: tests/contract/test_run.py, test_periods.py, test_bench.py; below;
-#: or where the extra is: tests/unit/fleet, tests/unit/agents.
-ELSEWHERE = {"run", "start", "stop", "bench", "top", "fleet", "mcp"}
+#: where the extra is: tests/unit/fleet, tests/unit/agents; or of a recording with values:
+#: tests/unit/cli/commands/test_values.py.
+ELSEWHERE = {"run", "start", "stop", "bench", "top", "fleet", "mcp", "values"}
 
 
 #: What these do takes no second, or has a bar of its own, or a page that says so.

@@ -59,6 +59,7 @@ LINES = {
     },
     # A folder would be served until the client ends: no port has that number.
     "mcp": {"file": "--http --port 99999 {bad}"},
+    "values": {"recording": "{bad}"},
     "what-if": {"recording": "{bad}"},
 }
 #: The same places, in forms that read or write in another way.

@@ -35,6 +35,7 @@ def test_json_of_graph_and_node(tmp_path: Path, capsys: pytest.CaptureFixture[st
     path = write_values(tmp_path / "x.gviz", RAN)
     assert main(["values", str(path), "--json"]) == 0
     graph = json.loads(capsys.readouterr().out)
+    assert next(iter(graph)) == "values_version"
     assert [x["kind"] for x in graph["findings"]] == ["nan"]
     assert graph["how"]["GraphData"]["findings"] == "derived"
     assert main(["values", str(path), "1", "--json"]) == 0
