@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from gviz.cuda import ElementType
@@ -18,14 +18,6 @@ def value_records(tree: GraphTree, values: GraphValues, node: int) -> list[dict[
 
 
 def _record(tree: GraphTree, values: GraphValues, memory: GivenMemory) -> dict[str, Any]:
-    at = values.places[memory.key]
-
-    def keys(places: Iterable[int]) -> list[int]:
-        nodes = dict.fromkeys(values.given[place].node for place in places)
-        found: list[int] = tree.key[list(nodes)].tolist() if nodes else []
-        return found
-
-    writers, readers = keys(values.flow.sources[at]), keys(values.flow.readers[at])
     return {
         "position": memory.position,
         "parameter": memory.parameter_text,
@@ -35,9 +27,13 @@ def _record(tree: GraphTree, values: GraphValues, memory: GivenMemory) -> dict[s
         "use": memory.use_text,
         "before": _held(memory.before),
         "after": _held(memory.after) if memory.is_changed else None,
-        "writers": {"count": len(writers), "keys": writers[:_NAMED]},
-        "readers": {"count": len(readers), "keys": readers[:_NAMED]},
+        "writers": _named(tree, values.writers(memory)),
+        "readers": _named(tree, values.readers(memory)),
     }
+
+
+def _named(tree: GraphTree, nodes: Sequence[int]) -> dict[str, Any]:
+    return {"count": len(nodes), "keys": [int(tree.key[node]) for node in nodes[:_NAMED]]}
 
 
 def _held(contents: MemoryContents) -> dict[str, Any]:

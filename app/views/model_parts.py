@@ -106,7 +106,7 @@ def read_model_parts(recording: Recording, tree: TimedTree, keep: Keep) -> Model
         return ModelParts(None, Texts(np.full(len(tree.nodes), -1, np.int32), ()), None)
 
     def read() -> ModelParts:
-        subject = GraphSubject(recording, graph, recording.fetch_devices(graph.run_id), keep)
+        subject = GraphSubject(recording, graph, keep=keep)
         found = subject.once(find_model_layers)
         layers = None if isinstance(found, NotComputed) else found
         timed = np.flatnonzero(~np.isnan(tree.times.median_ns))

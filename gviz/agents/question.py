@@ -120,7 +120,7 @@ class Question:
             row = next((g for g in tops if g.graph_id == graph_id), None)
             if row is None:
                 raise UsageError(no_such_graph(recording.path.name, graph_id))
-            yield GraphSubject(recording, row, recording.fetch_devices(row.run_id))
+            yield GraphSubject(recording, row)
 
     # -- what the answer leads to -------------------------------------------------------------
 

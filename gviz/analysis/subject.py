@@ -131,7 +131,7 @@ class GraphSubject:
     row
         A top-level graph.
     devices
-        Of its run.
+        Of its run; None: they are read.
     keep
         Remembers what graphs of a run have in common.
     """
@@ -140,7 +140,7 @@ class GraphSubject:
         self,
         recording: Recording,
         row: rows.Graph,
-        devices: Sequence[rows.Device],
+        devices: Sequence[rows.Device] | None = None,
         keep: Keep = build_anew,
     ) -> None:
         self.recording = recording
@@ -151,6 +151,8 @@ class GraphSubject:
         self._results: dict[Callable[[GraphSubject], Any], Any] = {}
         self._reachability: dict[int, Reachability] = {}
         self._refs: dict[int, NodeRef] = {}
+        if devices is None:
+            devices = recording.fetch_devices(row.run_id)
         self._devices = {d.device_id: d for d in devices}
         self._unroller = Unroller(self.graph, self.edges)
 

@@ -276,8 +276,7 @@ class OpenedGraph(RecordedGraph):
 
     @cached_property
     def _subject(self) -> GraphSubject:
-        devices = self.recording.fetch_devices(self.row.run_id)
-        return GraphSubject(self.recording, self.row, devices)
+        return GraphSubject(self.recording, self.row)
 
     def data(self) -> GraphData:
         """Return its inputs, outputs, and what values of its nodes tell, as ``gviz values`` does.

@@ -36,7 +36,7 @@ _TOLERANCES = {
 
 
 class ValueLikeness(StrEnum):
-    """ValueLikeness of the contents of memory to other contents."""
+    """Likeness of the contents of memory to other contents."""
 
     EQUAL = "bit-equal"
     CLOSE = "close"
@@ -158,11 +158,9 @@ class _Side(NamedTuple):
     subject: GraphSubject
     values: GraphValues
 
-    def refs(self, memory: GivenMemory) -> tuple[NodeRef, ...]:
+    def writers(self, memory: GivenMemory) -> tuple[NodeRef, ...]:
         """Return the nodes that wrote what memory held before its node."""
-        found = self.values.flow.sources[self.values.places[memory.key]]
-        nodes = dict.fromkeys(self.values.given[at].node for at in found)
-        return tuple(map(self.subject.ref, nodes))
+        return tuple(map(self.subject.ref, self.values.writers(memory)))
 
 
 class _Pair(NamedTuple):
@@ -289,7 +287,7 @@ class _Comparison:
         if pair.one.direction == Direction.WRITTEN:
             return False
         is_left = pair.one.direction == Direction.UNKNOWN and not pair.is_written
-        return pair.one.direction == Direction.READ or is_left or bool(self._one.refs(pair.one))
+        return pair.one.direction == Direction.READ or is_left or bool(self._one.writers(pair.one))
 
     def _change(self, pair: _Pair, likeness: ValueLikeness, *, after: bool) -> ValueChange:
         one, two = pair
@@ -304,8 +302,8 @@ class _Comparison:
             after_hash=held[1].hash_text,
             before_mean=held[0].mean,
             after_mean=held[1].mean,
-            before_writers=() if after else self._one.refs(one),
-            after_writers=() if after else self._two.refs(two),
+            before_writers=() if after else self._one.writers(one),
+            after_writers=() if after else self._two.writers(two),
         )
 
     def _lone(self, at: int, first: _Pair | None) -> tuple[NodeRef, ...]:

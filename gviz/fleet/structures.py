@@ -97,7 +97,7 @@ def read_structure(
     with_findings
         Have the rules look for findings, which takes longer than all the rest.
     """
-    subject = GraphSubject(recording, graph, recording.fetch_devices(graph.run_id))
+    subject = GraphSubject(recording, graph)
     tree = subject.graph
     found = read_node_families(recording, tree, graph.run_id, build_anew)
     named = name_families(tree, found, np.zeros(len(tree)))

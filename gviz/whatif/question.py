@@ -40,8 +40,7 @@ def read_what_if(recording: Recording, graph_id: int) -> GraphWhatIf:
     found = [g for g in recording.fetch_graphs() if g.graph_id == graph_id]
     if not found or found[0].parent_graph_id is not None:
         raise RecordingError(no_such_graph(recording.path, graph_id))
-    (row,) = found
-    return GraphWhatIf(GraphSubject(recording, row, recording.fetch_devices(row.run_id)))
+    return GraphWhatIf(GraphSubject(recording, found[0]))
 
 
 def ask_recording(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gviz.analysis.node_ref import NodeRef
@@ -84,12 +83,6 @@ def read_node_data(subject: GraphSubject, node: int) -> NodeData | NotComputed:
 
 
 def _state(subject: GraphSubject, values: GraphValues, memory: GivenMemory) -> NodeMemoryState:
-    at = values.places[memory.key]
-
-    def nodes(places: Iterable[int]) -> tuple[NodeRef, ...]:
-        found = dict.fromkeys(values.given[place].node for place in places)
-        return tuple(subject.ref(node) for node in found)
-
     return NodeMemoryState(
         position=memory.position,
         parameter=memory.parameter_text,
@@ -103,8 +96,8 @@ def _state(subject: GraphSubject, values: GraphValues, memory: GivenMemory) -> N
         use=memory.use_text,
         before=_moment(memory.before),
         after=_moment(memory.after) if memory.is_changed else None,
-        written_by=nodes(values.flow.sources[at]),
-        given_to=nodes(values.flow.readers[at]),
+        written_by=tuple(map(subject.ref, values.writers(memory))),
+        given_to=tuple(map(subject.ref, values.readers(memory))),
     )
 
 

@@ -174,8 +174,7 @@ def _graph_skew(recording: Recording, graph: RankGraph, ranks: Sequence[rows.Run
 
 def _evidence(recording: Recording, graph: RankGraph, graph_id: int) -> Evidence:
     """Return what a rank's times rest on, in the launches that are compared."""
-    row = recording.fetch_graph(graph_id)
-    subject = GraphSubject(recording, row, recording.fetch_devices(row.run_id))
+    subject = GraphSubject(recording, recording.fetch_graph(graph_id))
     return replace(span_evidence(subject), n=len(graph.ordinal), is_cold=not graph.ordinal.any())
 
 

@@ -38,13 +38,17 @@ def find_slow(own_ns: FloatArray, excess_ns: FloatArray) -> BoolArray:
         return np.zeros(len(own_ns), bool)
     if len(own_ns) == 2:
         usual = float(own_ns.min())
-        least = max(float(least_change_ns(np.array([usual]))[0]), _LEAST_FRACTION_OF_TWO * usual)
-        slower: BoolArray = own_ns - usual > least
+        slower: BoolArray = own_ns - usual > _least_ns(usual, _LEAST_FRACTION_OF_TWO)
         return slower
     usual = float(np.median(own_ns - excess_ns))
     middle = float(np.median(excess_ns))
     scale = max(1.4826 * float(np.median(np.abs(excess_ns - middle))), _LEAST_SCALE * usual)
     deviations = _ALLOWANCE * NormalDist().inv_cdf(1 - _FALSE_ALARMS / len(own_ns))
-    least = max(float(least_change_ns(np.array([usual]))[0]), _LEAST_FRACTION * usual)
+    least = _least_ns(usual, _LEAST_FRACTION)
     found: BoolArray = excess_ns - middle > max(deviations * scale, least)
     return found
+
+
+def _least_ns(usual: float, fraction: float) -> float:
+    """Return the difference from a usual time from which on one is reported."""
+    return max(float(least_change_ns(np.array([usual]))[0]), fraction * usual)

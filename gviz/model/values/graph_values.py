@@ -66,7 +66,7 @@ class GraphValues:
         return found
 
     @cached_property
-    def places(self) -> Mapping[tuple[int, int, int, int], int]:
+    def _places(self) -> Mapping[tuple[int, int, int, int], int]:
         """Places in ``given`` by node, position, offset and start."""
         return {memory.key: at for at, memory in enumerate(self.given)}
 
@@ -74,6 +74,18 @@ class GraphValues:
     def flow(self) -> DataFlow:
         """The way of data: who wrote what each node is given, and who is given it next."""
         return trace_data(self.given)
+
+    def writers(self, memory: GivenMemory) -> tuple[int, ...]:
+        """Return the nodes that wrote what memory held before its node, or may have."""
+        return self._nodes(self.flow.sources[self._places[memory.key]])
+
+    def readers(self, memory: GivenMemory) -> tuple[int, ...]:
+        """Return the later nodes that are given what its node left in memory."""
+        return self._nodes(self.flow.readers[self._places[memory.key]])
+
+    def _nodes(self, places: Iterable[int]) -> tuple[int, ...]:
+        """Return the nodes at places in ``given``, indices of the tree, each once."""
+        return tuple(dict.fromkeys(self.given[place].node for place in places))
 
 
 def read_graph_values(recording: Recording, tree: GraphTree) -> GraphValues:

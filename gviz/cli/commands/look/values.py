@@ -80,7 +80,7 @@ def _subject(recording: Recording, graph_id: int) -> GraphSubject:
             f"graph {graph_id} is the body of a node of graph {row.parent_graph_id}, and is read "
             f"with that: give --graph {row.parent_graph_id} and the number that pages show"
         )
-    return GraphSubject(recording, row, recording.fetch_devices(row.run_id))
+    return GraphSubject(recording, row)
 
 
 def _node(subject: GraphSubject, number: int) -> int:
