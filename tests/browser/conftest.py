@@ -366,6 +366,8 @@ class GraphPage:
         self.page.wait_for_selector(row, timeout=1000 * self.patience_s)
         # Until then it stands in front of Dash's page, without a header.
         self.page.locator(".gv-early").wait_for(state="detached")
+        # The rows of its blocks stand above the lanes of the timeline, which they move.
+        self.page.locator("#breakdown[aria-busy]").wait_for(state="detached")
         for view in ("dag", "timeline", "memory"):
             if self.page.locator(f"#{view}").is_visible():
                 self.drawn(view)

@@ -131,7 +131,8 @@ def test_killed_process_leaves_its_crumbs(
     with run_in_black_box(fake, tmp_path, text, "--black-box=node", **variables) as recording:
         assert [one.kind for one in faults_of(recording)] == ["cut off"]
         assert nodes_of(recording, "running") == [21]
-    assert not list(Path("/dev/shm").glob("gviz-crumbs-*"))
+        (run,) = recording.fetch_runs()
+    assert not list(Path("/dev/shm").glob(f"gviz-crumbs-{run.process_id}-*"))
 
 
 def test_stall_is_said_while_it_lasts(fake: Backend, tmp_path: Path) -> None:

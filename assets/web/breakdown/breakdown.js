@@ -77,6 +77,7 @@ export class Breakdown {
     box.replaceChildren(element("div", { class: "gv-headline-line" }, this.headline.room, ways), this.rows.box, this.gains.box);
     this.end = bus.subscribe(bus.PAGE, () => this.mark());
     this.listen();
+    box.setAttribute("aria-busy", "true");
     /** Settled once the blocks are there, or cannot be had. */
     this.taken = source.breakdown().then((payload) => {
       if (!this.ending.signal.aborted) this.take(payload);
@@ -94,7 +95,9 @@ export class Breakdown {
       if (!signal.aborted) this.headline.write([`No verdict: ${error.message}`]);
     });
     this.isComing = false;
-    if (!signal.aborted) this.host.said();
+    if (signal.aborted) return;
+    this.box.removeAttribute("aria-busy");
+    this.host.said();
   }
 
   /** @param {Payload} payload */
