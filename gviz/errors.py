@@ -98,6 +98,12 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Return whether an error says that there is no memory, in words of a library's too."""
     if isinstance(error, RuntimeError):  # for a lock: "can't allocate lock", or "read lock"
         return str(error).startswith("can't allocate ")
-    if isinstance(error, SystemError):  # indexing and reductions of NumPy (2.4) give no reason
-        return str(error).endswith(_WITHOUT_REASON)
     return isinstance(error, MemoryError)
+
+
+def is_without_reason(error: BaseException) -> bool:
+    """Return whether C code failed and named no error, as NumPy's (2.4) does without memory.
+
+    Its indexing and reductions do; so does a fault of any other C code.
+    """
+    return isinstance(error, SystemError) and str(error).endswith(_WITHOUT_REASON)

@@ -19,7 +19,7 @@ from gviz.cli.file_mode import apply_mode
 from gviz.cli.output import print_text
 from gviz.cli.parser import CommandParser
 from gviz.cli.verbosity import FLAGS, add_verbosity, is_verbose, use_verbosity
-from gviz.errors import GvizError, is_out_of_memory
+from gviz.errors import GvizError, is_out_of_memory, is_without_reason
 from gviz.system import inform
 from gviz.text import duration, likely_meant
 
@@ -27,6 +27,10 @@ from gviz.text import duration, likely_meant
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 COMMANDS_PACKAGE = "gviz.cli.commands"
+_WITHOUT_REASON = (
+    "a library failed and named no error, as NumPy does without memory; try again with more "
+    "memory, and if that changes nothing report what follows"
+)
 
 
 class Subparsers(Protocol):
@@ -170,10 +174,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         # stdout at exit, so stdout gets a place to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
-    except (MemoryError, RuntimeError, SystemError) as error:
+    except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         print("gviz: there is not enough memory", file=sys.stderr)
+        return 1
+    except SystemError as error:
+        if not is_without_reason(error):
+            raise
+        print(f"gviz: {_WITHOUT_REASON}", file=sys.stderr)
+        sys.excepthook(type(error), error, error.__traceback__)
         return 1
     except OSError as error:
         print(f"gviz: the system refused something: {error}", file=sys.stderr)

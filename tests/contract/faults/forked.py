@@ -36,7 +36,7 @@ from gviz.app.server.access.security import AccessRules
 from gviz.app.server.application import build_app, create_app
 from gviz.cli import main as gviz
 from gviz.collectors import writer
-from gviz.errors import GvizError, is_out_of_memory
+from gviz.errors import GvizError, is_out_of_memory, is_without_reason
 from gviz.recording.reader import Recording
 from gviz.report.summary import summarize
 from gviz.spool.processes.follow import follow
@@ -180,7 +180,8 @@ def _child(shim: Shim, work: str, path: Path, fault: Fault | None) -> int:
     except (GvizError, MemoryError, OSError):
         return REFUSED
     except BaseException as error:
-        if fault is not None and fault.call == "malloc" and is_out_of_memory(error):
+        is_known = is_out_of_memory(error) or is_without_reason(error)
+        if is_known and fault is not None and fault.call == "malloc":
             return REFUSED
         traceback.print_exc()
         return REFUSED + 1

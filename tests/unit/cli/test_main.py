@@ -115,7 +115,6 @@ def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (MemoryError(), "gviz: there is not enough memory\n"),
         (RuntimeError("can't allocate read lock"), "gviz: there is not enough memory\n"),
-        (SystemError("error return without exception set"), "gviz: there is not enough memory\n"),
         (OSError(24, "Too many open files"), "[Errno 24] Too many open files\n"),
     ],
 )
@@ -133,6 +132,29 @@ def test_refusals_of_the_system_are_sentences(
     said = capsys.readouterr().err
     assert said.startswith("gviz: ")
     assert said.endswith(sentence)
+
+
+def test_library_that_failed_without_a_reason_is_shown_where(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(arguments: object) -> int:
+        raise SystemError("error return without exception set")
+
+    _use_command(monkeypatch, run)
+    assert cli.main(["info"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("gviz: a library failed and named no error, as NumPy does without")
+    assert "there is not enough memory" not in said
+    assert 'raise SystemError("error return without exception set")' in said
+
+
+def test_system_error_with_a_reason_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(arguments: object) -> int:
+        raise SystemError("bad argument to internal function")
+
+    _use_command(monkeypatch, run)
+    with pytest.raises(SystemError, match="bad argument"):
+        cli.main(["info"])
 
 
 def test_interrupt_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
