@@ -41,6 +41,8 @@ class _Options(ctypes.Structure):
         ("black_box", ctypes.c_uint32),
         ("values_ns", ctypes.c_uint64),
         ("values_pattern", ctypes.c_char * 128),
+        ("dump_bytes", ctypes.c_uint64),
+        ("dump_pattern", ctypes.c_char * 128),
     ]
 
 
@@ -82,6 +84,8 @@ class NativeOptions:
     values_ns, values_pattern
         The same of what reads the values of its nodes, those whose kernel has a name like the
         pattern; b"": all.
+    dump_bytes, dump_pattern
+        Bytes of contents that are kept of a graph, 0: none are; of which of these nodes, b"": all.
     """
 
     policy: int = POLICY_FIRST
@@ -105,6 +109,8 @@ class NativeOptions:
     black_box: int = 0
     values_ns: int = 0
     values_pattern: bytes = b""
+    dump_bytes: int = 0
+    dump_pattern: bytes = b""
 
 
 def library_path() -> Path | None:

@@ -19,6 +19,8 @@ _LARGEST_COUNT = 2**32 - 1
 _LONGEST_NAME = 500
 #: Bytes of a pattern that the native library has room for.
 _LONGEST_PATTERN = 127
+#: What was read of a graph is held in the program's memory before it is written.
+_MOST_DUMPED_MIB = 4096
 _MILLISECONDS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000}
 
 
@@ -61,6 +63,12 @@ class ProfileOptions:
         copy; ``"*"``: of all nodes. None: of none.
     values_budget_s
         Seconds that this may take of a graph.
+    dump
+        Shell pattern of the same names: of these nodes, among those that are read, what memory
+        held is kept in files beside the recording. None: of none. Without ``values`` only these
+        nodes are read.
+    dump_limit_mib
+        MiB that these contents may take of a graph.
     trial_budget_s
         Seconds that the trials of a graph may take.
     black_box
@@ -96,6 +104,8 @@ class ProfileOptions:
     stall: str | None = None
     values: str | None = None
     values_budget_s: float = 2.0
+    dump: str | None = None
+    dump_limit_mib: float = 64.0
     overwrite: bool = False
 
     def __post_init__(self) -> None:
@@ -132,7 +142,7 @@ class ProfileOptions:
                 raise UsageError(f"{what} is 0 s; give a number of seconds above 0")
         slices = [
             what
-            for what, wanted in (("trials", self.trials), ("values", self.values is not None))
+            for what, wanted in (("trials", self.trials), ("values", self.reads_values))
             if wanted
         ]
         if slices and (self.measured_by in ("cupti", "topology") or self.node_launches == 0):
@@ -140,9 +150,17 @@ class ProfileOptions:
                 f"{slices[0]} launch copies of graphs, which have to be timed by event copies "
                 "first; leave out the collector, and record node times of some launches"
             )
-        if len((self.values or "").encode()) > _LONGEST_PATTERN:
+        for what, pattern in (("values", self.values), ("dump", self.dump)):
+            if len((pattern or "").encode()) > _LONGEST_PATTERN:
+                raise UsageError(
+                    f"the pattern of {what} is longer than {_LONGEST_PATTERN} bytes; give a "
+                    "shorter one"
+                )
+        if self.dump == "":
+            raise UsageError("the pattern of dump is empty; give '*' for all nodes")
+        if not 1 <= self.dump_limit_mib <= _MOST_DUMPED_MIB:
             raise UsageError(
-                f"the pattern of values is longer than {_LONGEST_PATTERN} bytes; give a shorter one"
+                f"the limit of dump is {self.dump_limit_mib:g} MiB; give 1 to {_MOST_DUMPED_MIB}"
             )
         self._check_black_box()
         if self.paused and self.delay_s:
@@ -176,6 +194,11 @@ class ProfileOptions:
             )
 
     @property
+    def reads_values(self) -> bool:
+        """Return whether the memory of nodes is to be read."""
+        return self.values is not None or self.dump is not None
+
+    @property
     def leaves_crumbs(self) -> bool:
         """Return whether launches are to leave crumbs."""
         return self.black_box in ("layer", "node")
@@ -197,8 +220,10 @@ class ProfileOptions:
             trial_ns=round(self.trial_budget_s * 1e9) if self.trials else 0,
             stall_ns=parse_stall(self.stall),
             black_box=BLACK_BOXES.index(self.black_box),
-            values_ns=round(self.values_budget_s * 1e9) if self.values is not None else 0,
-            values_pattern=b"" if self.values in (None, "*") else self.values.encode(),
+            values_ns=round(self.values_budget_s * 1e9) if self.reads_values else 0,
+            values_pattern=_native_pattern(self.dump if self.values is None else self.values),
+            dump_bytes=round(self.dump_limit_mib * 2**20) if self.dump is not None else 0,
+            dump_pattern=_native_pattern(self.dump),
         )
 
     @property
@@ -216,6 +241,11 @@ class ProfileOptions:
     def from_json(cls, text: str) -> ProfileOptions:
         """Return what :meth:`to_json` wrote."""
         return cls(**json.loads(text))
+
+
+def _native_pattern(pattern: str | None) -> bytes:
+    """Return a pattern of names as the native library has it."""
+    return b"" if pattern in (None, "*") else pattern.encode()
 
 
 def parse_node_launches(value: int | str) -> tuple[int, int]:

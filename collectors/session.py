@@ -106,7 +106,7 @@ class Session:
             return
         if self.options.trials and self._job is None:
             say("gviz: nothing is tried: trials need the gate; use 'gviz run --trials PROGRAM'")
-        if self.options.values is not None and self._job is None:
+        if self.options.reads_values and self._job is None:
             say("gviz: no values are read: that needs the gate; use 'gviz run --values PROGRAM'")
         self._stacks.install()
         self._nvtx.install()

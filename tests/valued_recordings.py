@@ -12,7 +12,7 @@ import numpy as np
 from planned_recordings import Plan, Planned, in_a_row
 
 from gviz.cuda import ElementType, NodeType
-from gviz.recording import NodeValue, ValueReading
+from gviz.recording import NodeValue, ValueReading, contents_folder, contents_name
 from gviz.recording.writer import RecordingWriter
 
 #: Where the memory of a letter lies: A is the first.
@@ -105,6 +105,16 @@ def _value(
         greatest=float(finite.max()) if some else None,
         mean=float(finite.mean()) if some else None,
     )  # fmt: skip
+
+
+def keep_values(recording: Path, values: Sequence[float]) -> Path:
+    """Keep contents beside a recording, as those of the memory that held them; return the file."""
+    held = np.array(values, np.float32)
+    name = contents_name(zlib.crc32(held.tobytes()), held.nbytes, BASE, ElementType.FLOAT)
+    folder = contents_folder(recording)
+    folder.mkdir(exist_ok=True)
+    np.save(folder / f"{name}.npy", held)
+    return folder / f"{name}.npy"
 
 
 def write_values(

@@ -291,6 +291,9 @@ class OpenedGraph(RecordedGraph):
     def values(self, node: int) -> NodeData:
         """Return what the memory that a node is given held before and after it.
 
+        ``load()`` of a moment (``values.memory[0].after``) returns the elements, where contents
+        were kept (``gviz run --dump``).
+
         Parameters
         ----------
         node

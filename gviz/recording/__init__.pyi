@@ -18,8 +18,13 @@ from gviz.recording.identity import read_version as read_version
 from gviz.recording.int_column import decode as decode
 from gviz.recording.int_column import encode as encode
 from gviz.recording.integrity import DamagedError as DamagedError
+from gviz.recording.kept_contents import contents_name as contents_name
+from gviz.recording.kept_contents import keep_contents as keep_contents
+from gviz.recording.kept_contents import load_contents as load_contents
 from gviz.recording.merge import merge_recordings as merge_recordings
 from gviz.recording.output import check_output as check_output
+from gviz.recording.output import contents_folder as contents_folder
+from gviz.recording.output import forget_contents as forget_contents
 from gviz.recording.output import written_sentence as written_sentence
 from gviz.recording.query import QueryResult as QueryResult
 from gviz.recording.query import queried_columns as queried_columns

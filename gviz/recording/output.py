@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
 from gviz.errors import RecordingError
+
+#: Of the folder of contents, behind the name of the recording.
+_CONTENTS_SUFFIX = "-contents"
 
 
 def check_output(path: Path, *, overwrite: bool) -> None:
@@ -19,6 +23,20 @@ def check_output(path: Path, *, overwrite: bool) -> None:
         raise RecordingError(f"cannot write {path}: there is no directory {parent}; create it")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise RecordingError(f"cannot write {path}: no permission to write in {parent}")
+
+
+def contents_folder(recording: Path) -> Path:
+    """Return the folder of the contents that belong to a recording."""
+    return recording.with_name(recording.name + _CONTENTS_SUFFIX)
+
+
+def forget_contents(recording: Path) -> None:
+    """Remove the contents that were kept of a recording that is written anew."""
+    folder = contents_folder(recording)
+    with contextlib.suppress(OSError):  # there is none, or somebody put something there
+        for kept in folder.glob("*.npy"):
+            kept.unlink()
+        folder.rmdir()
 
 
 def written_sentence(path: Path) -> str:

@@ -129,7 +129,8 @@ def node_values_document(found: NodeData | NotComputed, title: str) -> Document:
     )
     memory = section("memory", "What it is given", _states(found.memory))
     flow = section("flow", "Where it comes from and goes to", *map(_flow, found.memory))
-    return Document(heading, (Verdict("", (sentence,)),), (memory, flow))
+    kept = section("contents", "Its contents", *_contents(found.memory))
+    return Document(heading, (Verdict("", (sentence,)),), (memory, flow, kept))
 
 
 def _states(memory: Sequence[NodeMemoryState]) -> TableBlock:
@@ -151,6 +152,18 @@ def _numbers(found: MemoryState) -> list[Content]:
     counts = (found.nan_count, found.infinite_count, found.zero_count)
     measures = (found.least, found.greatest, found.mean)
     return [*map(rounded, measures), *map(integer, counts), found.hash]
+
+
+def _contents(memory: Sequence[NodeMemoryState]) -> Iterator[Sentence]:
+    states = [(one, held, side) for one in memory
+              for held, side in ((one.before, "before"), (one.after, "after")) if held]  # fmt: skip
+    kept = [x for x in states if x[1].contents is not None]
+    if not kept:
+        yield say("They were not kept: 'gviz run --dump PATTERN' does that.", note=True)
+    for one, held, side in kept:
+        yield say(f"{_memory(one)} {side}: {held.contents}")
+    if kept and len(kept) < len(states):
+        yield say(f"{counted(len(states) - len(kept), 'other')} not kept.", note=True)
 
 
 def _memory(found: NodeMemoryState) -> str:

@@ -13,9 +13,12 @@ from contract.backend import Backend
 from contract.scripts import run_script
 from contract.test_trials import CHAIN, PACKED, REFUSED, SUMS, UPDATE
 
+from gviz.analysis import GraphSubject, MemoryState, read_node_data
 from gviz.cuda import ElementType
-from gviz.recording import NodeValue, ValueReading
+from gviz.errors import RecordingError
+from gviz.recording import NodeValue, ValueReading, contents_folder
 from gviz.recording.reader import Recording
+from gviz.stats import NotComputed
 
 Floats = npt.NDArray[np.float32]
 
@@ -329,3 +332,81 @@ def test_short_program_has_nothing_read_and_says_so(fake: Backend, tmp_path: Pat
     with recording:
         made = readings_of(recording)
     assert [r.refusal for r in made] == ["the program ended before all of it was read"]
+
+
+def hash_of(contents: Floats) -> int:
+    """Return the hash of memory that begins and ends with a word, as the probe computes it."""
+    words = contents.view(np.uint64)
+    x = words + np.arange(1, len(words) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return int((x ^ x >> np.uint64(31)).sum())
+
+
+def states_of(recording: Recording, node: int) -> list[MemoryState]:
+    """Return what memory of a node held, before it and, where that changed, after it."""
+    (graph,) = (g for g in recording.fetch_graphs() if g.origin == "explicit")
+    found = read_node_data(GraphSubject(recording, graph), node)
+    assert not isinstance(found, NotComputed)
+    return [x for one in found.memory for x in (one.before, one.after) if x is not None]
+
+
+def test_contents_are_kept_of_nodes_that_are_named(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{MIXES}graph = cuda.graph()\nadd_ordered(graph, {OPERATIONS})\n"
+        "launch_all(graph, 20)\nfinish()\n"
+    )
+    _, recording = run_plain_and_read(fake, tmp_path, text, "--values", "--dump", "*mix*")
+    with recording:
+        states = [states_of(recording, node) for node in range(4)]
+        folder = contents_folder(recording.path)
+    # What the copy overwrites, no kernel is given.
+    assert [state.contents is not None for state in states[3]] == [False, True]
+    for state in (*states[1], *states[2]):
+        held = state.load()
+        assert (held.dtype, f"{hash_of(held):016x}") == (np.float32, state.hash)
+        assert (held.min(), held.max()) == (state.least, state.greatest)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {kept.stat().st_mode & 0o777 for kept in folder.iterdir()} == {0o600}
+    assert len({state.hash for state in (*states[1], *states[2])}) == len(list(folder.iterdir()))
+    with pytest.raises(RecordingError, match="were not kept; record with 'gviz run --dump"):
+        states[3][0].load()
+
+
+#: A kernel that is given 4 MiB beside memory of others, on its own.
+LARGE = f"""{MIXES}
+graph = cuda.graph()
+large = cuda.allocate(4 << 20)
+given = Arguments(*map(c_ulonglong, (at(0), at(1), large)), c_float(1.0), c_uint(COUNT))
+cuda.add_kernel(graph, [], "_Z3mixPfPKfS1_fj", given)
+launch_all(graph, 20)
+finish()
+"""
+
+
+def test_contents_above_their_limit_are_left_out_and_said(fake: Backend, tmp_path: Path) -> None:
+    options = ("--dump", "*", "--dump-limit", "1")
+    _, recording = run_plain_and_read(fake, tmp_path, LARGE, "--values", *options)
+    with recording:
+        kept = [state.contents is not None for state in states_of(recording, 0)]
+        notes = [note.text for note in recording.fetch_notes(1)]
+    assert (kept[0], kept[-1]) == (True, False)
+    assert any(note.startswith("the contents of 1 ranges of memory are not kept") for note in notes)
+
+
+def test_dump_alone_reads_its_nodes_and_replaces_what_was_kept(
+    fake: Backend, tmp_path: Path
+) -> None:
+    text = (
+        f"{MIXES}graph = cuda.graph()\nadd_ordered(graph, {OPERATIONS})\n"
+        "launch_all(graph, 20)\nfinish()\n"
+    )
+    stale = tmp_path / "x.gviz-contents" / "stale.npy"
+    stale.parent.mkdir()
+    stale.touch()
+    done = run_script(fake, tmp_path, text, "--dump", "memcpy", "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    assert not stale.exists()
+    with Recording(tmp_path / "x.gviz") as recording:
+        assert {value.node_id for value in values_of(recording)} == {3}
+        assert all(state.contents for state in states_of(recording, 3))

@@ -37,6 +37,8 @@ struct options {
     uint32_t black_box;          /* enum black_box */
     uint64_t values_ns;          /* the same of what reads the values of its nodes */
     char values_pattern[128];    /* of the names of kernels, "": all nodes */
+    uint64_t dump_bytes;         /* of contents that are kept of a graph, 0: none are */
+    char dump_pattern[128];      /* of those of the nodes that are read, "": all */
 };
 
 /* LEFT: another profiler has CUPTI, the spool is open. */

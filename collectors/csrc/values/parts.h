@@ -22,7 +22,7 @@ void types_of(const char *name, const size_t *sizes, size_t count, enum element_
 /* A node, in the order in which the copy runs them. */
 struct site {
     uint32_t graph_id, node_id;
-    bool chosen;
+    bool chosen, dumped; /* its memory is probed; and its contents kept */
     size_t first_buffer, buffers; /* among those of the plan */
     size_t first_range, ranges;
 };
@@ -41,6 +41,8 @@ struct range {
     CUdeviceptr at;
     size_t bytes;
     enum value_extent extent;
+    bool dumped;
+    size_t content; /* where what it held before is kept, in the plan's contents; what it held after follows */
 };
 struct plan {
     struct site *sites;
@@ -48,12 +50,14 @@ struct plan {
     struct range *ranges;
     size_t site_count, buffer_count, range_count;
     size_t site_room, buffer_room, range_room;
+    size_t content_bytes;
     bool lost; /* there is no memory for it */
 };
 
-/* Of the nodes whose kernel has a name like `pattern`. Returns NULL, or why there is none; to be freed
- * either way. */
-const char *plan_make(struct plan *plan, const struct level *level, const char *pattern);
+/* Of the nodes that the options name. Returns NULL, or why there is none; to be freed either way. */
+const char *plan_make(struct plan *plan, const struct level *level);
+/* Of contents, so that each begins where an element of any type can. */
+static inline size_t content_room(const struct range *range) { return (range->bytes + 15) & ~(size_t)15; }
 void plan_free(struct plan *plan);
 /* Places of a level's nodes, each after those that it waits for, to be freed; NULL: no memory. */
 size_t *order_of(const struct level *level);
@@ -67,6 +71,8 @@ struct probes {
     CUdeviceptr memory; /* a table of the ranges, twice, then their parts, twice */
     size_t table_bytes, parts;
     void *table, *read; /* on the host: the table, and the parts as a launch left them */
+    CUdeviceptr contents; /* 0: none are kept */
+    void *held;           /* on the host */
     uint64_t bytes;     /* that a launch probes */
 };
 
@@ -79,10 +85,17 @@ const char *probes_make(struct probes *probes, const struct loan *loan, CUfuncti
 /* Before its launches; and after each. */
 bool probes_upload(const struct probes *probes);
 bool probes_read(struct probes *probes);
+bool probes_read_contents(struct probes *probes);
 /* Fill in the values of the ranges as they were read; returns how many there are. */
 size_t probes_values(const struct probes *probes, struct probed_value *values);
 size_t probes_ranges(const struct probes *probes);
 void probes_free(struct probes *probes);
+
+/* ---- contents.c: files of what memory held ------------------------------------------------------------- */
+
+/* Write what a launch has read to files, beside the records; `values` are all that it read. Returns how many
+ * ranges of nodes whose contents are wanted were left out. */
+size_t contents_keep(const struct probes *probes, const struct probed_value *values);
 
 /* ---- probe.c ------------------------------------------------------------------------------------------ */
 

@@ -20,7 +20,6 @@
 
 struct making {
     struct plan *plan;
-    const char *pattern;
     const struct block *blocks;
     size_t block_count;
 };
@@ -232,7 +231,9 @@ static void take_node(struct making *making, const struct level *level, size_t i
     else if (level->types[i] == NODE_MEMSET)
         name = take_memset(making, level->nodes[i]);
     plan->sites[at] = (struct site){.graph_id = level->graph_id, .node_id = level->ids[i],
-                                    .chosen = is_like(name, making->pattern), .first_buffer = first,
+                                    .chosen = is_like(name, options.values_pattern),
+                                    .dumped = options.dump_bytes && is_like(name, options.dump_pattern),
+                                    .first_buffer = first,
                                     .buffers = plan->buffer_count - first};
 }
 
@@ -344,9 +345,24 @@ static void take_types(struct plan *plan, const struct place *places, size_t cou
     }
 }
 
-const char *plan_make(struct plan *plan, const struct level *level, const char *pattern) {
+/* What nodes are given comes before what lies beyond, of which most is not theirs. */
+static void choose_contents(struct plan *plan, bool beyond) {
+    for (size_t i = 0; i < plan->site_count; i++)
+        for (size_t j = 0; plan->sites[i].dumped && j < plan->sites[i].ranges; j++) {
+            struct range *range = &plan->ranges[plan->sites[i].first_range + j];
+            size_t bytes = 2 * content_room(range);
+            bool is_beyond = range->at != plan->buffers[range->buffer].at;
+            if (is_beyond != beyond || bytes > options.dump_bytes - plan->content_bytes)
+                continue;
+            range->dumped = true;
+            range->content = plan->content_bytes;
+            plan->content_bytes += bytes;
+        }
+}
+
+const char *plan_make(struct plan *plan, const struct level *level) {
     size_t bytes, count = 0;
-    struct making making = {.plan = plan, .pattern = pattern};
+    struct making making = {.plan = plan};
     memset(plan, 0, sizeof *plan);
     struct block *blocks = blocks_list(&making.block_count, &bytes);
     making.blocks = blocks;
@@ -358,6 +374,8 @@ const char *plan_make(struct plan *plan, const struct level *level, const char *
         take_types(plan, places, count);
         for (size_t i = 0; i < plan->site_count; i++)
             cut_site(plan, &plan->sites[i], places, count);
+        choose_contents(plan, false);
+        choose_contents(plan, true);
     }
     free(places);
     if (!places || plan->lost)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define THREADS 256
+#define DEVICE_MEMORY 2
 /* Of a range, for a block of threads each; what a launch leaves of each. */
 #define PART_BYTES (64u << 10)
 #define MOST_PARTS 32
@@ -77,11 +78,14 @@ static bool make_table(struct probes *probes) {
     for (size_t i = 0; i < count; i++)
         probes->parts += parts_of(plan->ranges[first_range(probes) + i].bytes);
     probes->table_bytes = 2 * count * sizeof(struct table_row);
-    size_t part_bytes = 2 * probes->parts * sizeof(struct part);
+    size_t part_bytes = 2 * probes->parts * sizeof(struct part), content_bytes = plan->content_bytes;
     struct table_row *table = probes->table = calloc(2 * count + 1, sizeof *table);
     probes->read = calloc(1, part_bytes + 1);
     if (!table || !probes->read || cuda.MemAlloc(&probes->memory, probes->table_bytes + part_bytes) != 0)
         return false;
+    /* Without room for contents there are none. */
+    if (content_bytes && (probes->held = malloc(content_bytes)) && cuda.MemAlloc(&probes->contents, content_bytes) != 0)
+        probes->contents = 0;
     CUdeviceptr to = probes->memory + probes->table_bytes;
     for (size_t side = 0; side < 2; side++)
         for (size_t i = 0; i < count; i++) {
@@ -99,6 +103,7 @@ static bool make_table(struct probes *probes) {
 
 struct laying {
     const struct probes *probes;
+    CUcontext context;
     CUfunction probe;
     size_t *site; /* that the next node is */
 };
@@ -137,6 +142,32 @@ static bool add_probe(const struct laying *laying, const struct level *level, co
     return good;
 }
 
+/* Nodes that keep what the ranges of a site hold, each after the one before. */
+static bool add_copies(const struct laying *laying, const struct level *level, const struct site *site, size_t side,
+                       CUgraphNode *previous) {
+    bool good = true;
+    for (size_t i = 0; good && i < site->ranges; i++) {
+        const struct range *range = &laying->probes->plan->ranges[site->first_range + i];
+        CUdeviceptr to = laying->probes->contents + range->content + side * content_room(range);
+        MemcpyParams params = {.source = {.memory_type = DEVICE_MEMORY, .device = range->at},
+                               .destination = {.memory_type = DEVICE_MEMORY, .device = to},
+                               .width_bytes = range->bytes, .height = 1, .depth = 1};
+        CUgraphNode node = NULL;
+        if (!laying->probes->contents || !range->dumped)
+            continue;
+        good = cuda.GraphAddMemcpyNode(&node, level->graph, previous, *previous != NULL, &params,
+                                       laying->context) == 0;
+        *previous = node;
+    }
+    return good;
+}
+
+/* What a node is given, `side` 0: before it. */
+static bool add_reading(const struct laying *laying, const struct level *level, const struct site *site, size_t side,
+                        CUgraphNode *previous) {
+    return add_probe(laying, level, site, side, previous) && add_copies(laying, level, site, side, previous);
+}
+
 static bool lay(const struct level *level, const struct laying *laying);
 
 static bool lay_node(const struct laying *laying, const struct level *level, size_t i, CUgraphNode *previous) {
@@ -144,13 +175,13 @@ static bool lay_node(const struct laying *laying, const struct level *level, siz
     size_t at = (*laying->site)++;
     const struct site *site = &probes->plan->sites[at];
     bool probed = at >= probes->first && at < probes->last && site->ranges;
-    bool good = site->node_id == level->ids[i] && (!probed || add_probe(laying, level, site, 0, previous));
+    bool good = site->node_id == level->ids[i] && (!probed || add_reading(laying, level, site, 0, previous));
     if (good && *previous)
         good = arc_add(level, *previous, level->nodes[i]);
     *previous = level->nodes[i];
     if (good && level->children[i])
         good = lay(level->children[i], laying);
-    return good && (!probed || add_probe(laying, level, site, 1, previous));
+    return good && (!probed || add_reading(laying, level, site, 1, previous));
 }
 
 static bool lay(const struct level *level, const struct laying *laying) {
@@ -168,7 +199,7 @@ static bool lay_all(const struct level *level, const void *data) { return lay(le
 
 const char *probes_make(struct probes *probes, const struct loan *loan, CUfunction probe) {
     size_t site = 0;
-    const struct laying laying = {probes, probe, &site};
+    const struct laying laying = {probes, loan->context, probe, &site};
     const char *why = make_table(probes) ? NULL : "the GPU gave no memory for its probes";
     if (!why && !(probes->copy = lend_copy(loan, lay_all, &laying)))
         why = copy_error()[0] ? copy_error() : "a copy of it with probes could not be made";
@@ -181,8 +212,11 @@ void probes_free(struct probes *probes) {
     copy_free(probes->copy);
     if (probes->memory)
         cuda.MemFree(probes->memory);
+    if (probes->contents)
+        cuda.MemFree(probes->contents);
     free(probes->table);
     free(probes->read);
+    free(probes->held);
     memset(probes, 0, sizeof *probes);
 }
 
@@ -193,6 +227,10 @@ bool probes_upload(const struct probes *probes) {
 bool probes_read(struct probes *probes) {
     return cuda.MemcpyDtoH(probes->read, probes->memory + probes->table_bytes,
                            2 * probes->parts * sizeof(struct part)) == 0;
+}
+
+bool probes_read_contents(struct probes *probes) {
+    return !probes->contents || cuda.MemcpyDtoH(probes->held, probes->contents, probes->plan->content_bytes) == 0;
 }
 
 /* -- what was read ------------------------------------------------------------------------------------------ */

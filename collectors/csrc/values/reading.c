@@ -74,7 +74,8 @@ static void read_values(struct reading *reading, struct saved *memory, int64_t b
                 launch(reading, memory, reading->loan->exec, expected, &record->plain_ns);
     if (good)
         note_pieces(reading, memory);
-    good = good && saved_restore(memory, false) && launch_probed(reading, memory, &record->probed_ns);
+    good = good && saved_restore(memory, false) && launch_probed(reading, memory, &record->probed_ns) &&
+           probes_read_contents(reading->probes);
     if (good) {
         record->results = saved_differs(memory, expected) ? TRIAL_DIFFERENT : TRIAL_EQUAL;
         record->values = (uint32_t)probes_values(reading->probes, reading->values);

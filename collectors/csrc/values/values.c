@@ -12,6 +12,7 @@ struct probed {
     struct subject of;
     struct plan plan;
     struct probes probes; /* of the next slice */
+    size_t left_out;      /* ranges whose contents are not kept, though they are wanted */
 };
 
 GVIZ_LOCK(lock);
@@ -36,8 +37,9 @@ static size_t leave_out(struct probed_value *values, size_t count) {
     return kept;
 }
 
-static void write(const struct probed *subject, struct reading *reading) {
+static void write(struct probed *subject, struct reading *reading) {
     struct values_record *record = &reading->record;
+    subject->left_out += contents_keep(&subject->probes, reading->values);
     record->graph_id = subject->of.loan.graph_id;
     record->exec_id = subject->of.loan.exec_id;
     record->probed_bytes = subject->probes.bytes;
@@ -63,6 +65,10 @@ static void give_back(struct probed *subject) {
 static void finish(struct probed *subject, const char *why) {
     if (why)
         refuse(subject, why);
+    if (subject->left_out)
+        note("limit", "the contents of %zu ranges of memory are not kept: those of a graph take at most "
+             "--dump-limit (%llu MiB), and there must be room on the disk", subject->left_out,
+             (unsigned long long)(options.dump_bytes >> 20));
     give_back(subject);
     subject->of.over = true;
 }
@@ -91,7 +97,7 @@ static const char *plan_and_prepare(struct probed *subject) {
     if (!bench_ready(&all.bench, subject->of.loan.context) || !load_probe())
         return "gviz's kernels could not be loaded on this GPU";
     const char *why = graph_obstacle(subject->of.loan.level);
-    why = why ? why : plan_make(&subject->plan, subject->of.loan.level, options.values_pattern);
+    why = why ? why : plan_make(&subject->plan, subject->of.loan.level);
     return why ? why : prepare(subject, 0);
 }
 

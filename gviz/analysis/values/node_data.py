@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.values.graph_data import VALUES_VERSION, graph_values, why_no_values
 from gviz.analysis.values.value_finding import LINE, node_place
+from gviz.errors import RecordingError
 from gviz.model import GivenMemory, GraphValues, MemoryContents
+from gviz.recording import contents_folder, load_contents
 from gviz.stats import NotComputed, figure
 
 
@@ -26,6 +32,26 @@ class MemoryState:
     least: float | None = figure("measured", "least finite element; null: there is none")
     greatest: float | None = figure("measured", "greatest finite element")
     mean: float | None = figure("derived", "mean of the finite elements")
+    contents: str | None = figure(
+        "measured", "file of its elements (gviz run --dump); null: they were not kept"
+    )
+
+    def load(self) -> npt.NDArray[np.generic]:
+        """Return the elements; bytes where their type is not known.
+
+        Types that NumPy lacks (bfloat16, float8) become float32, which holds their values exactly.
+
+        Raises
+        ------
+        RecordingError
+            If they were not kept, or their file cannot be read.
+        """
+        if self.contents is None:
+            raise RecordingError(
+                "the contents of this memory were not kept; record with 'gviz run --dump PATTERN', "
+                "a pattern that the kernel's symbol matches"
+            )
+        return load_contents(Path(self.contents))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +120,16 @@ def _state(subject: GraphSubject, values: GraphValues, memory: GivenMemory) -> N
         element=memory.element.text,
         element_elsewhere=memory.is_element_elsewhere,
         use=memory.use_text,
-        before=_moment(memory.before),
-        after=_moment(memory.after) if memory.is_changed else None,
+        before=_moment(subject, memory, memory.before),
+        after=_moment(subject, memory, memory.after) if memory.is_changed else None,
         written_by=tuple(map(subject.ref, values.writers(memory))),
         given_to=tuple(map(subject.ref, values.readers(memory))),
     )
 
 
-def _moment(held: MemoryContents) -> MemoryState:
+def _moment(subject: GraphSubject, memory: GivenMemory, held: MemoryContents) -> MemoryState:
+    folder = contents_folder(subject.recording.path)
+    kept = folder / f"{memory.contents_name(held)}.npy"
     return MemoryState(
         hash=held.hash_text,
         varies=held.varies,
@@ -111,4 +139,5 @@ def _moment(held: MemoryContents) -> MemoryState:
         least=held.least,
         greatest=held.greatest,
         mean=held.mean,
+        contents=str(kept) if kept.exists() else None,
     )

@@ -12,7 +12,14 @@ import numpy as np
 
 from gviz.cuda import problems_in
 from gviz.matching import CapturedWork
-from gviz.recording import DAMAGE, RecordingWriter, rows, table_of, unreadable_sentence
+from gviz.recording import (
+    DAMAGE,
+    RecordingWriter,
+    keep_contents,
+    rows,
+    table_of,
+    unreadable_sentence,
+)
 from gviz.runs import IdCounter, RunBuilder
 from gviz.spool.folding.agreement import give_up_contradicted
 from gviz.spool.folding.allocations import build_allocations, build_graph_memory
@@ -42,6 +49,7 @@ from gviz.spool.records import (
     WindowReason,
     WindowRecord,
     read_text,
+    recording_of,
     well_ended,
     word_of,
 )
@@ -146,6 +154,8 @@ class _Fold:
         life = steps.run(fold_life, self.contents, folder)
         self.measurements |= bias_measurements(self.contents.calibrations, timed.extra)
         self._measure(graphs, launches, folder.origins)
+        if not self.is_growing:
+            self._keep_contents()
         self._write_run()
         steps.run(self._write_graphs, graphs)
         self._write_signatures()
@@ -167,6 +177,15 @@ class _Fold:
         self.builder.add(*fold_values(self.contents, graphs))
         self.builder.add_columns(rows.ApiCall, life.calls)
         self.builder.finish()
+
+    def _keep_contents(self) -> None:
+        recording = recording_of(self.spool)
+        try:
+            if recording is not None:
+                keep_contents(self.spool, recording)
+        except OSError as error:
+            why = f"the contents of memory (--dump) were not kept: {error.strerror or error}"
+            self.notes.append(("warning", why))
 
     def _measure_records(self) -> None:
         activities = self.contents.activity_stream

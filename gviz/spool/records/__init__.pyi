@@ -43,6 +43,7 @@ from gviz.spool.records.format import UNKNOWN_NODE as UNKNOWN_NODE
 from gviz.spool.records.format import WALK_FAILED as WALK_FAILED
 from gviz.spool.records.format import WHOLE_GRAPH as WHOLE_GRAPH
 from gviz.spool.records.format import RecordType as RecordType
+from gviz.spool.records.format import recording_of as recording_of
 from gviz.spool.records.format import spool_of as spool_of
 from gviz.spool.records.graph_records import ArgumentRecord as ArgumentRecord
 from gviz.spool.records.graph_records import ConditionalRecord as ConditionalRecord

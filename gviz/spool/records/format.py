@@ -43,6 +43,14 @@ def spool_of(recording: Path) -> Path:
     return recording.with_name(recording.name + SPOOL_SUFFIX)
 
 
+def recording_of(spool: Path) -> Path | None:
+    """Return the recording that a process's spool becomes, or is part of; None: not named so."""
+    for folder in (spool, spool.parent):
+        if folder.name.endswith(SPOOL_SUFFIX):
+            return folder.with_name(folder.name.removesuffix(SPOOL_SUFFIX))
+    return None
+
+
 class RecordType(IntEnum):
     """Kind of a spool record."""
 

@@ -14,7 +14,7 @@ import pandas
 import pytest
 from places import ROOT
 from recordings import fork_join_shape, write_loop_recording, write_recording
-from valued_recordings import Ran, write_values
+from valued_recordings import Ran, keep_values, write_values
 
 import gviz
 from gviz.api.frame import Frame, from_rows
@@ -309,3 +309,8 @@ def test_values_of_a_graph_and_of_a_node(tmp_path: Path) -> None:
         assert (graph.data().node_count, graph.values(1).memory[1].written_by[0].node_id) == (2, 0)
         with pytest.raises(RecordingError, match="no node 9"):
             graph.values(9)
+        with pytest.raises(RecordingError, match="record with 'gviz run --dump PATTERN'"):
+            graph.values(1).memory[0].before.load()
+        keep_values(path, (1.0, 1.0, 1.0, 1.0))
+        (state,) = [x.after for x in graph.values(1).memory if x.after is not None]
+        assert state.load().tolist() == [1.0] * 4

@@ -100,6 +100,9 @@ def test_options_survive_the_way_to_a_child() -> None:
         ("black_box", "magic", "off, core, layer, node"),
         ("stall", "30", "give a time such as 30s"),
         ("stall", "30s", "seen by crumbs only"),
+        ("dump", "", "the pattern of dump is empty"),
+        ("dump", "x" * 128, "the pattern of dump is longer than 127 bytes"),
+        ("dump_limit_mib", 0.5, "the limit of dump is 0.5 MiB; give 1 to 4096"),
         ("capture_range", "nvtx:", "give cudaProfilerApi, or nvtx:NAME"),
         ("capture_range", "profiler", "give cudaProfilerApi, or nvtx:NAME"),
     ],
@@ -107,6 +110,24 @@ def test_options_survive_the_way_to_a_child() -> None:
 def test_option_out_of_range_is_a_usage_error(option: str, value: object, stated: str) -> None:
     with pytest.raises(UsageError, match=stated):
         ProfileOptions(**{option: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "pattern", "dumped", "limit"),
+    [
+        ({"values": "*"}, b"", b"", 0),
+        ({"values": "*", "dump": "*mix*", "dump_limit_mib": 1.5}, b"", b"*mix*", 3 << 19),
+        ({"dump": "*mix*"}, b"*mix*", b"*mix*", 64 << 20),
+        ({"dump": "*"}, b"", b"", 64 << 20),
+    ],
+)
+def test_values_and_contents_reach_the_native_library(
+    given: dict[str, object], pattern: bytes, dumped: bytes, limit: int
+) -> None:
+    native = ProfileOptions(**given).native()  # type: ignore[arg-type]
+    assert native.values_ns == 2_000_000_000
+    found = (native.values_pattern, native.dump_pattern, native.dump_bytes)
+    assert found == (pattern, dumped, limit)
 
 
 def test_black_box_reaches_the_native_library() -> None:

@@ -35,7 +35,7 @@ from gviz.collectors import (
 )
 from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, UsageError
-from gviz.recording import check_output
+from gviz.recording import check_output, forget_contents
 from gviz.spool import attend, make_spool, spool_of
 from gviz.system import inform, say
 
@@ -177,6 +177,19 @@ def _add_slices(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="host time that reading the values of a graph may take (default: 2)",
     )
+    parser.add_argument(
+        "--dump",
+        metavar="NAME-PATTERN",
+        help="keep what the memory of these nodes held, as .npy files beside the recording that "
+        "only you can read; without --values only they are read",
+    )
+    parser.add_argument(
+        "--dump-limit",
+        type=float,
+        default=64.0,
+        metavar="MIB",
+        help="MiB that these contents may take of a graph (default: 64)",
+    )
 
 
 def _add_black_box(parser: CommandParser) -> None:
@@ -254,6 +267,7 @@ def run(args: argparse.Namespace) -> int:
     _check_injection()
     job = _job(options, output, follow=not args.no_children)
     make_spool(job.spool)
+    forget_contents(output)
     with attend(job.spool) as lock:
         try:
             environment = job.environment(_clean(os.environ))
@@ -385,6 +399,8 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         stall=args.stall,
         values=args.values,
         values_budget_s=args.values_budget,
+        dump=args.dump,
+        dump_limit_mib=args.dump_limit,
         overwrite=args.overwrite,
     )
 

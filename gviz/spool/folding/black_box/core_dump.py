@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from gviz.spool.records import CORE_DUMP_FILE, SPOOL_SUFFIX
+from gviz.spool.records import CORE_DUMP_FILE, recording_of
 
 #: Suffix that NVIDIA's tools give such a file.
 _SUFFIX = ".nvcudmp"
@@ -22,10 +22,9 @@ def keep_core_dump(spool: Path, process_id: object) -> Path | None:
             return None
     except OSError:
         return None
-    folders = [one for one in (spool, spool.parent) if one.name.endswith(SPOOL_SUFFIX)]
-    if not folders:
+    recording = recording_of(spool)
+    if recording is None:
         return dump
-    recording = folders[0].with_name(folders[0].name.removesuffix(SPOOL_SUFFIX))
     kept = recording.with_name(f"{recording.stem}.{process_id}{_SUFFIX}")
     dump.chmod(0o600)
     os.replace(dump, kept)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from planned_recordings import Plan, Planned
-from valued_recordings import Ran, write_values
+from valued_recordings import Ran, keep_values, write_values
 
 from gviz.cli.command_line import main
 
@@ -29,6 +29,22 @@ def test_node_has_what_it_is_given(tmp_path: Path, capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     assert "3 ranges of memory, of which it changed 1" in text
     assert "1 const float*: written by 0 f; no later node is given it from here." in text
+
+
+def test_node_has_the_contents_that_were_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_values(tmp_path / "x.gviz", RAN)
+    assert main(["values", str(path), "0"]) == 0
+    assert "They were not kept: 'gviz run --dump PATTERN' does that." in capsys.readouterr().out
+    kept = keep_values(path, (1.0, 1.0, 1.0, 1.0))
+    assert main(["values", str(path), "0"]) == 0
+    text = "".join(capsys.readouterr().out.split())
+    assert f"0float*after:{kept}" in text
+    assert "3othersnotkept." in text
+    assert main(["values", str(path), "0", "--json"]) == 0
+    memory = json.loads(capsys.readouterr().out)["memory"]
+    assert (memory[0]["before"]["contents"], memory[0]["after"]["contents"]) == (None, str(kept))
 
 
 def test_json_of_graph_and_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
