@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from gviz.formats.traces import (
-    MOST_DIGITS,
     MOST_DIMENSION,
     MOST_ID,
     MOST_NS,
@@ -60,8 +59,11 @@ def nanoseconds(texts: Sequence[bytes]) -> IntArray:
 
 
 def _nanoseconds(text: bytes) -> int:
-    value = decimal(json.loads(bytes(text), parse_float=Decimal)) if len(text) else None
-    if value is None or not value.is_finite() or value.adjusted() >= MOST_DIGITS:
+    if not len(text):
+        return UNKNOWN
+    # Python makes no int of more than 4,300 digits.
+    value = decimal(json.loads(bytes(text), parse_float=Decimal, parse_int=Decimal))
+    if value is None:
         return UNKNOWN
     return max(UNKNOWN, min(round(value * 1000), LATEST_NS))
 

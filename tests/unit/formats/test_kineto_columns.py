@@ -26,6 +26,7 @@ from gviz.recording import LATEST_NS
         ([b"", b"null", b"true", b"[1]", b'"a b"', b"3"], [-1, -1, -1, -1, -1, 3_000]),
         ([b"9" * 18, b"1"], [LATEST_NS, 1_000]),
         ([b"9" * 30], [-1]),
+        ([b"9" * 5_000, b"2.5"], [-1, 2_500]),
     ],
 )
 def test_microseconds_are_whole_nanoseconds(texts: Sequence[bytes], expected: list[int]) -> None:
