@@ -37,15 +37,16 @@ def leave_spool() -> None:
 
 def fold_spool(output: Path) -> str:
     """Make the recording; return what a writer would say on stderr."""
-    from gviz.spool.folding import discard, fold
+    from gviz.spool.folding import fold
     from gviz.spool.folding.recording_fold import read_contents
+    from gviz.spool.processes.removal import remove_spool
 
     spool = spool_of(output)
     if not spool.is_dir():
         return ""
     try:
         fold(read_contents(spool), spool, output)
-        discard(spool)
+        remove_spool(spool)
     except GvizError as error:
         return f"gviz: {error}\n"
     return ""

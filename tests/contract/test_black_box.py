@@ -120,13 +120,22 @@ def test_run_says_the_fault_when_the_program_has_ended(fake: Backend, tmp_path: 
     assert "cuda-gdb -ex 'target cudacore" in done.stderr
 
 
+#: A file in the memory of the machine says whose it is.
+_IN_MEMORY = """
+if "GVIZ_SPOOL" in os.environ:
+    link = os.environ["GVIZ_SPOOL"] + "/crumbs"
+    origin = open(link, "rb").read()[1 << 20:].rstrip(bytes(1)).decode().split("\\n")
+    assert origin == [os.readlink("/proc/self/ns/pid"), link], origin
+"""
+
+
 @pytest.mark.parametrize("variables", [{}, {"FAKE_NO_FILES": "1"}], ids=["file", "memory"])
 def test_killed_process_leaves_its_crumbs(
     fake: Backend, tmp_path: Path, variables: dict[str, str]
 ) -> None:
     text = (
         f"{KERNELS}graph_exec = chain_of(30, 21, 'hang')\ncuda.launch_graph(graph_exec, stream)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"{_IN_MEMORY if variables else ''}os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     with run_in_black_box(fake, tmp_path, text, "--black-box=node", **variables) as recording:
         assert [one.kind for one in faults_of(recording)] == ["cut off"]

@@ -1,7 +1,9 @@
 /* A file of words that the GPU writes while it runs: what was written outlives the process.
  *
  * It lies beside the spool's segments. Where the driver takes no memory of that file system, it lies in
- * the memory of the machine, with a link to it, and is copied at the end.
+ * the memory of the machine, with a link to it, and is copied at the end. There it says behind its words
+ * in which namespace of processes its process is, and where the link is: who finds it later can tell
+ * whether anybody still wants it (gviz/spool/processes/removal.py).
  */
 #include "blackbox/parts.h"
 #include "calls/calls.h"
@@ -16,6 +18,7 @@
 
 #define WORDS (1u << 18)
 #define BYTES (WORDS * sizeof(uint32_t))
+#define ORIGIN_BYTES 4096u
 #define PORTABLE_AND_MAPPED 3u /* CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP */
 
 struct rest {
@@ -31,7 +34,7 @@ static struct rest *rests; /* given back */
 static char path[3100], elsewhere[64];
 static char why[160];
 
-static bool take_mapping(void *memory) {
+static bool take_mapping(void *memory, size_t bytes) {
     int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     int result = cuda.MemHostRegister(memory, BYTES, PORTABLE_AND_MAPPED);
     if (result == 0)
@@ -42,27 +45,36 @@ static bool take_mapping(void *memory) {
         return true;
     }
     snprintf(why, sizeof why, "the GPU cannot write the file of crumbs (cuMemHostRegister returned %d)", result);
-    munmap(memory, BYTES);
+    munmap(memory, bytes);
     return false;
 }
 
-static bool open_at(const char *at) {
-    void *memory = spool_map(at, BYTES);
+static bool open_at(const char *at, size_t bytes) {
+    void *memory = spool_map(at, bytes);
     if (!memory) {
         snprintf(why, sizeof why, "the file of crumbs cannot be made (%s)", strerror(errno));
         return false;
     }
-    if (take_mapping(memory))
+    if (take_mapping(memory, bytes))
         return true;
     unlink(at);
     return false;
 }
 
+static void say_origin(char *text) {
+    char space[64];
+    ssize_t size = readlink("/proc/self/ns/pid", space, sizeof space);
+    snprintf(text, ORIGIN_BYTES, "%.*s\n%s", size > 0 ? (int)size : 0, space, path);
+}
+
 static bool open_elsewhere(void) {
     snprintf(elsewhere, sizeof elsewhere, "/dev/shm/gviz-crumbs-%d-%llu", (int)getpid(),
              (unsigned long long)process_start_ticks());
-    if (open_at(elsewhere) && symlink(elsewhere, path) == 0)
-        return true;
+    if (open_at(elsewhere, BYTES + ORIGIN_BYTES)) {
+        say_origin((char *)words + BYTES);
+        if (symlink(elsewhere, path) == 0)
+            return true;
+    }
     if (words) {
         snprintf(why, sizeof why, "the file of crumbs cannot be linked (%s)", strerror(errno));
         unlink(elsewhere);
@@ -78,7 +90,7 @@ const char *words_open(void) {
         snprintf(path, sizeof path, "%s/crumbs", spool_directory());
         if (!cuda.MemHostRegister || !cuda.MemHostGetDevicePointer || !cuda.GraphAddBatchMemOpNode)
             snprintf(why, sizeof why, "the driver lacks functions that crumbs need; CUDA 11.7 has them");
-        else if (open_at(path) || open_elsewhere())
+        else if (open_at(path, BYTES) || open_elsewhere())
             why[0] = 0;
     }
     pthread_mutex_unlock(&lock);

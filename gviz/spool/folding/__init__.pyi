@@ -1,2 +1,1 @@
-from gviz.spool.folding.recording_fold import discard as discard
 from gviz.spool.folding.recording_fold import fold as fold

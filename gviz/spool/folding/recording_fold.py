@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -68,12 +66,6 @@ def read_contents(spool: Path) -> Contents:
     for record in SpoolReader(spool).records():
         contents.add(record)
     return contents
-
-
-def discard(spool: Path) -> None:
-    """Remove a folded spool, unless GVIZ_KEEP_SPOOL is set (to reproduce a fault in folding)."""
-    if not os.environ.get("GVIZ_KEEP_SPOOL"):
-        shutil.rmtree(spool)
 
 
 def fold(

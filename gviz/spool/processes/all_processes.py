@@ -17,8 +17,9 @@ from pathlib import Path
 
 from gviz.errors import SpoolError
 from gviz.recording import merge_recordings
-from gviz.spool.folding import discard, fold
+from gviz.spool.folding import fold
 from gviz.spool.processes.owner import OwnerEnd, SpoolOwner
+from gviz.spool.processes.removal import remove_spool
 from gviz.spool.records import SpoolReader, table
 from gviz.spool.records import format as f
 from gviz.spool.streams import Contents
@@ -104,12 +105,7 @@ class ProcessSpool:
 
     def remove(self) -> None:
         """Remove it, but no other process's."""
-        if not self.is_top:
-            discard(self.directory)
-        elif not os.environ.get("GVIZ_KEEP_SPOOL"):
-            for entry in self.directory.iterdir():
-                if not entry.is_dir():
-                    entry.unlink()
+        remove_spool(self.directory, keep_folders=self.is_top)
 
 
 class JobSpools:

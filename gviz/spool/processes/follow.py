@@ -16,8 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gviz.errors import GvizError
-from gviz.spool.folding import discard, fold
+from gviz.spool.folding import fold
 from gviz.spool.processes.attended import attend
+from gviz.spool.processes.removal import remove_spool
 from gviz.spool.records import SpoolReader
 from gviz.spool.streams import Contents
 from gviz.system import MODE_VARIABLE, say, use_mode
@@ -59,7 +60,7 @@ def follow(
             lambda contents: contents.ended or os.getppid() != watched or end_requested(),
         )
         fold(contents, spool, output, overwrite=overwrite)
-        discard(spool)
+        remove_spool(spool)
     return output
 
 

@@ -31,6 +31,7 @@ from gviz.spool.records.failure_records import UpdatesRecord as UpdatesRecord
 from gviz.spool.records.format import CAPTURE_LEGACY_STREAM as CAPTURE_LEGACY_STREAM
 from gviz.spool.records.format import CAPTURE_STREAM_DESTROYED as CAPTURE_STREAM_DESTROYED
 from gviz.spool.records.format import CORE_DUMP_FILE as CORE_DUMP_FILE
+from gviz.spool.records.format import CRUMBS_BYTES as CRUMBS_BYTES
 from gviz.spool.records.format import CRUMBS_FILE as CRUMBS_FILE
 from gviz.spool.records.format import LAUNCH_NODE_LEVEL as LAUNCH_NODE_LEVEL
 from gviz.spool.records.format import NO_NODE as NO_NODE

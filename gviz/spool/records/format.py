@@ -23,8 +23,10 @@ START_REQUEST_PREFIX = "start-"
 #: Empty file there, with a process id and an errno: why that process could make no spool.
 UNOPENED_PREFIX = "unopened-"
 #: File beside the segments that launches write while they run, words of 32 bits (CrumbsRecord);
-#: or a link to one in memory.
+#: or a link to one in memory, which says behind its words in which namespace of processes its
+#: process is, and in the next line where the link is.
 CRUMBS_FILE = "crumbs"
+CRUMBS_BYTES = 1 << 20
 #: File beside the segments that the driver writes when a kernel fails.
 CORE_DUMP_FILE = "core.nvcudmp"
 #: The answer to a request from another namespace of the network, behind it the sender's address.

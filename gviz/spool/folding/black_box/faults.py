@@ -13,7 +13,7 @@ from gviz.dag import find_running
 from gviz.recording import rows
 from gviz.spool.folding.black_box.addresses import HeldBlocks, addresses_of
 from gviz.spool.folding.black_box.core_dump import keep_core_dump
-from gviz.spool.folding.black_box.words import read_words, remove_from_memory
+from gviz.spool.folding.black_box.words import read_words
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
 from gviz.spool.records import FaultKind, FaultRecord, word_of
 from gviz.spool.streams import Contents, MadeCrumbs
@@ -42,7 +42,6 @@ def fold_faults(
         Whether it ended as it should: what was running then is no fault.
     """
     words = read_words(spool)
-    remove_from_memory(spool)
     dump = keep_core_dump(spool, contents.metadata.get("process_id", 0))
     seen = _cause(contents, dump is not None, has_ended=has_ended)
     if seen is None:

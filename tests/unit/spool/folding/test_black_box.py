@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +56,19 @@ def test_error_names_the_nodes_between_two_crumbs(tmp_path: Path) -> None:
         assert roles_of(recording) == [("running", 1), ("running", 2), ("last", 0), ("next", 2)]
     assert (row.kind, row.result, row.time_ns, row.graph_id) == ("error", 700, 77, 1)
     assert (row.crumbs, row.crumbs_left) == (2, 1)
+
+
+def test_crumbs_in_memory_stay_until_their_spool_is_removed(tmp_path: Path) -> None:
+    memory = Path("/dev/shm", f"gviz-crumbs-{os.getpid()}-{time.monotonic_ns()}")
+    memory.write_bytes(bytes(12))
+    spool = tmp_path / "x.gviz-spool"
+    spool.mkdir()
+    (spool / CRUMBS_FILE).symlink_to(memory)
+    try:
+        fold_with(tmp_path, [0, 1, 0], crumbs(0, 0, 2), fault(FaultKind.ERROR, 700)).close()
+        assert memory.exists(), "a recording that could not be written is made again"
+    finally:
+        memory.unlink(missing_ok=True)
 
 
 def test_launch_that_ended_is_no_fault(tmp_path: Path) -> None:
