@@ -446,8 +446,13 @@ os.wait()
         with opened(tmp_path) as recording:
             runs = recording.fetch_runs()
             assert {names[row.process_id or 0]: row.state for row in runs} == ends
+            unclosed = set()
             for row in runs:
                 graph_of(recording, row)
+                if any("closing" in note.text for note in recording.fetch_notes(row.run_id)):
+                    unclosed.add(names[row.process_id or 0])
+            # Those that multiprocessing ends close their recordings, though they leave by os._exit.
+            assert unclosed == {"fork", "killed", "failed"}
         # Wherever runs are listed.
         found = [r["run"] for r in json.loads(gviz_here("info", output, "--json").stdout)["runs"]]
         assert {names[row["process_id"]]: row["state"] for row in found} == ends

@@ -376,7 +376,7 @@ def test_clock_that_jumps_changes_neither_exit_code_nor_recording(
     assert "Traceback" not in stderr
     with Recording(output) as recording:
         (graph,) = recording.fetch_graphs()
-        assert len(recording.fetch_launches(graph.graph_id)) == 400
+        assert recording.count_launches(graph.graph_id)[0] == 400  # many have no row of their own
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What goes with a spool, and what stays of others in the memory of the machine."""
+"""Removal of spools, and of crumbs that others have left in the memory of the machine."""
 
 from __future__ import annotations
 

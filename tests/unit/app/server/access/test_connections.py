@@ -54,7 +54,10 @@ def head(server: RunningServer, *more: str, method: str = "POST") -> str:
 
 
 @pytest.mark.parametrize("count", [MOST_STRANGERS + 40, MOST_CONNECTIONS + 40])
-def test_idle_connections_do_not_keep_others_out(server: RunningServer, count: int) -> None:
+def test_idle_connections_do_not_keep_others_out(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 3600.0)  # the deadline makes no room
     idle = [connect(server, "GET / HTTP/1.1\r\n" if i % 2 else "") for i in range(count)]
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
     with opener.open(server.new_link(), timeout=_PATIENCE_S) as answer:
