@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -37,9 +37,11 @@ from gviz.families import kernel_label
 from gviz.model import (
     Declarations,
     GraphValues,
+    KernelArgument,
+    KernelParameter,
     TreeLevel,
-    arguments_of,
     call_line,
+    fitting_parameters,
     is_failed,
     own_frame,
     read_declared,
@@ -59,6 +61,10 @@ Columns = dict[str, Any]
 
 #: What is said of an argument: as signatures have it, its value, and what told the type.
 _WORDS = ("text", "number", "known_by")
+#: Columns that an argument is made of: where it stands, its size, and what a KernelArgument takes.
+_OF_ARGUMENT = (
+    "position", "size_bytes", "value", "allocation_address", "allocation_bytes", "offset_bytes",
+)  # fmt: skip
 _ALLOCATING = (NodeType.MEM_ALLOC, NodeType.MEM_FREE)
 
 
@@ -303,13 +309,21 @@ class _Level:
     ) -> list[tuple[str | None, ...]]:
         """Return what types and names tell of each argument: _WORDS."""
         functions = self._tree.nodes[self._slice].listed("function_id")
-        declared = self._of.declared
+        position, size, value, *rest = (names.index(name) for name in _OF_ARGUMENT)
+        # A model launches few kernels many times: each is looked at once.
+        known: dict[Hashable, dict[int, KernelParameter]] = {}
         words: list[tuple[str | None, ...]] = []
         for given, function_id in zip(by_node.values(), functions, strict=True):
-            own = [rows.Argument(**dict(zip(names, row, strict=True))) for row in given]
-            for argument in arguments_of(declared.get(function_id, ()), own):
-                known_by = argument.parameter.known_by
-                words.append((argument.to_text(), argument.value_text, known_by))
+            sizes = tuple((row[position], row[size]) for row in given)
+            parameters = known.get((function_id, sizes))
+            if parameters is None:
+                declared = self._of.declared.get(function_id, ())
+                parameters = fitting_parameters(declared, dict(sizes))
+                known[function_id, sizes] = parameters
+            for row in given:
+                parameter = parameters[row[position]]
+                argument = KernelArgument(parameter, row[value], *(row[at] for at in rest))
+                words.append((argument.to_text(), argument.value_text, parameter.known_by))
         return words
 
     def _parameters(self) -> Columns:

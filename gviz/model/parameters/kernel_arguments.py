@@ -49,15 +49,15 @@ class KernelArgument:
         Where the type is not known its size and offset stand there, of a class its size.
         """
         kind, name = self.parameter.type, self.parameter.name
-        size = byte_size(len(self.value))
         if kind is None:
+            size = byte_size(len(self.value))
             where = size if self.offset_bytes is None else f"{size} at {self.offset_bytes}"
             return where if name is None else f"{name} ({where})"
         text = kind.text if name is None else f"{kind.text} {name}"
         if kind.is_pointer:
             return text
         value = self.value_text
-        return f"{text} ({size})" if value is None else f"{text} = {value}"
+        return f"{text} ({byte_size(len(self.value))})" if value is None else f"{text} = {value}"
 
 
 def arguments_of(

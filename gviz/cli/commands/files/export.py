@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.file_mode import add_mode
+from gviz.cli.garbage import collection_paused
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, top_graphs
 from gviz.cli.output import WRITTEN_KEYS, add_json, print_json, written_file
 from gviz.cli.overlay_option import add_overlay
@@ -194,7 +195,7 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> Path:
 
     graph_ids = _graph_ids(path, arguments)
     baseline = arguments.baseline and find_recording(arguments.baseline)
-    with shown_progress("writing") as progress:
+    with collection_paused(), shown_progress("writing") as progress:
         written = write_html(
             path,
             arguments.output or path.with_suffix(".html"),
