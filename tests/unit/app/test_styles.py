@@ -23,3 +23,11 @@ def test_no_two_style_sheets_lay_out_one_class() -> None:
                     sheets[found[1]].add(sheet.name)
     assert len(sheets) > 100
     assert {name: at for name, at in sheets.items() if len(at) > 1} == {}
+
+
+def test_no_report_is_styled_anew_by_what_its_charts_add() -> None:
+    """A chart measures what it adds: with :has() on the report each step is a whole restyling."""
+    folder = files("gviz.assets") / "web" / "styles"
+    text = "".join(sheet.read_text() for sheet in folder.iterdir())
+    assert "#report-body > .gv-contents" in text
+    assert re.findall(r"(?:#report|\.gv-report|\.gv-page)[\w-]*:has\(", text) == []
