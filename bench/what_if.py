@@ -1,9 +1,16 @@
-"""Error of computed gains on machines that share the GPU by blocks, and not as the model does.
+"""Error of computed gains: on trials that recordings hold, or on planted machines.
 
-Machines: tests/planted_machine.py. Delays behind every second kernel are the trials; then each
-kernel's time is halved, which is what is scored. It checks the program: its figures are no
-measurement of a GPU.
-Run: python -P bench/what_if.py [--graphs N] [--seed N]
+With recordings (of ``gviz run --trials``) each delay that was tried is computed from the others of
+its graph, and compared with what was measured. "launch" is the error of the launch's time with the
+edit, "gain" that of the gain in parts of the mean measured one, "path" and "sum" those of the
+longest path and of the sum of what changed; "inside" is the share in the range. Graphs whose trials
+were refused are counted, with the reasons.
+
+Without recordings machines are planted that share the GPU by blocks, and not as the model does
+(tests/planted_machine.py): delays behind every second kernel are the trials; then each kernel's
+time is halved, which is what is scored. It checks the program: its figures are no measurement of a
+GPU.
+Run: python -P bench/what_if.py [RECORDING...] [--graphs N] [--seed N]
 """
 
 from __future__ import annotations
@@ -17,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,11 +33,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from planned_recordings import subject_of
 from planted_machine import Machine, branching, plan_of
 
-from gviz.analysis.launch import LaunchChange
-from gviz.analysis.subject import GraphSubject
+from gviz.analysis import GraphSubject
+from gviz.analysis.launch import LEAST_TRIALS, GainModel, LaunchChange, fit
+from gviz.model import CONTROL_TRIAL
+from gviz.recording import Recording
 
-#: (measured gain, computed, low, high, by the longest path, by the sum of durations), ns.
-Row = tuple[float, float, float, float, float, float]
+
+class Row(NamedTuple):
+    """A change: the launch without it, what it saved as measured and as computed (ns)."""
+
+    launch: float
+    measured: float
+    computed: float
+    low: float
+    high: float
+    path: float
+    total: float
 
 
 def score(machine: Machine, folder: Path, *, trials: bool) -> Iterator[Row]:
@@ -40,50 +59,113 @@ def score(machine: Machine, folder: Path, *, trials: bool) -> Iterator[Row]:
     whole = machine.length_ns()
     for n, kernel in enumerate(machine.kernels):
         faster = replace(kernel, block_ns=kernel.block_ns // 2)
-        yield _row(subject, n, whole - machine.changed(n, faster).length_ns())
+        yield _row(subject, n, whole, whole - machine.changed(n, faster).length_ns())
     subject.recording.close()
 
 
-def _row(subject: GraphSubject, kernel: int, measured: float) -> Row:
+def _row(subject: GraphSubject, kernel: int, launch: float, measured: float) -> Row:
     model = subject.model
     half = np.where(np.arange(len(model.row)) == kernel, 0.5, 1.0)
     change = LaunchChange(duration_ns=model.duration_ns * half)
-    found = subject.gains.gain(change)
-    path = model.whole_ns - model.length_ns(change)
     total = float(model.duration_ns[kernel]) / 2
-    return measured, found.gain_ns, found.low_ns, found.high_ns, path, total
+    return _compared(subject.gains, change, launch, measured, total)
+
+
+def _compared(
+    gains: GainModel, change: LaunchChange, launch: float, measured: float, total: float
+) -> Row:
+    found, model = gains.gain(change), gains.launch
+    path = model.whole_ns - model.length_ns(change)
+    return Row(launch, measured, found.gain_ns, found.low_ns, found.high_ns, path, total)
+
+
+def score_trials(path: Path) -> tuple[list[list[Row]], list[str]]:
+    """Return the delays that were tried, by graph, each as the others say; and refusals."""
+    scored: list[list[Row]] = []
+    refused: list[str] = []
+    with Recording(path) as recording:
+        for row in recording.fetch_graphs():
+            if row.parent_graph_id is not None:
+                continue
+            subject = GraphSubject(recording, row)
+            trials = subject.trials
+            if why := trials.refusal(CONTROL_TRIAL):
+                refused.append(f"{path.stem}, graph {row.graph_id}: {why}")
+            elif len(subject.tried) > LEAST_TRIALS:
+                control = trials.last(CONTROL_TRIAL)
+                assert control is not None
+                assert control.unedited_ns is not None
+                scored.append(list(_left_out(subject, control.unedited_ns)))
+    return scored, refused
+
+
+def _left_out(subject: GraphSubject, launch: float) -> Iterator[Row]:
+    """Yield each trial of a graph, computed from the others."""
+    tried, untried = subject.tried, subject.untried_gains
+    for at, one in enumerate(tried):
+        gains = untried.assuming(fit(untried, [*tried[:at], *tried[at + 1 :]]))
+        assert one.change.delay_ns is not None
+        total = -float(one.change.delay_ns.sum())
+        yield _compared(gains, one.change, launch, one.gain_ns, total)
 
 
 def summarize(rows: Sequence[Row]) -> dict[str, float]:
     """Return errors of gains in parts of the mean measured gain, and the share inside the range."""
-    mean = sum(abs(row[0]) for row in rows) / len(rows)
-    inside = sum(low <= gain <= high for gain, _, low, high, *_ in rows)
+    mean = fmean(abs(row.measured) for row in rows)
+    off = [abs(r.measured - r.computed) / (r.launch - r.measured) for r in rows]
     return {
-        "model": round(fmean(abs(row[1] - row[0]) for row in rows) / mean, 4),
-        "longest_path": round(fmean(abs(row[4] - row[0]) for row in rows) / mean, 4),
-        "sum_of_durations": round(fmean(abs(row[5] - row[0]) for row in rows) / mean, 4),
-        "inside": round(inside / len(rows), 4),
+        "n": len(rows),
+        "launch": round(fmean(off), 4),
+        "gain": round(fmean(abs(r.computed - r.measured) for r in rows) / mean, 4),
+        "path": round(fmean(abs(r.path - r.measured) for r in rows) / mean, 4),
+        "sum": round(fmean(abs(r.total - r.measured) for r in rows) / mean, 4),
+        "inside": round(sum(r.low <= r.measured <= r.high for r in rows) / len(rows), 4),
     }
 
 
-def main() -> None:
-    """Plant, compute, print a table and a JSON line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--graphs", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
+def score_planted(graphs: range) -> dict[str, dict[str, float]]:
+    """Return the errors on planted machines, without trials and with some."""
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         for trials in (False, True):
             rows = []
-            for seed in range(arguments.seed, arguments.seed + arguments.graphs):
+            for seed in graphs:
                 rows += list(score(branching(Random(seed)), Path(folder), trials=trials))
             results["fitted" if trials else "untried"] = summarize(rows)
-    print(f"{'':10}{'model':>10}{'longest path':>15}{'sum':>10}{'in range':>10}")
+    return results
+
+
+def score_recordings(paths: Sequence[Path]) -> dict[str, dict[str, float]]:
+    """Return the errors on the trials of each recording, and of all; print what was refused."""
+    results, whole, refused = {}, list[Row](), list[str]()
+    for path in paths:
+        scored, why = score_trials(path)
+        refused += why
+        rows = [row for graph in scored for row in graph]
+        whole += rows
+        if rows:
+            results[path.stem] = summarize(rows)
+    print(f"{len(refused)} graphs refused", *refused, sep="\n  ")
+    return results | ({"all": summarize(whole)} if whole else {})
+
+
+def main() -> None:
+    """Score, print a table and a JSON line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("recordings", nargs="*", type=Path)
+    parser.add_argument("--graphs", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    if given.recordings:
+        results = score_recordings(given.recordings)
+    else:
+        results = score_planted(range(given.seed, given.seed + given.graphs))
+    columns = ("n", "launch", "gain", "path", "sum", "inside")
+    print(f"{'':14}" + "".join(f"{name:>9}" for name in columns))
     for name, found in results.items():
-        print(f"{name:10}{found['model']:10.1%}{found['longest_path']:15.1%}"
-              f"{found['sum_of_durations']:10.1%}{found['inside']:10.1%}")  # fmt: skip
-    print(json.dumps({"bench": "what_if", "graphs": arguments.graphs, **results}))
+        cells = (f"{found[c]:9}" if c == "n" else f"{found[c]:9.1%}" for c in columns)
+        print(f"{name:14}" + "".join(cells))
+    print(json.dumps({"bench": "what_if", **results}))
 
 
 if __name__ == "__main__":

@@ -435,10 +435,15 @@ class GraphSubject:
     @cached_property
     def gains(self) -> GainModel:
         """Gains of changes of that launch, by assumptions that fit what was tried of it."""
+        untried, tried = self.untried_gains, self.tried
+        return untried.assuming(fit(untried, tried)) if tried else untried
+
+    @cached_property
+    def untried_gains(self) -> GainModel:
+        """Gains of changes of that launch, by assumptions that know of no trial."""
         nodes, node = self.graph.nodes, self.unrolled.node
         filled = filled_shares(nodes, self.multiprocessors(), unknown=0.0)[node]
-        untried, tried = GainModel(self.model, filled), self.tried
-        return GainModel(self.model, filled, fit(untried, tried)) if tried else untried
+        return GainModel(self.model, filled)
 
     @cached_property
     def tried(self) -> list[TriedChange]:

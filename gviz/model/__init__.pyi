@@ -124,6 +124,7 @@ from gviz.model.tree.tree_nodes import distinct as distinct
 from gviz.model.tree.tree_nodes import read_level_columns as read_level_columns
 from gviz.model.tree.tree_times import TreeStatistics as TreeStatistics
 from gviz.model.tree.tree_times import read_total_ns as read_total_ns
+from gviz.model.trials import CONTROL_TRIAL as CONTROL_TRIAL
 from gviz.model.trials import DELAY_TRIALS as DELAY_TRIALS
 from gviz.model.trials import HALF_TRIAL as HALF_TRIAL
 from gviz.model.trials import OFF_TRIAL as OFF_TRIAL

@@ -10,6 +10,7 @@ from gviz.analysis.launch.constraints import UNCHANGED as UNCHANGED
 from gviz.analysis.launch.constraints import LaunchChange as LaunchChange
 from gviz.analysis.launch.constraints import LaunchModel as LaunchModel
 from gviz.analysis.launch.constraints import launch_model as launch_model
+from gviz.analysis.launch.fitted import LEAST_TRIALS as LEAST_TRIALS
 from gviz.analysis.launch.fitted import TriedChange as TriedChange
 from gviz.analysis.launch.fitted import fit as fit
 from gviz.analysis.launch.gains import UNTRIED as UNTRIED

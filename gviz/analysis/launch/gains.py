@@ -93,6 +93,12 @@ class GainModel:
         self._filled = filled
         self._shared: dict[Setting, SharedLaunch] = {}
 
+    def assuming(self, assumed: Assumptions) -> GainModel:
+        """Return gains of the same launch under other assumptions."""
+        other = GainModel(self.launch, self._filled, assumed)
+        other._shared = self._shared
+        return other
+
     def gain(self, change: LaunchChange) -> GainRange:
         """Return the gain of a change.
 
