@@ -58,13 +58,19 @@ class Tree:
             by_module.setdefault(candidate.module, []).append(candidate)
         self.replace({m: mutated(self.source(m), some) for m, some in by_module.items()})
 
-    def replace(self, sources: Mapping[str, bytes]) -> None:
-        """Let modules of the copy have these sources, and all others their own."""
-        for module in self._changed - sources.keys():
-            self._write(module, self.source(module))
-        for module, source in sources.items():
-            self._write(module, source)
+    def replace(self, sources: Mapping[str, bytes]) -> set[str]:
+        """Let modules of the copy have these sources, and all others their own.
+
+        Returns
+        -------
+        set of str
+            The modules that were written.
+        """
+        written = self._changed | sources.keys()
+        for module in written:
+            self._write(module, sources[module] if module in sources else self.source(module))
         self._changed = set(sources)
+        return written
 
     def source(self, module: str) -> bytes:
         """Return the source of a module in the repository."""

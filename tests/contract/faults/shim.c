@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -151,6 +152,12 @@ WRAP(pid_t, fork, FORK, -1, (void), )
 pid_t vfork(void) {
     FAIL_WITH(FORK, -1);
     return NEXT(fork)();
+}
+
+int posix_spawn(pid_t *id, const char *path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *how, char *const arguments[], char *const environment[]) {
+    int error = fault(FORK, FROM);
+    return error ? error : NEXT(posix_spawn)(id, path, actions, how, arguments, environment);
 }
 
 int posix_fallocate(int file, off_t at, off_t size) {

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import resource
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -426,8 +427,11 @@ def _job(options: ProfileOptions, output: Path, *, follow: bool) -> Job:
 
 
 def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    # Descriptors that gviz was given are the program's, as without it. So, and with a path, Python
+    # starts it by posix_spawn, without a pipe of its own that could fail.
+    found = shutil.which(command[0], path=environment.get("PATH"))
     try:
-        return subprocess.Popen(command, env=environment)
+        return subprocess.Popen(command, executable=found, env=environment, close_fds=False)
     except OSError as error:
         raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from error
 
