@@ -1,7 +1,7 @@
 """Cures of faults, taken out of a copy of gviz one by one: does the test of the fault notice?
 
 tests/cures.json has, for each fault of docs/faults.md, its test, and the text of the cure with what
-the text would be without it. A test notices if it fails without the cure and passes with it.
+stands there without it. A test notices if it fails without the cure and passes with it.
 Run: python -P bench/cures.py [--only WORDS] [--work DIR]; needs pytest: make .venv/.gviz-test
 """
 
@@ -53,7 +53,7 @@ def main() -> int:
 
 def _try(cure: Cure, tree: Tree) -> str:
     """Return what is wrong with a cure's test; "": it fails without the cure alone."""
-    _have(tree, without(cure, tree.source))
+    _have(tree, {cure.file: without(cure, tree.source)})
     failed = _failure(cure, tree)
     _have(tree, {})
     if not failed:

@@ -1,4 +1,4 @@
-"""Cures of faults: their texts, and the tests that notice where they are gone (cures.json)."""
+"""Cures of faults: their texts, and the tests that notice when they are gone (cures.json)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _FILE = Path(__file__).with_suffix(".json")
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """What keeps a fault away.
+    """Text that keeps a fault away.
 
     Attributes
     ----------
     fault
-        What happened without it.
+        What happens without it.
     test
         The test that fails then.
     file
@@ -37,10 +37,11 @@ class Cure:
 
 def read_cures() -> list[Cure]:
     """Return all cures."""
-    return [Cure(**row) for row in json.loads(_FILE.read_text(encoding="utf-8"))]
+    parts = json.loads(_FILE.read_text(encoding="utf-8"))
+    return [Cure(**row) for rows in parts.values() for row in rows]
 
 
-def without(cure: Cure, source: Callable[[str], bytes]) -> dict[str, bytes]:
+def without(cure: Cure, source: Callable[[str], bytes]) -> bytes:
     """Return the source of the cure's file without the cure.
 
     Parameters
@@ -58,4 +59,4 @@ def without(cure: Cure, source: Callable[[str], bytes]) -> dict[str, bytes]:
     before = source(cure.file)
     if before.count(cure.text.encode()) != 1:
         raise ValueError(f"{cure.file} has the cure {cure.text!r} not once: {cure.fault}")
-    return {cure.file: before.replace(cure.text.encode(), cure.without.encode())}
+    return before.replace(cure.text.encode(), cure.without.encode())

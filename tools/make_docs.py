@@ -1,5 +1,5 @@
-"""Write what is generated: in docs/ tables of the schema and results, commands, modules; the
-C header of the spool's records.
+"""Write what is generated: in docs/ tables of the schema, results and faults, commands, modules;
+the C header of the spool's records.
 
 ``make docs`` writes them; with ``--check`` nothing is written, and the exit code is 1 when a
 file is not current. Argparse's own help text is not used: it differs between versions of Python.
@@ -8,6 +8,7 @@ file is not current. Argparse's own help text is not used: it differs between ve
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,9 +45,11 @@ CHECK_MARK = "<!-- Below: generated from gviz/checks by 'make docs'. -->"
 WHATIF_MARK = "<!-- Below: generated from gviz/whatif by 'make docs'. -->"
 #: The same for docs/values.md.
 VALUES_MARK = "<!-- Below: generated from gviz/analysis/values by 'make docs'. -->"
-#: The same for docs/analysis.md.
+#: The same for docs/faults.md.
+FAULTS_MARK = "<!-- Below: generated from tests/cures.json by 'make docs'. -->"
+#: The same for docs/fleet.md.
 FLEET_MARK = "<!-- Below: generated from gviz/fleet by 'make docs'. -->"
-
+#: The same for docs/analysis.md.
 ANALYSIS_MARK = "<!-- Below: generated from gviz/analysis by 'make docs'. -->"
 
 _RULE_HEAD = "| rule | looks for | gain | assumes that | source |\n| --- | --- | --- | --- | --- |"
@@ -116,6 +119,20 @@ def render_results(name: str, mark: str, current: str, *roots: type) -> str:
     return "\n\n".join([f"{prose}{mark}", *map(_render_results, classes)]) + "\n"
 
 
+def render_faults(current: str) -> str:
+    """Return docs/faults.md: its hand-written part, and a table of faults and tests a part."""
+    prose, found, _ = current.partition(FAULTS_MARK)
+    if not found:
+        sys.exit(f"docs/faults.md lacks the line {FAULTS_MARK}")
+    parts = [f"{prose}{FAULTS_MARK}"]
+    cures = json.loads((DOCS.parent / "tests" / "cures.json").read_text("utf-8"))
+    for heading, rows in cures.items():
+        table = [f"| {row['fault']} | {row['test'].removeprefix('tests/')} |" for row in rows]
+        head = "| fault | test, below tests/ |\n| --- | --- |"
+        parts.append("\n".join([f"## {heading}", "", head, *table]))
+    return "\n\n".join(parts) + "\n"
+
+
 def _render_rules() -> str:
     rows = [
         f"| `{r.id}` | {r.title} | {r.bound}, a {r.per} | {r.assumes} | {r.source} |"
@@ -176,6 +193,7 @@ def main(arguments: list[str]) -> int:
     comparing, check = DOCS / "comparing.md", DOCS / "check.md"
     what_if, values = DOCS / "what_if.md", DOCS / "values.md"
     merging, fleet = DOCS / "merging.md", DOCS / "fleet.md"
+    faults = DOCS / "faults.md"
     wanted = {
         recording: render_recording(recording.read_text(encoding="utf-8")),
         analysis: render_analysis(analysis.read_text(encoding="utf-8")),
@@ -191,6 +209,7 @@ def main(arguments: list[str]) -> int:
             values.name, VALUES_MARK, values.read_text("utf-8"), GraphData, NodeData, ValuesDiff
         ),
         fleet: render_fleet(fleet.read_text("utf-8")),
+        faults: render_faults(faults.read_text("utf-8")),
         DOCS / "cli.md": render_cli(),
         DOCS / "modules.md": render_modules(DOCS.parent),
         DOCS.parent / HEADER: render_header(),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cures import read_cures, without
 
 from gviz.cli.command_line import COMMANDS
 from gviz.model import launch_times
@@ -130,6 +131,13 @@ def test_every_promise_of_security_names_tests_that_there_are() -> None:
             for file, test in named:
                 path = ROOT / file if file.startswith("tests/") else ROOT / folder / file
                 assert f"def {test}(" in path.read_text(), (file, test)
+
+
+def test_cure_of_every_fault_stands_in_its_file_and_its_test_is_there() -> None:
+    for cure in read_cures():
+        assert without(cure, lambda file: (ROOT / file).read_bytes())
+        path, _, test = cure.test.partition("::")
+        assert f"def {test.rpartition('::')[2]}(" in (ROOT / path).read_text(), cure.test
 
 
 def test_modules_begin_with_what_they_are() -> None:

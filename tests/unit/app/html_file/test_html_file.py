@@ -7,8 +7,10 @@ import hashlib
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -287,6 +289,31 @@ def test_file_with_a_baseline_is_the_page_of_both(
     assert links
     assert {part[1]["href"] for part in links} == {""}
     assert "gviz view before.gviz after.gviz" in graph["note"]
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM graph WHERE parent_graph_id = 1",
+        "DELETE FROM node WHERE node_id IN (SELECT parent_node_id FROM graph)",
+        "UPDATE graph SET parent_node_id = NULL",
+    ],
+    ids=["no graph", "no node", "no number of the node"],
+)
+def test_level_without_its_graph_or_node_is_missing_to_the_page_of_both(
+    tmp_path: Path, statement: str, side: str
+) -> None:
+    paths = {name: tmp_path / f"{name}.gviz" for name in ("before", "after")}
+    for path in paths.values():
+        write_nested_recording(path, NESTED)
+    with closing(sqlite3.connect(paths[side])) as database, database:
+        assert database.execute(statement).rowcount > 0
+    write_html(paths["after"], tmp_path / "a.html", [1], baseline=paths["before"])
+    library = Library([paths["after"], paths["before"]])
+    found = compare_sides(library, Sides("before", "after", 1, 1))
+    whole = next(tree for name, tree in zip(paths, found.trees, strict=True) if name != side)
+    assert len(whole.levels) > len(found.pair.levels) > 0
 
 
 def test_both_graphs_are_in_the_file_once_with_all_bodies(tmp_path: Path) -> None:
