@@ -301,7 +301,7 @@ def _quantity(found: Quantity) -> Piece:
     return html.Span(found.text, title="; ".join(known)) if known else found.text
 
 
-def _head(table: TableBlock, hows: HowPlaces) -> list[Component]:
+def _head(table: TableBlock, hows: HowPlaces[How]) -> list[Component]:
     head = []
     for at, (column, how) in enumerate(zip(table.columns, hows.columns, strict=True)):
         # What all numbers of a table have in common stands once, in its first head.
@@ -317,7 +317,7 @@ def _head(table: TableBlock, hows: HowPlaces) -> list[Component]:
     return [*head, html.Th("How")] if hows.rows else head
 
 
-def _how_cell(hows: HowPlaces, row: int) -> list[Component]:
+def _how_cell(hows: HowPlaces[How], row: int) -> list[Component]:
     return [html.Td([how_word(how) for how in hows.rows[row]])] if hows.rows else []
 
 

@@ -11,6 +11,8 @@ from gviz.report import Document, render_data
 
 #: Characters of an answer unless its verb has a limit of its own.
 MOST_CHARACTERS = 8_000
+#: Rows of a table, tried from the first until an answer fits with its caveats, which come last.
+_MOST_ROWS = (12, 6, 3, 1)
 _CUT = "[cut here: ask for less at once]"
 #: How instructions of the server name the lines around recorded text.
 FENCE = "recorded"
@@ -64,13 +66,22 @@ def answer_text(answer: VerbAnswer, most: int = MOST_CHARACTERS) -> str:
     All that a recording says stands between two lines that bear a word nobody can know before, so
     that no name in it can end them. What stands outside is gviz's own.
     """
+    for most_rows in _MOST_ROWS:
+        text = _text(answer, most, most_rows)
+        if _CUT not in text:
+            break
+    return text
+
+
+def _text(answer: VerbAnswer, most: int, most_rows: int) -> str:
+    """Return an answer with so many rows of a table at most."""
     word = secrets.token_hex(4)
     begin, end = f"<{FENCE} {word}>", f"</{FENCE} {word}>"
     tail = [
         *(f"page: {page}" for page in answer.pages),
         *(step_text(step) for step in answer.steps),
     ]
-    inside = [render_data(document) for document in answer.documents]
+    inside = [render_data(document, most_rows) for document in answer.documents]
     lines = [line for text in inside for line in text.split("\n")] + list(answer.rows)
     room = most - sum(len(line) + 1 for line in (begin, end, _CUT, *tail))
     return "\n".join([begin, *_fitted(lines, room), end, *tail])

@@ -49,6 +49,7 @@ from gviz.report.document import Suggestion as Suggestion
 from gviz.report.document import Suggestions as Suggestions
 from gviz.report.document import TableBlock as TableBlock
 from gviz.report.document import Verdict as Verdict
+from gviz.report.document import based_document as based_document
 from gviz.report.document import capitalized as capitalized
 from gviz.report.document import contradictions_text as contradictions_text
 from gviz.report.document import count_text as count_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gviz.families import kernel_label
 from gviz.model import KernelArgument, arguments_of
@@ -13,6 +14,7 @@ from gviz.report.document import (
     Section,
     Sentence,
     Verdict,
+    based,
     column,
     ns,
     number,
@@ -23,6 +25,7 @@ from gviz.report.document import (
     table,
 )
 from gviz.report.node_summary import NodeNeighbour, NodeSummary
+from gviz.stats import CuptiState, Evidence
 from gviz.text import byte_size, counted
 
 #: Neighbours and arguments that the short form has.
@@ -48,6 +51,7 @@ def _time(found: NodeSummary) -> Sentence:
     if times is None:
         why = found.node.not_timed_reason or "no launch was recorded with a time of it"
         return say(f"It has no time: {why}.")
+    evidence = Evidence("measured", times.count, state=CuptiState.RECORDED)
     parts: list[Content] = [
         "It takes ", ns(times.median_ns, "measured"), " (median of ",
         number(times.count, "measured", "executions"), "; 5th to 95th percentile ",
@@ -56,7 +60,7 @@ def _time(found: NodeSummary) -> Sentence:
     if found.share_fraction is not None:
         whole = "the time of all nodes" if found.is_by_copy else "the launches' GPU time"
         parts += [", ", share(found.share_fraction), f" of {whole}"]
-    return say(*parts, ".")
+    return based(say(*parts, "."), evidence)
 
 
 def _what(found: NodeSummary) -> Iterator[Block]:
@@ -75,7 +79,7 @@ def _what(found: NodeSummary) -> Iterator[Block]:
     if facts:
         yield say("; ".join(facts), ".")
     if node.occupancy_fraction is not None:
-        yield say("Theoretical occupancy: ", share(node.occupancy_fraction), ".")
+        yield say("Theoretical occupancy: ", replace(share(node.occupancy_fraction), n=1), ".")
     for parameter in found.parameters:
         yield say(f"{parameter.name}: {parameter.value}")
 

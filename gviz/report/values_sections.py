@@ -93,7 +93,7 @@ def _finding(found: ValueFinding) -> Iterator[Sentence]:
 def _reading(found: GraphData) -> Iterator[Sentence]:
     yield say(_RESULTS[found.results], " ", _REPEATS[found.repeats])
     yield say(
-        "It held the program's calls for ", ns(found.held_ns, "measured"), " and read ",
+        "It held the program's calls for ", ns(found.held_ns, "measured", n=1), " and read ",
         number(found.probed_bytes, "measured", "bytes"), ".",
     )  # fmt: skip
     if found.unexplained_bytes:

@@ -11,17 +11,18 @@ from gviz.report.document import (
     Document,
     Sentence,
     Verdict,
+    based_document,
     capitalized,
     caveat_text,
     change,
-    gain_text,
+    gain_range,
     ns,
     say,
     section,
     share,
 )
 from gviz.stats import How
-from gviz.text import counted, percent
+from gviz.text import counted
 from gviz.whatif import WhatIf, WhatIfReport
 
 #: Parts that the short form has.
@@ -33,13 +34,16 @@ def what_if_document(found: WhatIfReport) -> Document:
     where = f"graph {found.graph_id}, {found.title}"
     if found.answer is not None:
         title = f"What if {' and '.join(found.answer.edits)}: {where}"
-        return Document(title, (_answer(found.answer),), ())
+        document = Document(title, (_answer(found.answer),), ())
+        return based_document(document, found.answer.evidence)
     assert found.ranking is not None
     first, note, *parts = part_gains(found.ranking, _BRIEF)
     sentences = tuple(block for block in (first, note) if isinstance(block, Sentence))
     heading = f"What {TENTH_OFF} would bring"
     verdict = Verdict("", sentences, _caveats(found.ranking))
-    return Document(f"{heading}: {where}", (verdict,), (section("part-gains", heading, *parts),))
+    listed = section("part-gains", heading, *parts)
+    document = Document(f"{heading}: {where}", (verdict,), (listed,))
+    return based_document(document, found.ranking.evidence)
 
 
 def _answer(found: WhatIf) -> Verdict:
@@ -48,13 +52,13 @@ def _answer(found: WhatIf) -> Verdict:
     times: tuple[Content, ...] = (
         "The launch would take ", ns(found.changed_ns, how), " instead of ",
         ns(found.launch_ns), ": ", change(-found.gain_ns, how=how),
-        f" ({percent(found.gain_fraction)}).",
+        " (", share(found.gain_fraction, how), ").",
     )  # fmt: skip
     return Verdict(
         "",
         (
             say(*times),
-            say(f"Gain: {gain_text(found.how, found.low_ns, found.high_ns)}."),
+            say("Gain: ", gain_range(ns(found.gain_ns, how), found.low_ns, found.high_ns), "."),
             *_tried(found),
             say(f"About {nodes}, ", share(found.node_share), " of the time of all nodes."),
             say(error_text(found.error_fraction, found.trial_count), note=True),

@@ -51,15 +51,19 @@ def _explain_finding(question: Question) -> VerbAnswer:
 def _explain_node(question: Question) -> VerbAnswer:
     graph_id, node_id = question.graph_id(), question.integer("node") or 0
     with question.opened() as recording:
-        document = node_document(summarize_node(recording, graph_id, node_id))
+        found = summarize_node(recording, graph_id, node_id)
     about = {"graph": graph_id, "node": node_id}
-    steps = (
+    steps = [
         NextStep("neighbours", "what it waits for, and what waits for it", about),
         NextStep("locate", "the line of the program that made it", about),
-        NextStep("what_if", "the launch without it", {"graph": graph_id, "off": [str(node_id)]}),
-    )
+    ]
+    if found.statistics is not None:
+        off = {"graph": graph_id, "off": [str(node_id)]}
+        steps.append(NextStep("what_if", "the launch without it", off))
     return VerbAnswer(
-        (document,), steps=question.steps(*steps), pages=question.pages(graph_id, node_id)
+        (node_document(found),),
+        steps=question.steps(*steps),
+        pages=question.pages(graph_id, node_id),
     )
 
 
@@ -71,10 +75,10 @@ def _explain_gap(question: Question) -> VerbAnswer:
     _, graph = question.analysis()
     document = gap_document(graph, before, after, question.title(graph))
     about: dict[str, object] = {"graph": graph.graph_id}
-    steps = (
-        NextStep("explain", "the node that the gap is in front of", about | {"node": after}),
-        NextStep("what_if", "the launch without the gap", about | {"fuse": [f"{before}-{after}"]}),
-    )
+    steps = [NextStep("explain", "the node that the gap is in front of", about | {"node": after})]
+    if before != after:
+        edit = about | {"fuse": [f"{before}-{after}"]}
+        steps.append(NextStep("what_if", "the launch without the gap", edit))
     pages = question.pages(graph.graph_id, before, after)
     return VerbAnswer((document,), steps=question.steps(*steps), pages=pages)
 

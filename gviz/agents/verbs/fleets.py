@@ -10,9 +10,12 @@ from gviz.agents.question import Question
 from gviz.agents.verb import Parameter, Verb
 from gviz.agents.verbs.rows import column_lines, row_lines
 from gviz.fleet import ask, fleet_columns, read_report
-from gviz.report import fleet_document
+from gviz.report import based_document, fleet_document
+from gviz.stats import CuptiState, Evidence
 
 _SLOWEST = "SELECT rank, host, graph_key, excess_fraction FROM slowest_ranks LIMIT 10"
+
+_N = "(n: ranks that were compared; the time of each is a median of its launches)"
 
 
 def fleet_verbs(url: str) -> tuple[Verb, ...]:
@@ -40,7 +43,10 @@ def _report(url: str, question: Question) -> VerbAnswer:
         NextStep("fleet_query", "the slowest ranks as rows", {"sql": _SLOWEST}),
         NextStep("fleet_query", "the tables and views with their columns"),
     )
-    return VerbAnswer((fleet_document(read_report(url)),), steps=question.steps_of(*steps))
+    report = read_report(url)
+    evidence = Evidence("derived", report.compared_count, state=CuptiState.RECORDED)
+    document = based_document(fleet_document(report), evidence)
+    return VerbAnswer((document,), [_N], question.steps_of(*steps))
 
 
 def _query(url: str, question: Question) -> VerbAnswer:

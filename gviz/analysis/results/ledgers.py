@@ -84,6 +84,7 @@ class LedgerResult:
     plain_event_ns: float | None = figure(
         "measured", "median time between the events around launches without node times"
     )
+    plain_event_count: int = figure("measured", "how many these are")
     plain_event_state: CuptiState | None = figure(
         "stated", "the state that these were in, plain or attached; null: there are none"
     )
@@ -111,6 +112,7 @@ def ledger_result(subject: GraphSubject) -> LedgerResult | NotComputed:
         residual_ns=float(median(residuals)) if residuals else None,
         call_to_first_ns=float(median(leads)) if leads else None,
         plain_event_ns=others.durations.median_ns() if undisturbed else None,
+        plain_event_count=others.durations.count if undisturbed else 0,
         plain_event_state=others.state if undisturbed else None,
         gaps=tuple(_longest_gaps(subject)),
         launches=launches,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.analysis import RULES, Advice, Fact, Finding, RunAnalysis, rank_findings
-from gviz.report.analysis.finding_gain import gain_line
+from gviz.report.analysis.finding_gain import gain_line, gain_number
 from gviz.report.analysis.verdict import NO_FINDING
 from gviz.report.document import (
     EvidenceItem,
@@ -15,16 +15,17 @@ from gviz.report.document import (
     Sentence,
     Suggestion,
     Suggestions,
+    based_number,
     capitalized,
-    caveat_text,
     contradictions_text,
     measured_text,
     nodes,
     ns,
+    resting_on,
     say,
     section,
 )
-from gviz.stats import Evidence
+from gviz.stats import Evidence, How
 from gviz.text import counted, integer
 
 #: Findings of each graph, and of the run, in the short form.
@@ -68,17 +69,16 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
     rule = RULES.get(found.rule)
     over_run = None
     if found.gain_per == "launch":
-        over_run = ns(found.run_gain_ns, "derived" if found.trial_results else "estimated")
+        how: How = "derived" if found.trial_results else "estimated"
+        over_run = resting_on(ns(found.run_gain_ns, how), evidence)
     subject = ""
     if named:
         subject = "the run" if found.graph_id is None else f"graph {found.graph_id}"
     about = nodes(found.nodes, found.node_count, found.places)
-    caveats = [rule.assumes] if rule is not None else []
-    caveats += [text] if (text := caveat_text(evidence)) else []
     contradicted = contradictions_text(evidence) if found.gain_per == "launch" else ""
     return Suggestion(
-        gain=ns(found.gain_ns, found.gain_how, n=evidence.n, caveat="; ".join(caveats) or None),
-        gain_line=gain_line(found),
+        gain=gain_number(found, evidence),
+        gain_line=gain_line(found, evidence),
         per=found.gain_per,
         over_run=over_run,
         subject=subject,
@@ -88,7 +88,7 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
         rule=found.rule,
         rule_title=None if rule is None else rule.title,
         assumes=None if rule is None else rule.assumes,
-        evidence=tuple(_evidence(one) for one in found.evidence),
+        evidence=tuple(_evidence(one, evidence) for one in found.evidence),
         source=found.source,
         overlap=_overlap(found),
     )
@@ -110,5 +110,6 @@ def _overlap(found: Finding) -> str:
     return f"Shares nodes with {' and '.join(found.overlaps)}: these gains do not add up."
 
 
-def _evidence(found: Fact) -> EvidenceItem:
-    return EvidenceItem(found.name, Quantity(found.value, found.unit or "number", found.how))
+def _evidence(found: Fact, evidence: Evidence) -> EvidenceItem:
+    value = Quantity(found.value, found.unit or "number", found.how)
+    return EvidenceItem(found.name, based_number(value, evidence))

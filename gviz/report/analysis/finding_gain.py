@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from gviz.analysis import Finding
-from gviz.report.document import Line, gain_text, line, measured_text, ns, results_text
+from dataclasses import replace
+
+from gviz.analysis import RULES, Finding
+from gviz.report.document import (
+    Line,
+    Quantity,
+    caveat_text,
+    gain_range,
+    line,
+    measured_gain,
+    ns,
+    results_text,
+)
+from gviz.stats import Evidence
 
 
-def gain_line(found: Finding) -> Line:
+def gain_number(found: Finding, evidence: Evidence) -> Quantity:
+    """Return the gain as one number, with what its rule assumes; ``evidence``: of its graph."""
+    rule = RULES.get(found.rule)
+    caveats = [] if rule is None else [rule.assumes]
+    caveats += [text] if (text := caveat_text(evidence)) else []
+    return ns(found.gain_ns, found.gain_how, n=evidence.n, caveat="; ".join(caveats) or None)
+
+
+def gain_line(found: Finding, evidence: Evidence) -> Line:
     """Return the gain in words, such as ``estimated 30.0 to 60.0 µs per launch``."""
-    per = f" per {found.gain_per}"
+    per, gain = f" per {found.gain_per}", gain_number(found, evidence)
     if found.trial_results is not None:
-        low, high = found.gain_low_ns, found.gain_high_ns
-        text = measured_text(found.gain_ns, low or 0.0, high or 0.0)
-        return line(f"{text}{per}, {results_text(found.trial_results)}")
+        low, high = found.gain_low_ns or 0.0, found.gain_high_ns or 0.0
+        tried = measured_gain(found.gain_ns, low, high)
+        measured = replace(tried, n=gain.n, caveat=gain.caveat)
+        return line(measured, f"{per}, {results_text(found.trial_results)}")
     if found.not_tried is not None:
-        return line(f"not tried: {found.not_tried}; ", *_computed(found, per))
-    return line(*_computed(found, per))
+        return line(f"not tried: {found.not_tried}; ", _computed(found, gain), per)
+    return line(_computed(found, gain), per)
 
 
-def _computed(found: Finding, per: str) -> Line:
+def _computed(found: Finding, gain: Quantity) -> Quantity:
     if found.gain_bound != "about":
-        return line(f"{found.gain_bound} ", ns(found.gain_ns, found.gain_how), per)
+        return replace(gain, bound="at most" if found.gain_bound == "at most" else "at least")
     if found.gain_low_ns is None or found.gain_high_ns is None:
-        return line(ns(found.gain_ns, found.gain_how), per)
-    return line(f"{gain_text(found.gain_how, found.gain_low_ns, found.gain_high_ns)}{per}")
+        return gain
+    return gain_range(gain, found.gain_low_ns, found.gain_high_ns)

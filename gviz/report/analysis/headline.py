@@ -10,6 +10,7 @@ from gviz.report.analysis.verdict import best_finding, gain_basis
 from gviz.report.document import (
     Content,
     Line,
+    based_line,
     basis_text,
     bounded,
     caveat_text,
@@ -87,8 +88,8 @@ def headline_of(graph: GraphAnalysis, found: LaunchBreakdown | NotComputed) -> G
     if isinstance(found, NotComputed):
         parts = [HeadlinePart(_undivided(graph, found))]
     else:
-        parts = [HeadlinePart(_length(graph, found)), *_blocks(found)]
-    if not isinstance(found, NotComputed):
+        blocks = [HeadlinePart(_length(graph, found)), *_blocks(found)]
+        parts = [replace(x, content=based_line(x.content, found.evidence)) for x in blocks]
         parts += _finding(graph)
     parts += _against_eager(graph.stream_comparison)
     return GraphHeadline(tuple(parts), graph.doubts)
@@ -108,7 +109,7 @@ def _length(graph: GraphAnalysis, found: LaunchBreakdown) -> Line:
     caveats = _caveats(found.evidence)
     if found.has_gaps:
         basis = f"{basis_text(found.evidence)}{noise}{caveats}"
-        return line(resting_on(ns(found.strip.launch_ns), found.evidence), f" ({basis}): ")
+        return line(ns(found.strip.launch_ns), f" ({basis}): ")
     nodes = f"nodes by event copies ({count_text(found.evidence)}{caveats}): "
     launch = graph.launch
     if isinstance(launch, NotComputed):
@@ -131,7 +132,7 @@ def _blocks(found: LaunchBreakdown) -> list[HeadlinePart]:
     blocks = strip.rows[row]
     order = sorted(range(len(blocks)), key=lambda at: -blocks.width_ns[at])
     for at in order[:_NAMED]:
-        width = resting_on(ns(float(blocks.width_ns[at])), found.evidence)
+        width = ns(float(blocks.width_ns[at]))
         parts += [HeadlinePart(line(", "))] if parts else []
         parts.append(HeadlinePart(line(_label(strip, row, at), " ", width), block=(row, at)))
     others = order[_NAMED:]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gviz.analysis import GapLedger, LedgerResult, PathGap, PathNode
 from gviz.report.document import (
-    STATE_NAMES,
     Bar,
     Block,
     Content,
@@ -23,9 +23,11 @@ from gviz.report.document import (
     ns,
     number,
     numbers,
+    resting_on,
     say,
     section,
     share,
+    state_text,
     table,
 )
 from gviz.stats import Evidence
@@ -101,19 +103,24 @@ def _gaps_in_words(found: GapLedger, evidence: Evidence) -> Sentence:
 
 def _events_in_words(found: LedgerResult) -> Sentence:
     seen: list[Content] = []
+    launches = found.launches
     if found.residual_ns is None:
         seen.append("No launch with node times has events around it, so there is no residual.")
     else:
         more = "more" if found.residual_ns >= 0 else "less"
-        residual = ns(abs(found.residual_ns))
+        count = sum(x.residual_ns is not None for x in launches)
+        residual = resting_on(ns(abs(found.residual_ns)), replace(found.evidence, n=count))
         seen.append(("Events around these launches saw ", residual, f" {more} (median)."))
     if found.call_to_first_ns is not None:
+        count = sum(x.call_to_first_ns is not None for x in launches)
         lead = ns(found.call_to_first_ns, "measured")
+        lead = resting_on(lead, replace(found.evidence, n=count))
         seen.append(("From a launch call to its first node pass ", lead, " (median)."))
     if found.plain_event_ns is not None:
-        plain = ns(found.plain_event_ns, "measured")
-        state = "" if found.plain_event_state is None else STATE_NAMES[found.plain_event_state]
-        rest = f" between its events ({state}, median)."
+        state = found.plain_event_state
+        evidence = Evidence("measured", found.plain_event_count, state=state)
+        plain = resting_on(ns(found.plain_event_ns, "measured"), evidence)
+        rest = f" between its events ({state_text(evidence)}, median)."
         seen.append(("A launch without node times takes ", plain, rest))
     return say(joined(seen, " "))
 

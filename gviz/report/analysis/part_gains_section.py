@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gviz.analysis import PartGain, PartRanking
 from gviz.report.document import (
     AlikeLink,
@@ -9,9 +11,10 @@ from gviz.report.document import (
     Block,
     Content,
     Drawing,
+    Sentence,
     capitalized,
     column,
-    gain_text,
+    gain_range,
     ns,
     number,
     numbers,
@@ -49,16 +52,23 @@ def part_gains(found: PartRanking, brief: int = _BRIEF) -> list[Block]:
         [
             AlikeLink("layer" if part.kind == "layer" else "family", part.name), part.kind,
             number(part.node_count), share(part.share), share(part.gain_fraction, _how(part)),
-            ns(part.gain_ns, _how(part)), gain_text(part.how, part.low_ns, part.high_ns),
+            ns(part.gain_ns, _how(part)),
+            gain_range(ns(part.gain_ns, _how(part)), part.low_ns, part.high_ns),
         ]
         for part in found.parts
     ]  # fmt: skip
     return [
-        say(f"{gain_sentence(found.parts[0])}."),
+        _first(found.parts[0]),
         say(error_text(found.error_fraction, found.trial_count), note=True, detail=not brief),
         Drawing("part_gains", tuple(bar for part in found.parts[:_CHARTED] for bar in _bars(part))),
         table("Families and layers", columns, rows, brief=brief),
     ]
+
+
+def _first(part: PartGain) -> Sentence:
+    """Return the sentence of a part as one number: its table says how each came about."""
+    gain = share(part.gain_fraction, _how(part))
+    return say(replace(gain, wording=gain_sentence(part)), ".")
 
 
 def gain_sentence(part: PartGain) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gviz.analysis import (
     NODE_RULES,
     Dominance,
@@ -11,7 +13,7 @@ from gviz.analysis import (
     LaunchLength,
     StreamResult,
 )
-from gviz.report.analysis.finding_gain import gain_line
+from gviz.report.analysis.finding_gain import gain_line, gain_number
 from gviz.report.document import (
     AlikeLink,
     Content,
@@ -148,7 +150,7 @@ def best_finding(graph: GraphAnalysis) -> Sentence:
     reason = best.reason.partition(": ")[0]
     return say(
         "Best finding: ",
-        *gain_line(best),
+        *gain_line(best, graph.findings.evidence),
         _part_of_launch(graph, best),
         f": {reason}.",
     )
@@ -158,4 +160,7 @@ def _part_of_launch(graph: GraphAnalysis, found: Finding) -> Content:
     if found.gain_per != "launch" or isinstance(graph.ledger, NotComputed):
         return ""
     total = graph.ledger.median.total_ns
-    return (" (", share(found.gain_ns / total, found.gain_how), ")") if total else ""
+    if not total:
+        return ""
+    gain = gain_number(found, graph.findings.evidence)
+    return (" (", replace(gain, value=found.gain_ns / total, unit="fraction"), ")")

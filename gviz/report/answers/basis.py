@@ -1,6 +1,8 @@
-"""The basis of times of a graph: the median launch, and how many launches it rests on."""
+"""The basis of times of a graph: the median launch, with its interval."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from gviz.analysis import GraphAnalysis
 from gviz.report.document import Sentence, ns, resting_on, say
@@ -8,9 +10,12 @@ from gviz.stats import NotComputed
 
 
 def basis_sentences(graph: GraphAnalysis) -> tuple[Sentence, ...]:
-    """Return what the times of an answer about a graph rest on; nothing where none are known."""
-    found = graph.ledger
+    """Return how long the median launch takes; nothing where that is not known."""
+    found, noise = graph.ledger, graph.noise_ns
     if isinstance(found, NotComputed):
         return ()
-    length = resting_on(ns(found.median.total_ns), found.evidence)
-    return (say("The median launch takes ", length, ": times here rest on the same launches."),)
+    total = found.median.total_ns
+    length = resting_on(ns(total), found.evidence)
+    if noise is not None:
+        length = replace(length, interval=(total - noise, total + noise))
+    return (say("The median launch takes ", length, "."),)

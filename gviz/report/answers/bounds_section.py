@@ -7,7 +7,7 @@ from dataclasses import replace
 from gviz.analysis import GraphAnalysis
 from gviz.report.analysis import critical_path, ledger
 from gviz.report.answers.basis import basis_sentences
-from gviz.report.document import Block, Document, Section, Verdict, not_computed
+from gviz.report.document import Block, Document, Section, Verdict, based, not_computed
 from gviz.stats import NotComputed
 
 #: Details that are the answer here.
@@ -20,9 +20,11 @@ def bounds_document(graph: GraphAnalysis, title: str) -> Document:
     observed = () if isinstance(path, NotComputed) else path.observed
     bounds = [not_computed(path)] if isinstance(path, NotComputed) else critical_path(path)
     parts = [not_computed(where)] if isinstance(where, NotComputed) else ledger(where, observed)
+    paths = Section("bounds", "Critical paths of a launch", tuple(map(_shown, bounds)))
+    times = Section("time", "Time of a launch", tuple(map(_shown, parts)))
     sections = (
-        Section("bounds", "Critical paths of a launch", tuple(map(_shown, bounds))),
-        Section("time", "Time of a launch", tuple(map(_shown, parts))),
+        paths if isinstance(path, NotComputed) else based(paths, path.evidence),
+        times if isinstance(where, NotComputed) else based(times, where.evidence),
     )
     return Document(title, (Verdict("", basis_sentences(graph), graph.doubts),), sections)
 

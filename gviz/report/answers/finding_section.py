@@ -10,6 +10,8 @@ from gviz.report.analysis import findings_section, suggestions_of
 from gviz.report.document import (
     Content,
     Document,
+    Line,
+    Quantity,
     Suggestion,
     Suggestions,
     Verdict,
@@ -68,13 +70,19 @@ def find_finding(run: RunAnalysis, wanted: str) -> FoundFinding:
     )
 
 
+def _as_number(found: Suggestion) -> Line:
+    """Return the gain as one number, where its line shows a range."""
+    shown = [part for part in found.gain_line if isinstance(part, Quantity) and not part.wording]
+    return () if shown else ("; as one number ", found.gain)
+
+
 def finding_document(found: FoundFinding, title: str) -> Document:
     """Return one finding: what, what it would bring, on what that rests, and what to change."""
     one = found.suggestion
     sentences = [
         say(capitalized(one.rule_title or one.rule), f" [{one.rule}]."),
-        say("Gain: ", *one.gain_line, "; as one number ", one.gain, "."),
-        say(*one.reason),
+        # Numbers of the reason rest on what the gain rests on: they stand in its line.
+        say("Gain: ", *one.gain_line, *_as_number(one), ". ", *one.reason),
         say(f"Fix: {one.fix}"),
     ]
     if one.over_run is not None:

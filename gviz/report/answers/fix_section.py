@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gviz.checks import SAME_FRACTION, FixVerdict
-from gviz.report.comparison import after, before, shift
-from gviz.report.document import Document, Verdict, say
+from gviz.report.comparison import after, before, launch_evidence, shift
+from gviz.report.document import Document, Verdict, based, say
 from gviz.text import percent
 
 
@@ -17,11 +17,12 @@ def fix_document(found: FixVerdict, baseline: str, candidate: str) -> Document:
         "same": f"The same: the launch changed by less than {percent(SAME_FRACTION)}",
         "cannot tell": f"Cannot tell: {found.reason}",
     }[found.result]
+    evidence = launch_evidence(graph)
     sentences = [say(f"{first}.")]
     if launch.change_ns is not None:
         sentences.append(
-            say("A launch took ", before(launch), " before and takes ", after(launch),
-                ": ", shift(launch), ".")
+            based(say("A launch took ", before(launch), " before and takes ", after(launch),
+                      ": ", shift(launch), "."), evidence)
         )  # fmt: skip
     caveats = tuple(
         f"{side}: node times contradict dependencies, times may stand on wrong nodes"

@@ -11,6 +11,7 @@ from gviz.report.document import (
     NodeLink,
     Sentence,
     Verdict,
+    based,
     ns,
     number,
     say,
@@ -60,9 +61,8 @@ def gap_document(graph: GraphAnalysis, before: int, after: int, title: str) -> D
     sentences = [_length(first, second, whole), _held(second)]
     sentences += [_alike(gap) for gap in alike[:1]]
     sentences += basis_sentences(graph)
-    return Document(
-        f"{title}: gap {before}-{after}", (Verdict("", tuple(sentences), graph.doubts),), ()
-    )
+    verdict = Verdict("", tuple(based(one, ledger.evidence) for one in sentences), graph.doubts)
+    return Document(f"{title}: gap {before}-{after}", (verdict,), ())
 
 
 def _length(first: PathNode, second: PathNode, whole_ns: float) -> Sentence:

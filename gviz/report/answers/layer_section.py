@@ -10,11 +10,12 @@ from gviz.report.document import (
     Document,
     NodeLink,
     Verdict,
+    based,
+    based_document,
     column,
     ns,
     number,
     numbers,
-    resting_on,
     say,
     section,
     share,
@@ -49,14 +50,15 @@ def layers_document(graph: GraphAnalysis, title: str) -> Document:
         "repeats": "They are equal blocks of nodes that repeat.",
     }[layers.source]
     listed = section("layers", heading, say(source), table(heading, columns, rows))
-    return Document(title, (Verdict("", basis_sentences(graph), graph.doubts),), (listed,))
+    parts = (listed if isinstance(found, NotComputed) else based(listed, found.evidence),)
+    return Document(title, (Verdict("", basis_sentences(graph), graph.doubts),), parts)
 
 
 def layer_document(found: LayerWork, title: str) -> Document:
     """Return one layer, its nodes in the order in which they start."""
     total = sum(found.time_ns)
     sentence = say(
-        f"{counted(len(found.nodes), 'node')} take ", resting_on(ns(total), found.evidence), ", ",
+        f"{counted(len(found.nodes), 'node')} take ", ns(total), ", ",
         share(total / found.launch_ns if found.launch_ns else None),
         " of the time of all nodes of the median launch.",
     )  # fmt: skip
@@ -66,4 +68,5 @@ def layer_document(found: LayerWork, title: str) -> Document:
     heading = "Nodes in the order of their start"
     listed = table(heading, [column("Node"), numbers("Time")], rows)
     parts = (section("nodes", heading, listed),)
-    return Document(f"{title}: {found.name}", (Verdict("", (sentence,)),), parts)
+    document = Document(f"{title}: {found.name}", (Verdict("", (sentence,)),), parts)
+    return based_document(document, found.evidence)

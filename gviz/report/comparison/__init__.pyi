@@ -4,6 +4,7 @@ from gviz.report.comparison.diff_verdict import group_change as group_change
 from gviz.report.comparison.time_changes import after as after
 from gviz.report.comparison.time_changes import before as before
 from gviz.report.comparison.time_changes import change_verdict as change_verdict
+from gviz.report.comparison.time_changes import launch_evidence as launch_evidence
 from gviz.report.comparison.time_changes import shift as shift
 from gviz.report.comparison.trend_sections import MOST_SERIES as MOST_SERIES
 from gviz.report.comparison.trend_sections import trend_document as trend_document

@@ -17,13 +17,21 @@ from gviz.report.comparison.level_section import (
     lone_bodies_section,
     whole_counts,
 )
-from gviz.report.comparison.time_changes import after, before, change_verdict, interval, shift
+from gviz.report.comparison.time_changes import (
+    after,
+    before,
+    change_verdict,
+    interval,
+    node_evidence,
+    shift,
+)
 from gviz.report.document import (
     Content,
     Document,
     Section,
     Sentence,
     Verdict,
+    based,
     capitalized,
     column,
     numbers,
@@ -56,11 +64,11 @@ def change_document(run: RunDiff, most_graphs: int | None = None) -> Document:
     if not verdicts:
         verdicts = [Verdict("", (say("No graph of one is a graph of the other."),))]
     if len(shown) == 1:
-        details = list(_graph_sections(shown[0]))
+        details = list(_based_sections(shown[0]))
     else:
         details = [
             Section(f"graph-{graph.before_graph_id}", capitalized(names_of(graph)),
-                    tuple(_graph_sections(graph)))
+                    tuple(_based_sections(graph)))
             for graph in shown
         ]  # fmt: skip
     sections = (
@@ -71,6 +79,11 @@ def change_document(run: RunDiff, most_graphs: int | None = None) -> Document:
     )
     title = f"{_run(run.before)} → {_run(run.after)}"
     return Document(title, tuple(verdicts), sections)
+
+
+def _based_sections(graph: GraphDiff) -> Iterator[Section]:
+    evidence = node_evidence(graph)
+    return (based(one, evidence) for one in _graph_sections(graph))
 
 
 def _graph_sections(graph: GraphDiff) -> Iterator[Section]:

@@ -6,12 +6,21 @@ from collections.abc import Sequence
 
 from gviz.comparison import Circumstance, GraphDiff, GroupTime, RepeatedChange, TimeChange
 from gviz.families import joined_labels
-from gviz.report.comparison.time_changes import after, before, change_verdict, interval, shift
+from gviz.report.comparison.time_changes import (
+    after,
+    before,
+    change_verdict,
+    interval,
+    launch_evidence,
+    node_evidence,
+    shift,
+)
 from gviz.report.document import (
     AlikeLink,
     Content,
     Sentence,
     Verdict,
+    based,
     capitalized,
     change,
     joined,
@@ -37,9 +46,15 @@ _END = 40
 def diff_verdict(graph: GraphDiff, circumstances: Sequence[Circumstance]) -> Verdict:
     """Return four sentences about a graph, and what else may explain a change."""
     caveats = [_besides(circumstances)] if circumstances else []
+    launch, nodes = launch_evidence(graph), node_evidence(graph)
     return Verdict(
         names_of(graph),
-        (_change(graph), _launch(graph.launch, _basis(graph)), _where(graph), _largest(graph)),
+        (
+            based(_change(graph), launch),
+            based(_launch(graph.launch, _basis(graph)), launch),
+            based(_where(graph), nodes),
+            based(_largest(graph), nodes),
+        ),
         (*graph.contradicted, *caveats),
     )
 

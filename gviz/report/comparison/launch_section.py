@@ -10,6 +10,8 @@ from gviz.report.comparison.time_changes import (
     before,
     change_verdict,
     interval,
+    launch_evidence,
+    node_evidence,
     shift,
     sign,
 )
@@ -20,10 +22,12 @@ from gviz.report.document import (
     Drawing,
     Section,
     Sentence,
+    based_line,
     capitalized,
     change,
     column,
     joined,
+    line,
     not_computed,
     ns,
     number,
@@ -129,9 +133,13 @@ def times_section(graph: GraphDiff) -> Section:
         column("Median"), numbers("Before"), numbers("After"), numbers("Change"),
         numbers("95% interval"), column("Verdict"),
     ]  # fmt: skip
+    launch, nodes = launch_evidence(graph), node_evidence(graph)
     known = [(name, x) for name, x in measures if isinstance(x, TimeChange)]
     rows: list[list[Content]] = [
-        [name, before(x), after(x), shift(x), interval(x), f"{sign(x)}{change_verdict(x)}"]
+        [
+            based_line(line(cell), launch if x in (graph.launch, graph.host) else nodes)
+            for cell in _time_cells(name, x)
+        ]
         for name, x in known
     ]
     reasons: dict[str, list[str]] = {}
@@ -147,6 +155,11 @@ def times_section(graph: GraphDiff) -> Section:
         "times", "Whole launches", table("Times of whole launches", columns, rows),
         *untested, *missing, measured,
     )  # fmt: skip
+
+
+def _time_cells(name: str, found: TimeChange) -> list[Content]:
+    verdict = f"{sign(found)}{change_verdict(found)}"
+    return [name, before(found), after(found), shift(found), interval(found), verdict]
 
 
 def circumstances_section(found: Sequence[Circumstance]) -> Section:

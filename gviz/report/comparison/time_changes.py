@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from gviz.comparison import TimeChange
+from dataclasses import replace
+
+from gviz.comparison import GraphDiff, TimeChange
 from gviz.report.document import Content, Quantity, change, line, ns
+from gviz.stats import CuptiState, Evidence, worst_of
 from gviz.text import MISSING
+
+
+def launch_evidence(graph: GraphDiff) -> Evidence:
+    """Return what the times of launches of both sides rest on."""
+    sides = [x for x in (graph.before_evidence, graph.after_evidence) if x is not None]
+    return worst_of(sides) if sides else Evidence("derived", 0)
+
+
+def node_evidence(graph: GraphDiff) -> Evidence:
+    """Return what the times of nodes of both sides rest on."""
+    found = graph.first_to_last
+    counts = (
+        (found.launches_before, found.launches_after)
+        if isinstance(found, TimeChange)
+        else (launch_evidence(graph).n,)
+    )
+    return Evidence("derived", min(counts), state=CuptiState.RECORDED)
 
 
 def before(time: TimeChange) -> Quantity:
@@ -21,7 +41,8 @@ def shift(time: TimeChange) -> Content:
     """Return by how much a time changed, and by what share."""
     if time.change_ns is None:
         return change(None)
-    return line(_tested(time), _share(time.change_ns, time.before_ns))
+    tested = _tested(time)
+    return line(tested, _share(time.change_ns, time.before_ns, tested.n))
 
 
 def shift_of(change_ns: float, before_ns: float | None) -> Content:
@@ -56,8 +77,11 @@ def _tested(time: TimeChange) -> Quantity:
     ends = None
     if time.low_ns is not None and time.high_ns is not None:
         ends = time.low_ns, time.high_ns
-    return Quantity(time.change_ns, "ns", "derived", interval=ends, is_change=True)
+    n = min(time.launches_before, time.launches_after) or None
+    return Quantity(time.change_ns, "ns", "derived", n, interval=ends, is_change=True)
 
 
-def _share(change_ns: float, before_ns: float | None) -> Content:
-    return (" (", change(change_ns / before_ns, "fraction"), ")") if before_ns else ""
+def _share(change_ns: float, before_ns: float | None, n: int | None = None) -> Content:
+    if not before_ns:
+        return ""
+    return (" (", replace(change(change_ns / before_ns, "fraction"), n=n), ")")

@@ -1,3 +1,7 @@
+from gviz.report.document.basis import based as based
+from gviz.report.document.basis import based_document as based_document
+from gviz.report.document.basis import based_line as based_line
+from gviz.report.document.basis import based_number as based_number
 from gviz.report.document.blocks import Bar as Bar
 from gviz.report.document.blocks import Block as Block
 from gviz.report.document.blocks import Document as Document
@@ -24,9 +28,11 @@ from gviz.report.document.evidence_text import bounded as bounded
 from gviz.report.document.evidence_text import caveat_text as caveat_text
 from gviz.report.document.evidence_text import contradictions_text as contradictions_text
 from gviz.report.document.evidence_text import count_text as count_text
+from gviz.report.document.evidence_text import gain_range as gain_range
 from gviz.report.document.evidence_text import gain_text as gain_text
 from gviz.report.document.evidence_text import interval_text as interval_text
 from gviz.report.document.evidence_text import launch_text as launch_text
+from gviz.report.document.evidence_text import measured_gain as measured_gain
 from gviz.report.document.evidence_text import measured_text as measured_text
 from gviz.report.document.evidence_text import negated as negated
 from gviz.report.document.evidence_text import resting_on as resting_on
@@ -50,6 +56,7 @@ from gviz.report.document.inline import gap_between as gap_between
 from gviz.report.document.inline import joined as joined
 from gviz.report.document.inline import line as line
 from gviz.report.document.inline import marked as marked
+from gviz.report.document.inline import marked_by as marked_by
 from gviz.report.document.inline import nodes as nodes
 from gviz.report.document.inline import plain as plain
 from gviz.report.document.inline import with_whole_names as with_whole_names

@@ -103,6 +103,19 @@ def gain_text(how: str, low_ns: float, high_ns: float) -> str:
     return f"{how} {_range(duration(low_ns), duration(high_ns))}"
 
 
+def gain_range(found: Quantity, low_ns: float, high_ns: float) -> Quantity:
+    """Return a gain that shows the range it lies in."""
+    wording = gain_text(found.how, low_ns, high_ns)
+    return replace(found, interval=(low_ns, high_ns), wording=wording)
+
+
+def measured_gain(gain_ns: float, low_ns: float, high_ns: float) -> Quantity:
+    """Return what a trial measured of a launch, with its interval."""
+    wording = measured_text(gain_ns, low_ns, high_ns)
+    interval = (low_ns, high_ns)
+    return Quantity(gain_ns, "ns", "measured", interval=interval, wording=wording)
+
+
 def measured_text(gain_ns: float, low_ns: float, high_ns: float) -> str:
     """Return what a trial measured of a launch, as ``measured −41.0 µs (−43.0 to −38.0 µs)``."""
     ends = _range(signed_duration(-high_ns), signed_duration(-low_ns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -217,28 +217,40 @@ def capitalized(text: str) -> str:
 
 
 def marked(content: Line) -> Line:
-    """Return a line in which it stands how its quantities came about.
+    """Return a line in which it stands how its quantities came about."""
+    return marked_by(content, _how_mark)
 
-    The word stands once for quantities of one kind that follow each other: at the end of the clause
-    of the last of them, or behind it where one of another kind follows in the same clause.
+
+def _how_mark(found: Quantity) -> HowMark | None:
+    how = found.own_how
+    return None if how is None else HowMark(how)
+
+
+def marked_by(content: Line, mark: Callable[[Quantity], Inline | None]) -> Line:
+    """Return a line with marks of its quantities.
+
+    A mark stands once for quantities that follow each other: at the end of the clause of the last
+    of them, or behind it where one with another mark follows in the same clause.
+
+    Parameters
+    ----------
+    mark
+        Returns that of a quantity; None: it has none.
     """
-    places = [
-        (at, part.how)
-        for at, part in enumerate(content)
-        if isinstance(part, Quantity) and part.how != "stated" and part.value is not None
-    ]
+    every = [(at, mark(part)) for at, part in enumerate(content) if isinstance(part, Quantity)]
+    places = [(at, found) for at, found in every if found is not None]
     parts = list(content)
-    end, after = len(parts), ""
-    for at, how in reversed(places):
-        if how != after:
-            _mark(parts, at, end, how, is_last=not after)
-        end, after = at, how
+    end, after = len(parts), None
+    for at, found in reversed(places):
+        if found != after:
+            _mark(parts, at, end, found, is_last=after is None)
+        end, after = at, found
     return line(parts)
 
 
-def _mark(parts: list[Inline], at: int, end: int, how: How, *, is_last: bool) -> None:
-    """Put the word behind a part of a line, before the part ``end``."""
-    mark: list[Inline] = [" ", HowMark(how)]
+def _mark(parts: list[Inline], at: int, end: int, word: Inline, *, is_last: bool) -> None:
+    """Put a word behind a part of a line, before the part ``end``."""
+    mark: list[Inline] = [" ", word]
     for place in range(at + 1, end):
         text = parts[place]
         if isinstance(text, str) and (found := _CLAUSE_END[is_last].search(text)):

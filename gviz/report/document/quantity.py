@@ -12,6 +12,8 @@ from gviz.text import multiple, rounded, signed_duration, signed_percent, with_u
 Bound = Literal["", "at most", "at least"]
 #: Units of how many times as much something is, and of what is no count.
 TIMES, AVERAGE = "times", "average"
+#: Units of what is no count.
+_MEASURES = frozenset({"ns", "fraction", TIMES, AVERAGE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Quantity:
         Significant digits: more than three distinguish what nearly meets.
     bound
         ``at most`` or ``at least``: how the truth lies to the number; empty: about there.
+    wording
+        Text in place of the number, with how it came about: a range, say; empty: the number.
     """
 
     value: float | None
@@ -50,10 +54,24 @@ class Quantity:
     is_change: bool = False
     digits: int = 3
     bound: Bound = ""
+    wording: str = ""
+
+    @property
+    def is_count(self) -> bool:
+        """True of what was counted in the recording, and is exact."""
+        return self.how in ("measured", "derived") and self.unit not in _MEASURES
+
+    @property
+    def own_how(self) -> How | None:
+        """The word for how it came about that has to stand beside it; None: none has to."""
+        unsaid = self.how != "stated" and self.value is not None and not self.wording
+        return self.how if unsaid else None
 
     @property
     def text(self) -> str:
         """Return the number with its unit, and after what bounds it."""
+        if self.wording:
+            return self.wording
         found = self._text_of(self.value)
         return f"{self.bound} {found}" if self.bound and self.value is not None else found
 

@@ -1,8 +1,8 @@
 """Documents for programs that read text, such as language models: short, and nothing hidden.
 
 Each number has how it came about, how many values it rests on, and its interval; what may make it
-wrong stands once, below. Names of the watched program are data: they stand between « and », which
-no name holds, on one line and cut.
+wrong stands once, below. Numbers beside each other with the same basis share one mark. Names of the
+watched program are data: they stand between « and », which no name holds, on one line and cut.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from gviz.report.document import (
     Suggestions,
     TableBlock,
     capitalized,
-    marked,
+    marked_by,
 )
-from gviz.report.renderers.how_marks import how_places
+from gviz.report.renderers.how_marks import word_places
 from gviz.text import counted, inert
 
 #: Rows of a table, and a name's characters.
@@ -37,6 +37,9 @@ _ROWS, _NAME = 12, 80
 #: A line's, above all of one made of many names.
 _LINE = 1_000
 _QUOTES = str.maketrans("«»", "‹›")
+_NO_INTERVAL = (
+    "(no interval where none stands: a median, or made of medians, whose interval is not computed)"
+)
 
 
 def render_data(document: Document, most_rows: int = _ROWS) -> str:
@@ -56,6 +59,7 @@ class _Form:
     def __init__(self, most_rows: int) -> None:
         self._most_rows = most_rows
         self._caveats: dict[str, str] = {}
+        self._lacks_interval = False
 
     def lines(self, document: Document) -> Iterator[str]:
         if document.title:
@@ -71,6 +75,8 @@ class _Form:
             yield from self._section(section)
         for caveat, mark in self._caveats.items():
             yield _own(f"({mark}) {caveat}")
+        if self._lacks_interval:
+            yield _NO_INTERVAL
 
     def _section(self, section: Section) -> Iterator[str]:
         if section.is_detail:
@@ -88,9 +94,10 @@ class _Form:
             case TableBlock():
                 yield from self._table(block)
             case Suggestions():
-                for number, one in enumerate(block.items[: block.brief], start=1):
+                most = block.brief if self._most_rows >= _ROWS else self._most_rows
+                for number, one in enumerate(block.items[:most], start=1):
                     yield from self._suggestion(number, one)
-                left = len(block.items) - block.brief
+                left = len(block.items) - most
                 if left > 0:
                     yield f"and {left:,} more"
             case KeyFigures():
@@ -107,15 +114,15 @@ class _Form:
         if not rows:
             return
         shown = [at for at, column in enumerate(table.columns) if not column.is_detail]
-        hows = how_places(table, shown, len(rows))
+        words = word_places([[row[at] for at in shown] for row in rows], self._basis)
         heads = [
-            table.columns[at].heading + (f" [{how}]" if how else "")
-            for at, how in zip(shown, hows.columns, strict=True)
+            table.columns[at].heading + (f" [{word}]" if word else "")
+            for at, word in zip(shown, words.columns, strict=True)
         ]
-        yield " | ".join(heads) + (f" [{hows.table}]" if hows.table else "")
+        yield " | ".join(heads) + (f" [{words.table}]" if words.table else "")
         for number, row in enumerate(rows):
             cells = ["".join(map(self._part, row[at])) for at in shown]
-            cells += [f"[{', '.join(hows.rows[number])}]"] if hows.rows else []
+            cells += [f"[{'; '.join(words.rows[number])}]"] if words.rows else []
             yield inert(" | ".join(cells), _LINE)
         left = len(table.rows) - len(rows) + table.left_out
         if left:
@@ -131,14 +138,14 @@ class _Form:
         yield inert(f"   Fix: {one.fix} {one.overlap}".rstrip(), _LINE)
 
     def _line(self, content: Line) -> str:
-        return inert("".join(map(self._part, marked(content))), _LINE)
+        return inert("".join(map(self._part, marked_by(content, self._mark))), _LINE)
 
     def _part(self, part: Inline) -> str:
         match part:
             case str():
                 return part.translate(_QUOTES)
             case Quantity():
-                return f"{part.text}{self._basis(part)}"
+                return f"{part.text}{_interval(part)}"
             case NodeLink():
                 return f"node {part.node.node_id} {_named(kernel_label(part.node.name))}"
             case AlikeLink():
@@ -148,15 +155,33 @@ class _Form:
             case _:
                 return part.text.translate(_QUOTES)
 
-    def _basis(self, found: Quantity) -> str:
-        """Return what a number rests on, in brackets; empty: it says no more than itself."""
-        parts = [] if found.n is None else [f"n={found.n:,}"]
-        if found.interval is not None:
-            parts.append(f"95% {found.interval_text}")
-        if found.caveat:
+    def _mark(self, found: Quantity) -> str | None:
+        basis = self._basis(found)
+        return basis and f"[{basis}]"
+
+    def _basis(self, found: Quantity) -> str | None:
+        """Return what a number rests on; None: it says no more than itself."""
+        if found.value is None or found.is_count:
+            return None
+        parts: list[str] = [] if found.own_how is None else [found.own_how]
+        if found.n is not None:
+            parts.append(f"n={found.n:,}")
+            self._lacks_interval |= found.interval is None and not found.bound
+        for caveat in filter(None, (found.caveat or "").split("; ")):
             mark = f"c{len(self._caveats) + 1}"
-            parts.append(self._caveats.setdefault(found.caveat, mark))
-        return f" ({', '.join(parts)})" if parts else ""
+            parts.append(self._caveats.setdefault(caveat, mark))
+        return ", ".join(parts) or None
+
+
+def _interval(found: Quantity) -> str:
+    """Return the 95% interval in brackets, by its width where its ends look alike; empty: none."""
+    if found.interval is None or found.wording:
+        return ""
+    low, _, high = found.interval_text.partition(" to ")
+    if low != high:
+        return f" (95% {found.interval_text})"
+    half = (found.interval[1] - found.interval[0]) / 2
+    return f" (95% ±{Quantity(half, found.unit).text})"
 
 
 def _own(text: str) -> str:

@@ -54,7 +54,7 @@ def test_node_and_gap_are_explained(desk: Desk) -> None:
     assert "Node 2 of graph 1" in ask(desk, "explain", node=2).recorded
     gap = ask(desk, "explain", gap="1-2")
     assert "pass " in gap.recorded
-    assert "[derived]" in gap.recorded
+    assert "[derived, n=" in gap.recorded
 
 
 @pytest.mark.parametrize(

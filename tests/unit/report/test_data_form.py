@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gviz.analysis import NodeRef
-from gviz.report import Document, NodeLink, Quantity, Sentence, Verdict, render_data
-from gviz.report.document.blocks import column, numbers, section, table
+from gviz.report import Document, NodeLink, Quantity, Sentence, Verdict, based_document, render_data
+from gviz.report.document.blocks import column, numbers, say, section, table
 from gviz.report.document.inline import AlikeLink
+from gviz.report.document.quantity import ns, number
+from gviz.stats import Evidence
 
 
 def _said(*content: object) -> str:
@@ -16,8 +18,28 @@ def _said(*content: object) -> str:
 def test_number_has_how_n_interval_and_caveat() -> None:
     time = Quantity(1_000.0, "ns", "derived", 24, "cold caches", (900.0, 1_100.0))
     said = _said("It takes ", time, " and ", time, ".")
-    number = "1.00 µs (n=24, 95% 900 ns to 1.10 µs, c1)"
-    assert said == f"It takes {number} and {number} [derived].\n(c1) cold caches"
+    number = "1.00 µs (95% 900 ns to 1.10 µs)"
+    assert said == f"It takes {number} and {number} [derived, n=24, c1].\n(c1) cold caches"
+
+
+def test_interval_of_ends_that_look_alike_is_said_by_its_width() -> None:
+    time = Quantity(1_030_000.0, "ns", "derived", interval=(1_029_000.0, 1_031_000.0))
+    assert _said(time) == "1.03 ms (95% ±1.00 µs) [derived]"
+
+
+def test_why_a_number_has_no_interval_is_said_once() -> None:
+    time = Quantity(1_000.0, "ns", "measured", 24)
+    assert _said(time, " and ", time).count("whose interval is not computed") == 1
+    assert "whose interval" not in _said(Quantity(1_000.0, "ns", "estimated", 24, bound="at most"))
+    assert _said(Quantity(24, "launches", "measured")) == "24 launches"
+
+
+def test_numbers_take_the_basis_of_their_document_where_they_have_none() -> None:
+    own = Quantity(1_000.0, "ns", "measured", 3, "cold caches")
+    found = Document("", (Verdict("", (say(ns(2_000.0), " of ", own, ", ", number(3)),)),), ())
+    lines = render_data(based_document(found, Evidence("derived", 24, is_cold=True))).splitlines()
+    assert lines[0] == "2.00 µs [derived, n=24, c1] of 1.00 µs, 3 [measured, n=3, c2]"
+    assert lines[1].startswith("(c1) first launches")
 
 
 def test_names_stand_between_marks_that_none_of_them_holds() -> None:

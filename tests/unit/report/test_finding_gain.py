@@ -12,7 +12,8 @@ from gviz.analysis import Finding, analyze
 from gviz.recording.reader import Recording
 from gviz.report.analysis.advice_section import findings_section
 from gviz.report.analysis.finding_gain import gain_line
-from gviz.report.document import Sentence, plain
+from gviz.report.document import Quantity, Sentence, plain
+from gviz.stats import Evidence
 
 ABOUT = Finding(
     rule="rule", graph_id=1, reason="it", node_count=1, nodes=(), evidence=(), gain_ns=50_000.0,
@@ -53,7 +54,11 @@ ABOUT = Finding(
 )
 def test_gain_is_said_with_its_range_or_bound(changes: dict[str, object], words: str) -> None:
     found = dataclasses.replace(ABOUT, **changes)  # type: ignore[arg-type]
-    assert plain(gain_line(found)) == words
+    said = gain_line(found, Evidence("derived", 24, is_cold=True))
+    assert plain(said) == words
+    (gain,) = (part for part in said if isinstance(part, Quantity))
+    assert gain.n == 24
+    assert "first launches" in (gain.caveat or "")
 
 
 def test_repair_that_brings_nothing_is_a_note(tmp_path: Path) -> None:
