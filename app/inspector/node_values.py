@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gviz.cuda import ElementType
-from gviz.model import GivenMemory, GraphTree, GraphValues, MemoryContents
+from gviz.model import GivenMemory, GraphTree, GraphValues, MemoryContents, read_histogram
 
 #: Nodes that are named beside memory.
 _NAMED = 4
@@ -25,8 +25,8 @@ def _record(tree: GraphTree, values: GraphValues, memory: GivenMemory) -> dict[s
         "bytes": memory.bytes,
         "element": None if memory.element == ElementType.BYTES else memory.element.text,
         "use": memory.use_text,
-        "before": _held(memory.before),
-        "after": _held(memory.after) if memory.is_changed else None,
+        "before": _held(values, memory, memory.before),
+        "after": _held(values, memory, memory.after) if memory.is_changed else None,
         "writers": _named(tree, values.writers(memory)),
         "readers": _named(tree, values.readers(memory)),
     }
@@ -36,14 +36,17 @@ def _named(tree: GraphTree, nodes: Sequence[int]) -> dict[str, Any]:
     return {"count": len(nodes), "keys": [int(tree.key[node]) for node in nodes[:_NAMED]]}
 
 
-def _held(contents: MemoryContents) -> dict[str, Any]:
+def _held(values: GraphValues, memory: GivenMemory, contents: MemoryContents) -> dict[str, Any]:
+    kept = values.kept_file(memory, contents)
     return {
         "hash": contents.hash_text,
         "varies": contents.varies,
         "nan": contents.nan_count,
         "infinite": contents.infinite_count,
         "zero": contents.zero_count,
+        "finite": contents.finite_count,
         "least": contents.least,
         "greatest": contents.greatest,
         "mean": contents.mean,
+        "histogram": None if kept is None else read_histogram(kept),
     }

@@ -136,6 +136,8 @@ from gviz.model.user_frame import call_line as call_line
 from gviz.model.user_frame import call_names as call_names
 from gviz.model.user_frame import own_frame as own_frame
 from gviz.model.values.data_flow import DataFlow as DataFlow
+from gviz.model.values.element_histogram import HISTOGRAM_PARTS as HISTOGRAM_PARTS
+from gviz.model.values.element_histogram import read_histogram as read_histogram
 from gviz.model.values.given_memory import Direction as Direction
 from gviz.model.values.given_memory import GivenMemory as GivenMemory
 from gviz.model.values.given_memory import MemoryContents as MemoryContents

@@ -14,7 +14,7 @@ from gviz.analysis.values.graph_data import VALUES_VERSION, graph_values, why_no
 from gviz.analysis.values.value_finding import LINE, node_place
 from gviz.errors import RecordingError
 from gviz.model import GivenMemory, GraphValues, MemoryContents
-from gviz.recording import contents_folder, load_contents
+from gviz.recording import load_contents
 from gviz.stats import NotComputed, figure
 
 
@@ -120,16 +120,15 @@ def _state(subject: GraphSubject, values: GraphValues, memory: GivenMemory) -> N
         element=memory.element.text,
         element_elsewhere=memory.is_element_elsewhere,
         use=memory.use_text,
-        before=_moment(subject, memory, memory.before),
-        after=_moment(subject, memory, memory.after) if memory.is_changed else None,
+        before=_moment(values, memory, memory.before),
+        after=_moment(values, memory, memory.after) if memory.is_changed else None,
         written_by=tuple(map(subject.ref, values.writers(memory))),
         given_to=tuple(map(subject.ref, values.readers(memory))),
     )
 
 
-def _moment(subject: GraphSubject, memory: GivenMemory, held: MemoryContents) -> MemoryState:
-    folder = contents_folder(subject.recording.path)
-    kept = folder / f"{memory.contents_name(held)}.npy"
+def _moment(values: GraphValues, memory: GivenMemory, held: MemoryContents) -> MemoryState:
+    kept = values.kept_file(memory, held)
     return MemoryState(
         hash=held.hash_text,
         varies=held.varies,
@@ -139,5 +138,5 @@ def _moment(subject: GraphSubject, memory: GivenMemory, held: MemoryContents) ->
         least=held.least,
         greatest=held.greatest,
         mean=held.mean,
-        contents=str(kept) if kept.exists() else None,
+        contents=None if kept is None else str(kept),
     )

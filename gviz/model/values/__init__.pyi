@@ -1,5 +1,7 @@
 from gviz.model.values.data_flow import DataFlow as DataFlow
 from gviz.model.values.data_flow import trace_data as trace_data
+from gviz.model.values.element_histogram import HISTOGRAM_PARTS as HISTOGRAM_PARTS
+from gviz.model.values.element_histogram import read_histogram as read_histogram
 from gviz.model.values.given_memory import Direction as Direction
 from gviz.model.values.given_memory import GivenMemory as GivenMemory
 from gviz.model.values.given_memory import MemoryContents as MemoryContents

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from gviz.cuda import ElementType
 from gviz.model.parameters import KernelParameter
-from gviz.recording import NodeValue, contents_name
+from gviz.recording import NodeValue
 
 
 class Direction(StrEnum):
@@ -122,10 +122,6 @@ class GivenMemory:
     def may_be_read(self) -> bool:
         """Return whether the node may read it."""
         return self.direction != Direction.WRITTEN
-
-    def contents_name(self, held: MemoryContents) -> str:
-        """Return the name of what it held before or after, as kept contents have it."""
-        return contents_name(held.hash, self.bytes, self.address, self.element)
 
     @property
     def parameter_text(self) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 from gviz.model.parameters import KernelParameter, fitting_parameters, read_declared
 from gviz.model.tree import GraphTree
 from gviz.model.values.data_flow import DataFlow, trace_data
-from gviz.model.values.given_memory import GivenMemory, given_memory
-from gviz.recording import NodeValue, ValueReading, rows
+from gviz.model.values.given_memory import GivenMemory, MemoryContents, given_memory
+from gviz.recording import NodeValue, ValueReading, contents_folder, contents_name, rows
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -35,11 +36,14 @@ class GraphValues:
         All of the graph, in the order they were made, refusals too.
     given
         Memory that its nodes are given, in the order in which the copy ran them.
+    contents
+        Folder of what memory held, where that was kept; None: it is not shown.
     """
 
     graph_exec_id: int | None
     readings: tuple[ValueReading, ...]
     given: tuple[GivenMemory, ...]
+    contents: Path | None = None
 
     @property
     def was_requested(self) -> bool:
@@ -83,6 +87,12 @@ class GraphValues:
         """Return the later nodes that are given what its node left in memory."""
         return self._nodes(self.flow.readers[self._places[memory.key]])
 
+    def kept_file(self, memory: GivenMemory, held: MemoryContents) -> Path | None:
+        """Return the file of what memory held before or after its node; None: it was not kept."""
+        name = contents_name(held.hash, memory.bytes, memory.address, memory.element)
+        kept = None if self.contents is None else self.contents / f"{name}.npy"
+        return kept if kept is not None and kept.exists() else None
+
     def _nodes(self, places: Iterable[int]) -> tuple[int, ...]:
         """Return the nodes at places in ``given``, indices of the tree, each once."""
         return tuple(dict.fromkeys(self.given[place].node for place in places))
@@ -94,6 +104,7 @@ def read_graph_values(recording: Recording, tree: GraphTree) -> GraphValues:
     A node that was read several times has its last values.
     """
     readings = tuple(recording.fetch_value_readings(tree.graph.graph_id))
+    folder = contents_folder(recording.path)
     made = [reading for reading in readings if reading.refusal is None]
     values = {r.reading_id: recording.fetch_node_values(r.reading_id) for r in made}
     counts: Counter[int | None] = Counter()
@@ -101,7 +112,7 @@ def read_graph_values(recording: Recording, tree: GraphTree) -> GraphValues:
         counts[reading.graph_exec_id] += len(values[reading.reading_id])
     most = max(counts.values(), default=0)
     if not most:
-        return GraphValues(None, readings, ())
+        return GraphValues(None, readings, (), folder)
     chosen = next(r.graph_exec_id for r in reversed(made) if counts[r.graph_exec_id] == most)
     last: dict[tuple[int, int], list[NodeValue]] = {}
     for reading in made:
@@ -112,7 +123,7 @@ def read_graph_values(recording: Recording, tree: GraphTree) -> GraphValues:
     given = _Given(recording, tree)
     found = [memory for of_one in last.values() for memory in given.of_node(of_one)]
     found.sort(key=lambda memory: (memory.place, memory.position, memory.offset, memory.start))
-    return GraphValues(chosen, readings, tuple(found))
+    return GraphValues(chosen, readings, tuple(found), folder)
 
 
 class _Given:

@@ -10,7 +10,7 @@ import pytest
 from inspected import record_of
 from planned_recordings import Plan, Planned
 from saved_file import SavedFile
-from valued_recordings import Ran, write_values
+from valued_recordings import Ran, keep_values, write_values
 
 from gviz.app.files.library import Library
 from gviz.app.html_file.file import write_html
@@ -35,6 +35,14 @@ def test_inspector_has_what_memory_held_and_who_wrote_it(library: Library) -> No
     assert (out["use"], out["before"]["nan"], out["after"]["nan"]) == ("written", 0, 1)
     assert (first["parameter"], first["after"]) == ("const float*", None)
     assert first["writers"] == {"count": 1, "keys": [0]}
+
+
+def test_inspector_has_how_elements_spread_that_were_kept(library: Library) -> None:
+    keep_values(library.file("x").path, (1.0, 1.0, 1.0, 1.0))
+    view = graph_view(library, "x", 1)
+    out = record_of(library, "x", view, 0)["values"]["0"][0]
+    assert out["before"]["histogram"] is None
+    assert list(out["after"]["histogram"]) == [4, *[0] * 15]
 
 
 def test_saved_file_has_the_table(tmp_path: Path) -> None:
