@@ -23,6 +23,7 @@ def _record(tree: GraphTree, values: GraphValues, memory: GivenMemory) -> dict[s
         "parameter": memory.parameter_text,
         "start": memory.start,
         "bytes": memory.bytes,
+        "at_most": memory.is_at_most,
         "element": None if memory.element == ElementType.BYTES else memory.element.text,
         "use": memory.use_text,
         "before": _held(values, memory, memory.before),

@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from gviz.analysis import GraphSubject, NodeRef, graph_values, node_place
 from gviz.comparison.diff import RequestedPair, pair_recordings
@@ -14,6 +17,7 @@ from gviz.comparison.graph_diff import ComparedRun, node_partners, read_compared
 from gviz.comparison.graph_pairs import GraphPair
 from gviz.cuda import ElementType
 from gviz.model import Direction, GivenMemory, GraphValues, MemoryContents
+from gviz.recording import load_contents
 from gviz.stats import NotComputed, figure
 
 if TYPE_CHECKING:
@@ -55,6 +59,17 @@ class ValueChange:
         "derived",
         "close: least, greatest, mean and counts are alike within some roundings of the type; "
         "different: they are not, or the type is not known",
+    )
+    element: str = figure("derived", "what it holds; byte: not known")
+    tolerance: float | None = figure(
+        "stated",
+        "what close allows, as a share of the greatest; null: only bit-equal counts",
+    )
+    different_count: int | None = figure(
+        "measured", "elements that are not bit-equal; null: contents were not kept on both sides"
+    )
+    largest_difference: float | None = figure(
+        "measured", "the largest between two finite elements, likewise; null: not known"
     )
     before_hash: str = figure("measured", "64 bits of what it held, in hexadecimal")
     after_hash: str = figure("measured", "and after")
@@ -152,6 +167,21 @@ def likeness_of(one: MemoryContents, two: MemoryContents, element: ElementType) 
     size = max((abs(x) for pair in known for x in pair), default=math.inf)
     near = all(abs(a - b) <= tolerance * size for a, b in known)
     return ValueLikeness.CLOSE if known and near else ValueLikeness.DIFFERENT
+
+
+def _differing(one: Path | None, two: Path | None) -> tuple[int | None, float | None]:
+    """Return how many elements of kept contents differ, and the largest finite difference."""
+    if one is None or two is None:
+        return None, None
+    before, after = load_contents(one), load_contents(two)
+    if (before.dtype, before.size) != (after.dtype, after.size):
+        return None, None
+    bits = f"u{before.dtype.itemsize}"
+    differing = before.view(bits) != after.view(bits)
+    pairs = [side[differing].astype(np.float64) for side in (before, after)]
+    finite = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
+    largest = float(np.abs(pairs[0] - pairs[1])[finite].max()) if finite.any() else None
+    return int(differing.sum()), largest
 
 
 class _Side(NamedTuple):
@@ -292,12 +322,19 @@ class _Comparison:
     def _change(self, pair: _Pair, likeness: ValueLikeness, *, after: bool) -> ValueChange:
         one, two = pair
         held = (one.after, two.after) if after else (one.before, two.before)
+        different, largest = _differing(
+            self._one.values.kept_file(one, held[0]), self._two.values.kept_file(two, held[1])
+        )
         return ValueChange(
             before=self._one.subject.ref(one.node),
             after=self._two.subject.ref(two.node),
             position=one.position,
             parameter=one.parameter_text,
             likeness=str(likeness),
+            element=one.element.text,
+            tolerance=_TOLERANCES.get(one.element),
+            different_count=different,
+            largest_difference=largest,
             before_hash=held[0].hash_text,
             after_hash=held[1].hash_text,
             before_mean=held[0].mean,

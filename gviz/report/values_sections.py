@@ -109,8 +109,7 @@ def _ranges(key: str, heading: str, found: Sequence[DataRange]) -> Section:
     columns = [column("Node"), numbers("#"), numbers("Address"),
                numbers("Size"), column("Elements"), column("Hash")]  # fmt: skip
     body: list[list[Content]] = [
-        [NodeLink(x.node), str(x.position), f"{x.address:#x}", byte_size(x.bytes), x.element,
-         x.hash]
+        [NodeLink(x.node), str(x.position), f"{x.address:#x}", _size(x), x.element, x.hash]
         for x in found
     ]  # fmt: skip
     return section(key, heading, table(heading, columns, body, brief=_BRIEF))
@@ -174,9 +173,12 @@ def _memory(found: NodeMemoryState) -> str:
 
 
 def _holds(found: NodeMemoryState) -> str:
-    return byte_size(found.bytes) if found.element == "byte" else (
-        f"{byte_size(found.bytes)} of {found.element}"
-    )  # fmt: skip
+    return _size(found) if found.element == "byte" else f"{_size(found)} of {found.element}"
+
+
+def _size(found: NodeMemoryState | DataRange) -> str:
+    size = byte_size(found.bytes)
+    return f"at most {size}" if found.is_at_most else size
 
 
 def _flow(found: NodeMemoryState) -> Sentence:

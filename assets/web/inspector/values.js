@@ -8,7 +8,7 @@ import { picks } from "./picks.js";
  *   greatest: number|null, mean: number|null, histogram: number[]|null}} Held  numbers of what memory held; null: the type of its elements is not
  *   known, and of `histogram` (elements in equal parts from least to greatest) contents were not kept
  * @typedef {{count: number, keys: number[]}} Named
- * @typedef {{position: number, parameter: string|null, start: number, bytes: number, element: string|null, use: string, before: Held,
+ * @typedef {{position: number, parameter: string|null, start: number, bytes: number, at_most: boolean, element: string|null, use: string, before: Held,
  *   after: Held|null, writers: Named, readers: Named}} Memory  `after` null: as before
  */
 
@@ -34,8 +34,8 @@ export function memoryName({ position, parameter, start }) {
 
 /** @param {Memory} memory */
 function lines(memory) {
-  const { bytes, element: type, use, before, after } = memory;
-  const holds = `${format.byteSize(bytes)}${type === null ? "" : ` of ${type}`}`;
+  const { bytes, at_most: isMost, element: type, use, before, after } = memory;
+  const holds = `${isMost ? "at most " : ""}${format.byteSize(bytes)}${type === null ? "" : ` of ${type}`}`;
   const first = line([element("td", { class: "gv-break", title: holds }, memoryName(memory)), element("td", { class: "gv-nowrap" }, use)], before);
   return after === null ? [first] : [first, line([element("td", {}), element("td", { class: "gv-muted" }, "after")], after)];
 }
@@ -53,9 +53,9 @@ function line(heads, held) {
 function spread({ nan, infinite, zero, finite, least, greatest, histogram }) {
   if (nan === null || infinite === null || zero === null || finite === null) return [];
   if (histogram !== null) {
-    const title = `${format.counted(finite, "finite element")} from ${format.rounded(least)} to ${format.rounded(greatest)}`;
+    const range = `${format.counted(finite, "finite element")} from ${format.rounded(least)} to ${format.rounded(greatest)}`;
     const most = Math.max(...histogram);
-    return [bars("gv-histogram", title, histogram.map((count) => ({ style: { height: `${100 * count / most}%` } })))];
+    return [bars("gv-histogram", range, histogram.map((count) => ({ style: { height: `${100 * count / most}%` } })))];
   }
   const counts = { NaN: nan, infinite, zero, other: finite - zero };
   const shares = Object.entries(counts).filter(([, count]) => count);

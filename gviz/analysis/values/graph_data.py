@@ -28,6 +28,9 @@ class DataRange:
     position: int = figure("measured", "argument of that node, as table node_value has it")
     address: int = figure("measured", "where it lies")
     bytes: int = figure("measured", "its size")
+    is_at_most: bool = figure(
+        "stated", "whether the buffer may end earlier: CUDA does not say how long it is"
+    )
     element: str = figure("derived", "what it holds; byte: not known")
     hash: str = figure(
         "measured", "of what it held, before the node or after it: 64 bits in hexadecimal"
@@ -141,6 +144,7 @@ def _ranges(
             position=memory.position,
             address=address,
             bytes=size,
+            is_at_most=memory.is_at_most,
             element=memory.element.text,
             hash=(memory.after if after else memory.before).hash_text,
         )

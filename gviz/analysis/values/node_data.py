@@ -67,6 +67,9 @@ class NodeMemoryState:
     address: int = figure("measured", "where it lies")
     bytes: int = figure("measured", "its size")
     extent: str = figure("stated", "why it ends there: reported, next or allocation")
+    is_at_most: bool = figure(
+        "stated", "whether the buffer may end earlier: CUDA does not say how long it is"
+    )
     element: str = figure("derived", "what it holds; byte: not known")
     element_elsewhere: bool = figure("derived", "whether only another node's kernel tells that")
     use: str = figure("derived", "written, changed (though const), read, or unchanged")
@@ -117,6 +120,7 @@ def _state(subject: GraphSubject, values: GraphValues, memory: GivenMemory) -> N
         address=memory.address,
         bytes=memory.bytes,
         extent=memory.extent,
+        is_at_most=memory.is_at_most,
         element=memory.element.text,
         element_elsewhere=memory.is_element_elsewhere,
         use=memory.use_text,

@@ -9,6 +9,9 @@ from gviz.cuda import ElementType
 from gviz.model.parameters import KernelParameter
 from gviz.recording import NodeValue
 
+#: The extent of memory of which CUDA says how much it is.
+_REPORTED = "reported"
+
 
 class Direction(StrEnum):
     """Use of memory that a node may make, as CUDA or its kernel's types tell."""
@@ -104,6 +107,11 @@ class GivenMemory:
         return self.address + self.bytes
 
     @property
+    def is_at_most(self) -> bool:
+        """Return whether the node's buffer may end earlier: nobody states how long it is."""
+        return self.extent != _REPORTED
+
+    @property
     def is_changed(self) -> bool:
         """Return whether it held something else after the node than before it."""
         return self.before.hash != self.after.hash
@@ -176,7 +184,7 @@ def given_memory(
 
 def _direction(value: NodeValue, parameter: KernelParameter | None) -> Direction:
     """Return what a node may do; kernels have parameters, what CUDA reports is of copies."""
-    if parameter is None and value.extent == "reported":
+    if parameter is None and value.extent == _REPORTED:
         return Direction.READ if value.position else Direction.WRITTEN
     kind = None if parameter is None else parameter.type
     if kind is None or not kind.is_pointer:

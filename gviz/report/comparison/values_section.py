@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from gviz.comparison import FirstDifference, GraphValuesDiff, ValueChange, ValuesDiff
@@ -21,7 +22,7 @@ from gviz.report.document import (
     table,
 )
 from gviz.stats import NotComputed
-from gviz.text import counted, rounded
+from gviz.text import counted, integer, rounded
 
 #: Changes of a table, and nodes, that the short form has.
 _BRIEF, _NAMED = 12, 4
@@ -105,16 +106,30 @@ def _details(found: GraphValuesDiff) -> Iterator[Block]:
         yield _table("Memory that no node of the graph wrote", found.inputs)
 
 
+def _likeness(change: ValueChange) -> str:
+    """Return how alike contents are, with what that allows."""
+    if change.tolerance is None:
+        return f"{change.likeness} ({change.element}: only bit-equal counts)"
+    return f"{change.likeness} ({change.element}: within 2^{math.log2(change.tolerance):.0f})"
+
+
+def _elements(change: ValueChange) -> str:
+    """Return how many elements differ, and by how much, where contents were kept."""
+    by = change.largest_difference
+    most = "" if by is None else f", by {rounded(by)} at most"
+    return f"{integer(change.different_count)}{most}"
+
+
 def _table(label: str, changes: Sequence[ValueChange]) -> TableBlock:
     columns = [
-        column("Node"), numbers("#"), column("It is"),
+        column("Node"), numbers("#"), column("It is"), numbers("Elements that differ"),
         numbers("Mean before"), numbers("Mean after"), column("Written before by"),
         column("Written after by"),
     ]  # fmt: skip
     rows: list[list[Content]] = [
         [
-            NodeLink(c.before), str(c.position), c.likeness, rounded(c.before_mean),
-            rounded(c.after_mean), *(
+            NodeLink(c.before), str(c.position), _likeness(c), _elements(c),
+            rounded(c.before_mean), rounded(c.after_mean), *(
                 ", ".join(NodeLink(node).text for node in nodes[:_NAMED])
                 for nodes in (c.before_writers, c.after_writers)
             ),

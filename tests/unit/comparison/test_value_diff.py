@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from valued_recordings import Ran, write_values
+from valued_recordings import Ran, keep_values, write_values
 
 from gviz.comparison.value_diff import GraphValuesDiff, ValueLikeness, compare_values, likeness_of
 from gviz.cuda import ElementType
@@ -82,6 +83,20 @@ def test_close_numbers_are_told_from_different_ones(tmp_path: Path) -> None:
     assert found.first.outputs[0].before.node_id == 1
     assert found.first_beyond.outputs[0].before.node_id == 2
     assert [c.before_writers[0].node_id for c in found.first_beyond.inputs] == [1, 1]
+    (change,) = found.first.outputs
+    assert (change.element, change.tolerance) == ("float", 2.0**-17)
+    assert (change.different_count, change.largest_difference) == (None, None)
+
+
+def test_elements_are_counted_where_both_sides_kept_them(tmp_path: Path) -> None:
+    other = (2.0, math.nan, 1.0, 1.25)
+    after = [CHAIN[0], replace(CHAIN[1], left=other), *CHAIN[2:]]
+    for name, values in (("a", CHAIN[1].left), ("b", other)):
+        keep_values(tmp_path / f"{name}.gviz", values)
+    found = compare(tmp_path, after)
+    assert found.first is not None
+    (change,) = found.first.outputs
+    assert (change.different_count, change.largest_difference) == (3, 1.0)
 
 
 def test_node_that_only_one_side_ran_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ standIn();
 const NODES = new Nodes({ key: [7, 9], name: ["f", "g"], label: ["f", "g"], kind: ["KERNEL", "KERNEL"], median_ns: [null, null], parent: [null, null] });
 const HELD = { hash: "00ff", varies: false, nan: 0, infinite: 0, zero: 4, finite: 4, least: 0, greatest: 0, mean: 0, histogram: null };
 const MEMORY = {
-  position: 0, parameter: "float*", start: 0, bytes: 16, element: "float", use: "written", before: HELD,
+  position: 0, parameter: "float*", start: 0, bytes: 16, at_most: true, element: "float", use: "written", before: HELD,
   after: { ...HELD, nan: 1, zero: 1, finite: 3, least: 1, greatest: 3, mean: 2, varies: true }, writers: { count: 1, keys: [7] }, readers: { count: 0, keys: [] },
 };
 
@@ -41,4 +41,10 @@ test("memory of an unknown type has no numbers", () => {
   const found = valueParts([{ ...MEMORY, parameter: null, start: 2048, element: null, before: none, after: null }], NODES);
   assert.equal(lines(found)[1], "0 + 2.00 KiBwritten––––––");
   assert.equal(memoryName({ ...MEMORY, start: 0 }), "0 float*");
+});
+
+test("a size that nobody states is one that the memory has at most", () => {
+  const size = (/** @type {boolean} */ isMost) =>
+    all(valueParts([{ ...MEMORY, at_most: isMost }], NODES)).find(({ attributes }) => attributes.class === "gv-break").attributes.title;
+  assert.deepEqual([size(true), size(false)], ["at most 16 B of float", "16 B of float"]);
 });

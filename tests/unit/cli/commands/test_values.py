@@ -28,6 +28,7 @@ def test_node_has_what_it_is_given(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["values", str(path), "1"]) == 0
     text = capsys.readouterr().out
     assert "3 ranges of memory, of which it changed 1" in text
+    assert "at most 16 B of float" in text
     assert "1 const float*: written by 0 f; no later node is given it from here." in text
 
 
@@ -88,6 +89,8 @@ def test_diff_names_the_first_node_that_differs(
     text = " ".join(capsys.readouterr().out.split())
     assert "The first node that outputs something else is node 1 g: argument 0 different" in text
     assert "all that it is given is bit-equal" in text
+    assert "different (float: within" in text
+    assert "2^-17)" in text
     assert main(["diff", "--values", "--json", *paths]) == 0
     (graph,) = json.loads(capsys.readouterr().out)["graphs"]
     assert graph["first"]["outputs"][0]["before"]["node_id"] == 1
