@@ -7,6 +7,7 @@ right whatever numbers graphs and nodes have in a recording.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from gviz.recording.output import contents_folder
 
 #: Of the files that a watched process writes.
 _RAW_SUFFIX = ".contents"
+_RAW_NAME = re.compile(rf"[0-9a-f]{{16}}-[0-9]+-[0-7]-([0-9]|1[0-5]){re.escape(_RAW_SUFFIX)}")
 #: float8 of 4 bits of exponent as float16 has 8 more in its bias; all ones are its only NaN.
 _E4M3_SCALE = 256.0
 _WORD_BYTES = 8
@@ -45,7 +47,7 @@ def keep_contents(spool: Path, recording: Path) -> None:
     OSError
         If they cannot be written.
     """
-    found = sorted(spool.glob(f"*{_RAW_SUFFIX}"))
+    found = sorted(raw for raw in spool.glob(f"*{_RAW_SUFFIX}") if _RAW_NAME.fullmatch(raw.name))
     if not found:
         return
     folder = contents_folder(recording)

@@ -67,6 +67,13 @@ def test_without_contents_there_is_no_folder(tmp_path: Path) -> None:
     assert not contents_folder(tmp_path / "x.gviz").exists()
 
 
+def test_files_of_others_in_a_spool_are_left_alone(tmp_path: Path) -> None:
+    for name in ("mine.contents", "0123456789abcdef-8-0-99.contents"):
+        (tmp_path / name).write_bytes(bytes(8))
+    file = kept(tmp_path, ElementType.FLOAT, bytes(8))
+    assert list(file.parent.iterdir()) == [file]
+
+
 def test_damaged_contents_are_refused(tmp_path: Path) -> None:
     file = kept(tmp_path, ElementType.FLOAT, bytes(8))
     file.write_bytes(file.read_bytes()[:-1])
