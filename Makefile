@@ -37,7 +37,7 @@ CORES := $(shell nproc)
 # test-all on 2 cores; test computes, and would only be collected once more.
 test test-wheel sanitize: WORKERS ?= $(CORES)
 test-rest test-all: WORKERS ?= $(shell echo $$(($(CORES) + 1)))
-# Files stay whole, for their fixtures; in order, for the browser's begin, which take longest.
+# Files stay whole, for their fixtures; in the order that tests/file_order.py gives them.
 PARALLEL = -n $(WORKERS) --maxprocesses=8 --dist=loadfile --no-loadscope-reorder --timeout=300
 # The versions that are installed: `make lock` takes newer ones, LOCK= the newest for once.
 LOCK ?= tools/lock.txt

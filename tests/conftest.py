@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from built_once import built_once
 from fake.build import Fakes, build_fakes
+from file_order import in_order
 from parts import Part, add_options
 from recordings import fork_join_shape, write_recording
 from spool_writing import FoldRecords, write_spool
@@ -51,10 +52,6 @@ Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 def has_gpu() -> bool:
     """Return whether a GPU's device file is here; the driver is not started, tests may fork."""
     return Path("/dev/dxg").exists() or any(Path("/dev").glob("nvidia[0-9]*"))
-
-
-#: Files outside tests/browser, which comes first anyway, that take half a minute or more.
-_FIRST = frozenset({"test_fuzzing", "test_missing_values"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -97,12 +94,10 @@ class FailuresAtOnce:
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects by the tiers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tiers; deselect tests whose hardware or program is not here, unless required.
-
-    Files that take longest come first: begun last they would keep one worker busy and no other.
-    """
+    """Mark the tiers, order the files; deselect tests that cannot run here, unless required."""
     mark_tiers(items)
-    items.sort(key=lambda item: item.path.stem not in _FIRST)
+    place = {path: at for at, path in enumerate(in_order(item.path for item in items))}
+    items.sort(key=lambda item: place[item.path])
     marked = {mark: [i for i in items if i.get_closest_marker(mark)] for mark in ("gpu", "browser")}
     left_out: list[pytest.Item] = []
     if marked["gpu"] and not (REQUIRE_GPU or has_gpu()):

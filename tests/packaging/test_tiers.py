@@ -1,4 +1,4 @@
-"""Tiers and parts of the suite: every test belongs to one, and a part says what remains."""
+"""Tiers, parts and order of the suite: every test belongs to one, a part says what remains."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
+from file_order import in_order
 from parts import split_files
 from tiers import FOLDERS
 
@@ -180,6 +181,17 @@ def test_parts_are_of_about_equal_counts() -> None:
     assert split_files([4, 9, 4, 9], 2) == [1, 1, 2, 2]
     assert split_files([3], 4) == [1]
     assert split_files([], 4) == []
+
+
+def test_long_files_begin_first_and_those_that_wait_beside_those_that_compute() -> None:
+    names = "browser/test_a browser/test_b browser/test_c browser/test_d contract/test_a "
+    names += "contract/test_b docs/test_a unit/test_b unit/test_fuzzing"
+    files = [Path(f"/tests/{name}.py") for name in names.split()]
+    found = " ".join(f"{path.parent.name}/{path.stem}" for path in in_order([*files, files[0]]))
+    assert found == (
+        "unit/test_fuzzing browser/test_a contract/test_a browser/test_b browser/test_c "
+        "contract/test_b browser/test_d docs/test_a unit/test_b"
+    )
 
 
 def test_closing_lines_are_summed(tmp_path: Path) -> None:
