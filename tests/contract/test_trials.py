@@ -111,7 +111,7 @@ report(room=[cuda.download_floats(at, 256) for at in room])
 
 
 def test_random_graphs_leave_what_they_leave_without_trials(fake: Backend, tmp_path: Path) -> None:
-    text = RANDOM.replace("GRAPHS", "120")
+    text = RANDOM.replace("GRAPHS", "60")
     printed, recording = run_plain_and_tried(fake, tmp_path, text)
     assert isinstance(printed, dict)
     assert any(printed["sums"])
@@ -120,9 +120,9 @@ def test_random_graphs_leave_what_they_leave_without_trials(fake: Backend, tmp_p
     done = [t for t in made if t.refusal is None]
     assert {t.results for t in done} == {"equal"}
     # On a loaded machine the quiet moments of some graphs do not suffice.
-    assert sum(t.kind == "executable" for t in done) >= 60
+    assert sum(t.kind == "executable" for t in done) >= 30
     kinds = [t.kind for t in done]
-    assert min(kinds.count(kind) for kind in ("implied", "order", "serial")) >= 15, Counter(kinds)
+    assert min(kinds.count(kind) for kind in ("implied", "order", "serial")) >= 7, Counter(kinds)
 
 
 #: A fork of two branches, one of which is longer: kernels that add commute.
@@ -513,22 +513,11 @@ SUBSETS = RANDOM.replace(
 ).replace("for _ in range(GRAPHS)", "tried = []\nfor _ in range(GRAPHS)")
 
 
-def _try_subsets(fake: Backend, folder: Path, graphs: int) -> Counter[object]:
-    text = SUBSETS.replace("GRAPHS", str(graphs)) + "print(json.dumps(tried), file=sys.stderr)\n"
-    found = asked(fake, folder, text, "--trials")
-    assert {results for _, results, refusal in found if refusal is None} == {"equal"}
-    return Counter(edit for edit, _, refusal in found if refusal is None)
-
-
 def test_random_subsets_of_edits_leave_what_is_left_without(fake: Backend, tmp_path: Path) -> None:
-    assert sum(_try_subsets(fake, tmp_path, 30).values()) >= 15
-
-
-@pytest.mark.thorough
-def test_many_random_subsets_of_edits_leave_what_is_left_without(
-    fake: Backend, tmp_path: Path
-) -> None:
-    assert min(_try_subsets(fake, tmp_path, 500).values()) >= 60
+    text = SUBSETS.replace("GRAPHS", "120") + "print(json.dumps(tried), file=sys.stderr)\n"
+    found = asked(fake, tmp_path, text, "--trials")
+    assert {results for _, results, refusal in found if refusal is None} == {"equal"}
+    assert min(Counter(edit for edit, _, refusal in found if refusal is None).values()) >= 14
 
 
 def test_edits_that_were_asked_for_are_refused_with_the_reason(

@@ -124,7 +124,8 @@ def _ask_verbs(path: Path) -> None:
     desk = Desk(RecordingSet([path]), all_verbs(Allowed()))
     graph, node = _first_node(path)
     given = {"graph": graph, "node": node, "baseline": path.name, "candidate": path.name}
-    given["sql"] = "SELECT * FROM v_node"
+    # A PNG is made of the SVG picture, by a Chromium that is started for it.
+    given |= {"sql": "SELECT * FROM v_node", "form": "svg"}
     refused = []
     for verb in desk.verbs.values():
         wanted = {one.name for one in verb.parameters}
