@@ -32,7 +32,7 @@ def values_table(recording: Recording, file: str, graph_id: int) -> OverlayFile 
     writer.writerow(_COLUMNS)
     for node, given in values.by_node.items():
         writer.writerow([int(tree.key[node]), *_cells(given)])
-    return OverlayFile(NAME, text.getvalue().encode(), file, graph_id)
+    return OverlayFile(NAME, text.getvalue().encode(), file, graph_id, is_recorded=True)
 
 
 def _cells(given: Sequence[GivenMemory]) -> list[float | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from gviz.app.files import Library
 
@@ -11,8 +12,10 @@ def laid_tables(
     library: Library,
     graphs: Mapping[str, tuple[str, Collection[int]]],
     address: Callable[[int], str],
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     """Return them as assets/web/overlay/carry.js has them: name, source, and of two graphs a side.
+
+    Of values of nodes, ``recorded`` too.
 
     Parameters
     ----------
@@ -25,7 +28,7 @@ def laid_tables(
     for file, ids in graphs.values():
         for graph_id in ids:
             library.lay_values(file, graph_id)
-    found = []
+    found: list[dict[str, Any]] = []
     for number, overlay in enumerate(library.overlays):
         sides = [
             side
@@ -34,6 +37,8 @@ def laid_tables(
             and (overlay.graph_id is None or overlay.graph_id in ids)
         ]
         if sides:
-            one = {"name": overlay.name, "source": address(number)}
-            found.append(one | {"side": sides[0]} if len(sides) < len(graphs) else one)
+            one: dict[str, Any] = {"name": overlay.name, "source": address(number)}
+            if len(sides) < len(graphs):
+                one["side"] = sides[0]
+            found.append(one | {"recorded": True} if overlay.is_recorded else one)
     return found

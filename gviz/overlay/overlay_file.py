@@ -34,12 +34,15 @@ class OverlayFile:
         The recording it is about, as pages call that; None: any.
     graph_id
         The graph of that recording it is about, with the bodies in it; None: any.
+    is_recorded
+        Whether it is of a recording, not a reader's own.
     """
 
     name: str
     text: bytes
     file: str | None = None
     graph_id: int | None = None
+    is_recorded: bool = False
 
     def may_meet(self, other: OverlayFile) -> bool:
         """Return whether a page may have both."""

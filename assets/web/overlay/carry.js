@@ -2,8 +2,9 @@
  * Tables that lie on a graph, carried by a file that is saved from its page: each is put into it as the file has its
  * other data, and a list of them. Python side: gviz.app.html_file.document.
  *
- * @typedef {{name: string, source: string, side?: Side, graphs?: number[]}} Carried  an entry of the list: the name of a
- *   table, and of the data that it is; the graphs of the file that it lies on, if not on all
+ * @typedef {{name: string, source: string, side?: Side, recorded?: boolean, graphs?: number[]}} Carried  an entry of the
+ *   list: the name of a table, and of the data that it is; whether a recording has it; the graphs of the file that it lies
+ *   on, if not on all
  */
 import { packing } from "../core/packed.js";
 /** @import { Side, Source } from "./overlays.js" */
@@ -37,7 +38,7 @@ export async function carry(file, sources) {
   if (!sources.length) return file;
   const at = await dataOf(file);
   /** @type {Carried[]} */
-  const list = sources.map(({ name, side }, n) => ({ name, source: `overlay-${n}`, side }));
+  const list = sources.map(({ name, side, recorded }, n) => ({ name, source: `overlay-${n}`, side, recorded }));
   const elements = await dataElement(LIST, new Blob([JSON.stringify(list)]).stream());
   for (const [n, { open }] of sources.entries()) elements.push(...await dataElement(list[n].source, await open()));
   return new Blob([file.slice(0, at), ...elements, file.slice(at)], { type: file.type });

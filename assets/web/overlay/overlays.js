@@ -3,8 +3,8 @@
  * page came with.
  *
  * @typedef {""|"A"|"B"} Side  of two graphs that are compared the one before or after; "": there is one graph
- * @typedef {{name: string, side?: Side, open: () => Promise<ReadableStream<Uint8Array>>}} Source  a file of an overlay;
- *   without a side it is laid on each
+ * @typedef {{name: string, side?: Side, recorded?: boolean, open: () => Promise<ReadableStream<Uint8Array>>}} Source  a
+ *   file of an overlay; without a side it is laid on each; `recorded`: a recording has it, it is not a reader's own
  * @typedef {{sides: readonly Side[], about: (side: Side) => Promise<About|null>, laid: (column: AnyColumn|null, gone: AnyColumn[]) => Promise<void>}} Host
  *   the page: its sides, and what rows of a table about one can be about, null: it could not be had; it hears that other
  *   overlays lie on it, which column to colour by, null: the one it has, and which ones are gone
@@ -85,15 +85,18 @@ export class Overlays {
 
   /**
    * Lay files on the graph, one after the other.
-   * @param {Source[]} sources @param {boolean} colours whether nodes are coloured by the first
+   * @param {Source[]} sources @param {boolean} colours whether nodes are coloured by the first of a reader's own: what a
+   *   recording has of each node is only offered
    */
   lay(sources, colours) {
-    sources.forEach((source, n) => {
+    const first = sources.find(({ recorded }) => !recorded);
+    for (const source of sources) {
       for (const side of source.side ? [source.side] : this.host.sides) {
         // Of two graphs what changed is the colour, once both have theirs.
-        this.queue = this.queue.then(() => this.layOne(source, side, colours && (n === 0 || side !== "")));
+        const isColour = colours && !source.recorded && (source === first || side !== "");
+        this.queue = this.queue.then(() => this.layOne(source, side, isColour));
       }
-    });
+    }
     return this.queue;
   }
 
@@ -102,11 +105,13 @@ export class Overlays {
     const { signal } = this.ending;
     if (signal.aborted) return;
     const title = titleOf(source.name, side);
-    this.notes.wait(title);
+    // Nobody gave what a recording has: only a fault of it is news.
+    const isNews = !source.recorded;
+    if (isNews) this.notes.wait(title);
     try {
       const overlay = await readOverlay({ source, side, title }, await this.find(side), signal);
       if (overlay.columns.length) await this.put(overlay, colours);
-      if (!signal.aborted) this.notes.show(overlay);
+      if (isNews && !signal.aborted) this.notes.show(overlay);
     } catch (error) {
       if (!signal.aborted) this.notes.fail(title, /** @type {Error} */ (error).message);
     }

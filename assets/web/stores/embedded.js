@@ -27,7 +27,7 @@ import * as blobs from "./blobs.js";
 const SLOWEST = 8;
 
 /** A table that the file carries. @param {Carried} table @returns {Source} */
-export const sourceOf = ({ name, source, side }) => ({ name, side, open: async () => blobs.stream(source) });
+export const sourceOf = ({ name, source, side, recorded }) => ({ name, side, recorded, open: async () => blobs.stream(source) });
 
 /** The command that computes what options ask. @param {string} recording @param {number} graph @param {Record<string, string>} options */
 export function commandOf(recording, graph, options) {
@@ -76,7 +76,7 @@ export class EmbeddedStore {
 
   /** Those on the graph before are for its comparison. */
   overlays() {
-    return this.tables.filter(({ side }) => side !== "A").map(({ name, source }) => sourceOf({ name, source }));
+    return this.tables.filter(({ side }) => side !== "A").map((table) => sourceOf({ ...table, side: undefined }));
   }
 
   breakdown() {

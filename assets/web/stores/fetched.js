@@ -146,7 +146,7 @@ export class FetchedStore {
   }
 
   overlays() {
-    return (this.graph.overlays ?? []).map(({ name, source, side }) => ({ name, side, open: () => explained(payloads.loadStream(source)) }));
+    return (this.graph.overlays ?? []).map(({ source, ...table }) => ({ ...table, open: () => explained(payloads.loadStream(source)) }));
   }
 
   breakdown() {

@@ -49,7 +49,9 @@ def test_saved_file_has_the_table(tmp_path: Path) -> None:
     path = write_values(tmp_path / "x.gviz", RAN)
     write_html(path, tmp_path / "x.html", [1])
     saved = SavedFile.read(tmp_path / "x.html")
-    assert saved.json("overlays") == [{"name": "values", "source": "overlay-0", "graphs": [1]}]
+    assert saved.json("overlays") == [
+        {"name": "values", "source": "overlay-0", "recorded": True, "graphs": [1]}
+    ]
     assert saved.blobs()["overlay-0"].startswith(b"node,NaN after")
 
 
@@ -71,7 +73,7 @@ def test_no_values_leaves_them_out_of_what_is_written(tmp_path: Path) -> None:
 def test_values_are_a_table_on_their_graph_once(library: Library) -> None:
     for _ in range(2):
         (laid,) = laid_tables(library, {"": ("x", {1})}, str)
-        assert laid == {"name": "values", "source": "0"}
+        assert laid == {"name": "values", "source": "0", "recorded": True}
     assert laid_tables(library, {"": ("plain", {1})}, str) == []
     (table,) = library.overlays
     assert (table.file, table.graph_id) == ("x", 1)
