@@ -381,6 +381,7 @@ def write_run(writer: RecordingWriter, name: str) -> None:
             memory_bytes=85_028_503_552,
             max_threads_per_multiprocessor=2048,
             pci_bus_id="0000:1b:00.0",
+            sm_clock_max_mhz=1980,
         ),
         rows.LibraryVersion(run_id=1, name="torch", version="2.9.0"),
         rows.Window(

@@ -63,6 +63,11 @@ def _write_run(writer: RecordingWriter) -> None:
             run_id=1, period_id=0, start_ns=STARTED_NS, end_ns=_NOW_NS,
             start_reason="attached", end_reason="left", left_to="another profiler",
         ),
+        rows.GpuInterval(
+            run_id=1, device_id=0, start_ns=STARTED_NS, end_ns=_NOW_NS, count=4, busy_count=3,
+            sm_clock_mhz=1_500.0, sm_clock_low_mhz=1_200.0, temperature_celsius=88.0,
+            power_watts=650.0, slowed_count=1, slowed_by="power limit",
+        ),
         rows.Location(location_id=1, file="/home/me/train.py", line=41, function="f", source="x"),
         rows.StackFrame(stack_id=1, depth=0, location_id=1),
         rows.NodeParameter(

@@ -16,6 +16,7 @@ from gviz.recording import rows
 from gviz.report import launch_text
 from gviz.text import MISSING, duration, integer
 
+_CLOCK = "Measured beside the program: median clock and mean power while busy, highest temperature"
 _COLUMNS: tuple[tuple[str, str], ...] = (
     ("Graph", "Click a graph to see its nodes"),
     ("Report", "What bounds its launches, and what to change"),
@@ -55,6 +56,10 @@ def render_run(view: RunView, addresses: Addresses, ranks: Sequence[rows.Run] = 
                     ("When", moment(run.started_ns), None),
                     ("Lasted", _lasted(run), None),
                     ("GPU", gpu_names(view.devices), None),
+                    *(
+                        (f"Clock of GPU {one.device_id}", one.to_text(), _CLOCK)
+                        for one in view.gpu_conditions
+                    ),
                     ("Collector", run.collector or MISSING, run.collector_reason),
                     (
                         "Node level",

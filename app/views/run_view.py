@@ -11,6 +11,7 @@ from gviz.model import (
     Bodies,
     FailedCapture,
     FaultSummary,
+    GpuCondition,
     GraphLife,
     LaunchTimes,
     failed_captures,
@@ -19,6 +20,7 @@ from gviz.model import (
     is_failed,
     launch_times,
     node_times,
+    read_gpu_conditions,
     summarize_faults,
 )
 from gviz.recording import Recording, rows
@@ -80,6 +82,7 @@ class RunView:
     versioned_key: str
     run: rows.Run
     devices: Sequence[rows.Device]
+    gpu_conditions: Sequence[GpuCondition]
     libraries: Sequence[rows.LibraryVersion]
     notes: Sequence[rows.Note]
     measurements: Sequence[rows.Measurement]
@@ -182,6 +185,7 @@ def build_run_views(opened: OpenRecording) -> list[RunView]:
             versioned_key=opened.versioned_key,
             run=run,
             devices=recording.fetch_devices(run.run_id),
+            gpu_conditions=read_gpu_conditions(recording, run.run_id),
             libraries=recording.fetch_libraries(run.run_id),
             notes=recording.fetch_notes(run.run_id),
             measurements=recording.fetch_measurements(run.run_id),

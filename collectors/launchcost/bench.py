@@ -33,12 +33,12 @@ from gviz.collectors.launchcost.launches import (
 )
 from gviz.collectors.launchcost.lives import LIFE, LOOP, measure_lives, measure_loops
 from gviz.collectors.launchcost.native import Gpu
-from gviz.collectors.launchcost.nvml import GpuState, open_nvml
 from gviz.collectors.launchcost.plan import Experiment, Gap, Plan
 from gviz.collectors.launchcost.traffic import EXPERIMENT as TRAFFIC
 from gviz.collectors.launchcost.traffic import measure_traffic
 from gviz.collectors.launchcost.transformer import EXPERIMENT as BATCH
 from gviz.collectors.launchcost.transformer import measure_batches
+from gviz.cuda import GpuState, open_gpu
 from gviz.errors import CollectorError
 
 #: A GPU that others use this much of the time is called busy.
@@ -136,13 +136,13 @@ def _measure(experiment: Experiment, plan: Plan) -> Iterator[Figure | Gap]:
 def _look(results: Results, when: str, *, idle: bool) -> None:
     """Add the objections of the GPU's state to the figures."""
     assert results.gpu is not None
-    with open_nvml(results.gpu.pci_bus_id) as nvml:
-        if nvml is None:
+    with open_gpu(results.gpu.pci_bus_id) as gpu:
+        if gpu is None:
             results.gaps.append(
                 Gap(f"state: {when}", "the management library does not report on this GPU")
             )
             return
-        results.warnings += describe_state(nvml.state(), when, idle=idle)
+        results.warnings += describe_state(gpu.state(), when, idle=idle)
 
 
 def describe_state(state: GpuState, when: str, *, idle: bool) -> list[str]:

@@ -35,6 +35,11 @@ from gviz.cuda.node_type import NodeType as NodeType
 from gviz.cuda.node_type import conditional_type_name as conditional_type_name
 from gviz.cuda.node_type import node_type_name as node_type_name
 from gviz.cuda.node_type import not_timed_reason as not_timed_reason
+from gviz.cuda.nvml import GpuState as GpuState
+from gviz.cuda.nvml import Nvml as Nvml
+from gviz.cuda.nvml import NvmlError as NvmlError
+from gviz.cuda.nvml import NvmlGpu as NvmlGpu
+from gviz.cuda.nvml import open_gpu as open_gpu
 from gviz.cuda.parameter_type import ParameterType as ParameterType
 from gviz.cuda.parameter_type import parse_type as parse_type
 from gviz.cuda.tool_variables import TOOL_VARIABLES as TOOL_VARIABLES

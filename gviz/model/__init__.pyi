@@ -8,6 +8,9 @@ from gviz.model.around_windows import plain_launches as plain_launches
 from gviz.model.faults import FaultPlace as FaultPlace
 from gviz.model.faults import FaultSummary as FaultSummary
 from gviz.model.faults import summarize_faults as summarize_faults
+from gviz.model.gpu_condition import GpuCondition as GpuCondition
+from gviz.model.gpu_condition import read_gpu_conditions as read_gpu_conditions
+from gviz.model.gpu_condition import summarize_gpu as summarize_gpu
 from gviz.model.launch_calls import CallTimes as CallTimes
 from gviz.model.launch_calls import LaunchCalls as LaunchCalls
 from gviz.model.launch_calls import call_times as call_times

@@ -105,6 +105,11 @@ class Recording:
         """Return the GPUs of a run."""
         return self._fetch(rows.Device, "WHERE run_id=? ORDER BY device_id", run_id)
 
+    def fetch_gpu_intervals(self, run_id: int) -> list[rows.GpuInterval]:
+        """Return the states of the GPUs of a run, GPU by GPU in order of time."""
+        order = "WHERE run_id=? ORDER BY device_id, start_ns"
+        return self._fetch(rows.GpuInterval, order, run_id)
+
     def fetch_libraries(self, run_id: int) -> list[rows.LibraryVersion]:
         """Return the library versions of a run."""
         return self._fetch(rows.LibraryVersion, "WHERE run_id=? ORDER BY name", run_id)

@@ -14,6 +14,7 @@ from gviz.cuda import node_type_name
 from gviz.model import (
     FailedCapture,
     FaultSummary,
+    GpuCondition,
     GraphLife,
     LaunchTimes,
     PlainLaunches,
@@ -25,6 +26,7 @@ from gviz.model import (
     launch_times,
     least_disturbed,
     plain_launches,
+    read_gpu_conditions,
     reinstantiations,
     summarize_faults,
     summarize_trials,
@@ -184,6 +186,7 @@ class RunSummary:
     notes: tuple[rows.Note, ...]
     graph_memory: tuple[rows.GraphMemory, ...] = ()
     faults: tuple[FaultSummary, ...] = ()
+    gpu_conditions: tuple[GpuCondition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +272,7 @@ def _summarize_run(
             {s.device_id: s for s in recording.fetch_graph_memory(run.run_id)}.values()
         ),
         faults=summarize_faults(recording, run.run_id),
+        gpu_conditions=read_gpu_conditions(recording, run.run_id),
     )
 
 

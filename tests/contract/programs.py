@@ -28,6 +28,8 @@ from contract.life_programs import LIFE_PROGRAMS
 from contract.nested import NESTED_PROGRAMS
 from contract.watched import WATCHED
 
+from gviz.spool.records import GPU_STATES, spool_of
+
 Profile = Callable[[], AbstractContextManager[Any]]
 
 COUNT = 1024
@@ -300,6 +302,20 @@ def many(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": launches, "nodes": 1}
 
 
+def sampled(cuda: Driver, profile: Profile) -> Facts:
+    """Launches until the writer has six lines about the GPU, or one that says why not."""
+    states = spool_of(Path(sys.argv[3])) / GPU_STATES
+    stream, text, until = cuda.stream(), "", time.monotonic() + 30
+    with profile():
+        graph_exec = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["single"]))
+        while text.count("\n") < 6 and "failure" not in text and time.monotonic() < until:
+            cuda.launch_graph(graph_exec, stream)
+            cuda.wait(stream)
+            time.sleep(0.02)
+            text = states.read_text() if states.exists() else ""
+    return {"lines": text.count("\n")}
+
+
 def thinned(cuda: Driver, profile: Profile) -> Facts:
     """The same graph, where events may take next to no time: none but those always recorded."""
     from gviz.collectors import native
@@ -470,6 +486,7 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         failed_capture,
         repeated,
         many,
+        sampled,
         thinned,
         dozens,
         many_texts,

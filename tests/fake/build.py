@@ -1,4 +1,4 @@
-"""Build the fake CUDA driver, runtime and CUPTI with the system's C compiler."""
+"""Build the fake CUDA driver, runtime, CUPTI and management library, in C."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Fakes:
     Attributes
     ----------
     folder
-        Holds ``libcuda.so.1``, ``libcupti.so.13`` and ``libcudart.so.13``; goes into
-        LD_LIBRARY_PATH.
+        Holds ``libcuda.so.1``, ``libcupti.so.13``, ``libcudart.so.13`` and
+        ``libnvidia-ml.so.1``; goes into LD_LIBRARY_PATH.
     """
 
     folder: Path
@@ -46,7 +46,7 @@ def compiler() -> str | None:
 
 
 def build_fakes(folder: Path) -> Fakes:
-    """Build both libraries into ``folder``.
+    """Build the libraries into ``folder``.
 
     Raises
     ------
@@ -56,8 +56,10 @@ def build_fakes(folder: Path) -> Fakes:
     sources = sorted(_SOURCES.glob("*.c"))
     cupti = [s for s in sources if s.name.startswith("cupti_")]
     runtime = [s for s in sources if s.name.startswith("cudart_")]
-    driver = [s for s in sources if s not in cupti and s not in runtime]
+    management = [s for s in sources if s.name == "nvml.c"]
+    driver = [s for s in sources if s not in (*cupti, *runtime, *management)]
     _compile(driver, folder / "libcuda.so.1", "-lpthread", "-ldl", "-lm")
+    _compile(management, folder / "libnvidia-ml.so.1")
     # The fake CUPTI reaches the driver's state through the driver's exported fake_* functions.
     _compile(
         cupti,

@@ -1,6 +1,7 @@
 from gviz.recording.rows.black_box import Fault as Fault
 from gviz.recording.rows.black_box import FaultAddress as FaultAddress
 from gviz.recording.rows.black_box import FaultNode as FaultNode
+from gviz.recording.rows.gpu_states import GpuInterval as GpuInterval
 from gviz.recording.rows.launch_costs import CostFigure as CostFigure
 from gviz.recording.rows.launch_costs import CostGap as CostGap
 from gviz.recording.rows.launch_costs import CostModel as CostModel

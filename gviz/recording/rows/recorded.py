@@ -61,6 +61,9 @@ class Device:
     memory_bytes: int | None = column("device memory", default=None)
     max_threads_per_multiprocessor: int | None = column("resident threads", default=None)
     pci_bus_id: str | None = column("domain:bus:device", default=None)
+    sm_clock_max_mhz: int | None = column(
+        "the highest clock of its multiprocessors (NVML)", default=None
+    )
 
 
 @table("library", primary_key=("run_id", "name"), without_rowid=True)

@@ -6,6 +6,7 @@ from functools import cache
 
 from gviz.recording.rows import (
     black_box,
+    gpu_states,
     launch_costs,
     life,
     long_run,
@@ -24,7 +25,7 @@ def all_tables() -> tuple[Table, ...]:
     """Return every table, in the order of definition."""
     modules = (
         *(recorded, life, long_run, nesting),
-        *(launch_costs, trials, black_box, values, parameters),
+        *(launch_costs, trials, black_box, values, parameters, gpu_states),
     )
     return tuple(table for module in modules for table in tables_in(module.__name__))
 

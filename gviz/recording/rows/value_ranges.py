@@ -42,6 +42,7 @@ _BY_END = {
     "_bytes": (0, MOST_BYTES),
     "_address": (0, 2**63 - 1),
     "_count": (0, MOST_COUNTED),
+    **dict.fromkeys(("_mhz", "_celsius", "_watts"), _NOT_NEGATIVE),
 }
 
 

@@ -97,8 +97,10 @@ def _facts_of(summary: RunSummary) -> Iterator[Sentence]:
         where.append(f"exit code {run.exit_code}")
     if where:
         yield say(joined(where), ".")
+    conditions = {one.device_id: one.to_text() for one in summary.gpu_conditions}
     for device in summary.devices:
-        yield say(f"GPU {device.device_id}: {device.name}.")
+        state = conditions.get(device.device_id)
+        yield say(f"GPU {device.device_id}: {device.name}{f', {state}' if state else ''}.")
     versions = [f"CUDA {run.driver_version}"] if run.driver_version else []
     versions += [f"{name} {version}" for name, version in summary.libraries.items()]
     if versions:

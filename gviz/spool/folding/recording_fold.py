@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,8 @@ from gviz.spool.folding.launches import FoldedLaunches, fold_launches
 from gviz.spool.folding.life import fold_life
 from gviz.spool.folding.long_run import counted_by_graph, launch_bins, plain_launches, remarks
 from gviz.spool.folding.origins import Origins, name_graphs
-from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.recorded_facts import take_copy_kinds, take_recorded_devices
-from gviz.spool.folding.stacks import fold_stacks
+from gviz.spool.folding.run import fold_gpu_states, fold_periods, fold_stacks
 from gviz.spool.folding.trials import fold_trials, fold_values
 from gviz.spool.records import (
     LEFT_WITH,
@@ -46,7 +46,6 @@ from gviz.spool.records import (
     SpoolReader,
     WindowReason,
     WindowRecord,
-    read_text,
     recording_of,
     well_ended,
     word_of,
@@ -211,7 +210,13 @@ class _Fold:
             "collector_reason": reason,
         }
         self.builder.add_run(**given)
-        self.builder.add(*(self._device(i) for i in range(len(self.contents.devices))))
+        states = fold_gpu_states(self.contents, self.spool, self.builder.run_id)
+        devices = range(len(self.contents.devices))
+        self.builder.add(*(self._device(i, states.clock_max_mhz) for i in devices))
+        self.builder.add(*states.rows)
+        self.notes += states.notes
+        if (count := states.measurement()) is not None:
+            self.measurements["gpu_state_samples"] = count
         for name, version in (meta.get("libraries") or {}).items():
             self.builder.add(
                 rows.LibraryVersion(run_id=self.builder.run_id, name=name, version=version)
@@ -234,7 +239,7 @@ class _Fold:
             self.builder.numbers.take("cost_figure", len(found))
             self.builder.add(*found)
 
-    def _device(self, index: int) -> rows.Device:
+    def _device(self, index: int, clock_max_mhz: Mapping[int, int]) -> rows.Device:
         device = self.contents.devices[index]
         return rows.Device(
             run_id=self.builder.run_id,
@@ -244,7 +249,8 @@ class _Fold:
             multiprocessor_count=device.multiprocessors,
             memory_bytes=device.memory_bytes,
             max_threads_per_multiprocessor=device.max_threads,
-            pci_bus_id=read_text(device.bus_id.rstrip(b"\0")) or None,
+            pci_bus_id=device.pci_bus_id or None,
+            sm_clock_max_mhz=clock_max_mhz.get(device.ordinal),
         )
 
     def _write_windows(self) -> None:

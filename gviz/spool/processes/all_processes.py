@@ -378,6 +378,8 @@ class JobSpools:
         (self.directory / _RECORDED).unlink(missing_ok=True)
         self._forget_messages()
         try:
+            if not any(entry.is_dir() for entry in self.directory.iterdir()):
+                (self.directory / f.GPU_STATES).unlink(missing_ok=True)
             self.directory.rmdir()
         except OSError:  # a process still runs, or has just begun
             (self.directory / _RECORDED).touch()
@@ -386,6 +388,7 @@ class JobSpools:
         """Remove the directory of a job in which no process used CUDA."""
         with contextlib.suppress(OSError):  # somebody put something there
             self._forget_messages()
+            (self.directory / f.GPU_STATES).unlink(missing_ok=True)
             self.directory.rmdir()
 
     def why_unopened(self) -> str | None:

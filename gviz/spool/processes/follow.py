@@ -18,6 +18,7 @@ from pathlib import Path
 from gviz.errors import GvizError
 from gviz.spool.folding import fold
 from gviz.spool.processes.attended import attend
+from gviz.spool.processes.gpu_sampler import GpuSampler
 from gviz.spool.processes.removal import remove_spool
 from gviz.spool.records import SpoolReader
 from gviz.spool.streams import Contents
@@ -55,10 +56,13 @@ def follow(
     """
     reader = SpoolReader(spool)
     with attend(spool):
-        contents = gather(
-            reader,
-            lambda contents: contents.ended or os.getppid() != watched or end_requested(),
-        )
+        with GpuSampler(spool) as sampler:
+
+            def over(contents: Contents) -> bool:
+                sampler.watch(contents)
+                return contents.ended or os.getppid() != watched or end_requested()
+
+            contents = gather(reader, over)
         fold(contents, spool, output, overwrite=overwrite)
         remove_spool(spool)
     return output

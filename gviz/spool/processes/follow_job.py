@@ -19,6 +19,7 @@ from pathlib import Path
 from gviz.errors import GvizError
 from gviz.recording import written_sentence
 from gviz.spool.processes.all_processes import JobSpools
+from gviz.spool.processes.gpu_sampler import GpuSampler
 from gviz.system import ProgressLine, inform, say
 
 #: How long processes that outlive the program may take to end: ranks, after their launcher.
@@ -54,14 +55,17 @@ def follow_job(spool: Path, output: Path, *, overwrite: bool) -> int:
     end: ProgramEnd | None = None
     try:
         job = JobSpools(spool)
-        while end is None:
-            if _has_line():
-                end = _read_end()
-                if end is None:
-                    return 1
-            # Checked before reading: what a process that is gone now wrote is there to be read.
-            job.read()
-            job.await_ends()
+        with GpuSampler(spool) as sampler:
+            while end is None:
+                if _has_line():
+                    end = _read_end()
+                    if end is None:
+                        return 1
+                # Checked before reading: what a process that is gone now wrote is there to be read.
+                job.read()
+                job.await_ends()
+                for process in job.processes:
+                    sampler.watch(process.contents)
         job.settle(_SETTLE_SECONDS)
         _write(job, end, output, overwrite=overwrite)
     except Exception as error:

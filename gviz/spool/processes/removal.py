@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gviz.spool.processes.owner import SpoolOwner
-from gviz.spool.records import CRUMBS_BYTES, CRUMBS_FILE
+from gviz.spool.records import CRUMBS_BYTES, CRUMBS_FILE, GPU_STATES
 
 #: Where such files lie, and how their names begin, before the process's id and start.
 _IN_MEMORY, _NAME = Path("/dev/shm"), "gviz-crumbs-"
@@ -29,7 +29,8 @@ def remove_spool(spool: Path, *, keep_folders: bool = False) -> None:
     spool
         The directory; its process has ended.
     keep_folders
-        Leave it with the folders in it, which are other processes' spools.
+        Leave it with the folders in it, which are other processes' spools, and with the states of
+        GPUs, which are theirs too.
     """
     if os.environ.get("GVIZ_KEEP_SPOOL"):
         return
@@ -38,7 +39,7 @@ def remove_spool(spool: Path, *, keep_folders: bool = False) -> None:
         shutil.rmtree(spool)
         return
     for entry in spool.iterdir():
-        if not entry.is_dir():
+        if not entry.is_dir() and entry.name != GPU_STATES:
             entry.unlink()
 
 

@@ -33,6 +33,7 @@ from gviz.spool.records.format import CAPTURE_STREAM_DESTROYED as CAPTURE_STREAM
 from gviz.spool.records.format import CORE_DUMP_FILE as CORE_DUMP_FILE
 from gviz.spool.records.format import CRUMBS_BYTES as CRUMBS_BYTES
 from gviz.spool.records.format import CRUMBS_FILE as CRUMBS_FILE
+from gviz.spool.records.format import GPU_STATES as GPU_STATES
 from gviz.spool.records.format import LAUNCH_NODE_LEVEL as LAUNCH_NODE_LEVEL
 from gviz.spool.records.format import NO_NODE as NO_NODE
 from gviz.spool.records.format import NO_STREAM as NO_STREAM

@@ -27,6 +27,8 @@ UNOPENED_PREFIX = "unopened-"
 #: process is, and in the next line where the link is.
 CRUMBS_FILE = "crumbs"
 CRUMBS_BYTES = 1 << 20
+#: File in a job's directory with the states of its GPUs, a line of JSON each.
+GPU_STATES = "gpu_states"
 #: File beside the segments that the driver writes when a kernel fails.
 CORE_DUMP_FILE = "core.nvcudmp"
 #: The answer to a request from another namespace of the network, behind it the sender's address.

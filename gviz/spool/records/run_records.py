@@ -50,6 +50,11 @@ class DeviceRecord(NamedTuple):
     bus_id: s.Char32
     name: Text = ""
 
+    @property
+    def pci_bus_id(self) -> str:
+        """Its PCI address; "": not known."""
+        return self.bus_id.rstrip(b"\0").decode("utf-8", "replace")
+
 
 class PeriodRecord(NamedTuple):
     """Recording begins or ends, and why.

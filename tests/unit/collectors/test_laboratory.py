@@ -9,8 +9,8 @@ import pytest
 from gviz.collectors.launchcost import device_launch
 from gviz.collectors.launchcost.bench import EXPERIMENTS, describe_state
 from gviz.collectors.launchcost.launches import QUEUE_CALLS, queue_limit_ns, shapes
-from gviz.collectors.launchcost.nvml import GpuState, open_nvml
 from gviz.collectors.launchcost.plan import full_plan, quick_plan
+from gviz.cuda import GpuState, open_gpu
 
 
 def test_a_quiet_gpu_says_nothing() -> None:
@@ -39,8 +39,8 @@ def test_a_slowed_gpu_is_reported_with_the_evidence() -> None:
 
 
 def test_without_the_management_library_there_is_no_state() -> None:
-    with open_nvml("0000:ff:1f.7") as nvml:
-        assert nvml is None
+    with open_gpu("0000:ff:1f.7") as gpu:
+        assert gpu is None
 
 
 @pytest.mark.parametrize("plan", [quick_plan(), full_plan()], ids=["quick", "full"])

@@ -43,6 +43,7 @@ SHOWN = {
     6: "CuPy fork-join pipeline",
     7: "CuPy fork-join pipeline",
     8: "CuPy fork-join pipeline",
+    9: "CuPy fork-join pipeline",
 }
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from gviz.spool.folding.periods import FoldedPeriods, fold_periods
+from gviz.spool.folding.run.periods import FoldedPeriods, fold_periods
 from gviz.spool.records.enums import PeriodReason
 from gviz.spool.records.run_records import PeriodRecord
 from gviz.spool.streams.contents import Contents

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.spool.folding.stacks import SourceLines, fold_stacks
+from gviz.spool.folding.run.stacks import SourceLines, fold_stacks
 
 RAN_UNTIL_NS = 1_790_000_000_000_000_000
 

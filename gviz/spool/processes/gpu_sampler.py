@@ -1,0 +1,77 @@
+"""The process that samples GPUs, as the writer that started it sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from pathlib import Path
+from types import TracebackType
+
+from gviz.spool.records import GPU_STATES
+from gviz.spool.streams import Contents
+from gviz.system import own_command, own_environment
+
+#: How long its end is waited for: a call that never returns outlives even a kill.
+_END_S = 1.0
+
+
+class GpuSampler:
+    """Has the GPUs of a program sampled (:mod:`gviz.spool.processes.gpu_states`).
+
+    IDLE until a GPU is used -> SAMPLING -> ENDED.
+
+    Parameters
+    ----------
+    spool
+        Directory of the program's first process, which gets the file.
+    """
+
+    def __init__(self, spool: Path) -> None:
+        self._spool = spool
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watched: set[str] = set()
+
+    def __enter__(self) -> GpuSampler:
+        """Return the sampler, which ends with the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End it."""
+        self.close()
+
+    def watch(self, contents: Contents) -> None:
+        """Have the GPUs sampled that a process uses by now."""
+        for bus_id in {device.pci_bus_id for device in contents.devices} - self._watched:
+            self._watched.add(bus_id)
+            # Ended by itself, or not begun: the recording says why it has no states.
+            with contextlib.suppress(OSError):
+                self._process = self._process or self._start()
+                assert self._process.stdin is not None
+                self._process.stdin.write(f"{bus_id}\n".encode())
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is None:
+            return
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        file = self._spool / GPU_STATES
+        file.touch()  # says that somebody looked, were the run over before the first sample
+        return subprocess.Popen(
+            own_command("gviz.spool.processes.gpu_states", str(file)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=own_environment(),
+            bufsize=0,
+        )
