@@ -27,6 +27,7 @@ from gviz.fleet.cluster import ADDRESS_VARIABLE as ADDRESS_VARIABLE
 from gviz.fleet.cluster import Mapper as Mapper
 from gviz.fleet.cluster import dask_mapper as dask_mapper
 from gviz.fleet.heads import Failure as Failure
+from gviz.fleet.manifest import is_fleet as is_fleet
 from gviz.fleet.parquet import require_parquet as require_parquet
 from gviz.fleet.parquet import write_rows as write_rows
 from gviz.fleet.sources import find_local as find_local

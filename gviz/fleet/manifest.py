@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from gviz.errors import RecordingError
 from gviz.fleet.heads import Failure, RunHead
 from gviz.fleet.sources import RecordingSource
-from gviz.fleet.tables import FLEET_VERSION
+from gviz.fleet.tables import FLEET_VERSION, TABLES
 
 #: Its name in the data set's folder.
 MANIFEST = "manifest.json"
+
+
+def is_fleet(path: Path) -> bool:
+    """Return whether a folder of this machine is a data set, by the names in it."""
+    return (path / MANIFEST).is_file() and any((path / name).is_dir() for name in TABLES)
 
 
 @dataclass(frozen=True, slots=True)

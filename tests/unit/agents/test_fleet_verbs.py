@@ -37,6 +37,20 @@ def test_overview_leads_to_the_slow_rank_of_the_fleet(desk: Desk) -> None:
     assert rows[1].startswith("1 | ")
 
 
+@pytest.mark.parametrize("where", ["", ".."])
+def test_fleet_is_found_among_folders(
+    desk: Desk, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[Desk] = []
+    monkeypatch.setattr("gviz.agents.serve_stdio", lambda found: served.append(found) or 0)
+    fleet = ask(desk, "fleet").recorded
+    (target,) = (verb.answer.args[0] for verb in desk.verbs.values() if verb.name == "fleet")  # type: ignore[attr-defined]
+    assert main(["mcp", str(Path(target, where))]) == 0
+    assert ask(served[0], "fleet").recorded == fleet
+    assert main(["mcp", str(tmp_path)]) == 0
+    assert "fleet" not in served[1].verbs
+
+
 def test_questions_are_bounded(desk: Desk, tmp_path: Path) -> None:
     assert "slowest_ranks: " in ask(desk, "fleet_query").recorded
     for sql in ("DROP VIEW slowest_ranks", "SELECT * FROM read_text('/etc/passwd')",

@@ -81,3 +81,12 @@ def test_what_is_not_there_is_said(
     done = gviz_here("node", small_recording, *arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert why in done.stderr
+
+
+def test_name_in_place_of_a_number_is_answered_with_the_way_to_numbers(
+    gviz_here: Gviz, small_recording: Path
+) -> None:
+    done = gviz_here("node", small_recording, "gemm")
+    assert done.returncode == 2
+    assert "'gemm' is no number of a node; 'gviz query FILE" in done.stderr
+    assert gviz_here("node", NESTED, "#1").stdout.startswith("Node 1 of ")

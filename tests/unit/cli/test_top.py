@@ -120,6 +120,8 @@ def test_nothing_that_is_recorded_is_a_sentence(
     assert "nothing is being recorded here; start 'gviz run PROGRAM'" in done.stderr
     done = gviz_here("top", small_recording)
     assert "is not being recorded; 'gviz info" in done.stderr
+    done = gviz_here("top", "nothing.gviz", cwd=tmp_path)
+    assert "'gviz run -o nothing.gviz PROGRAM' does" in done.stderr
 
 
 @pytest.mark.parametrize("width", range(40, 60))

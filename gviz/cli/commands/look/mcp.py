@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.output import print_json
 from gviz.cli.recording_path import file_path
-from gviz.errors import UsageError
+from gviz.errors import GvizError, UsageError
+from gviz.system import inform
 
 if TYPE_CHECKING:
     from gviz.agents import Allowed, RecordingSet
@@ -52,8 +54,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--fleet",
         metavar="FLEET",
-        help="data set of a fleet that clients may ask about too, a folder or address; "
-        "needs the libraries of the extra fleet",
+        help="data set of a fleet that clients may ask about too, a folder or address (default: "
+        "the one among the folders, or in one of them); needs the libraries of the extra fleet",
     )
     parser.add_argument(
         "--allow-record",
@@ -72,22 +74,44 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the client ends, or by HTTP until interrupted; return 0."""
     from gviz.agents import Desk, RecordingSet, all_verbs, serve_http, serve_stdio
+    from gviz.fleet import is_fleet
 
     if not arguments.http and (arguments.json or arguments.port is not None):
         raise UsageError("--port and --json are for --http; without it the client has both streams")
     files = arguments.file or ([] if arguments.fleet else [Path()])
-    recordings = RecordingSet(files)
-    desk = Desk(recordings, all_verbs(_allowed(arguments, recordings)))
+    fleet = arguments.fleet or fleet_among(files)
+    recordings = RecordingSet([path for path in files if not is_fleet(path)])
+    desk = Desk(recordings, all_verbs(_allowed(arguments, recordings, fleet)))
     if not arguments.http:
         return serve_stdio(desk)
     return serve_http(desk, arguments.port, _announce if arguments.json else None)
 
 
-def _allowed(arguments: argparse.Namespace, recordings: RecordingSet) -> Allowed:
+def fleet_among(files: Sequence[Path]) -> str | None:
+    """Return the data set of a fleet among folders, or in one of them.
+
+    None: there is none, or it cannot be asked, which is said.
+    """
+    from gviz.fleet import is_fleet, open_manifest
+
+    folders = [path for path in files if path.is_dir()]
+    found = [path for folder in folders for path in (folder, *folder.iterdir()) if is_fleet(path)]
+    if len(found) > 1:
+        names = ", ".join(map(str, sorted(found)))
+        raise UsageError(f"there are several data sets of a fleet; name one by --fleet: {names}")
+    try:
+        for path in found:
+            open_manifest(str(path))
+    except GvizError as error:
+        inform(f"gviz: no questions to the fleet are answered: {error}")
+        return None
+    return str(found[0]) if found else None
+
+
+def _allowed(arguments: argparse.Namespace, recordings: RecordingSet, fleet: str | None) -> Allowed:
     from gviz.agents import Allowed, Recorder
     from gviz.fleet import open_manifest
 
-    fleet = arguments.fleet
     if fleet is not None:
         open_manifest(fleet)  # it says what is wrong with it
     if not arguments.allow_record:

@@ -30,7 +30,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "arguments, the line of Python that made it, and its dependencies.",
     )
     parser.add_argument("recording", type=file_path, help="a .gviz file, or a left-over spool")
-    parser.add_argument("node_id", type=int, metavar="NODE", help="its number, as pages show it")
+    parser.add_argument(
+        "node_id", type=_node_number, metavar="NODE", help="its number, as pages show it"
+    )
     parser.add_argument(
         "--graph",
         metavar=GRAPH,
@@ -41,6 +43,16 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="print JSON: rows of tables that docs/recording.md describes, bytes in hexadecimal",
     )
+
+
+def _node_number(text: str) -> int:
+    try:
+        return int(text.removeprefix("#"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no number of a node; 'gviz query FILE \"SELECT node_id, name FROM "
+            "v_node\"' lists numbers and names"
+        ) from None
 
 
 def run(arguments: argparse.Namespace) -> int:

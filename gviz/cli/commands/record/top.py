@@ -109,6 +109,11 @@ def _spool(path: Path | None) -> Path:
         raise UsageError("nothing is being recorded here; start 'gviz run PROGRAM', or name a file")
     newest = max(found, key=lambda one: one.stat().st_mtime_ns if one.exists() else 0)
     source = find_source(newest)
+    if not source.exists():
+        raise UsageError(
+            f"there is no {source}, and nothing records into it; "
+            f"'gviz run -o {source} PROGRAM' does"
+        )
     if not source.name.endswith(SPOOL_SUFFIX):
         raise UsageError(f"{source} is not being recorded; 'gviz info {source}' says what is in it")
     return source
