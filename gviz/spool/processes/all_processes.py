@@ -62,15 +62,24 @@ class ProcessSpool:
     @property
     def owner(self) -> SpoolOwner:
         """The process, as the first segment's header and the metadata name it."""
-        with (self.directory / f"{0:06d}{f.SEGMENT_SUFFIX}").open("rb") as file:
-            size = table.SEGMENT_HEADER.size
-            header = table.SEGMENT_HEADER.unpack(file.read(size).ljust(size, b"\0"))
+        size, head = table.SEGMENT_HEADER.size, b""
+        with contextlib.suppress(FileNotFoundError), self._first_segment.open("rb") as file:
+            head = file.read(size)
+        header = table.SEGMENT_HEADER.unpack(head.ljust(size, b"\0"))
         written = header.process_id
         if not written and not self.is_top:  # just made: named <process id>-<start>
             named = self.directory.name.partition("-")[0]
             return SpoolOwner(int(named) if named.isdecimal() else 0)
         process_id = int(self.contents.metadata.get("process_id") or written)
         return SpoolOwner(process_id, header.process_start if process_id == written else 0)
+
+    @property
+    def _first_segment(self) -> Path:
+        return self.directory / f"{0:06d}{f.SEGMENT_SUFFIX}"
+
+    def has_gone(self) -> bool:
+        """Return whether somebody has removed it, as who has made a recording of it does."""
+        return not self._first_segment.exists()
 
     def await_end(self) -> None:
         """Have :attr:`exit_code` known once the process has ended; before that, and only once."""

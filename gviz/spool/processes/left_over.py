@@ -66,6 +66,10 @@ def fold_left_over(path: str | Path, progress: Progress = NO_PROGRESS) -> Path:
     if is_attended(spool):
         why = "is being made a recording" if found else "waits for its program to use CUDA"
         raise StillRunningError(spool, why)
+    if any(process.has_gone() for process in found):
+        if output.exists():  # its writer has made it in this moment
+            return output
+        raise SpoolError(f"{spool} was removed while it was read; record again")
     if not found:
         raise SpoolError(f"{spool} holds no records of gviz; remove it")
     job.write(output, progress=progress.part(_READ, 1.0))

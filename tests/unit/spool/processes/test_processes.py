@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from spool_writing import SpoolWriter, graph_records, name_records
 
 from gviz.errors import SpoolError
 from gviz.recording.reader import Recording
+from gviz.spool.processes import left_over
 from gviz.spool.processes.all_processes import JobSpools
 from gviz.spool.processes.left_over import add_left_over, fold_left_over
 from gviz.spool.processes.owner import OwnerEnd, SpoolOwner
@@ -254,3 +256,25 @@ class TestRecording:
         write(job / "30-1", C, started=2)
         found.read()
         assert len(found.processes) == 2
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_spool_whose_writer_ends_while_it_is_read_is_no_fault(
+    job: Path, output: Path, monkeypatch: pytest.MonkeyPatch, is_written: bool
+) -> None:
+    write(job, ended_process())
+
+    def end_writer(spool: Path) -> bool:
+        if is_written:
+            read(spool).write(output)
+        else:
+            shutil.rmtree(spool)
+        return False
+
+    monkeypatch.setattr(left_over, "is_attended", end_writer)
+    if is_written:
+        assert fold_left_over(job) == output
+        assert names(output) == ["train"]
+    else:
+        with pytest.raises(SpoolError, match="was removed while it was read"):
+            fold_left_over(job)
