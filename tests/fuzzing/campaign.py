@@ -25,7 +25,7 @@ LIMIT_BYTES = 1 << 30
 _SEEDS_A_PROCESS = 5_000
 #: What a process says once it has imported what it reads with; the most that may take, seconds.
 _LOADED = "loaded"
-_LOAD_S = 120
+_LOAD_S = 600
 #: Where processes have their files: in memory, as some inputs take more time by their files than
 #: by what is read of them.
 _MEMORY = Path("/dev/shm")
