@@ -101,6 +101,7 @@ def main() -> int:
 def _measure(folder: Path, ranks: int, group: int, *, is_wide: bool) -> dict[str, Figure]:
     truth = plant(ranks, 1, slow=min(12, ranks // 5), divergent=min(3, ranks // 16))
     truth = replace(truth, group=group, slow_links={1: 3_000} if group else {})
+    truth = replace(truth, throttled=frozenset({ranks // 3, ranks // 2}))
     base = cut_rank(folder / "base.sqlite")
     if is_wide:
         widen_step(base, layers=_WIDER, kernels=7)
@@ -196,6 +197,9 @@ def _compare(report: FleetReport, truth: Truth) -> None:
           f"{len(right)}, false {len(set(slow) - planted)}; divergent found: "
           f"{len(other & truth.divergent)} of {len(truth.divergent)}, "
           f"false {len(other - truth.divergent)}")  # fmt: skip
+    hot = {one.rank.rank for one in report.gpu_outliers}
+    print(f"  throttled GPUs found: {len(hot & truth.throttled)} of {len(truth.throttled)}, "
+          f"false {len(hot - truth.throttled)}")  # fmt: skip
     if truth.group:
         links = sorted((x.first_rank or 0) // truth.group for x in report.slow_links)
         print(f"  slow communicators found: {links}, planted {sorted(truth.slow_links)}")

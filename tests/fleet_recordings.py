@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import numpy as np
 from places import ROOT
 
 from gviz.cuda import topology_hash
+from gviz.recording import rows, table_of
 from gviz.stats import FloatArray, IntArray, node_statistics
 
 BASE = ROOT / "assets" / "recordings" / "ranks_h200.gviz"
@@ -58,6 +59,8 @@ class Truth:
         Ranks of a communicator, which follow each other; 0: all are in one.
     slow_links
         Communicator to how much longer (ns) its collectives take when nobody is awaited.
+    throttled
+        Ranks whose GPU is hot and clocked lower.
     """
 
     ranks: int
@@ -68,6 +71,7 @@ class Truth:
     since: Mapping[int, int] = field(default_factory=dict)
     group: int = 0
     slow_links: Mapping[int, int] = field(default_factory=dict)
+    throttled: frozenset[int] = frozenset()
 
     def communicator(self, rank: int) -> int:
         """Return the communicator of a rank, numbered from 0."""
@@ -295,6 +299,15 @@ def _update_run(database: sqlite3.Connection, base: _Base, truth: Truth, rank: i
         (rank, host_of(rank), 1_000 + rank, base.started_ns + offset,
          base.started_ns + offset + 61 * PERIOD_NS, f"decode rank {rank}", "python ranks.py"),
     )  # fmt: skip
+    random = np.random.default_rng([truth.seed, rank, 3])
+    is_low = rank in truth.throttled
+    state = rows.GpuInterval(
+        run_id=1, device_id=0, start_ns=base.started_ns, end_ns=base.started_ns + PERIOD_NS,
+        count=60, busy_count=60, sm_clock_mhz=1_980.0 - 15 * int(random.integers(2)) - 380 * is_low,
+        temperature_celsius=float(random.normal(60, 2)) + 25 * is_low,
+        slowed_count=60 * is_low, slowed_by="thermal slowdown" if is_low else None,
+    )  # fmt: skip
+    database.execute(table_of(rows.GpuInterval).insert_sql(), astuple(state))
 
 
 def _update_times(
@@ -306,13 +319,13 @@ def _update_times(
 ) -> None:
     launches = np.repeat(base.launch_id, start.shape[1]).tolist()
     nodes = np.tile(base.node_id, len(start))
-    rows = zip(
+    spans = zip(
         start.ravel().tolist(), duration.ravel().tolist(), launches, nodes.tolist(), strict=True
     )
     database.executemany(
         "UPDATE span SET start_ns = ?, duration_ns = ? WHERE launch_id = ? AND graph_id = 1 "
         "AND node_id = ?",
-        rows,
+        spans,
     )
     length = (start + duration)[:, -1]
     timed = zip(begun.tolist(), (begun + length).tolist(), (length + 8_000).tolist(),

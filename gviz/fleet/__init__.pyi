@@ -4,6 +4,7 @@ from gviz.fleet.answers import FleetGraph as FleetGraph
 from gviz.fleet.answers import FleetOverview as FleetOverview
 from gviz.fleet.answers import FleetRank as FleetRank
 from gviz.fleet.answers import FleetReport as FleetReport
+from gviz.fleet.answers import GpuOutlier as GpuOutlier
 from gviz.fleet.answers import HeatMap as HeatMap
 from gviz.fleet.answers import HostClock as HostClock
 from gviz.fleet.answers import LayerChange as LayerChange

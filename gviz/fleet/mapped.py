@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,15 @@ from gviz.fleet.tables import (
     RUN_GRAPHS,
     FleetTable,
 )
-from gviz.model import GraphTree, TreeSpans, is_failed, read_spans, read_statistics, read_tree
+from gviz.model import (
+    GraphTree,
+    TreeSpans,
+    is_failed,
+    read_gpu_conditions,
+    read_spans,
+    read_statistics,
+    read_tree,
+)
 from gviz.recording import LaunchArrays, Measure, rows, weigh
 
 if TYPE_CHECKING:
@@ -124,6 +132,8 @@ def _when(launched: tuple[int, rows.Graph]) -> tuple[int, int]:
 def _about(recording: Recording, run: rows.Run) -> dict[str, Any]:
     devices = recording.fetch_devices(run.run_id)
     libraries = recording.fetch_libraries(run.run_id)
+    states = read_gpu_conditions(recording, run.run_id)
+    reasons = dict.fromkeys(reason for one in states for reason in one.slowed_by)
     same = (
         "name", "rank", "host", "process_id", "driver_version", "cupti_version", "gviz_version",
         "command", "git_revision", "collector", "started_ns", "ended_ns",
@@ -132,8 +142,18 @@ def _about(recording: Recording, run: rows.Run) -> dict[str, Any]:
         **{name: [getattr(run, name)] for name in same},
         "gpus": ", ".join(f"{d.device_id}: {d.name}" for d in devices),
         "gpu_bus_ids": ", ".join(d.pci_bus_id or "" for d in devices),
+        "sm_clock_mhz": [_extreme(min, [one.sm_clock_mhz for one in states])],
+        "temperature_celsius": [_extreme(max, [one.temperature_celsius for one in states])],
+        "power_watts": [_extreme(max, [one.power_watts for one in states])],
+        "slowed_by": ", ".join(reasons),
         "libraries": ", ".join(f"{x.name} {x.version}" for x in libraries),
     }
+
+
+def _extreme(choose: Callable[..., float], values: Sequence[float | None]) -> float | None:
+    """Return the least or greatest of the values that are known; None: none is."""
+    known = [value for value in values if value is not None]
+    return choose(known) if known else None
 
 
 def _map_graph(mapped: _Mapped, places: Mapping[int, int], found: Rows) -> None:

@@ -78,6 +78,13 @@ RANKS = FleetTable(
         process_id=("int64", "the operating system's process id"),
         gpus=("string", "its GPUs: number and name, by number"),
         gpu_bus_ids=("string", "their PCI addresses"),
+        sm_clock_mhz=(
+            "float32",
+            "clock of its GPU while busy, the median; of several the lowest; null: not sampled",
+        ),
+        temperature_celsius=("float32", "the highest of its GPUs"),
+        power_watts=("float32", "mean while busy; of several the most"),
+        slowed_by=("string", "why a clock was lowered; empty: no reason was seen"),
         driver_version=("string", "CUDA version of the driver"),
         cupti_version=("string", "CUPTI API version number"),
         gviz_version=("string", "version of gviz that recorded"),

@@ -11,6 +11,7 @@ from gviz.fleet import (
     DivergentRank,
     FleetRank,
     FleetReport,
+    GpuOutlier,
     HostClock,
     LayerChange,
     SlowLink,
@@ -55,7 +56,12 @@ def fleet_document(report: FleetReport, most: int | None = MOST_RANKS) -> Docume
     title = f"{counted(report.rank_count, 'rank')} on {counted(report.host_count, 'machine')}"
     verdict = Verdict(
         title,
-        (_slow_sentence(report), _awaited_sentence(report), _divergent_sentence(report)),
+        (
+            _slow_sentence(report),
+            _awaited_sentence(report),
+            _divergent_sentence(report),
+            *_gpu_sentences(report),
+        ),
         tuple(_caveats(report)),
     )
     return Document("", (verdict,), tuple(_sections(report, most)))
@@ -103,6 +109,21 @@ def _divergent_sentence(report: FleetReport) -> Sentence:
     return say(capitalized(", ".join(names)), f"{rest} {verb} {other}.")
 
 
+def _gpu_sentences(report: FleetReport) -> Iterator[Sentence]:
+    if not report.clocked_count:
+        return
+    if not report.gpu_outliers:
+        yield say("No GPU is hotter or clocked lower than others of its kind vary by.")
+        return
+    lower = sum(one.is_lower for one in report.gpu_outliers)
+    hotter = sum(one.is_hotter for one in report.gpu_outliers)
+    first = report.gpu_outliers[0].rank
+    yield say(
+        f"{counted(lower, 'GPU')} clocked lower and {hotter:,} hotter than others of the kind: "
+        f"first that of {_name(first)}."
+    )
+
+
 def _caveats(report: FleetReport) -> Iterator[str]:
     if report.compared_count < report.rank_count:
         missing = report.rank_count - report.compared_count
@@ -111,6 +132,9 @@ def _caveats(report: FleetReport) -> Iterator[str]:
         yield f"{counted(report.failure_count, 'recording')} left out when it was built"
     if report.slow and not report.awaited:
         yield "collectives of the slow ranks are not recorded, or nobody waits in them"
+    if report.clocked_count < report.rank_count:
+        missing = report.rank_count - report.clocked_count
+        yield f"{counted(missing, 'rank')} without clocks of GPUs"
 
 
 def _sections(report: FleetReport, most: int | None) -> Iterator[Section]:
@@ -123,6 +147,9 @@ def _sections(report: FleetReport, most: int | None) -> Iterator[Section]:
             "Ranks of a communicator leave its collectives together; what these take when nobody "
             "is awaited is the links'."
         ))  # fmt: skip
+    if report.gpu_outliers:
+        yield section("gpus", "GPUs that are hotter or clocked lower",
+                      _gpu_table(report.gpu_outliers, most))  # fmt: skip
     if report.divergent:
         yield section("divergent", "Other graphs", _divergent_table(report.divergent, most))
     if report.layer_changes or report.version_changes:
@@ -202,6 +229,25 @@ def _link_table(found: Sequence[SlowLink], most: int | None) -> TableBlock:
         for one in found[:most]
     ]  # fmt: skip
     label = "Communicators whose collectives take longer"
+    return table(label, columns, rows, left_out=len(found) - len(rows))
+
+
+def _gpu_table(found: Sequence[GpuOutlier], most: int | None) -> TableBlock:
+    meaning = {name: capitalized(doc) for name, _, doc in fields_of(GpuOutlier)}
+    columns = [
+        column("Rank"), column("Host"), column("GPU"), numbers("MHz", meaning["sm_clock_mhz"]),
+        numbers("Usual MHz"), numbers("°C", meaning["temperature_celsius"]), numbers("Usual °C"),
+        column("Lowered by", meaning["slowed_by"]),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [
+            _link(one.rank), one.rank.host or MISSING, one.rank.gpus or MISSING,
+            number(one.sm_clock_mhz), number(one.usual_mhz), number(one.temperature_celsius),
+            number(one.usual_celsius), one.slowed_by or MISSING,
+        ]
+        for one in found[:most]
+    ]  # fmt: skip
+    label = "GPUs beside the middle one of their kind"
     return table(label, columns, rows, left_out=len(found) - len(rows))
 
 

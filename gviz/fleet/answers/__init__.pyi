@@ -17,6 +17,7 @@ from gviz.fleet.answers.results import AwaitedRank as AwaitedRank
 from gviz.fleet.answers.results import DivergentRank as DivergentRank
 from gviz.fleet.answers.results import FleetRank as FleetRank
 from gviz.fleet.answers.results import FleetReport as FleetReport
+from gviz.fleet.answers.results import GpuOutlier as GpuOutlier
 from gviz.fleet.answers.results import HostClock as HostClock
 from gviz.fleet.answers.results import LayerChange as LayerChange
 from gviz.fleet.answers.results import SlowLink as SlowLink

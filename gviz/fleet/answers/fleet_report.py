@@ -9,6 +9,7 @@ import numpy as np
 
 from gviz.fleet.answers.build_changes import find_layer_changes, find_version_changes
 from gviz.fleet.answers.clocks import FittedClocks, fit_clocks
+from gviz.fleet.answers.gpu_outliers import find_gpu_outliers
 from gviz.fleet.answers.questions import open_questions
 from gviz.fleet.answers.results import (
     AwaitedRank,
@@ -52,9 +53,10 @@ def report_of(connection: Any, manifest: Manifest) -> FleetReport:
     """Return the report of a data set that is open."""
     answers = _Answers(connection)
     divergent = answers.divergent()
-    ranks, hosts, graphs, compared = connection.execute(
+    ranks, hosts, graphs, compared, clocked = connection.execute(
         "SELECT count(*), count(DISTINCT host), (SELECT count(*) FROM graphs), "
-        "(SELECT count(DISTINCT (recording_id, run_id)) FROM layer_times) FROM ranks"
+        "(SELECT count(DISTINCT (recording_id, run_id)) FROM layer_times), "
+        "count(sm_clock_mhz) FROM ranks"
     ).fetchone()
     return FleetReport(
         report_version=REPORT_VERSION,
@@ -68,6 +70,8 @@ def report_of(connection: Any, manifest: Manifest) -> FleetReport:
         awaited=answers.awaited(divergent),
         slow_links=answers.slow_links(),
         divergent=divergent,
+        gpu_outliers=find_gpu_outliers(connection, answers.ranks),
+        clocked_count=clocked,
         layer_changes=find_layer_changes(connection),
         version_changes=find_version_changes(connection),
         clocks=answers.clocks() if hosts > 1 else (),

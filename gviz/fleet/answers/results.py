@@ -103,6 +103,20 @@ class DivergentRank:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuOutlier:
+    """A rank whose GPU is hotter, or clocked lower, than others of its kind."""
+
+    rank: FleetRank = figure("stated", "which")
+    sm_clock_mhz: float | None = figure("measured", "its clock while busy, the median")
+    usual_mhz: float | None = figure("derived", "that of the middle rank")
+    temperature_celsius: float | None = figure("measured", "its highest temperature")
+    usual_celsius: float | None = figure("derived", "that of the middle rank")
+    slowed_by: str = figure("measured", "why its clock was lowered; empty: no reason was seen")
+    is_lower: bool = figure("derived", "its clock is lower than ranks vary by, and by 1%")
+    is_hotter: bool = figure("derived", "it is hotter than ranks vary by, and by 5 °C")
+
+
+@dataclass(frozen=True, slots=True)
 class LayerChange:
     """A layer whose work changed with the last build, beyond what ranks vary by."""
 
@@ -153,6 +167,10 @@ class FleetReport:
     awaited: tuple[AwaitedRank, ...] = figure("derived", "awaited ranks, the costliest first")
     slow_links: tuple[SlowLink, ...] = figure("estimated", "slow communicators, the slowest first")
     divergent: tuple[DivergentRank, ...] = figure("derived", "those that launch something else")
+    gpu_outliers: tuple[GpuOutlier, ...] = figure(
+        "derived", "GPUs that are hotter or clocked lower, the lowest clock first"
+    )
+    clocked_count: int = figure("measured", "runs whose GPU's clock was sampled")
     layer_changes: tuple[LayerChange, ...] = figure(
         "derived", "layers that changed with the last build, those that became slower first"
     )

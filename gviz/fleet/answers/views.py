@@ -251,6 +251,29 @@ _BUILD_CHANGES = FleetView(
     """,
 )  # fmt: skip
 
+_GPU_CLOCKS = FleetView(
+    "gpu_clocks",
+    "the GPU of a rank while busy, beside the middle one of its kind; the lowest clock first",
+    (
+        "rank", "host", "kind", "sm_clock_mhz", "usual_mhz", "temperature_celsius",
+        "usual_celsius", "power_watts", "slowed_by", "recording_id", "run_id",
+    ),
+    """
+    WITH sampled AS (
+        SELECT *, regexp_replace(gpus, '[0-9]+: ', '', 'g') AS kind FROM ranks
+        WHERE sm_clock_mhz IS NOT NULL OR temperature_celsius IS NOT NULL
+    ), usual AS (
+        SELECT kind, median(sm_clock_mhz) AS usual_mhz,
+            median(temperature_celsius) AS usual_celsius
+        FROM sampled GROUP BY kind
+    )
+    SELECT rank, host, kind, sm_clock_mhz, usual_mhz, temperature_celsius, usual_celsius,
+        power_watts, slowed_by, recording_id, run_id
+    FROM sampled JOIN usual USING (kind)
+    ORDER BY sm_clock_mhz / usual_mhz, rank
+    """,
+)  # fmt: skip
+
 VIEWS = (
     _SLOWEST_RANKS,
     _EXECUTIONS,
@@ -259,4 +282,5 @@ VIEWS = (
     _DIVERGENT_GRAPHS,
     _NODE_SPREAD,
     _BUILD_CHANGES,
+    _GPU_CLOCKS,
 )

@@ -34,6 +34,7 @@ TRUTH = Truth(
     seed=7,
     slow={3: (5, 1.8), 12: (EVERY_LAYER, 1.1)},
     divergent=frozenset({9, 14}),
+    throttled=frozenset({4, 11}),
     since={12: 8},
     clocks={host_of(0): (1_000_000, 5.0), host_of(8): (-350_000, -12.0)},
 )
@@ -93,6 +94,16 @@ def test_clocks_are_those_planted_within_the_stated_error(report: FleetReport) -
     assert second.residual_ns is not None
     assert abs(second.offset_ns - -1_350_000) < second.residual_ns < 1_000
     assert second.drift_ppm == pytest.approx(-17.0, abs=0.1)
+
+
+def test_gpus_that_are_hot_and_clocked_lower_are_named(report: FleetReport) -> None:
+    found = {one.rank.rank: one for one in report.gpu_outliers}
+    assert set(found) == {4, 11}
+    assert all(one.is_lower and one.is_hotter for one in found.values())
+    assert {one.slowed_by for one in found.values()} == {"thermal slowdown"}
+    assert report.clocked_count == report.rank_count
+    text = render_text(fleet_document(report), 200)
+    assert "2 GPUs clocked lower and 2 hotter than others of the kind: first that of" in text
 
 
 def test_the_verdict_comes_first(report: FleetReport) -> None:
@@ -182,7 +193,9 @@ def test_ranks_that_differ_alike_share_a_row() -> None:
     same = ("graphs", ("step 1",), ("step 2",))
     found = [DivergentRank(FleetRank(1 + r, 1, r, "a", "", "x.gviz"), *same) for r in ranks]
     other = DivergentRank(FleetRank(9_999, 1, 0, "a", "", "x.gviz"), "order", (), ())
-    report = FleetReport(1, 6_000, 1, 1, 0, 2, 6_000, (), (), (), (*found, other), (), (), ())
+    report = FleetReport(
+        1, 6_000, 1, 1, 0, 2, 6_000, (), (), (), (*found, other), (), 6_000, (), (), ()
+    )
     text = render_text(fleet_document(report), 200)
     assert "1–99, 101–199, 201–299," in text
     assert "more" in text
