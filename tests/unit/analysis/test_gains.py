@@ -76,6 +76,17 @@ def test_programmatic_dependent_starts_in_the_same_part_of_what_it_waits_for(
     assert gain(subject, half, memory=0.0) == pytest.approx(4_000.0)
 
 
+def test_node_that_started_before_the_end_of_what_it_waits_for_starts_as_early(
+    tmp_path: Path,
+) -> None:
+    """Clocks of two queues differ by some 100 ns."""
+    nodes = [Planned("a", 0, 10_000), Planned("b", 9_900, 10_000, queue=8)]
+    subject = subject_with(Plan(nodes, [(0, 1)]), tmp_path)
+    half = LaunchChange(duration_ns=subject.model.duration_ns * np.array([0.5, 1.0]))
+    # It starts when 99 % of the other are done, of 5 us as of 10.
+    assert gain(subject, half, memory=0.0) == pytest.approx(4_950.0)
+
+
 def test_gap_of_an_absent_node_goes_as_far_as_it_is_assumed_to(tmp_path: Path) -> None:
     nodes = in_a_row(*(Planned(name, 0, 5_000) for name in "abc"))
     subject = subject_with(Plan(nodes, chain_edges(3)), tmp_path)

@@ -184,6 +184,12 @@ def test_fork_after_a_join_is_no_barrier(tmp_path: Path) -> None:
     assert found(plan.write(tmp_path / "x.gviz")).barriers is None
 
 
+def test_join_that_works_itself_is_no_barrier(tmp_path: Path) -> None:
+    plan = crossing_stages((13, 14), through=True)
+    plan.nodes[4] = Planned("join", 9_200, 200, 7, columns={"capture_stream_id": 13})
+    assert found(plan.write(tmp_path / "x.gviz")).barriers is None
+
+
 def test_overlap_is_work_over_busy_time_and_over_the_path(tmp_path: Path) -> None:
     result = found(two_branches(queue=8, start=5_900).write(tmp_path / "x.gviz"))
     assert not isinstance(result.overlap, NotComputed)

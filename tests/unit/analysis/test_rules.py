@@ -427,6 +427,17 @@ def test_equal_kernels_that_nothing_orders_are_done_twice(tmp_path: Path) -> Non
     assert "duplicate-node" not in findings(other, tmp_path / "other.gviz")
 
 
+@pytest.mark.parametrize(("kind", "is_found"), [(CopyKind.DTOD, True), (CopyKind.HTOD, False)])
+def test_what_the_host_may_have_written_anew_is_not_copied_twice(
+    tmp_path: Path, kind: CopyKind, is_found: bool
+) -> None:
+    first, second = copy(A, B), copy(A, B)
+    for node in (first, second):
+        node.columns |= {"copy_kind": int(kind)}
+    found = findings(memory(first, kernel(arguments=given(C)), second), tmp_path / "x.gviz")
+    assert ("duplicate-node" in found) == is_found
+
+
 def test_kernel_whose_memory_is_not_known_may_read_what_was_filled(tmp_path: Path) -> None:
     plan = memory(fill(), kernel(), copy(B, A))
     assert "overwritten-fill" not in findings(plan, tmp_path / "x.gviz")

@@ -237,6 +237,18 @@ def test_node_of_another_kind_between_the_same_neighbours_is_a_partner() -> None
     assert pair_nodes(first, other).tolist() == [0, 1, 2, 3, 4]
 
 
+def test_moved_node_is_paired_with_the_nearest_of_equal_work() -> None:
+    def chain(*names: str) -> ComparedGraph:
+        edges = ((i, i + 1) for i in range(len(names) - 1))
+        return replace(graph(len(names), *edges), name=names, title=names)
+
+    others = tuple(f"layer_{name}" for name in "abcdefgh")
+    first = chain("memory", *others)
+    # Two of the same work came behind the second and behind the last of the others.
+    second = chain(*others[:2], "memory", *others[2:], "memory")
+    assert pair_nodes(first, second).tolist() == [2, 0, 1, 3, 4, 5, 6, 7, 8]
+
+
 def test_without_edges_the_order_of_creation_counts() -> None:
     names = ("a", "b", "a", "c", "a")
     first = replace(graph(5), name=names, title=names, edges_known=False)

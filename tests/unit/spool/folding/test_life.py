@@ -256,6 +256,20 @@ def test_refused_instantiation_keeps_its_graph_and_names_the_node(folded: Fold) 
     assert recording.fetch_graph(first.graph_id).origin == "failed instantiation"
 
 
+@pytest.mark.parametrize(("graph", "is_said"), [(5, True), (9, False)])
+def test_executable_of_the_same_graph_alone_explains_a_refusal(
+    folded: Fold, graph: int, is_said: bool
+) -> None:
+    record = table.INSTANTIATE_FAILED.pack(graph, INSTANTIATE, 7, 1, 100, 150, 4, 801, 3, 0)
+    recording = folded([
+        *graph_records(5, 2, [NodeType.MEM_ALLOC]), life(INSTANTIATE, 10, exec=2, graph=5),
+        *graph_records(9, WALK_FAILED, [NodeType.MEM_ALLOC]),
+        (RecordType.INSTANTIATE_FAILED, record),
+    ])  # fmt: skip
+    (found,) = recording.fetch_instantiate_failures(1)
+    assert ("one executable at a time, and one existed" in found.explanation) == is_said
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

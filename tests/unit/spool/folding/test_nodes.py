@@ -83,6 +83,13 @@ def copies(*exec_node_id: int) -> Graphs:
     return graphs
 
 
+def test_id_behind_the_last_is_of_no_node() -> None:
+    level = copies(0, 1).levels[1]
+    place, is_node = level.places(np.array([1, 2, 99]))
+    assert (place[0], is_node.tolist()) == (1, [True, False, False])
+    assert level.find(99) is None
+
+
 def sample(node_id: int) -> Samples:
     """Return the record of a copy to the host on device 2, by executable 5."""
     record = blank_activities(1)
