@@ -37,9 +37,11 @@ def find_gpu_outliers(
     found: list[GpuOutlier] = []
     for kind in np.unique(kinds):
         alike = [row for row in rows if row[2] == kind]
-        clock, heat = (np.array([_number(row[at]) for row in alike]) for at in (3, 5))
+        clock, heat, usual = (
+            np.array([_number(row[at]) for row in alike]) for at in (3, 5, 6)
+        )
         is_low = _beyond(_CYCLES / clock)
-        is_hot = _beyond(heat * 1e6) & (heat - np.nanmedian(heat) >= _LEAST_HOTTER_CELSIUS)
+        is_hot = _beyond(heat * 1e6) & (heat - usual >= _LEAST_HOTTER_CELSIUS)
         found += [
             GpuOutlier(
                 rank=ranks[row[0], row[1]],

@@ -22,6 +22,7 @@ from gviz.fleet import (
     find_sources,
     read_report,
 )
+from gviz.fleet.answers.gpu_outliers import find_gpu_outliers
 from gviz.recording import Recording
 from gviz.report import fleet_document, render_text
 
@@ -104,6 +105,21 @@ def test_gpus_that_are_hot_and_clocked_lower_are_named(report: FleetReport) -> N
     assert report.clocked_count == report.rank_count
     text = render_text(fleet_document(report), 200)
     assert "2 GPUs clocked lower and 2 hotter than others of the kind: first that of" in text
+
+
+def test_gpus_without_a_temperature_are_compared_by_their_clocks() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    clocks = [1980.0] * 8 + [1200.0]
+    values = ", ".join(f"({n}, 1, 'H100', {clock}, 1980.0)" for n, clock in enumerate(clocks))
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE VIEW gpu_clocks AS SELECT *, NULL AS temperature_celsius, NULL AS usual_celsius, "
+        f"'' AS slowed_by FROM (VALUES {values}) "
+        "AS of(recording_id, run_id, kind, sm_clock_mhz, usual_mhz)"
+    )
+    ranks = {(n, 1): FleetRank(n, 1, n, "node0000", "H100", "") for n in range(len(clocks))}
+    (found,) = find_gpu_outliers(connection, ranks)
+    assert (found.rank.rank, found.is_lower, found.is_hotter) == (8, True, False)
 
 
 def test_the_verdict_comes_first(report: FleetReport) -> None:
