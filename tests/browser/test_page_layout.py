@@ -151,7 +151,8 @@ def test_verdict_moves_nothing_when_it_comes(graph_page: GraphPage, site: Site) 
     held: list[Route] = []
     for kind in ("verdict", "breakdown"):
         page.route(f"**/payload/{kind}/**", lambda route: held.append(route))
-    graph_page.open(site, GRAPH)
+    site.open(page, GRAPH)
+    graph_page.drawn("dag")
     graph_page.wait_until(lambda: len(held) == 2, "verdict and breakdown requested")
     before = box(graph_page, "#dag")
     for route in held:

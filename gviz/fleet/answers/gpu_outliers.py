@@ -37,9 +37,7 @@ def find_gpu_outliers(
     found: list[GpuOutlier] = []
     for kind in np.unique(kinds):
         alike = [row for row in rows if row[2] == kind]
-        clock, heat, usual = (
-            np.array([_number(row[at]) for row in alike]) for at in (3, 5, 6)
-        )
+        clock, heat, usual = (np.array([_number(row[at]) for row in alike]) for at in (3, 5, 6))
         is_low = _beyond(_CYCLES / clock)
         is_hot = _beyond(heat * 1e6) & (heat - usual >= _LEAST_HOTTER_CELSIUS)
         found += [

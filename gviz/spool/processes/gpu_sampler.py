@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from gviz.spool.records import GPU_STATES
 from gviz.spool.streams import Contents
 from gviz.system import own_command, own_environment
+
+if TYPE_CHECKING:
+    import subprocess
 
 #: How long its end is waited for: a call that never returns outlives even a kill.
 _END_S = 1.0
@@ -58,6 +61,8 @@ class GpuSampler:
         """End the process."""
         if self._process is None:
             return
+        import subprocess
+
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.kill()
@@ -65,6 +70,8 @@ class GpuSampler:
             self._process.wait(_END_S)
 
     def _start(self) -> subprocess.Popen[bytes]:
+        import subprocess  # not while a program begins that has used no GPU yet
+
         file = self._spool / GPU_STATES
         file.touch()  # says that somebody looked, were the run over before the first sample
         return subprocess.Popen(
