@@ -22,7 +22,7 @@ def family_columns(view: GraphView) -> list[dict[str, Any]]:
             "field": "count",
             "headerName": "Nodes",
             **_NUMBER,
-            "width": 92,
+            "width": _count_width(len(view.tree)),
             "sort": None if view.is_timed else "desc",
             "headerTooltip": "Nodes of the family; before it how many of them are selected",
         },
@@ -67,3 +67,8 @@ def family_columns(view: GraphView) -> list[dict[str, Any]]:
             "headerTooltip": "The outermost ranges of the nodes; of a node all around it",
         },
     ]
+
+
+def _count_width(nodes: int) -> int:
+    """Return the width in which no count of nodes is cut, with how many of them are selected."""
+    return max(92, 24 + 8 * len(f"{nodes:,} of {nodes:,}"))
