@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -35,13 +35,11 @@ from gviz.cuda import NodeType, node_type_name, not_timed_reason
 from gviz.errors import CycleError
 from gviz.families import kernel_label
 from gviz.model import (
-    Declarations,
+    FittedParameters,
     GraphValues,
     KernelArgument,
-    KernelParameter,
     TreeLevel,
     call_line,
-    fitting_parameters,
     is_failed,
     own_frame,
     read_declared,
@@ -100,9 +98,9 @@ class NodeRecords:
         return release_facts(self.recording.fetch_allocations(self.view.run.run_id))
 
     @cached_property
-    def declared(self) -> Mapping[int, Declarations]:
-        """Declarations of the run's kernels by function_id."""
-        return read_declared(self.recording, self.view.run.run_id)
+    def parameters(self) -> FittedParameters:
+        """Parameters of the run's kernels."""
+        return FittedParameters(read_declared(self.recording, self.view.run.run_id))
 
     @cached_property
     def values(self) -> GraphValues:
@@ -310,16 +308,10 @@ class _Level:
         """Return what types and names tell of each argument: _WORDS."""
         functions = self._tree.nodes[self._slice].listed("function_id")
         position, size, value, *rest = (names.index(name) for name in _OF_ARGUMENT)
-        # A model launches few kernels many times: each is looked at once.
-        known: dict[Hashable, dict[int, KernelParameter]] = {}
         words: list[tuple[str | None, ...]] = []
         for given, function_id in zip(by_node.values(), functions, strict=True):
-            sizes = tuple((row[position], row[size]) for row in given)
-            parameters = known.get((function_id, sizes))
-            if parameters is None:
-                declared = self._of.declared.get(function_id, ())
-                parameters = fitting_parameters(declared, dict(sizes))
-                known[function_id, sizes] = parameters
+            sizes = {row[position]: row[size] for row in given}
+            parameters = self._of.parameters.of(function_id, sizes)
             for row in given:
                 parameter = parameters[row[position]]
                 argument = KernelArgument(parameter, row[value], *(row[at] for at in rest))

@@ -1,6 +1,7 @@
 from gviz.model.parameters.kernel_arguments import KernelArgument as KernelArgument
 from gviz.model.parameters.kernel_arguments import arguments_of as arguments_of
 from gviz.model.parameters.kernel_parameters import Declarations as Declarations
+from gviz.model.parameters.kernel_parameters import FittedParameters as FittedParameters
 from gviz.model.parameters.kernel_parameters import KernelParameter as KernelParameter
 from gviz.model.parameters.kernel_parameters import KnownBy as KnownBy
 from gviz.model.parameters.kernel_parameters import declared_parameters as declared_parameters

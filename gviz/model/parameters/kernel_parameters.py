@@ -8,7 +8,7 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -110,6 +110,32 @@ def fitting_parameters(
         at: _agreed([one[at] for one in fitting if at < len(one)], at, size)
         for at, size in sizes.items()
     }
+
+
+class FittedParameters:
+    """Parameters of a run's kernels, fitted once for each set of sizes.
+
+    Few kernels are launched by many nodes.
+
+    Parameters
+    ----------
+    declared
+        What declares them, by function_id.
+    """
+
+    def __init__(self, declared: Mapping[int, Declarations]) -> None:
+        self._declared = declared
+        self._fitted: dict[Hashable, dict[int, KernelParameter]] = {}
+
+    def of(
+        self, function_id: int | None, sizes: Mapping[int, int]
+    ) -> Mapping[int, KernelParameter]:
+        """Return a kernel's parameters by position, with their sizes in bytes; None: it is none."""
+        key = function_id, tuple(sizes.items())
+        if key not in self._fitted:
+            declared = () if function_id is None else self._declared.get(function_id, ())
+            self._fitted[key] = fitting_parameters(declared, sizes)
+        return self._fitted[key]
 
 
 def _fits(declared: Sequence[KernelParameter], sizes: Mapping[int, int]) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.model.parameters import KernelParameter, fitting_parameters, read_declared
+from gviz.model.parameters import FittedParameters, KernelParameter, read_declared
 from gviz.model.tree import GraphTree
 from gviz.model.values.data_flow import DataFlow, trace_data
 from gviz.model.values.given_memory import GivenMemory, MemoryContents, given_memory
@@ -134,6 +134,7 @@ class _Given:
         self._tree = tree
         self._level = {level.graph.graph_id: level.at for level in tree.levels}
         self._declared = read_declared(recording, tree.graph.run_id)
+        self._fitted = FittedParameters(self._declared)
         self._functions = tree.nodes.integers("function_id", _NO_FUNCTION)
         self._sizes: dict[int, dict[int, dict[int, int]]] = {}
 
@@ -158,11 +159,11 @@ class _Given:
         function_id = int(self._functions[node])
         if function_id == _NO_FUNCTION:
             return {}
-        declared = self._declared.get(function_id, ())
         sizes = self._sizes_in(value.graph_id).get(value.node_id)
         if sizes is None:
+            declared = self._declared.get(function_id, ())
             sizes = {p.position: p.size_bytes or 8 for one in declared[:1] for p in one}
-        return fitting_parameters(declared, sizes)
+        return self._fitted.of(function_id, sizes)
 
     def _sizes_in(self, graph_id: int) -> Mapping[int, Mapping[int, int]]:
         """Return the sizes of arguments of a level by node and position."""
