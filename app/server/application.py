@@ -250,7 +250,8 @@ def _add_fleet(app: dash.Dash, library: Library, addresses: Addresses) -> None:
 
     def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
         check_given(view, {"graph": int})
-        return show_fleet(overviews, library, view, polls or 0, addresses)
+        body, again = show_fleet(overviews, library, view, polls or 0, addresses)
+        return made_by_browser(body), again
 
     add: Any = app.callback
     add(

@@ -31,6 +31,9 @@ def test_a_click_on_a_map_opens_the_graph_of_that_rank(
     drawn = page.locator("#fleet-body .gv-chart").first.locator(".nsewdrag")
     drawn.wait_for()
     expect(page.locator("#fleet-body .gv-verdict")).to_contain_text("1 rank of 4 slower")
+    # Dash has the charts alone: tables are made by the browser.
+    assert page.locator("#fleet-body [data-handed] table").count() > 3
+    assert page.locator("#fleet-body [data-parts]").count() == 0
     expect_accessible(page)
     box = drawn.bounding_box()
     assert box is not None
