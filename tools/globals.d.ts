@@ -66,6 +66,8 @@ interface Window {
   dashAgGridFunctions: object;
   dashAgGridComponentFunctions: object;
   gviz_canvas: object;
+  /** Missing until a page has a chart: dash/chart.js. */
+  Plotly: any;
   gviz: object;
 }
 

@@ -23,6 +23,7 @@ from gviz.app.components.addresses import parse_order as parse_order
 from gviz.app.components.addresses import parse_query as parse_query
 from gviz.app.components.addresses import parse_sides as parse_sides
 from gviz.app.components.aria_attributes import aria as aria
+from gviz.app.components.canvases import Chart as Chart
 from gviz.app.components.canvases import GraphPage as GraphPage
 from gviz.app.components.canvases import Miniature as Miniature
 from gviz.app.components.canvases import Timeline as Timeline

@@ -198,12 +198,11 @@ class Addresses:
     ) -> str:
         """Return the address that opens a rank's graph; without a key that which it launches first.
 
-        Without a recording its rank is to be added.
+        Without a recording it ends where its rank is to be added.
         """
         query = {"graph": f"{graph_key}.{nth}"} if graph_key else {}
-        if recording_id is not None:
-            query["rank"] = f"{recording_id}.{run_id}"
-        return self._page(f"{FLEET}/open", **query)
+        rank = "" if recording_id is None else f"{recording_id}.{run_id}"
+        return self._page(f"{FLEET}/open", **query, rank=rank)
 
     def compare(self, sides: Sides | None = None, **more: object) -> str:
         """Return the address of the Compare page; without sides that on which they are chosen."""

@@ -127,3 +127,30 @@ class Miniature(Component):  # type: ignore[misc]
         self.available_properties = ["source"]
         self.available_wildcard_properties: list[str] = []
         super().__init__(source=source)
+
+
+class Chart(Component):  # type: ignore[misc]
+    """A chart that plotly.js draws, in the colours of the page.
+
+    Parameters
+    ----------
+    id
+        Of the component.
+    figure
+        plotly's traces and layout, with its height.
+    open
+        The address that what is clicked leads to, completed by its customdata.
+    """
+
+    _children_props: ClassVar[list[str]] = []
+    _base_nodes: ClassVar[list[str]] = ["children"]
+    _namespace = "gviz_canvas"
+    _type = "Chart"
+
+    def __init__(self, id: str, figure: dict[str, Any], open: str | None = None) -> None:
+        values = {"id": id, "figure": figure, "open": open}
+        self._prop_names = list(values)
+        self._valid_wildcard_attributes: list[str] = []
+        self.available_properties = list(values)
+        self.available_wildcard_properties: list[str] = []
+        super().__init__(**{k: v for k, v in values.items() if v is not None})

@@ -1,4 +1,4 @@
-"""Charts: what plotly.js draws, as plain dictionaries. Colours follow the theme in the browser."""
+"""Charts: what plotly.js draws, as plain dictionaries. assets/web/dash/chart.js draws them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
-from dash import dcc, html
+from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.components.aria_attributes import aria
+from gviz.app.components.canvases import Chart
 from gviz.app.components.theme import SANS
 from gviz.text import MISSING, rounded
 
@@ -93,6 +94,7 @@ def plot(
     label: str,
     numbers: Component | None,
     height: int = _HEIGHT,
+    open: str | None = None,
     **layout: Any,
 ) -> Component:
     """Return what plotly.js draws, in the look of all charts.
@@ -109,6 +111,8 @@ def plot(
         The same as a table, behind a word below it; None: it stands on the page anyway.
     height
         In pixels.
+    open
+        The address that what is clicked leads to, completed by its customdata.
     **layout
         Of plotly, beside what all charts have.
     """
@@ -125,13 +129,8 @@ def plot(
             **layout,
         },
     }
-    graph = dcc.Graph(
-        id={"type": "chart", "name": name},
-        figure=figure,
-        config={"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d"]},
-        style={"height": f"{height}px"},
-    )
-    drawn = html.Div(graph, role="group", className="gv-chart", **aria(label=label))
+    made = Chart(f"chart-{name}", figure, open)
+    drawn = html.Div(made, role="group", className="gv-chart", **aria(label=label))
     if numbers is None:
         return drawn
     return html.Div(

@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import dash
-from dash import ALL, ClientsideFunction, Input, Output, State
+from dash import ClientsideFunction, Input, Output, State
 from flask import Flask
 
 from gviz.analysis import Ignored
 from gviz.app.components import (
+    BENCH,
     COMPARE,
+    FLEET,
     GRAPH,
     INDEX,
+    REPORT,
+    TREND,
     Addresses,
     GraphPage,
     build_shell,
@@ -53,6 +57,9 @@ from gviz.app.server.state import add_state_route, shown_files
 from gviz.app.server.uploads import MOST_BYTES, add_upload_route
 from gviz.errors import GvizError
 from gviz.recording import Recording
+
+#: Pages that show charts, all or most of the time.
+_CHARTED = (BENCH, FLEET, REPORT, TREND)
 
 
 def create_app(recordings: Iterable[Recording | Path | str], access: AccessRules) -> dash.Dash:
@@ -108,6 +115,7 @@ def build_app(
     app.index_string = INDEX.replace("ASSETS", assets).replace("EARLY", early)
     app.layout = build_shell(addresses, assets, most_bytes)
     app.early_source = partial(_early_source, library, addresses)
+    app.has_charts = lambda path: addresses.local(path) in _CHARTED
     _serve_own_files(app, Path(web), access.prefix)
     _add_routing(app, library, addresses)
     _add_trend(app, library, addresses)
@@ -128,12 +136,17 @@ def build_app(
 
 
 def _serve_own_files(app: Application, web: Path, prefix: str) -> None:
-    """Serve gviz's own script and styles, as pages name them."""
+    """Serve gviz's own script and styles, and what draws charts, as pages name them."""
     join, style = partial(join_modules, web, "dash/main.js"), partial(join_styles, web, "runs")
     script = Bundle(web, ".js", join, "text/javascript", f"{prefix}gviz.js")
     styles = Bundle(web, ".css", style, "text/css", f"{prefix}gviz.css")
-    app.script, app.style = script.address, styles.address
-    for bundle in (script, styles):
+    # Dash's own address of it says nothing of its version: a browser would ask again each time.
+    draws = Path(str(files("plotly") / "package_data"))
+    plotly = Bundle(
+        draws, ".js", (draws / "plotly.min.js").read_text, "text/javascript", f"{prefix}plotly.js"
+    )
+    app.script, app.style, app.plotly = script.address, styles.address, plotly.address
+    for bundle in (script, styles, plotly):
         bundle.serve(app.server)
 
 
@@ -287,18 +300,6 @@ def _add_links(app: dash.Dash) -> None:
         Output("ranks-shown", "modified_timestamp"),
         Input("ranks-shown", "data"),
         at_start=True,
-    )
-    link(
-        "gvizFleet.open",
-        Output("fleet-view", "modified_timestamp"),
-        Input({"type": "chart", "name": ALL}, "clickData"),
-        State({"type": "chart", "name": ALL}, "figure"),
-    )
-    add(
-        ClientsideFunction("gvizCharts", "paintCharts"),
-        Output({"type": "chart", "name": ALL}, "figure"),
-        Input("colour-scheme", "computedColorScheme"),
-        State({"type": "chart", "name": ALL}, "figure"),
     )
 
 

@@ -8,7 +8,7 @@ import dash
 from flask import request
 
 from gviz.app.components import early_page
-from gviz.app.server.scripts import order_scripts
+from gviz.app.server.scripts import name_library, order_scripts, preload
 
 
 class Application(dash.Dash):  # type: ignore[misc]
@@ -18,11 +18,15 @@ class Application(dash.Dash):  # type: ignore[misc]
     ----------
     early_source
         Returns the address of what the page at a path and a query is made of; None: Dash makes it.
-    script, style
-        Return the addresses of gviz's own.
+    has_charts
+        Returns whether the page at a path is one of charts.
+    script, style, plotly
+        Return the addresses of gviz's own script and styles, and of what draws charts.
     """
 
     early_source: Callable[[str, str], str | None]
+    has_charts: Callable[[str], bool]
+    plotly: Callable[[], str]
     script: Callable[[], str]
     style: Callable[[], str]
 
@@ -32,8 +36,10 @@ class Application(dash.Dash):  # type: ignore[misc]
         source = self.early_source(request.path, request.query_string.decode(errors="replace"))
         # A page that begins at once has the server to itself: Dash is fetched when it is run.
         before = scripts.fetched if source is None else early_page(source)
+        if self.has_charts(request.path):
+            before = preload(self.plotly()) + before
         changed = {
-            "metas": parts["metas"] + scripts.head,
+            "metas": parts["metas"] + scripts.head + name_library("plotly", self.plotly()),
             "css": f'{parts["css"]}<link rel="stylesheet" href="{self.style()}">',
             "app_entry": before + parts["app_entry"],
             "scripts": scripts.body,

@@ -1,4 +1,4 @@
-"""In which order a page runs scripts: what draws first, then Dash, tables later."""
+"""In which order a page runs scripts: what draws first, then Dash, tables and charts later."""
 
 from __future__ import annotations
 
@@ -45,13 +45,19 @@ def order_scripts(tags: str, own: str) -> PageScripts:
     found = {tag: f[1] for tag in _TAG.findall(tags) if (f := _SOURCE.search(tag))}
     left_out = {tag for tag, s in found.items() if _GRID.search(s) or _OLD_TABLE.search(s)}
     others = [tag for tag in _TAG.findall(tags) if tag not in left_out]
-    head = [_preload(own)]
-    fetched = "".join(_preload(found[tag], _LATER) for tag in others if tag in found)
+    head = [preload(own)]
+    fetched = "".join(preload(found[tag], _LATER) for tag in others if tag in found)
     grids = [source for source in found.values() if _GRID.search(source)]
-    head += [f'<meta name="gviz-grid" content="{source}">' for source in grids]
+    head += [name_library("grid", source) for source in grids]
     later = f'<template id="gviz-later">{"".join(others)}</template>'
     return PageScripts("\n".join(head), fetched, f'{later}<script src="{own}"></script>')
 
 
-def _preload(source: str, how: str = "") -> str:
+def name_library(name: str, source: str) -> str:
+    """Return the element from which assets/web/dash/libraries.js has the address of a library."""
+    return f'<meta name="gviz-{name}" content="{source}">'
+
+
+def preload(source: str, how: str = "") -> str:
+    """Return what has the browser fetch a script before it is run."""
     return f'<link rel="preload" as="script" href="{source}"{how}>'

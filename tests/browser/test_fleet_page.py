@@ -10,6 +10,7 @@ from accessible import expect_accessible
 from fleet_recordings import Truth, write_fleet
 from fleets import mapper_here, needs_fleet
 from playwright.sync_api import Page, expect
+from waiting import eventually
 
 from gviz.fleet import build_fleet, find_sources
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from conftest import Serve
 
 pytestmark = [pytest.mark.browser, needs_fleet]
+
+WIDTHS = "() => [...document.querySelectorAll('.gv-chart .main-svg')].map((x) => x.clientWidth)"
 
 
 def test_a_click_on_a_map_opens_the_graph_of_that_rank(
@@ -31,6 +34,12 @@ def test_a_click_on_a_map_opens_the_graph_of_that_rank(
     drawn = page.locator("#fleet-body .gv-chart").first.locator(".nsewdrag")
     drawn.wait_for()
     expect(page.locator("#fleet-body .gv-verdict")).to_contain_text("1 rank of 4 slower")
+    # Those out of sight are drawn too, and all are as wide as the page.
+    drawn_in = page.locator("#fleet-body .gv-chart .main-svg .bglayer")
+    expect(drawn_in).to_have_count(4)
+    page.set_viewport_size({"width": 700, "height": 800})
+    eventually(lambda: all(width < 700 for width in page.evaluate(WIDTHS)), "charts fit")
+    page.set_viewport_size({"width": 1280, "height": 800})
     # Dash has the charts alone: tables are made by the browser.
     assert page.locator("#fleet-body [data-handed] table").count() > 3
     assert page.locator("#fleet-body [data-parts]").count() == 0

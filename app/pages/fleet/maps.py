@@ -85,8 +85,7 @@ def _draw(
         numbers=None,
         height=height,
         margin={"l": 62, "r": 12, "t": 8, "b": 64},
-        # assets/web/dash/fleet.js completes it by the rank that is clicked.
-        meta={"open": addresses.fleet_rank(None, None, graph.graph_key, graph.nth)},
+        open=addresses.fleet_rank(None, None, graph.graph_key, graph.nth),
         xaxis={"title": {"text": across}, **_ticks(found.columns, 16)},
         yaxis={
             "title": {"text": "rank"},

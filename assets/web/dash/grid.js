@@ -1,30 +1,17 @@
 /**
- * AG Grid, two megabytes of script, is loaded where a table is shown and once the canvases are.
- *
- * The page's own script tag is left out by gviz.app.server.scripts, which puts its address in a meta
- * element. Until the script is there, this stands in for its component and its functions.
+ * AG Grid, two megabytes of script, is loaded where a table is shown and once the canvases are. Until
+ * the script is there, this stands in for its component and its functions.
  */
 import * as firstPaint from "../core/first_paint.js";
+import { addressOf, runLibrary } from "./libraries.js";
 
-/** Of the library; "" on a page that has none. */
-let source = "";
 /** @type {Promise<Window["dash_ag_grid"]>|null} */
 let library = null;
 
-/** @returns {Promise<Window["dash_ag_grid"]>} */
-function loadScript() {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = source;
-    script.onload = () => resolve(window.dash_ag_grid);
-    script.onerror = () => reject(new Error("the table's script could not be loaded"));
-    document.head.appendChild(script);
-  });
-}
-
 async function load() {
   await firstPaint.painted();
-  const loaded = await loadScript();
+  await runLibrary("grid", "the table");
+  const loaded = window.dash_ag_grid;
   // Dash looks the component up again whenever it renders: it must stay the same one.
   window.dash_ag_grid = { ...loaded, AgGrid };
   return loaded;
@@ -53,8 +40,7 @@ function AgGrid(props) {
 
 /** Stand in for the library, where the page says which it is. */
 export function standIn() {
-  source = document.querySelector('meta[name="gviz-grid"]')?.getAttribute("content") ?? "";
-  if (!source) return;
+  if (!addressOf("grid")) return;
   window.dash_ag_grid = {
     AgGrid,
     /** @param {string} id */

@@ -4,10 +4,9 @@ import * as canvas from "../core/canvas.js";
 import * as payload from "../core/payload.js";
 import * as keys from "../page/keys.js";
 import * as split from "../page/split.js";
-import * as charts from "./charts.js";
+import * as chart from "./chart.js";
 import * as component from "./component.js";
 import * as contents from "./contents.js";
-import * as fleet from "./fleet.js";
 import * as graphPage from "./graph_page.js";
 import * as grid from "./grid.js";
 import * as pageHistory from "./history.js";
@@ -25,11 +24,9 @@ import * as upload from "./upload.js";
 // For tests and benchmarks.
 window.gviz = { bus, canvas, payload };
 // Names in gviz.app.components.canvases, in its clientside callbacks, and in columns of its tables.
-window.gviz_canvas = { ...component, GraphPage: graphPage.GraphPage, Miniature };
+window.gviz_canvas = { ...component, Chart: chart.Chart, GraphPage: graphPage.GraphPage, Miniature };
 window.dash_clientside = {
   ...window.dash_clientside,
-  gvizCharts: charts,
-  gvizFleet: fleet,
   gvizHistory: pageHistory,
   gvizPage: links,
   gvizRanks: ranks,
@@ -42,6 +39,7 @@ window.dashAgGridComponentFunctions = { GvizLink, GvizName, GvizPick };
 
 for (const part of [progress, keys, split, graphPage, links, places, contents, picks, ranks, pageState, upload]) part.listen();
 grid.standIn();
+chart.begin();
 pageHistory.leaveTo(graphPage.go, graphPage.state);
 startDash(graphPage.begin());
 whenShown(graphPage.leave);

@@ -6,7 +6,7 @@ import json
 
 from dash import dcc, html
 
-from gviz.app.components import Parts, made_by_browser
+from gviz.app.components import Chart, Parts, made_by_browser
 
 
 def test_content_without_a_graph_is_handed_over() -> None:
@@ -24,7 +24,7 @@ def test_content_without_a_graph_is_handed_over() -> None:
 
 
 def test_what_only_dash_can_stays_dashs_and_what_is_beside_it_is_handed_over() -> None:
-    chart = dcc.Graph(id="chart")
+    chart = Chart("chart", {})
     facts = html.Dl([html.Dt("Nodes"), html.Dd("3")])
     text = html.P("in words")
     made = made_by_browser(html.Section([html.Div(chart), facts, text]))

@@ -14,6 +14,7 @@ from fleets import mapper_here, needs_fleet
 from waiting import eventually
 
 from gviz.app.components.addresses import Addresses
+from gviz.app.components.canvases import Chart
 from gviz.app.files.library import Library
 from gviz.app.pages.fleet.overviews import Overviews
 from gviz.app.pages.fleet.page import show_fleet
@@ -64,12 +65,13 @@ def body(library: Library, graph: int = 0) -> Any:
     return found
 
 
-def figures(found: Any) -> dict[str, Any]:
-    return {
-        part.id["name"]: part.figure
-        for part in walk(found)
-        if isinstance(getattr(part, "id", None), dict) and part.id.get("type") == "chart"
-    }
+def charts(found: Any) -> dict[str, Chart]:
+    return {x.id.removeprefix("chart-"): x for x in walk(found) if isinstance(x, Chart)}
+
+
+def traces(chart: Chart) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = chart.figure["data"]
+    return found
 
 
 def test_a_fleet_alone_begins_at_its_page(library: Library) -> None:
@@ -93,9 +95,9 @@ def test_the_overview_is_begun_before_a_browser_asks_for_it(
 
 
 def test_maps_have_the_slow_rank_in_its_layer(library: Library) -> None:
-    drawn = figures(body(library))
+    drawn = charts(body(library))
     assert set(drawn) == {"fleet-work", "fleet-waits", "fleet-spread", "fleet-time"}
-    (work,), (waits,) = drawn["fleet-work"]["data"], drawn["fleet-waits"]["data"]
+    (work,), (waits,) = traces(drawn["fleet-work"]), traces(drawn["fleet-waits"])
     # Rank 1 launches another graph: it has no row in this one's map.
     assert len(work["z"]) == len(waits["z"]) == 7
     slowest = max((z, row, column) for row, line in enumerate(work["z"])
@@ -109,7 +111,7 @@ def test_maps_have_the_slow_rank_in_its_layer(library: Library) -> None:
 
 def test_another_graph_is_chosen_in_the_address(library: Library) -> None:
     assert "/fleet?graph=1" in links(body(library))
-    (work,) = figures(body(library, 1))["fleet-work"]["data"]
+    (work,) = traces(charts(body(library, 1))["fleet-work"])
     assert work["text"][0][0] == "rank 1, layer 0"
     assert "There is no overview" in texts(body(library, 2))
 
@@ -125,9 +127,9 @@ def test_the_tables_are_those_of_the_report_with_links(library: Library) -> None
 def test_a_rank_opens_the_page_of_its_graph(
     client: FlaskClient, library: Library, fleet: str
 ) -> None:
-    meta = figures(body(library))["fleet-work"]["layout"]["meta"]
+    opens = charts(body(library))["fleet-work"].open
     for _ in range(2):
-        answer = client.get(f"{meta['open']}&rank=6.1", headers=LOCAL)
+        answer = client.get(f"{opens}6.1", headers=LOCAL)
         assert (answer.status_code, answer.location) == (302, "/graph?file=rank00005&graph=1")
     assert [file.key for file in library.files()] == ["rank00005"]
     assert find_rank(fleet, 6, 1, None).graph_id == 1

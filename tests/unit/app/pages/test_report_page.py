@@ -21,6 +21,7 @@ from shown_pages import render_page
 from gviz.analysis.advice import Ignored
 from gviz.app.components import node_list
 from gviz.app.components.addresses import Addresses, parse_query
+from gviz.app.components.canvases import Chart
 from gviz.app.files.kept import Kept
 from gviz.app.files.library import Library
 from gviz.app.files.open_recording import OpenRecording
@@ -144,13 +145,12 @@ def test_every_part_is_there(decode_body: object) -> None:
         "AUTO_FREE_ON_LAUNCH",
     ):
         assert expected in stated, expected
-    drawn = {x.id["name"] for x in walk(decode_body) if isinstance(getattr(x, "id", None), dict)}
-    assert drawn == {"dominance", "part_gains", "idle", "break_even"}
+    drawn = {x.id for x in walk(decode_body) if isinstance(x, Chart)}
+    assert drawn == {f"chart-{x}" for x in ("dominance", "part_gains", "idle", "break_even")}
 
 
 def traces(body: object, name: str) -> list[dict[str, Any]]:
-    wanted = {"type": "chart", "name": name}
-    (chart,) = [x for x in walk(body) if getattr(x, "id", None) == wanted]
+    (chart,) = [x for x in walk(body) if getattr(x, "id", None) == f"chart-{name}"]
     found: list[dict[str, Any]] = chart.figure["data"]
     return found
 

@@ -131,6 +131,21 @@ def test_dash_is_fetched_when_the_graph_page_has_begun(client: FlaskClient) -> N
     assert scripts("/") > 1
 
 
+@pytest.mark.parametrize(
+    ("address", "begins"), [("/", False), (PAGE, False), ("/fleet", True), ("/bench", True)]
+)
+def test_what_draws_charts_is_fetched_at_once_on_their_pages(
+    client: FlaskClient, address: str, begins: bool
+) -> None:
+    found = Elements(client.get(address, headers=LOCAL).text)
+    (source,) = [x["content"] for x in found.of("meta") if x.get("name") == "gviz-plotly"]
+    fetched = [link["href"] for link in found.of("link") if link.get("as") == "script"]
+    assert (source in fetched) == begins
+    answer = client.get(source or "", headers=LOCAL)
+    assert (answer.mimetype, answer.cache_control.immutable) == ("text/javascript", True)
+    assert "plotly.js v" in answer.text[:200]
+
+
 @pytest.mark.parametrize("address", ["/", PAGE])
 def test_styles_are_one_sheet_and_the_scheme_is_set_without_a_request(
     client: FlaskClient, address: str
