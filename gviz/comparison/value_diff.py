@@ -16,6 +16,7 @@ from gviz.comparison.diff import RequestedPair, pair_recordings
 from gviz.comparison.graph_diff import ComparedRun, node_partners, read_compared_run
 from gviz.comparison.graph_pairs import GraphPair
 from gviz.cuda import ElementType
+from gviz.errors import RecordingError
 from gviz.model import Direction, GivenMemory, GraphValues, MemoryContents
 from gviz.recording import load_contents
 from gviz.stats import NotComputed, figure
@@ -70,6 +71,9 @@ class ValueChange:
     )
     largest_difference: float | None = figure(
         "measured", "the largest between two finite elements, likewise; null: not known"
+    )
+    not_loaded: str | None = figure(
+        "measured", "why contents that were kept cannot be compared; null: nothing is wrong"
     )
     before_hash: str = figure("measured", "64 bits of what it held, in hexadecimal")
     after_hash: str = figure("measured", "and after")
@@ -169,19 +173,30 @@ def likeness_of(one: MemoryContents, two: MemoryContents, element: ElementType) 
     return ValueLikeness.CLOSE if known and near else ValueLikeness.DIFFERENT
 
 
-def _differing(one: Path | None, two: Path | None) -> tuple[int | None, float | None]:
-    """Return how many elements of kept contents differ, and the largest finite difference."""
+class _Elements(NamedTuple):
+    """Difference of kept contents: elements, the largest finite one; or why it is not known."""
+
+    different: int | None = None
+    largest: float | None = None
+    not_loaded: str | None = None
+
+
+def _differing(one: Path | None, two: Path | None) -> _Elements:
+    """Return how kept contents differ; hashes and statistics do not need them."""
     if one is None or two is None:
-        return None, None
-    before, after = load_contents(one), load_contents(two)
+        return _Elements()
+    try:
+        before, after = load_contents(one), load_contents(two)
+    except RecordingError as error:
+        return _Elements(not_loaded=str(error))
     if (before.dtype, before.size) != (after.dtype, after.size):
-        return None, None
+        return _Elements(not_loaded=f"{one} and {two} hold different types or numbers of elements")
     bits = f"u{before.dtype.itemsize}"
     differing = before.view(bits) != after.view(bits)
     pairs = [side[differing].astype(np.float64) for side in (before, after)]
     finite = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
     largest = float(np.abs(pairs[0] - pairs[1])[finite].max()) if finite.any() else None
-    return int(differing.sum()), largest
+    return _Elements(int(differing.sum()), largest)
 
 
 class _Side(NamedTuple):
@@ -322,7 +337,7 @@ class _Comparison:
     def _change(self, pair: _Pair, likeness: ValueLikeness, *, after: bool) -> ValueChange:
         one, two = pair
         held = (one.after, two.after) if after else (one.before, two.before)
-        different, largest = _differing(
+        elements = _differing(
             self._one.values.kept_file(one, held[0]), self._two.values.kept_file(two, held[1])
         )
         return ValueChange(
@@ -333,8 +348,9 @@ class _Comparison:
             likeness=str(likeness),
             element=one.element.text,
             tolerance=_TOLERANCES.get(one.element),
-            different_count=different,
-            largest_difference=largest,
+            different_count=elements.different,
+            largest_difference=elements.largest,
+            not_loaded=elements.not_loaded,
             before_hash=held[0].hash_text,
             after_hash=held[1].hash_text,
             before_mean=held[0].mean,

@@ -6,9 +6,13 @@ right whatever numbers graphs and nodes have in a recording.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -57,10 +61,38 @@ def keep_contents(spool: Path, recording: Path) -> None:
 
 
 def _keep(raw: Path, kept: Path) -> None:
+    with _written(kept) as file:
+        np.save(file, np.memmap(raw, _stored(_element_of(raw), raw.stat().st_size), mode="r"))
+
+
+def copy_contents(recording: Path, other: Path) -> None:
+    """Copy what is kept beside a recording to a place beside another, for its owner alone.
+
+    Raises
+    ------
+    RecordingError
+        If they cannot be read or written.
+    """
+    found = sorted(contents_folder(recording).glob("*.npy"))
+    folder = contents_folder(other)
+    try:
+        if found:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        for kept in found:
+            if not (folder / kept.name).exists():
+                with kept.open("rb") as source, _written(folder / kept.name) as file:
+                    shutil.copyfileobj(source, file)
+    except OSError as error:
+        raise RecordingError(f"{other} is written, without all contents: {error}") from error
+
+
+@contextlib.contextmanager
+def _written(kept: Path) -> Iterator[BinaryIO]:
+    """Yield a file that is at its place once all of it is written."""
     part = kept.with_suffix(".part")
     try:
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            np.save(file, np.memmap(raw, _stored(_element_of(raw), raw.stat().st_size), mode="r"))
+            yield file
         part.replace(kept)
     finally:
         part.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gviz.errors import RecordingError
 from gviz.recording import rows
+from gviz.recording.kept_contents import copy_contents
 from gviz.recording.output import check_output
 from gviz.recording.reader import Recording
 from gviz.recording.rows import Column, Table, all_tables, table_of
@@ -32,6 +33,7 @@ def merge_recordings(
 
     Every id of ours gets the next free number, so that ids stay unique in the file; equal
     topologies are stored once. CUDA's own ids, times and everything else stay as they are.
+    Contents that were kept beside a source are copied beside the output.
     Nothing is left at ``output`` when it fails, and the sources are only read.
 
     Parameters
@@ -58,6 +60,8 @@ def merge_recordings(
     with RecordingWriter(output, overwrite=overwrite) as writer:
         for path, _ in progress.each(paths, lambda path: path.name):
             _add(writer, path)
+    for path in paths:
+        copy_contents(path, Path(output))
     return Path(output)
 
 

@@ -66,9 +66,9 @@ static void finish(struct probed *subject, const char *why) {
     if (why)
         refuse(subject, why);
     if (subject->left_out)
-        note("limit", "the contents of %zu ranges of memory are not kept: those of a graph take at most "
+        note("limit", "the contents of %zu range%s of memory are not kept: those of a graph take at most "
              "--dump-limit (%llu MiB), and there must be room on the disk", subject->left_out,
-             (unsigned long long)(options.dump_bytes >> 20));
+             subject->left_out == 1 ? "" : "s", (unsigned long long)(options.dump_bytes >> 20));
     give_back(subject);
     subject->of.over = true;
 }

@@ -77,7 +77,7 @@ def _first(found: FirstDifference, what: str) -> Sentence:
     where = "".join(f", {text}" for text in (found.layer, found.line) if text)
     apart = counted(found.not_compared_count, "range")
     if found.not_compared_count:
-        given = f"{apart} of what it is given reach further on one side and were not compared"
+        given = f"not compared of what it is given: {apart} that end elsewhere on one side"
     elif found.inputs:
         given = f"what it is given differs as well ({_arguments(found.inputs)})"
     else:
@@ -104,6 +104,10 @@ def _details(found: GraphValuesDiff) -> Iterator[Block]:
             yield _table("What it was given", found.first.inputs)
     if found.inputs:
         yield _table("Memory that no node of the graph wrote", found.inputs)
+    firsts = (found.first, found.first_beyond)
+    changes = [*found.inputs, *(c for one in firsts if one for c in (*one.outputs, *one.inputs))]
+    for why in dict.fromkeys(c.not_loaded for c in changes if c.not_loaded is not None):
+        yield say(f"Elements were not counted: {why}", note=True)
 
 
 def _likeness(change: ValueChange) -> str:

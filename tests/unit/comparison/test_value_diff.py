@@ -10,10 +10,17 @@ from pathlib import Path
 import pytest
 from valued_recordings import Ran, keep_values, write_values
 
-from gviz.comparison.value_diff import GraphValuesDiff, ValueLikeness, compare_values, likeness_of
+from gviz.comparison.value_diff import (
+    GraphValuesDiff,
+    ValueLikeness,
+    ValuesDiff,
+    compare_values,
+    likeness_of,
+)
 from gviz.cuda import ElementType
 from gviz.model import MemoryContents
 from gviz.recording.reader import Recording
+from gviz.report import render_text, values_diff_document
 from gviz.stats import NotComputed
 
 #: C = f(A, B), D = g(C, A), E = h(D, D), F = k(E, B).
@@ -97,6 +104,23 @@ def test_elements_are_counted_where_both_sides_kept_them(tmp_path: Path) -> None
     assert found.first is not None
     (change,) = found.first.outputs
     assert (change.different_count, change.largest_difference) == (3, 1.0)
+
+
+def test_damaged_contents_are_named_and_all_else_is_compared(tmp_path: Path) -> None:
+    after = [CHAIN[0], replace(CHAIN[1], left=OTHER), *CHAIN[2:]]
+    kept = [
+        keep_values(tmp_path / f"{name}.gviz", values)
+        for name, values in (("a", CHAIN[1].left), ("b", OTHER))
+    ]
+    kept[1].write_bytes(kept[1].read_bytes()[:-5])
+    found = compare(tmp_path, after)
+    assert found.first is not None
+    (change,) = found.first.outputs
+    assert (change.likeness, change.different_count) == ("different", None)
+    assert change.not_loaded is not None
+    assert str(kept[1]) in change.not_loaded
+    text = render_text(values_diff_document(ValuesDiff(1, (found,))), 400)
+    assert f"Elements were not counted: cannot read the contents {kept[1]}" in text
 
 
 def test_node_that_only_one_side_ran_is_named(tmp_path: Path) -> None:

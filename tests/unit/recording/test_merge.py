@@ -11,10 +11,12 @@ import pytest
 from places import TESTS
 from recording_equality import normal_run
 from recordings import fork_join_shape, wide_shape, write_loop_recording, write_recording
+from valued_recordings import keep_values
 
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.merge import merge_recordings
+from gviz.recording.output import contents_folder
 from gviz.recording.reader import Recording
 from gviz.recording.rows.schema import all_tables
 from gviz.recording.salvage import DAMAGE
@@ -269,3 +271,23 @@ def test_normal_run_sees_every_column(tmp_path: Path) -> None:
                 continue
             with Recording(changed) as recording:
                 assert normal_run(recording, 1) != before, f"{table.name}.{column.name}"
+
+
+def test_contents_of_memory_are_copied_beside_the_merged_file(
+    sources: list[Path], tmp_path: Path
+) -> None:
+    kept = [keep_values(path, (float(at), 1.0)) for at, path in enumerate(sources[:2])]
+    merged = merge_recordings(sources, tmp_path / "all.gviz")
+    folder = contents_folder(merged)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == {
+        file.name: file.read_bytes() for file in kept
+    }
+    modes = {file.stat().st_mode & 0o777 for file in folder.iterdir()}
+    assert (folder.stat().st_mode & 0o777, modes) == (0o700, {0o600})
+
+
+def test_merged_recordings_without_contents_have_no_folder(
+    sources: list[Path], tmp_path: Path
+) -> None:
+    merged = merge_recordings(sources, tmp_path / "all.gviz")
+    assert not contents_folder(merged).exists()
