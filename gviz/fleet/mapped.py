@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from gviz.fleet.tables import (
     FleetTable,
 )
 from gviz.model import (
+    GpuCondition,
     GraphTree,
     TreeSpans,
     is_failed,
@@ -142,18 +143,17 @@ def _about(recording: Recording, run: rows.Run) -> dict[str, Any]:
         **{name: [getattr(run, name)] for name in same},
         "gpus": ", ".join(f"{d.device_id}: {d.name}" for d in devices),
         "gpu_bus_ids": ", ".join(d.pci_bus_id or "" for d in devices),
-        "sm_clock_mhz": [_extreme(min, [one.sm_clock_mhz for one in states])],
-        "temperature_celsius": [_extreme(max, [one.temperature_celsius for one in states])],
-        "power_watts": [_extreme(max, [one.power_watts for one in states])],
+        "sm_clock_mhz": [min(_sampled(states, "sm_clock_mhz"), default=None)],
+        "temperature_celsius": [max(_sampled(states, "temperature_celsius"), default=None)],
+        "power_watts": [max(_sampled(states, "power_watts"), default=None)],
         "slowed_by": ", ".join(reasons),
         "libraries": ", ".join(f"{x.name} {x.version}" for x in libraries),
     }
 
 
-def _extreme(choose: Callable[..., float], values: Sequence[float | None]) -> float | None:
-    """Return the least or greatest of the values that are known; None: none is."""
-    known = [value for value in values if value is not None]
-    return choose(known) if known else None
+def _sampled(states: Sequence[GpuCondition], name: str) -> list[float]:
+    """Return an attribute of those GPUs of which it was sampled."""
+    return [value for one in states if (value := getattr(one, name)) is not None]
 
 
 def _map_graph(mapped: _Mapped, places: Mapping[int, int], found: Rows) -> None:

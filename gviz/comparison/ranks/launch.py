@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +62,5 @@ def longest_wait(graph: RankGraph, launch: int) -> CollectiveWait | None:
 
 def typical_launch(graph: RankGraph) -> int:
     """Return the launch of median length, the rank that takes longest counted."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a launch without a length
-        length = np.nan_to_num(np.nanmax(graph.launch_ns, axis=0))
+    length = np.nan_to_num(graph.launch_ns).max(axis=0)
     return int(np.argsort(length, kind="stable")[len(length) // 2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from gviz.cli.command_line import main
 from gviz.comparison.ranks.clock import judge_clock
 from gviz.comparison.ranks.job import read_skew
 from gviz.comparison.ranks.result import Skew
-from gviz.comparison.ranks.skew import range_of, spread_of, waits_of
+from gviz.comparison.ranks.skew import median, range_of, spread_of, waits_of
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.merge import merge_recordings
@@ -195,6 +196,17 @@ def test_waits_are_counted_from_the_rank_that_took_least() -> None:
     assert waits[:2, 0].tolist() == [5.0, 0.0]
     assert np.isnan(waits[2, 0])
     assert (last.tolist(), fraction.tolist()) == ([1], [1.0])
+
+
+def test_medians_of_nothing_change_no_filter_of_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Other threads have the same filters: the server computes in several.
+    monkeypatch.setattr(warnings, "catch_warnings", None)
+    durations = np.array([[[1.0, np.nan], [4.0, np.nan], [2.0, np.nan]]])
+    assert median(durations, 1)[0, 0] == 2.0
+    assert np.isnan(median(durations, 1)[0, 1])
+    assert median(durations[0], 0)[0] == 2.0
 
 
 # -- commands --------------------------------------------------------------------------------------
