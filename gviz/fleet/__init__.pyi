@@ -9,6 +9,7 @@ from gviz.fleet.answers import HeatMap as HeatMap
 from gviz.fleet.answers import HostClock as HostClock
 from gviz.fleet.answers import LayerChange as LayerChange
 from gviz.fleet.answers import RankPlace as RankPlace
+from gviz.fleet.answers import SampledRank as SampledRank
 from gviz.fleet.answers import SlowLink as SlowLink
 from gviz.fleet.answers import SlowRank as SlowRank
 from gviz.fleet.answers import VersionChange as VersionChange

@@ -49,6 +49,7 @@ def test_a_click_on_a_map_opens_the_graph_of_that_rank(
     # The third of four rows, the third of eight layers.
     where = (box["x"] + 2.5 / 8 * box["width"], box["y"] + 2.5 / 4 * box["height"])
     page.mouse.move(*where)
-    expect(page.locator(".hoverlayer").first).to_contain_text("rank 2, layer 2")
+    expect(page.locator(".hoverlayer").first).to_contain_text("rank 2 on node0000, layer 2")
+    expect(page.locator(".hoverlayer").first).to_contain_text("MHz")
     page.mouse.click(*where)
     page.wait_for_url("**/graph?file=rank00002&graph=1*")

@@ -69,10 +69,11 @@ def _charts(found: FleetOverview, addresses: Addresses) -> Iterator[Component]:
         yield html.P("No rank has node times: there is nothing to compare.", className="gv-muted")
         return
     if found.work is not None:
-        drawn = draw_work(found.work, found.graph, addresses)
+        drawn = draw_work(found.work, found.graph, found.ranks, addresses)
         yield from _part("Work by layer", *_graph_choice(found, addresses), drawn)
     if found.waits is not None:
-        yield from _part("Waits by collective", draw_waits(found.waits, found.graph, addresses))
+        drawn = draw_waits(found.waits, found.graph, found.ranks, addresses)
+        yield from _part("Waits by collective", drawn)
     if len(found.excess) > 1:
         yield from _part("Ranks by their own work", _distribution(found))
     if found.slow:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from dash.development.base_component import Component
 
 from gviz.app.components import COLOURS, Addresses, plot
-from gviz.fleet import FleetGraph, HeatMap
+from gviz.fleet import FleetGraph, FleetRank, HeatMap, SampledRank
+from gviz.text import with_unit
 
 #: Pixels of a row, least and most of all rows, and of what is above and below them.
 _ROW, _LEAST, _MOST, _AROUND = 14, 120, 560, 96
@@ -20,11 +22,13 @@ _BEYOND = 0.5
 _LEAST_SHARE, _LEAST_WAIT_NS = 0.05, 1_000.0
 
 
-def draw_work(found: HeatMap, graph: FleetGraph, addresses: Addresses) -> Component:
+def draw_work(
+    found: HeatMap, graph: FleetGraph, ranks: Sequence[SampledRank], addresses: Addresses
+) -> Component:
     """Return the map of work by rank and layer: blue is faster than the middle rank, red slower."""
     end = 100 * max(_end(np.abs(found.values)), _LEAST_SHARE)
     return _draw(
-        "fleet-work", found, graph, addresses,
+        "fleet-work", found, graph, ranks, addresses,
         values=100 * found.values,
         label="Map of work by rank and layer: how much longer than on the middle rank. The tables "
         "below have the slow ranks",
@@ -36,11 +40,13 @@ def draw_work(found: HeatMap, graph: FleetGraph, addresses: Addresses) -> Compon
     )  # fmt: skip
 
 
-def draw_waits(found: HeatMap, graph: FleetGraph, addresses: Addresses) -> Component:
+def draw_waits(
+    found: HeatMap, graph: FleetGraph, ranks: Sequence[SampledRank], addresses: Addresses
+) -> Component:
     """Return the map of waits by rank and collective: who waits is blue, who is awaited pale."""
     end = max(_end(found.values), _LEAST_WAIT_NS) / 1e3
     return _draw(
-        "fleet-waits", found, graph, addresses,
+        "fleet-waits", found, graph, ranks, addresses,
         values=found.values / 1e3,
         label="Map of waits by rank and collective: how long each waits for the last one. The "
         "table below has the ranks that others wait for",
@@ -56,6 +62,7 @@ def _draw(
     name: str,
     found: HeatMap,
     graph: FleetGraph,
+    ranks: Sequence[SampledRank],
     addresses: Addresses,
     *,
     values: Any,
@@ -72,9 +79,13 @@ def _draw(
         "z": [[None if np.isnan(x) else round(x, 3) for x in row] for row in values.tolist()],
         "x": list(range(len(found.columns))),
         "y": list(range(len(found.rows))),
-        "customdata": [[f"{rank}.{run}" for rank, run in row] for row in found.rank],
-        "text": [[f"rank {row}, {column}" for column in found.columns] for row in found.rows],
-        "hovertemplate": f"%{{text}}: {hover}<extra></extra>",
+        "customdata": _by_cell(found, [f"{x.rank.recording_id}.{x.rank.run_id}" for x in ranks]),
+        "text": [
+            [f"{rank}, {column}" for rank, column in zip(row, found.columns, strict=True)]
+            for row in _by_cell(found, [_name(one.rank) for one in ranks])
+        ],
+        "hovertext": _by_cell(found, [_state(one) for one in ranks]),
+        "hovertemplate": f"%{{text}}: {hover}<br>%{{hovertext}}<extra></extra>",
         "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0},
         **colours,
     }
@@ -95,12 +106,36 @@ def _draw(
     )
 
 
+def _by_cell(found: HeatMap, of_rank: Sequence[str]) -> list[list[str]]:
+    """Return of each cell what is said of its rank."""
+    return [[of_rank[at] for at in row] for row in found.rank.tolist()]
+
+
+def _name(rank: FleetRank) -> str:
+    return f"rank {rank.name}" + (f" on {_plain(rank.host)}" if rank.host else "")
+
+
+def _state(one: SampledRank) -> str:
+    """Return the state of a rank's GPU in words."""
+    sampled = ((one.sm_clock_mhz, "MHz"), (one.temperature_celsius, "°C"))
+    known = [with_unit(value, unit) for value, unit in sampled if value is not None]
+    if not known:
+        return "its GPU's clock was not sampled"
+    lowered = f"; clock lowered by {_plain(one.slowed_by)}" if one.slowed_by else ""
+    return f"its GPU while busy: {', '.join(known)}{lowered}"
+
+
+def _plain(text: str) -> str:
+    """Return a text in which plotly.js sees no elements."""
+    return text.replace("<", "‹")
+
+
 def _ticks(names: tuple[str, ...], most: int) -> dict[str, Any]:
     """Return the names of some rows or columns, evenly among all."""
     step = -(-len(names) // most)
     return {
         "tickvals": list(range(0, len(names), step)),
-        "ticktext": [name.replace("<", "‹") for name in names[::step]],
+        "ticktext": [_plain(name) for name in names[::step]],
         "automargin": True,
         "showgrid": False,
         "zeroline": False,

@@ -5,6 +5,7 @@ from gviz.fleet.answers.heat_map import HeatMap as HeatMap
 from gviz.fleet.answers.overview import FleetGraph as FleetGraph
 from gviz.fleet.answers.overview import FleetOverview as FleetOverview
 from gviz.fleet.answers.overview import RankPlace as RankPlace
+from gviz.fleet.answers.overview import SampledRank as SampledRank
 from gviz.fleet.answers.overview import WorkSeries as WorkSeries
 from gviz.fleet.answers.overview import find_rank as find_rank
 from gviz.fleet.answers.overview import read_overview as read_overview

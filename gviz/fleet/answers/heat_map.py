@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from gviz.fleet.answers.results import FleetRank
 from gviz.stats import FloatArray, IntArray
 
 #: Rows and columns of a map, at most: more are no wider than a pixel or two.
@@ -26,17 +25,17 @@ class HeatMap:
     values
         float64 (row, column): the largest in that part; NaN: nothing is known.
     rank
-        Of each part the rank that has it: its recording and run.
+        int64 (row, column): place of the rank that has it, among all.
     """
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     values: FloatArray
-    rank: tuple[tuple[tuple[int, int], ...], ...]
+    rank: IntArray
 
 
 def draw_map(
-    ranks: Sequence[FleetRank],
+    ranks: Sequence[str],
     columns: Sequence[str],
     values: FloatArray,
     most: tuple[int, int] = (MOST_ROWS, MOST_COLUMNS),
@@ -46,7 +45,7 @@ def draw_map(
     Parameters
     ----------
     ranks
-        In order.
+        Names of ranks, in order.
     columns
         Names of layers, in order.
     values
@@ -69,18 +68,11 @@ def draw_map(
             if largest[at] > -np.inf:
                 found[row, column] = largest[at]
     return HeatMap(
-        rows=tuple(_range(ranks[a].name, ranks[b - 1].name) for a, b in parts),
+        rows=tuple(_range(ranks[a], ranks[b - 1]) for a, b in parts),
         columns=tuple(_range(columns[a], columns[b - 1]) for a, b in across),
         values=found,
-        rank=_ranks_at(ranks, places),
+        rank=places,
     )
-
-
-def _ranks_at(
-    ranks: Sequence[FleetRank], places: IntArray
-) -> tuple[tuple[tuple[int, int], ...], ...]:
-    keys = [(one.recording_id, one.run_id) for one in ranks]
-    return tuple(tuple(keys[at] for at in row) for row in places.tolist())
 
 
 def _parts(count: int, most: int) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,26 @@ class FleetGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class SampledRank:
+    """A rank and the state of its GPU.
+
+    Attributes
+    ----------
+    rank
+        Which.
+    sm_clock_mhz, temperature_celsius
+        The clock while busy, the median, and the highest temperature; None: not sampled.
+    slowed_by
+        Why the clock was lowered; empty: no reason was seen.
+    """
+
+    rank: FleetRank
+    sm_clock_mhz: float | None
+    temperature_celsius: float | None
+    slowed_by: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkSeries:
     """The work of a slow rank over time: launches, and how much longer than usual each takes."""
 
@@ -60,6 +81,8 @@ class FleetOverview:
         Those with node times, that of most ranks first.
     graph
         The one that the rest is about; None: there is none.
+    ranks
+        Those with node times of it, as maps count them.
     work
         By rank and layer: how much longer than on the middle rank, as a share. None: no graph.
     waits
@@ -74,6 +97,7 @@ class FleetOverview:
     report: FleetReport
     graphs: tuple[FleetGraph, ...]
     graph: FleetGraph | None
+    ranks: tuple[SampledRank, ...]
     work: HeatMap | None
     waits: HeatMap | None
     excess: FloatArray
@@ -105,7 +129,7 @@ def read_overview(url: str, place: int = 0) -> FleetOverview:
         report = report_of(connection, manifest)
         graphs = tuple(FleetGraph(*row) for row in connection.execute(_GRAPHS).fetchall())
         if not graphs:
-            return FleetOverview(report, (), None, None, None, np.zeros(0), ())
+            return FleetOverview(report, (), None, (), None, None, np.zeros(0), ())
         if place >= len(graphs):
             raise RecordingError(f"{url} has {len(graphs)} graphs with node times, none more")
         graph = graphs[place]
@@ -114,6 +138,7 @@ def read_overview(url: str, place: int = 0) -> FleetOverview:
             report=report,
             graphs=graphs,
             graph=graph,
+            ranks=ranks,
             work=_read_map(connection, _WORK_BY_LAYER, graph, ranks),
             waits=_read_map(connection, _WAITS_BY_COLLECTIVE, graph, ranks),
             excess=_read_excess(connection, graph),
@@ -142,24 +167,25 @@ def find_rank(url: str, recording_id: int, run_id: int, graph: tuple[int, int] |
     return RankPlace(*found)
 
 
-def _read_ranks(connection: Any, graph: FleetGraph) -> list[FleetRank]:
+def _read_ranks(connection: Any, graph: FleetGraph) -> tuple[SampledRank, ...]:
     rows = connection.execute(_RANKS_OF_GRAPH, [graph.graph_key, graph.nth]).fetchall()
-    return [FleetRank(*row) for row in rows]
+    return tuple(SampledRank(FleetRank(*rank), *gpu) for *rank, gpu in rows)
 
 
 def _read_map(
-    connection: Any, sql: str, graph: FleetGraph, ranks: list[FleetRank]
+    connection: Any, sql: str, graph: FleetGraph, ranks: Sequence[SampledRank]
 ) -> HeatMap | None:
     found = connection.execute(sql, {"key": graph.graph_key, "nth": graph.nth}).fetchnumpy()
     if not len(found["value"]):
         return None
-    place = {(one.recording_id, one.run_id): at for at, one in enumerate(ranks)}
+    place = {(one.rank.recording_id, one.rank.run_id): at for at, one in enumerate(ranks)}
     keys = zip(found["recording_id"].tolist(), found["run_id"].tolist(), strict=True)
     row = np.array([place[key] for key in keys])
     columns, first, column = np.unique(found["place"], return_index=True, return_inverse=True)
     values = np.full((len(ranks), len(columns)), np.nan)
     values[row, column] = np.ma.filled(found["value"].astype(float), np.nan)
-    return draw_map(ranks, [str(name) for name in found["name"][first]], values)
+    names = [str(name) for name in found["name"][first]]
+    return draw_map([one.rank.name for one in ranks], names, values)
 
 
 def _read_excess(connection: Any, graph: FleetGraph) -> FloatArray:
@@ -186,7 +212,8 @@ _GRAPHS = """
     GROUP BY graph_key, nth, name ORDER BY rank_count DESC, sum(total_ns) DESC, graph_key, nth
 """
 _RANKS_OF_GRAPH = """
-    SELECT recording_id, run_id, rank, host, gpus, url
+    SELECT recording_id, run_id, rank, host, gpus, url,
+        (sm_clock_mhz, temperature_celsius, coalesce(slowed_by, ''))
     FROM ranks SEMI JOIN (SELECT * FROM layer_times WHERE graph_key = ? AND nth = ?)
         USING (recording_id, run_id)
     ORDER BY rank, recording_id, run_id

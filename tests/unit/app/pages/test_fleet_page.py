@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ pytestmark = [needs_fleet, pytest.mark.thorough]
 
 ADDRESSES = Addresses("/")
 LOCAL = {"Host": "localhost", "Origin": "http://localhost"}
-TRUTH = Truth(ranks=8, seed=3, slow={5: (2, 2.0)}, divergent=frozenset({1}))
+TRUTH = Truth(
+    ranks=8, seed=3, slow={5: (2, 2.0)}, divergent=frozenset({1}), throttled=frozenset({6})
+)
 
 
 class Patient(Overviews):
@@ -103,16 +106,30 @@ def test_maps_have_the_slow_rank_in_its_layer(library: Library) -> None:
     slowest = max((z, row, column) for row, line in enumerate(work["z"])
                   for column, z in enumerate(line))  # fmt: skip
     assert slowest[0] == pytest.approx(100, abs=10)
-    assert work["text"][slowest[1]][slowest[2]] == "rank 5, layer 2"
+    assert work["text"][slowest[1]][slowest[2]] == "rank 5 on node0000, layer 2"
     waiting = [line[2] for line in waits["z"]]
     assert waiting.index(min(waiting)) == slowest[1]
     assert min(waiting) < 0.5 < 5 < max(waiting)
 
 
+def test_a_cell_of_a_map_says_the_clock_and_temperature_of_its_gpu(library: Library) -> None:
+    for name in ("fleet-work", "fleet-waits"):
+        (drawn,) = traces(charts(body(library))[name])
+        assert "%{hovertext}" in drawn["hovertemplate"]
+        states = dict(
+            zip([0, 2, 3, 4, 5, 6, 7], (row[0] for row in drawn["hovertext"]), strict=True)
+        )
+        lowered = {rank for rank, state in states.items() if "clock lowered by" in state}
+        assert lowered == {6}
+        assert all(
+            re.search(r"busy: 1,?\d{3} MHz, [5-9]\d\S* °C", state) for state in states.values()
+        )
+
+
 def test_another_graph_is_chosen_in_the_address(library: Library) -> None:
     assert "/fleet?graph=1" in links(body(library))
     (work,) = traces(charts(body(library, 1))["fleet-work"])
-    assert work["text"][0][0] == "rank 1, layer 0"
+    assert work["text"][0][0] == "rank 1 on node0000, layer 0"
     assert "There is no overview" in texts(body(library, 2))
 
 
