@@ -113,12 +113,16 @@ def _within_deadline(path: Path, look: Callable[[], object]) -> None:
 
 
 def _give_up(path: Path) -> None:
-    failure = f"the management library did not answer within {_DEADLINE_S:g} s"
-    line = json.dumps({"time_ns": time.time_ns(), "failure": failure}) + "\n"
     # A file of its own: the other one may be held by the call that does not return.
+    write_failure(path, f"the management library did not answer within {_DEADLINE_S:g} s")
+    os._exit(1)
+
+
+def write_failure(path: Path, failure: str) -> None:
+    """Say in a spool's file why no GPU is sampled from now on."""
+    line = json.dumps({"time_ns": time.time_ns(), "failure": failure}) + "\n"
     with path.open("a", encoding="ascii") as out:
         out.write(line)
-    os._exit(1)
 
 
 def main() -> int:

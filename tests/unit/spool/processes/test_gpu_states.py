@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from fake.build import Fakes
 
+from gviz.spool.processes import gpu_sampler
 from gviz.spool.processes.gpu_sampler import GpuSampler
 from gviz.spool.records import GPU_STATES, DeviceRecord
 from gviz.spool.streams import Contents
@@ -92,14 +94,12 @@ def test_the_sampler_begins_with_the_first_gpu_and_ends_at_once(
 ) -> None:
     for name in ("LD_LIBRARY_PATH", "GVIZ_CUPTI"):
         monkeypatch.setenv(name, fakes.environment()[name])
-    contents = Contents()
     path = tmp_path / GPU_STATES
     with GpuSampler(tmp_path) as sampler:
-        sampler.watch(contents)
+        sampler.watch(Contents())
         assert sampler._process is None
-        contents.devices.append(DeviceRecord(0, 9, 0, 132, 2048, 1, GPU.encode().ljust(32, b"\0")))
-        sampler.watch(contents)
-        sampler.watch(contents)
+        sampler.watch(_contents())
+        sampler.watch(_contents())
         until = time.monotonic() + 30
         while not (path.exists() and path.stat().st_size) and time.monotonic() < until:
             time.sleep(0.005)
@@ -107,3 +107,38 @@ def test_the_sampler_begins_with_the_first_gpu_and_ends_at_once(
     assert process is not None
     assert process.returncode is not None
     assert {json.loads(line)["gpu"] for line in path.read_text().splitlines()} == {GPU}
+
+
+def _contents() -> Contents:
+    contents = Contents()
+    contents.devices.append(DeviceRecord(0, 9, 0, 132, 2048, 1, GPU.encode().ljust(32, b"\0")))
+    return contents
+
+
+def test_why_the_sampler_does_not_begin_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    with GpuSampler(tmp_path) as sampler:
+        sampler.watch(_contents())
+        sampler.watch(_contents())
+    (line,) = (tmp_path / GPU_STATES).read_text().splitlines()
+    assert "(Resource temporarily unavailable)" in json.loads(line)["failure"]
+
+
+def test_a_sampler_that_ends_without_a_word_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = [sys.executable, "-I", "-S", "-c", "raise SystemExit(3)"]
+    monkeypatch.setattr(gpu_sampler, "own_command", lambda *_: ends)
+    with GpuSampler(tmp_path) as sampler:
+        sampler.watch(_contents())
+        assert sampler._process is not None
+        sampler._process.wait(30)
+        sampler.watch(_contents())
+        sampler.watch(_contents())
+    (line,) = (tmp_path / GPU_STATES).read_text().splitlines()
+    assert "ended with code 3" in json.loads(line)["failure"]
