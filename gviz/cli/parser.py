@@ -10,10 +10,14 @@ from typing import Any, NoReturn
 from gviz.text import likely_meant
 
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: (--[\w-]+)")
+_UNKNOWN_VALUE = re.compile(r"(?s).*: invalid choice: '(.*)' \(choose from (.*)\)")
+_NO_NUMBER = re.compile(r"invalid (int|float) value: (.*)")
+#: Names of types, as argparse says them, in words.
+_NUMBERS = {"int": "whole number", "float": "number"}
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that suggests the option whose name is nearest to one that it does not know.
+    """A parser that suggests the option, command or value nearest to one that it does not know.
 
     It can leave the defaults of options to its caller, so that what a configuration sets stands
     between them and what was given.
@@ -21,8 +25,13 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit with 2."""
-        unknown = _UNKNOWN_OPTION.match(message)
-        super().error(message + (likely_meant(unknown[1], self._options()) if unknown else ""))
+        message = _NO_NUMBER.sub(lambda found: f"{found[2]} is no {_NUMBERS[found[1]]}", message)
+        meant = ""
+        if unknown := _UNKNOWN_OPTION.match(message):
+            meant = likely_meant(unknown[1], self._options())
+        elif unknown := _UNKNOWN_VALUE.match(message):
+            meant = likely_meant(unknown[1], re.findall(r"[^\s,']+", unknown[2]))
+        super().error(message + meant)
 
     def command(self, name: str) -> CommandParser:
         """Return the parser of a command."""

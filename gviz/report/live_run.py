@@ -93,8 +93,7 @@ def _paused(run: RunSummary) -> Iterator[Block]:
 
 
 def _row(graph: GraphSummary, rate: float | None) -> list[Content]:
-    side = next((one for one in graph.launches if one.side == "graph"), None)
-    length = None if side is None else side.length.median_ns
+    length = _length_ns(graph)
     busy = None if rate is None or length is None else min(1.0, rate * length / 1e9)
     return [
         f"{graph.graph_id} {graph.title}",
@@ -102,20 +101,48 @@ def _row(graph: GraphSummary, rate: float | None) -> list[Content]:
         number(_launches(graph), "measured"),
         average(rate),
         ns(length, "measured"),
-        ns(_host(side), "measured"),
+        ns(_host_ns(graph), "measured"),
         share(busy),
     ]
 
 
-def _host(side: LaunchSummary | None) -> float | None:
+def _host_ns(graph: GraphSummary) -> float | None:
+    side = _graph_side(graph)
     return None if side is None else side.host_median_ns
 
 
 def _eager(run: RunSummary) -> Iterator[Block]:
+    """Yield the share of the GPU's time that was outside graphs."""
     stream = run.stream_operations
     if stream is None:
         return
-    inside = sum(graph.node_time_ns or 0 for graph in run.graphs)
+    if run.windows.count:  # both sides were recorded in them, and nothing else was
+        inside: float = sum(graph.node_time_ns or 0 for graph in run.graphs)
+        of = " of the node time in CUPTI's windows"
+    else:
+        launched = [(_launches(graph), _length_ns(graph)) for graph in run.graphs]
+        if any(count and length is None for count, length in launched):
+            return
+        inside = sum(count * (length or 0.0) for count, length in launched)
+        of = " of the GPU's time so far"
     whole = stream.total_ns + inside
     if whole:
-        yield say("Outside graphs: ", share(stream.total_ns / whole), " of the node time recorded.")
+        at_least = "at least " if _is_cut(run) else ""
+        operations = counted(stream.count, "operation")
+        yield say(f"Outside graphs: {at_least}", share(stream.total_ns / whole),
+                  f"{of}, in {operations}.")  # fmt: skip
+
+
+def _is_cut(run: RunSummary) -> bool:
+    """Return whether more ran outside graphs than is recorded."""
+    return any(m.name == "stream_operations_left_out" for m in run.measurements)
+
+
+def _length_ns(graph: GraphSummary) -> float | None:
+    """Return the median length of a launch; None: not measured."""
+    side = _graph_side(graph)
+    return None if side is None else side.length.median_ns
+
+
+def _graph_side(graph: GraphSummary) -> LaunchSummary | None:
+    return next((one for one in graph.launches if one.side == "graph"), None)

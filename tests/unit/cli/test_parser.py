@@ -1,4 +1,4 @@
-"""Options whose value may be left out."""
+"""Options whose value may be left out, and errors that name what was probably meant."""
 
 from __future__ import annotations
 
@@ -26,3 +26,29 @@ def test_value_that_is_left_out_takes_no_argument(
     parser.add_argument("arguments", nargs="...")
     parsed = parser.parse_args(arguments)
     assert (parsed.black_box, parsed.program, parsed.arguments) == (value, "prog", rest)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "end"),
+    [
+        (["--colector"], "; did you mean --collector?"),
+        (["--collector", "cupty"], "; did you mean cupti?"),
+        (["--collector", "z"], "(choose from 'events', 'cupti')"),
+        (["bild"], "; did you mean build?"),
+        (["build", "--workers", "many"], "argument --workers: 'many' is no whole number"),
+        (["build", "--seconds", "soon"], "argument --seconds: 'soon' is no number"),
+    ],
+)
+def test_wrong_word_is_answered_in_plain_words(
+    arguments: list[str], end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = CommandParser()
+    parser.add_argument("--collector", choices=["events", "cupti"])
+    build = parser.add_subparsers(metavar="COMMAND").add_parser("build")
+    build.add_argument("--workers", type=int)
+    build.add_argument("--seconds", type=float)
+    with pytest.raises(SystemExit):
+        parser.parse_args(arguments)
+    said = capsys.readouterr().err.rstrip()
+    # Later versions of Python leave the quotes out of the list.
+    assert said.replace("'", "").endswith(end.replace("'", ""))

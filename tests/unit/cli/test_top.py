@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,9 +16,20 @@ from typing import IO
 import pytest
 from live_spool import NODES, LiveProgram
 
+from gviz.cli import command_line as cli
+from gviz.cli.commands.record import top as command
 from gviz.recording import Recording, rows
-from gviz.report import launch_counts, live_document, render_text, summarize
+from gviz.report import (
+    RecordingSummary,
+    launch_counts,
+    live_document,
+    render_text,
+    summarize,
+)
+from gviz.report.summary import StreamSummary, WindowSummary
+from gviz.spool.processes.snapshot import Answer
 from gviz.system import own_command, own_environment
+from gviz.text import percent
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -110,6 +123,95 @@ def test_paused_program_is_said_to_be(
     text = render_text(live_document(replace(found, runs=(run,)), {}, "x"), 100)
     assert sentence in text
     assert bool(sentence) == ("paused" in text)
+
+
+def _with_eager(found: RecordingSummary, *, windows: int, left_out: int) -> RecordingSummary:
+    """Return a summary whose operations outside graphs took 300 µs."""
+    (run,) = found.runs
+    left = rows.Measurement(
+        run_id=1, name="stream_operations_left_out", value=left_out, unit="records", method="rule"
+    )
+    run = replace(
+        run, stream_operations=StreamSummary(3, 0, 300_000, {"KERNEL": 3}),
+        windows=WindowSummary(windows, 0, {}), measurements=(left,) if left_out else (),
+    )  # fmt: skip
+    return replace(found, runs=(run,))
+
+
+@pytest.mark.parametrize(
+    ("windows", "left_out", "words"),
+    [
+        (0, 0, "{plain} of the GPU's time so far, in 3 operations."),
+        (0, 7, "at least {plain} of the GPU's time so far, in 3 operations."),
+        (2, 0, "{in_windows} of the node time in CUPTI's windows, in 3 operations."),
+    ],
+)
+def test_share_outside_graphs_is_of_all_launches(
+    small_recording: Path, windows: int, left_out: int, words: str
+) -> None:
+    with Recording(small_recording) as recording:
+        found = _with_eager(summarize(recording), windows=windows, left_out=left_out)
+    (graph,) = found.runs[0].graphs
+    (side,) = [one for one in graph.launches if one.side == "graph"]
+    launched = sum(one.launch_count for one in graph.execs) * (side.length.median_ns or 0)
+    assert graph.node_time_ns
+    assert graph.node_time_ns != launched
+    shares = {
+        "plain": percent(300_000 / (300_000 + launched)),
+        "in_windows": percent(300_000 / (300_000 + graph.node_time_ns)),
+    }
+    text = " ".join(render_text(live_document(found, {}, "x"), 100).split())
+    assert f"Outside graphs: {words.format(**shares)}" in text.replace(" [derived]", "")
+
+
+def test_share_outside_graphs_is_not_said_where_launches_have_no_times(
+    small_recording: Path,
+) -> None:
+    with Recording(small_recording) as recording:
+        found = _with_eager(summarize(recording), windows=0, left_out=0)
+    (run,) = found.runs
+    untimed = tuple(replace(graph, launches=()) for graph in run.graphs)
+    found = replace(found, runs=(replace(run, graphs=untimed),))
+    assert "Outside graphs" not in render_text(live_document(found, {}, "x"), 100)
+
+
+class _EndedAfterALook:
+    """A reader of a spool that is gone at the second look."""
+
+    recording: Path
+
+    def __init__(self, spool: Path, output: Path) -> None:
+        self._output = output
+        self._answers = [Answer(written=True), Answer(is_over=True, failure="gone")]
+
+    def request(self) -> Answer:
+        """Return the next answer."""
+        shutil.copy(self.recording, self._output)
+        return self._answers.pop(0)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def test_program_that_ended_between_two_looks_is_given_no_rates(
+    small_recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    LiveProgram(tmp_path / "live.gviz")
+    monkeypatch.setattr(_EndedAfterALook, "recording", small_recording, raising=False)
+    monkeypatch.setattr(command, "SnapshotProcess", _EndedAfterALook)
+    assert cli.main(["top", "--once", "--every", "0", str(tmp_path / "live.gviz")]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "gviz: live.gviz is recorded no more; 'gviz info' says what is in it\n"
+
+
+def test_json_names_the_recording_and_no_snapshot(gviz: Gviz, tmp_path: Path) -> None:
+    program = LiveProgram(tmp_path / "live.gviz")
+    program.instantiate()
+    program.launch(5)
+    done = gviz("top", tmp_path / "live.gviz", "--once", "--json", "--every", "0.1")
+    assert json.loads(done.stdout)["summary"]["path"] == str(program.spool)
 
 
 def test_nothing_that_is_recorded_is_a_sentence(

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -142,6 +142,7 @@ class _Looks:
 
     def __init__(self, spool: Path) -> None:
         self.is_over = False
+        self._spool = spool
         self._last: RecordingSummary | None = None
         # A snapshot may be under way when this one ends.
         self._folder = tempfile.TemporaryDirectory(prefix="gviz-top-", ignore_cleanup_errors=True)
@@ -156,7 +157,7 @@ class _Looks:
         self._folder.cleanup()
 
     def take(self) -> _Look | None:
-        """Return what is recorded now; None: nothing yet.
+        """Return what is recorded now; None: nothing so far, or nothing more.
 
         Raises
         ------
@@ -170,7 +171,10 @@ class _Looks:
             raise SpoolError(f"the program cannot be looked at: {answer.failure}")
         if answer.written:
             with Recording(self._output) as recording:
-                self._last = summarize(recording, slowest=0)
+                found = summarize(recording, slowest=0)
+            self._last = replace(found, path=str(self._spool))
+        elif self.is_over:  # the program ended: as if it launched nothing since the look before
+            return None
         return None if self._last is None else _Look(self._last, now)
 
 
