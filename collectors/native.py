@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gviz.errors import REINSTALL, CollectorError
 
@@ -16,6 +17,9 @@ POLICY_FIRST, POLICY_EVERY, POLICY_ALL, POLICY_PERIOD = range(4)
 MOST_PAIRS = 40
 #: The taker installed last, and those that a thread would not leave: C holds no reference.
 _takers: list[object] = []
+#: Listers of blocks, all of them: a thread may still be in one, and C holds no reference.
+_listers: list[object] = []
+_LIST_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64)
 _DECIDE_CALLBACK = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_char_p
 )
@@ -183,6 +187,8 @@ def _library() -> ctypes.CDLL:
     library.gviz_set_stack_taker.argtypes = [ctypes.c_void_p]
     library.gviz_set_graph_pattern.argtypes = [ctypes.c_char_p]
     library.gviz_set_graph_pattern.restype = None
+    library.gviz_set_block_lister.argtypes = [ctypes.c_void_p]
+    library.gviz_set_block_lister.restype = None
     library.gviz_set_range.argtypes = [ctypes.c_char_p]
     library.gviz_set_range.restype = None
     library.gviz_set_decide_callback.argtypes = [ctypes.c_void_p]
@@ -422,6 +428,36 @@ def set_graph_choice(
     callback = _DECIDE_CALLBACK(decide)
     library.gviz_set_decide_callback(ctypes.cast(callback, ctypes.c_void_p))
     return callback
+
+
+def set_block_lister(list_blocks: Callable[[int], list[tuple[int, int]]] | None) -> None:
+    """Install who lists the blocks of a device that allocators handed out, or None: nobody.
+
+    Parameters
+    ----------
+    list_blocks
+        Called with a device on a thread of gviz's own; returns addresses and bytes. What it raises
+        means that they are not known.
+    """
+    library = _library()
+    if list_blocks is None:
+        library.gviz_set_block_lister(None)
+        return
+
+    def fill(device: int, places: Any, room: int) -> int:
+        try:
+            blocks = list_blocks(device)
+        except Exception:  # of a framework that differs, or that is just being imported
+            return -1
+        if len(blocks) > room:
+            return -1
+        flat = [number for block in blocks for number in block]
+        ctypes.memmove(places, (ctypes.c_uint64 * len(flat))(*flat), 8 * len(flat))
+        return len(blocks)
+
+    callback = _LIST_CALLBACK(fill)
+    _listers.append(callback)
+    library.gviz_set_block_lister(ctypes.cast(callback, ctypes.c_void_p))
 
 
 def set_range(name: str | None) -> None:

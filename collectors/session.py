@@ -12,6 +12,7 @@ from gviz.collectors import metadata, native
 from gviz.collectors.hooks import (
     CompiledGraphHook,
     EndingHooks,
+    HandedOutHook,
     KernelSignatureHook,
     NvtxHooks,
     RecordFunctionHook,
@@ -59,6 +60,7 @@ class Session:
         self._record_function = RecordFunctionHook()
         self._compiled_graphs = CompiledGraphHook()
         self._signatures = KernelSignatureHook()
+        self._handed_out = HandedOutHook()
         self._endings = EndingHooks(None if job is None else job.spool)
         self._others = OtherProfilers(self.leave_cupti, self.return_to_cupti)
         self._left_to: str | None = None
@@ -113,6 +115,8 @@ class Session:
         self._record_function.install()
         self._compiled_graphs.install()
         self._signatures.install()
+        if self.options.reads_values:
+            self._handed_out.install()
         self._endings.install()
         self._others.install()
         # Before the driver starts nobody knows yet whether CUPTI can be had.
@@ -176,6 +180,7 @@ class Session:
         self._stacks.remove()
         self._choice.remove()
         self._endings.remove()
+        self._handed_out.remove()
         self._signatures.remove()
         self._compiled_graphs.remove()
         self._record_function.remove()

@@ -391,7 +391,7 @@ def test_contents_above_their_limit_are_left_out_and_said(fake: Backend, tmp_pat
         kept = [state.contents is not None for state in states_of(recording, 0)]
         notes = [note.text for note in recording.fetch_notes(1)]
     assert (kept[0], kept[-1]) == (True, False)
-    assert any(note.startswith("the contents of 1 ranges of memory are not kept") for note in notes)
+    assert any(note.startswith("the contents of 1 range of memory are not kept") for note in notes)
 
 
 def test_dump_alone_reads_its_nodes_and_replaces_what_was_kept(
@@ -410,3 +410,66 @@ def test_dump_alone_reads_its_nodes_and_replaces_what_was_kept(
     with Recording(tmp_path / "x.gviz") as recording:
         assert {value.node_id for value in values_of(recording)} == {3}
         assert all(state.contents for state in states_of(recording, 3))
+
+
+#: PyTorch's bookkeeping, as torch.cuda.memory_snapshot tells it: piece 0 and half of piece 1 are a
+#: block, the rest of piece 1 is free, pieces 2 to 7 are a block, 8 is one, and all behind it.
+ALLOCATOR = """
+import sys, types
+class Cuda:
+    asked_on = []
+    is_initialized = staticmethod(lambda: True)
+    memory_stats = staticmethod(lambda device: {"active.all.current": BLOCKS})
+    @classmethod
+    def memory_snapshot(cls):
+        import threading, time
+        cls.asked_on.append(threading.get_ident() != threading.main_thread().ident)
+        time.sleep(SECONDS)
+        sizes = [(96, 90), (32, 0), (384, 384), (64, 60), (448, 448)]
+        states = ["inactive", "active_allocated"]
+        blocks = [dict(size=a, requested_size=b, state=states[b > 0]) for a, b in sizes]
+        other = dict(device=1, address=memory, blocks=[dict(blocks[0], size=8, requested_size=8)])
+        return [other, dict(device=0, address=memory, blocks=blocks)]
+native = types.SimpleNamespace(_cuda_isHistoryEnabled=lambda: HISTORY)
+torch = types.ModuleType("torch")
+torch.cuda, torch._C = Cuda, native
+sys.modules["torch"] = torch
+graph = cuda.graph()
+add_ordered(graph, [("mix", 0, 2, 3, 1.0), ("mix", 1, 4, 8, 1.0)])
+launch_all(graph, 20)
+finish(Cuda.asked_on)
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_known", "is_asked"),
+    [
+        ({}, True, True),
+        ({"SECONDS": "0.5"}, False, True),  # more than the launch waits
+        ({"BLOCKS": "20_001"}, False, False),
+        ({"HISTORY": "True"}, False, False),
+    ],
+)
+def test_blocks_of_the_programs_allocator_end_what_nodes_are_given(
+    fake: Backend, tmp_path: Path, variables: dict[str, str], is_known: bool, is_asked: bool
+) -> None:
+    known = {"SECONDS": "0", "BLOCKS": "3", "HISTORY": "False"} | variables
+    named = "".join(f"{name} = {value}\n" for name, value in known.items())
+    (tmp_path / "s").mkdir()
+    text = MIXES + named + ALLOCATOR
+    done = run_script(fake, tmp_path / "s", text, "--values", "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["graphs"] == [True] * is_asked
+    with Recording(tmp_path / "s" / "x.gviz") as recording:
+        found = {
+            (value.node_id, value.position): (value.bytes, value.extent)
+            for value in values_of(recording)
+            if value.side == "before" and not value.start
+        }
+    piece = 4 * COUNT
+    next_one = (piece, "next")
+    if is_known:
+        ends = [(90 - piece, "block end"), (4 * piece, "block end"), (60, "block")]
+    else:
+        ends = [next_one, (4 * piece, "next"), (8 * piece, "allocation")]
+    assert [found[0, 0], found[1, 0], found[1, 1], found[1, 2]] == [next_one, *ends]

@@ -194,11 +194,13 @@ enum element_type {
     ELEMENT_FP8_E5M2 = 15,
 };
 
-/* End of memory that was probed; the numbers of gviz.model.Extent */
+/* End of memory that was probed; BLOCK is one of an allocator of the program's, as a whole */
 enum value_extent {
     VALUE_REPORTED = 1,
     VALUE_NEXT = 3,
     VALUE_ALLOCATION = 4,
+    VALUE_BLOCK = 5,
+    VALUE_BLOCK_END = 6,
 };
 
 /* Remark on a value, in bits */

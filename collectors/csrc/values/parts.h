@@ -14,6 +14,15 @@ void types_prepare(void);
  * tell. `sizes`: of the parameters, in bytes. */
 void types_of(const char *name, const size_t *sizes, size_t count, enum element_type *types);
 
+/* ---- handed_out.c: blocks of the program's own allocators ------------------------------------------ */
+
+struct handed_out {
+    CUdeviceptr address;
+    uint64_t bytes; /* that were asked for */
+};
+/* Those of a device in order of address, to be freed; NULL: there are none, or nobody tells in time. */
+struct handed_out *handed_out_list(CUdevice device, size_t *count);
+
 /* ---- plan.c: what is to be probed ------------------------------------------------------------------ */
 
 /* Parameters of a kernel that are looked at. */
@@ -33,6 +42,7 @@ struct buffer {
     bool told_elsewhere; /* the type is that of the same address at another node */
     CUdeviceptr at, end; /* what is probed of it */
     CUdeviceptr block_end;
+    CUdeviceptr handed_out; /* begin of the allocator's block that it lies in, 0: none is known */
     size_t reported;     /* bytes, 0: CUDA does not say how many */
 };
 /* Memory to be probed: from an address of a buffer to the next that any node is given. */
@@ -55,7 +65,7 @@ struct plan {
 };
 
 /* Of the nodes that the options name. Returns NULL, or why there is none; to be freed either way. */
-const char *plan_make(struct plan *plan, const struct level *level);
+const char *plan_make(struct plan *plan, const struct loan *loan);
 /* Of contents, so that each begins where an element of any type can. */
 static inline size_t content_room(const struct range *range) { return (range->bytes + 15) & ~(size_t)15; }
 void plan_free(struct plan *plan);

@@ -22,6 +22,8 @@ struct making {
     struct plan *plan;
     const struct block *blocks;
     size_t block_count;
+    const struct handed_out *handed_out;
+    size_t handed_out_count;
 };
 
 /* -- tables ------------------------------------------------------------------------------------------ */
@@ -74,6 +76,31 @@ static const struct block *block_of(const struct making *making, CUdeviceptr at)
     return inside ? &making->blocks[low] : NULL;
 }
 
+/* The last that begins at an address or before it, where it reaches over the address. */
+static const struct handed_out *handed_out_at(const struct making *making, CUdeviceptr at) {
+    size_t low = 0, high = making->handed_out_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (making->handed_out[middle].address <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct handed_out *last = low ? &making->handed_out[low - 1] : NULL;
+    return last && at - last->address < last->bytes ? last : NULL;
+}
+
+/* An allocator's block lies within an allocation of the driver's. */
+static void take_ends(struct buffer *buffer, const struct block *block, const struct handed_out *handed_out) {
+    buffer->end = block->address + block->bytes;
+    if (handed_out && handed_out->address >= block->address &&
+        handed_out->bytes <= buffer->end - handed_out->address) {
+        buffer->handed_out = handed_out->address;
+        buffer->end = handed_out->address + handed_out->bytes;
+    }
+    buffer->block_end = buffer->end;
+}
+
 /* Of a parameter an address is taken once, however often it stands there. */
 static bool is_given(const struct plan *plan, size_t first, uint32_t position, CUdeviceptr at) {
     for (size_t i = first; i < plan->buffer_count; i++)
@@ -88,7 +115,7 @@ static struct buffer *take_address(struct making *making, size_t first, uint32_t
     if (buffer) {
         buffer->position = position;
         buffer->at = at;
-        buffer->end = buffer->block_end = block->address + block->bytes;
+        take_ends(buffer, block, handed_out_at(making, at));
     }
     return buffer;
 }
@@ -295,6 +322,16 @@ static size_t above(const struct place *places, size_t count, CUdeviceptr at) {
     return low;
 }
 
+static enum value_extent extent_of(const struct buffer *buffer, CUdeviceptr from, CUdeviceptr to) {
+    if (buffer->reported)
+        return VALUE_REPORTED;
+    if (to != buffer->block_end)
+        return VALUE_NEXT;
+    if (!buffer->handed_out)
+        return VALUE_ALLOCATION;
+    return from == buffer->handed_out ? VALUE_BLOCK : VALUE_BLOCK_END;
+}
+
 static void cut(struct plan *plan, size_t at, const struct place *places, size_t count) {
     const struct buffer *buffer = &plan->buffers[at];
     CUdeviceptr from = buffer->at;
@@ -305,9 +342,7 @@ static void cut(struct plan *plan, size_t at, const struct place *places, size_t
         struct range *range = add_range(plan);
         if (!range)
             return;
-        *range = (struct range){at, from, to - from, buffer->reported          ? VALUE_REPORTED
-                                                     : to == buffer->block_end ? VALUE_ALLOCATION
-                                                                               : VALUE_NEXT};
+        *range = (struct range){at, from, to - from, extent_of(buffer, from, to)};
         from = to;
     }
 }
@@ -360,15 +395,18 @@ static void choose_contents(struct plan *plan, bool beyond) {
         }
 }
 
-const char *plan_make(struct plan *plan, const struct level *level) {
+const char *plan_make(struct plan *plan, const struct loan *loan) {
     size_t bytes, count = 0;
     struct making making = {.plan = plan};
     memset(plan, 0, sizeof *plan);
     struct block *blocks = blocks_list(&making.block_count, &bytes);
+    struct handed_out *handed_out = handed_out_list(loan->device, &making.handed_out_count);
     making.blocks = blocks;
+    making.handed_out = handed_out;
     if (blocks)
-        take_level(&making, level);
+        take_level(&making, loan->level);
     free(blocks);
+    free(handed_out);
     struct place *places = blocks && !plan->lost ? places_of(plan, &count) : NULL;
     if (places) {
         take_types(plan, places, count);

@@ -97,7 +97,7 @@ static const char *plan_and_prepare(struct probed *subject) {
     if (!bench_ready(&all.bench, subject->of.loan.context) || !load_probe())
         return "gviz's kernels could not be loaded on this GPU";
     const char *why = graph_obstacle(subject->of.loan.level);
-    why = why ? why : plan_make(&subject->plan, subject->of.loan.level);
+    why = why ? why : plan_make(&subject->plan, &subject->of.loan);
     return why ? why : prepare(subject, 0);
 }
 

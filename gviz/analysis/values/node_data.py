@@ -66,7 +66,9 @@ class NodeMemoryState:
     start: int = figure("measured", "where the memory begins, in bytes from that address")
     address: int = figure("measured", "where it lies")
     bytes: int = figure("measured", "its size")
-    extent: str = figure("stated", "why it ends there: reported, next or allocation")
+    extent: str = figure(
+        "stated", "why it ends there: reported, next, block, block end or allocation"
+    )
     is_at_most: bool = figure(
         "stated", "whether the buffer may end earlier: CUDA does not say how long it is"
     )

@@ -9,8 +9,8 @@ from gviz.cuda import ElementType
 from gviz.model.parameters import KernelParameter
 from gviz.recording import NodeValue
 
-#: The extent of memory of which CUDA says how much it is.
-_REPORTED = "reported"
+#: The extent of memory of which CUDA says how much it is, and the program's allocator.
+_REPORTED, _BLOCK = "reported", "block"
 
 
 class Direction(StrEnum):
@@ -109,7 +109,7 @@ class GivenMemory:
     @property
     def is_at_most(self) -> bool:
         """Return whether the node's buffer may end earlier: nobody states how long it is."""
-        return self.extent != _REPORTED
+        return self.extent not in (_REPORTED, _BLOCK)
 
     @property
     def is_changed(self) -> bool:

@@ -70,8 +70,9 @@ class NodeValue:
     address: int = column("the address in the argument")
     bytes: int = column("how much was read")
     extent: str = column(
-        "why it ends there: reported (by CUDA), next (an address that a node is given), allocation "
-        "(its end, or 32 MiB beyond the address)"
+        "why it ends there: reported (by CUDA), next (an address that a node is given), block (all "
+        "that the program's allocator handed out), block end (the end of that), allocation (its "
+        "end, or 32 MiB beyond the address)"
     )
     element: int = column("gviz.ElementType of its elements; 0: not known, no statistics")
     element_elsewhere: int = column(

@@ -62,11 +62,13 @@ class TrialResults(IntEnum):
 
 
 class ValueExtent(IntEnum):
-    """End of memory that was probed; the numbers of gviz.model.Extent."""
+    """End of memory that was probed; BLOCK is one of an allocator of the program's, as a whole."""
 
     REPORTED = 1
     NEXT = 3
     ALLOCATION = 4
+    BLOCK = 5
+    BLOCK_END = 6
 
 
 class ValueFlag(IntEnum):
