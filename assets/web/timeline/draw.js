@@ -2,181 +2,22 @@
  * One frame of the timeline: axis, heads, host calls, lanes, idle strip, the join of a selection.
  *
  * @typedef {{transform: TimeTransform, theme: Theme, colour: string, laid?: LaidColours|null}} TimeStyle
- * @typedef {[number, number, number, string]} Name  of an interval: from where to where, and its ink
  */
 import { GUTTER, toX } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
-import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
-import * as timelineSearch from "./search.js";
 /** @import { TimeTransform } from "../core/axis.js" */
 /** @import { Pen, Size, Theme } from "../core/canvas.js" */
 /** @import { LaidColours } from "../overlay/colours.js" */
+/** @import { SameTimes } from "./lanes/same_times.js" */
 /** @import { Row } from "./rows.js" */
 /** @import { TimelineScene } from "./scene.js" */
-/** @import { Side, SideFacts, SideSpans } from "./side.js" */
+/** @import { Side, SideFacts } from "./side.js" */
 
 /** Rows that no axis passes at their left. */
 const WITHOUT_AXIS = new Set(["head", "note", "eager"]);
 /** Shades of the busy strip. */
 const LEVELS = 16;
-/** @param {TimelineScene} scene @param {SideSpans} side @param {number} i @param {TimeStyle} style */
-function fillOf(scene, side, i, style) {
-  if (style.laid) return style.laid.paint(style.laid.laid.of(side.nodeId[i]), style.theme) ?? { fill: style.theme.untimed, ink: style.theme.ink };
-  if (scene.changes?.has(style.colour)) return scene.changes.paint(side.nodeId[i], style.colour, style.theme);
-  if (style.colour === "family" && side.family) {
-    return { fill: colour.ofFamily(side.family[i]), ink: style.theme.inkDark };
-  }
-  if (style.colour === "kind") {
-    return {
-      fill: colour.ofKind(scene.kindOf(side, i), style.theme.name),
-      ink: style.theme.inkDark,
-    };
-  }
-  const ramp = colour.ramp(style.theme.name);
-  const step = side.step[i];
-  const ink = ramp.darkText[step] ? style.theme.inkDark : style.theme.inkLight;
-  return { fill: ramp.css[step], ink };
-}
-
-/**
- * What paints spans: one value for all that have the same colour, as there may be a million.
- * @param {TimelineScene} scene @param {SideSpans} side @param {TimeStyle} style
- */
-function painterOf(scene, side, style) {
-  const isOwn = !!style.laid || !!scene.changes?.has(style.colour);
-  const alike = style.colour === "family" && side.family ? side.family : style.colour === "kind" ? side.type : side.step;
-  /** @type {{fill: string, ink: string}[]} */ const made = [];
-  return (/** @type {number} */ i) => (isOwn ? fillOf(scene, side, i, style) : (made[alike[i]] ??= fillOf(scene, side, i, style)));
-}
-
-/**
- * The words that a pen keeps with the shape of a span, where it does.
- * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {number} i
- */
-function name(ctx, scene, side, i) {
-  ctx.about?.(`${scene.wholeNameOf(side, i)} · ${format.duration(side.slowest[i])}`);
-}
-
-/** The colours of spans that share a pixel, as parts of its height. */
-class Mix {
-  constructor() {
-    /** @type {Map<string, number>} */ this.parts = new Map();
-  }
-
-  /** @param {string} fill @param {number} ns */
-  add(fill, ns) {
-    this.parts.set(fill, (this.parts.get(fill) ?? 0) + ns);
-  }
-
-  /** @param {string} fill */
-  only(fill) {
-    this.parts.clear();
-    this.parts.set(fill, 1);
-  }
-
-  /** Draw them, the largest part first, and begin anew. @param {Pen} ctx @param {{x: number, w: number}} at @param {Row} row */
-  draw(ctx, { x, w }, row) {
-    const parts = Array.from(this.parts).sort(([, a], [, b]) => b - a);
-    const whole = parts.reduce((sum, [, ns]) => sum + ns, 0);
-    let before = 0;
-    for (const [fill, ns] of parts) {
-      const part = whole > 0 ? ns / whole : 1 / parts.length;
-      ctx.fillStyle = fill;
-      ctx.fillRect(x, row.y + before * row.h, w, part * row.h);
-      before += part;
-    }
-    this.parts.clear();
-  }
-}
-
-/**
- * Bars of one lane; those that share a pixel become one: of what is coloured by time the slowest, else
- * each colour has its part of the height.
- * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {Row} row
- * @param {TimeStyle} style @param {Size} size @param {boolean} dim faded, names apart
- * @param {Set<number>|null} [only] spans of these nodes
- */
-export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
-  const { transform: t } = style;
-  const { items } = side.lanes[row.lane];
-  const right = size.width;
-  const rim = row.h > 9 ? 3 : 1.5;
-  /** @type {Name[]} */
-  const texts = [];
-  /** @type {{x: number, w: number, item: number}|null} */
-  let held = null;
-  const mix = new Mix();
-  const paint = painterOf(scene, side, style);
-  const flush = () => {
-    if (!held) return;
-    name(ctx, scene, side, held.item);
-    mix.draw(ctx, held, row);
-    held = null;
-  };
-  /** The colour of a span that shares a pixel: by time the slowest's, else a part of the pixel's. @param {number} i */
-  const hold = (i) => {
-    if (style.colour === "duration") mix.only(paint(/** @type {{item: number}} */ (held).item).fill);
-    else mix.add(paint(i).fill, side.duration[i]);
-  };
-  ctx.globalAlpha = dim ? 1 - canvas.VEIL : 1;
-  ctx.strokeStyle = style.theme.outline;
-  ctx.lineWidth = 0.75;
-  const leftNs = (0 - t.x) / t.k;
-  for (let n = timelineSearch.firstAfter(side, items, leftNs); n < items.length; n++) {
-    const i = items[n];
-    const x = toX(t, side.start[i]);
-    if (x > right) break;
-    if (only && !only.has(side.nodeId[i])) continue;
-    const w = side.duration[i] * t.k;
-    if (w < 2) {
-      const px = Math.floor(x);
-      if (held && px <= held.x + held.w - 1) {
-        if (side.step[i] > side.step[held.item]) held.item = i;
-        held.w = Math.max(held.w, Math.ceil(x + w) - held.x);
-        hold(i);
-        if (held.w > 3) flush();
-      } else {
-        flush();
-        held = { x: px, w: Math.max(1, Math.ceil(w)), item: i };
-        hold(i);
-      }
-      continue;
-    }
-    flush();
-    const { fill, ink } = paint(i);
-    ctx.fillStyle = fill;
-    name(ctx, scene, side, i);
-    if (w > 6) {
-      ctx.beginPath();
-      canvas.roundRect(ctx, x, row.y, w - 0.75, row.h, Math.min(rim, w / 5));
-      ctx.fill();
-      if (row.h > 9) ctx.stroke();
-    } else ctx.fillRect(x, row.y, w - (w > 3 ? 0.75 : 0), row.h);
-    if (w > 30 && row.h >= 11) texts.push([i, Math.max(x, GUTTER), Math.min(x + w, right), dim ? style.theme.ink : ink]);
-  }
-  flush();
-  ctx.globalAlpha = 1;
-  drawNames(ctx, scene, side, row, texts);
-}
-
-/**
- * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {Row} row
- * @param {Name[]} texts
- */
-function drawNames(ctx, scene, side, row, texts) {
-  const px = Math.min(11.5, Math.max(9, row.h * 0.55));
-  ctx.textAlign = "left";
-  ctx.textBaseline = "middle";
-  for (const [i, left, right, ink] of texts) {
-    const text = canvas.fitText(ctx, scene.nameOf(side, i), px, right - left - 9, 500);
-    if (!text) continue;
-    ctx.font = canvas.font(px, 500);
-    ctx.fillStyle = ink;
-    ctx.fillText(text, left + 5, row.y + row.h / 2 + 0.5);
-  }
-}
-
 /**
  * @param {Pen} ctx @param {TimelineScene} scene @param {Side} side @param {Row} row
  * @param {TimeStyle} style @param {Size} size
@@ -231,14 +72,14 @@ function nameCalls(ctx, scene, side, row, style, size) {
 
 /**
  * The strip under the lanes: as opaque, pixel by pixel, as the GPU is busy.
- * @param {Pen} ctx @param {Side} side @param {Row} row @param {TimeStyle} style @param {Size} size
+ * @param {Pen} ctx @param {Side} side @param {Row} row @param {TimeStyle} style @param {Size} size @param {SameTimes} same
  */
-export function drawBusy(ctx, side, row, style, size) {
+export function drawBusy(ctx, side, row, style, size, same) {
   const { transform: t, theme } = style;
   const first = Math.max(GUTTER, Math.floor(toX(t, 0)));
   const last = Math.min(size.width, Math.ceil(toX(t, side.facts.total_ns)));
   if (last <= first) return;
-  const level = busyLevels(side, t, first, last);
+  const level = same.of(side, "busy", style, size, () => busyLevels(side, t, first, last));
   ctx.fillStyle = theme.idle;
   ctx.fillRect(first, row.y + row.h / 2 - 0.5, last - first, 1);
   ctx.fillStyle = theme.busy;
@@ -277,19 +118,29 @@ function idleHatch(ctx, style, size) {
 }
 
 /**
- * Hatched bands over a side's lanes where the GPU idles, when they are wide enough to matter.
+ * Hatched bands over a side's lanes where the GPU idles.
  * @param {Pen} ctx @param {Side} side @param {number} top @param {number} bottom
- * @param {TimeStyle} style @param {Size} size
+ * @param {TimeStyle} style @param {Size} size @param {SameTimes} same
  */
-export function drawIdleBands(ctx, side, top, bottom, style, size) {
-  const { transform: t } = style;
+export function drawIdleBands(ctx, side, top, bottom, style, size, same) {
   ctx.fillStyle = idleHatch(ctx, style, size);
+  const bands = same.of(side, "idle", style, size, () => idleBands(side, style.transform, size.width));
+  for (const { x, w } of bands) ctx.fillRect(x, top, w, bottom - top);
+}
+
+/**
+ * Gaps in view that are wide enough to matter.
+ * @param {Side} side @param {TimeTransform} t @param {number} right
+ */
+function idleBands(side, t, right) {
+  const found = [];
   for (const [from, to] of side.idle) {
     const x = toX(t, from);
     const w = (to - from) * t.k;
-    if (x > size.width) break;
-    if (w >= 1.5 && x + w > GUTTER) ctx.fillRect(x, top, w, bottom - top);
+    if (x > right) break;
+    if (w >= 1.5 && x + w > GUTTER) found.push({ x, w });
   }
+  return found;
 }
 
 /**

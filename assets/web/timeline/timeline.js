@@ -6,7 +6,7 @@ import { Detail } from "./detail.js";
 import * as timelineDraw from "./draw.js";
 import * as timelineHead from "./head.js";
 import { hitAt, idOf } from "./hits.js";
-import { Lanes, clipped } from "./lanes.js";
+import { Lanes, clipped } from "./lanes/lanes.js";
 import { Look } from "./look.js";
 import * as timelineMarks from "./marks.js";
 import { Ranges } from "./ranges.js";
@@ -143,6 +143,7 @@ export class Timeline {
     ctx.beginPath();
     ctx.rect(0, top, size.width, size.height - top);
     ctx.clip();
+    this.lanes.begin();
     for (const side of scene.sides) this.lanes.drawSide(ctx, side, this.styleOf(side.name), size);
     clipped(ctx, size, () => {
       this.lanes.drawMarks(ctx, style);

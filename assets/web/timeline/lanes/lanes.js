@@ -1,15 +1,17 @@
 /** The lanes of the sides on screen: with all the detail there is, and what is selected marked. */
-import { GUTTER, drawTicks, toX } from "../core/axis.js";
-import * as timelineDraw from "./draw.js";
-import * as timelineMarks from "./marks.js";
-import * as timelineWaits from "./waits.js";
-/** @import { Pen, Size } from "../core/canvas.js" */
-/** @import { DetailWindow } from "./detail.js" */
-/** @import { TimeStyle } from "./draw.js" */
-/** @import { Span } from "./marks.js" */
-/** @import { Row } from "./rows.js" */
-/** @import { Side } from "./side.js" */
-/** @import { Timeline } from "./timeline.js" */
+import { GUTTER, drawTicks, toX } from "../../core/axis.js";
+import * as timelineDraw from "../draw.js";
+import * as timelineMarks from "../marks.js";
+import * as timelineWaits from "../waits.js";
+import * as timelineBars from "./bars.js";
+import { SameTimes } from "./same_times.js";
+/** @import { Pen, Size } from "../../core/canvas.js" */
+/** @import { DetailWindow } from "../detail.js" */
+/** @import { TimeStyle } from "../draw.js" */
+/** @import { Span } from "../marks.js" */
+/** @import { Row } from "../rows.js" */
+/** @import { Side } from "../side.js" */
+/** @import { Timeline } from "../timeline.js" */
 
 /** Of more selected nodes no rings and joins are drawn: they would be a curtain. */
 const MOST_MARKED = 11;
@@ -32,6 +34,12 @@ export class Lanes {
   constructor(view) {
     this.view = view;
     /** @type {{ids: number[], set: Set<number>}|null} */ this.chosen = null;
+    this.same = new SameTimes();
+  }
+
+  /** A frame begins. */
+  begin() {
+    this.same.begin();
   }
 
   /** @param {Pen} ctx @param {Side} side @param {TimeStyle} style @param {Size} size */
@@ -44,7 +52,7 @@ export class Lanes {
       if (lanes.length) {
         const end = lanes[lanes.length - 1];
         const bottom = end.y + end.h;
-        timelineDraw.drawIdleBands(ctx, detail.best(side), lanes[0].y, bottom, style, size);
+        timelineDraw.drawIdleBands(ctx, detail.best(side), lanes[0].y, bottom, style, size, this.same);
         // Of a stack, clear of the buttons.
         const label = side.stacked ? lanes[0].y + 14 : lanes[0].y + Math.min(14, lanes[0].h) / 2;
         timelineDraw.drawEnd(ctx, side, { top: rows[0].y + rows[0].h, bottom: last.y + last.h, label }, style, size);
@@ -63,7 +71,7 @@ export class Lanes {
     if (row.kind === "calls") timelineDraw.drawCalls(ctx, scene, detail.best(side), row, style, size);
     if (row.kind === "track") tracks?.draw(ctx, detail.best(side), row, style, size);
     if (row.kind === "waits") timelineWaits.drawRow(ctx, scene, side, row, style, size);
-    if (row.kind === "busy") timelineDraw.drawBusy(ctx, detail.best(side), row, style, size);
+    if (row.kind === "busy") timelineDraw.drawBusy(ctx, detail.best(side), row, style, size, this.same);
     if (row.kind !== "lane") return;
     const { shown, kept } = frame.group;
     const only = this.isMany() ? this.setOf(shown) : kept && this.setOf(kept);
@@ -86,7 +94,11 @@ export class Lanes {
   drawLane(ctx, side, row, style, size, dim, only = null) {
     const { scene, detail } = this.view;
     /** @param {Side} source */
-    const draw = (source) => timelineDraw.drawLane(ctx, scene, source, row, style, size, dim, only);
+    const draw = (source) => {
+      const make = () => timelineBars.barsOf(scene, source, source.lanes[row.lane].items, style, size.width, only);
+      const bars = this.same.of(source.lanes[row.lane], only ?? "all", style, size, make);
+      timelineBars.draw(ctx, scene, source, bars, row, style, size, dim);
+    };
     const fine = detail.sideOfLane(side, row.lane);
     if (!fine || detail.coversTime(detail.range())) return draw(fine || side);
     const { from_ns: from, to_ns: to } = /** @type {DetailWindow} */ (detail.window);
@@ -118,11 +130,10 @@ export class Lanes {
     const { shown: selected, hovered } = frame.group;
     /** @param {Side} side @param {Span} box */
     const fill = (side, box) => {
-      const row = { ...laneRows[side.name][0], lane: 0 };
-      const { step } = side;
-      const one = { ...side, step, lanes: [{ label: "", items: Int32Array.of(box.i) }] };
-      const at = { ...row, y: box.y, h: box.h };
-      timelineDraw.drawLane(ctx, scene, one, at, view.styleOf(side.name), frame.size, false);
+      const at = { ...laneRows[side.name][0], y: box.y, h: box.h };
+      const own = view.styleOf(side.name);
+      const bars = timelineBars.barsOf(scene, side, Int32Array.of(box.i), own, frame.size.width);
+      timelineBars.draw(ctx, scene, side, bars, at, own, frame.size, false);
     };
     for (const id of this.isMany() ? [] : selected) {
       timelineMarks.drawSelected(ctx, scene, id, laneRows, style, fill, detail);
