@@ -134,12 +134,14 @@ def _build(base: Path, truth: Truth, target: str) -> dict[str, Figure]:
     assert built.added_count == truth.ranks, built.failures[:1]
     workers = len(making.peaks)
     size = sum(path.stat().st_size for path in Path(target).rglob("*") if path.is_file())
-    memory = memory_of(os.getpid())[1] + sum(making.peaks.values())
+    mine = memory_of(os.getpid())[1]
+    memory = mine + sum(making.peaks.values())
     return {
         "built, s": Figure([seconds]),
         "making, ms": Figure([making.seconds / truth.ranks * 1e3]),
         "mapping, ms": Figure([(seconds - making.seconds / workers) / truth.ranks * 1e3], _MAP_MS),
         "memory, MB": Figure([memory / 1e6], _MOST_MB),
+        "of it the command's, MB": Figure([mine / 1e6]),
         "kB a rank": Figure([size / truth.ranks / 1e3]),
         "at 10,000, MB": Figure([size / truth.ranks / 1e6 * 10_000], _LARGEST_MB),
         "disk, MB": Figure([(2 * size + workers * making.most_bytes) / 1e6], _DISK_MB),

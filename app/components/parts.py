@@ -123,10 +123,12 @@ def _control(component: Component) -> tuple[str, dict[str, Any], Any]:
 
 
 def _link(component: Component) -> tuple[str, dict[str, Any], Any]:
-    given = {"href": component.href}
-    if title := getattr(component, "title", None):
-        given["title"] = title
-    return "Link", given, component.children
+    more = {
+        _HTML_NAMES.get(name, name): value
+        for name in ("title", "className")
+        if (value := getattr(component, name, None))
+    }
+    return "Link", {"href": component.href, **more}, component.children
 
 
 _CONVERTED: dict[str, Callable[[Component], tuple[str, dict[str, Any], Any]]] = {

@@ -53,3 +53,6 @@ def test_a_click_on_a_map_opens_the_graph_of_that_rank(
     expect(page.locator(".hoverlayer").first).to_contain_text("MHz")
     page.mouse.click(*where)
     page.wait_for_url("**/graph?file=rank00002&graph=1*")
+    site.open(page, "/fleet")
+    page.locator("#fleet-body table a").first.click()
+    page.wait_for_url("**/graph?file=rank00002&graph=1*")

@@ -45,7 +45,8 @@ class _RankLinks:
             case RunLink(path=str() as path, run_id=run_id) if (path, run_id) in self._ranks:
                 rank = self._ranks[path, run_id]
                 href = self._addresses.fleet_rank(rank.recording_id, rank.run_id)
-                return html.A(link.text, href=href)
+                # The server leads on to the graph: with a target the browser follows it itself.
+                return html.A(link.text, href=href, target="_self")
             case _:
                 return link.text
 

@@ -42,12 +42,12 @@ function fill() {
 }
 
 /**
- * A link to another page of ours needs no new document.
+ * A link to another page of ours needs no new document; one with a target is the browser's.
  * @param {any} event
  */
 function followLink(event) {
   const link = event.target.closest?.("[data-handed] a[href]");
-  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (!link || link.target || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const address = link.getAttribute("href");
   // Another site's, or a place on this page.
   if (!address.startsWith("/")) return;

@@ -10,14 +10,14 @@ from gviz.app.components import Chart, Parts, made_by_browser
 
 
 def test_content_without_a_graph_is_handed_over() -> None:
-    link = dcc.Link("12", href="/graph?node=12", title="these nodes")
+    link = dcc.Link("12", href="/graph?node=12", title="these nodes", className="gv-choice")
     (made,) = made_by_browser([html.Section([html.H2("Gaps"), html.P(["of ", link])], id="gaps")])
     assert made.id == "gaps"
     assert made.children is None
     parts = json.loads(getattr(made, "data-parts"))
     assert parts == [
         ["h2", 0, "Gaps"],
-        ["Link", {"href": "/graph?node=12", "title": "these nodes"}, "12"],
+        ["Link", {"href": "/graph?node=12", "title": "these nodes", "class": "gv-choice"}, "12"],
         ["p", 0, "of ", 1],
         ["section", {"id": "gaps"}, 3, 1],
     ]
