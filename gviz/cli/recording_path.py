@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gviz.cli.progress import shown_progress
 from gviz.errors import RecordingError
-from gviz.recording import check_no_directory
+from gviz.recording import check_no_directory, look_through
 from gviz.spool import SPOOL_SUFFIX, spool_of
 
 
@@ -44,7 +44,7 @@ def find_source(path: Path) -> Path:
     from gviz.spool import StillRunningError
 
     try:
-        return find_recording(path)
+        return _folded(path)
     except StillRunningError as error:
         return error.spool
 
@@ -71,7 +71,14 @@ def find_recordings(paths: Sequence[Path]) -> list[Path]:
     A folder means the recordings in it. Raises as :func:`find_recording`, and RecordingError for
     a folder without any.
     """
-    return [find_recording(path) for path in _recordings_of(paths)]
+    return _looked_through([_folded(path) for path in _recordings_of(paths)])
+
+
+def _looked_through(paths: Sequence[Path]) -> list[Path]:
+    with shown_progress("opening") as progress:
+        for path, part in progress.each(paths, lambda path: path.name):
+            look_through(path, part)
+    return list(paths)
 
 
 def _recordings_of(paths: Sequence[Path]) -> Iterator[Path]:
@@ -90,16 +97,22 @@ def find_recording(path: Path) -> Path:
 
     The spool that a killed process left behind, named itself or by the name of the
     recording it never became, is folded into a recording first. Processes that outlived the
-    program of a recording are added to it once they have ended. Anything else is returned
-    as it is: opening it says what is wrong with it.
+    program of a recording are added to it once they have ended. The recording is looked through
+    with progress: after that it is opened at once.
 
     Raises
     ------
     SpoolError
         If the spool cannot be read, or its program is still running.
     RecordingError
-        If the recording cannot be written, or the path is that of another directory.
+        If the recording cannot be read or written, or the path is that of another directory.
     """
+    (found,) = _looked_through([_folded(path)])
+    return found
+
+
+def _folded(path: Path) -> Path:
+    """Return the recording, made of its spool where there is only that."""
     names_spool = path.name.endswith(SPOOL_SUFFIX) and path.is_dir()
     if not names_spool:
         check_no_directory(path)

@@ -11,6 +11,7 @@ from gviz.recording.columns import Texts as Texts
 from gviz.recording.columns import join_blobs as join_blobs
 from gviz.recording.columns import join_columns as join_columns
 from gviz.recording.columns import narrow as narrow
+from gviz.recording.database import look_through as look_through
 from gviz.recording.foreign import ForeignTables as ForeignTables
 from gviz.recording.identity import check_no_directory as check_no_directory
 from gviz.recording.identity import is_recording as is_recording

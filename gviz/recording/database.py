@@ -12,11 +12,29 @@ from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind
 from gviz.recording.integrity import DamagedError
 from gviz.recording.salvage import mark_damaged, sound_file
+from gviz.system import Progress
 
 _T = TypeVar("_T")
 
 #: Runs a statement and returns its rows.
 Execute = Callable[..., list[tuple[Any, ...]]]
+
+
+def look_through(path: Path, progress: Progress) -> None:
+    """Look whether a file is sound, once in a process: then it is opened at once.
+
+    Parameters
+    ----------
+    progress
+        Told the share of the file that was looked at; of a damaged one, that was copied.
+
+    Raises
+    ------
+    RecordingError
+        As :class:`Database` does.
+    """
+    check_kind(path)
+    sound_file(path, progress)
 
 
 class Database:

@@ -23,9 +23,12 @@ from gviz.fleet.answers.slow_ranks import find_slow_ranks
 from gviz.fleet.answers.stragglers import find_slow
 from gviz.fleet.manifest import Manifest
 from gviz.stats import IntArray, to_document
+from gviz.system import NO_PROGRESS, Progress
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 REPORT_VERSION = 1
+#: Shares of the time, of 4,096 ranks: ranks, other graphs, slow ranks, waits, links, clocks.
+_STEPS = (0.15, 0.13, 0.39, 0.8, 0.24, 1.8)
 #: Places of executions by hosts: 80 MB.
 _MOST_ENDS = 10_000_000
 
@@ -35,8 +38,13 @@ def report_to_json(report: FleetReport) -> dict[str, Any]:
     return to_document(report)
 
 
-def read_report(url: str) -> FleetReport:
+def read_report(url: str, progress: Progress = NO_PROGRESS) -> FleetReport:
     """Return the report of a data set.
+
+    Parameters
+    ----------
+    progress
+        Told the share of the questions that are answered.
 
     Raises
     ------
@@ -45,14 +53,16 @@ def read_report(url: str) -> FleetReport:
     GvizError
         If a library of the extra is not installed.
     """
+    progress.at(0.0, "ranks")
     with open_questions(url) as (connection, manifest):
-        return report_of(connection, manifest)
+        return report_of(connection, manifest, progress)
 
 
-def report_of(connection: Any, manifest: Manifest) -> FleetReport:
+def report_of(connection: Any, manifest: Manifest, progress: Progress = NO_PROGRESS) -> FleetReport:
     """Return the report of a data set that is open."""
-    answers = _Answers(connection)
-    divergent = answers.divergent()
+    steps = progress.steps(_STEPS, "ranks")
+    answers = steps.run(_Answers, connection)
+    divergent = steps.run(answers.divergent)
     ranks, hosts, graphs, compared, clocked = connection.execute(
         "SELECT count(*), count(DISTINCT host), (SELECT count(*) FROM graphs), "
         "(SELECT count(DISTINCT (recording_id, run_id)) FROM layer_times), "
@@ -66,15 +76,15 @@ def report_of(connection: Any, manifest: Manifest) -> FleetReport:
         failure_count=len(manifest.failures),
         graph_count=graphs,
         compared_count=compared,
-        slow=find_slow_ranks(connection, answers.ranks),
-        awaited=answers.awaited(divergent),
-        slow_links=answers.slow_links(),
+        slow=steps.run(find_slow_ranks, connection, answers.ranks),
+        awaited=steps.run(answers.awaited, divergent),
+        slow_links=steps.run(answers.slow_links),
         divergent=divergent,
         gpu_outliers=find_gpu_outliers(connection, answers.ranks),
         clocked_count=clocked,
         layer_changes=find_layer_changes(connection),
         version_changes=find_version_changes(connection),
-        clocks=answers.clocks() if hosts > 1 else (),
+        clocks=steps.run(answers.clocks) if hosts > 1 else (),
     )
 
 

@@ -32,6 +32,7 @@ from gviz.model import (
     read_tree_edges,
 )
 from gviz.recording import Recording, rows
+from gviz.system import NO_PROGRESS, Progress
 from gviz.text import duration
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 _NAME_LENGTH = 60
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 _FONT = "Helvetica"
+#: Shares of the time, of 100,000 nodes: reading, drawing, text.
+_STEPS = (0.06, 0.45, 0.49)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class _Source:
     functions: Mapping[int, rows.KernelFunction]
 
 
-def to_dot(recording: Recording, graph_id: int) -> str:
+def to_dot(recording: Recording, graph_id: int, progress: Progress = NO_PROGRESS) -> str:
     """Return one graph, with the graphs inside it, as DOT text for Graphviz.
 
     Parameters
@@ -63,6 +66,8 @@ def to_dot(recording: Recording, graph_id: int) -> str:
         The recording.
     graph_id
         A top-level graph, or a body to draw by itself.
+    progress
+        Told the share that is drawn.
 
     Raises
     ------
@@ -71,7 +76,8 @@ def to_dot(recording: Recording, graph_id: int) -> str:
     """
     import pydot
 
-    source = _read_source(recording, graph_id)
+    steps = progress.steps(_STEPS, f"graph {graph_id}")
+    source = steps.run(_read_source, recording, graph_id)
     graph = source.tree.graph
     drawing = pydot.Dot(f"graph_{graph_id}", graph_type="digraph")
     _set(drawing, {"gviz_format": str(FORMAT), **graph_attributes(graph)})  # before all others
@@ -82,8 +88,8 @@ def to_dot(recording: Recording, graph_id: int) -> str:
         shape="box", style=_quoted("filled,rounded"), fillcolor="white", fontname=_FONT
     )
     drawing.set_edge_defaults(color=_quoted("#666666"), fontname=_FONT)
-    _draw_level(drawing, drawing, source.tree.levels[0], source)
-    return str(drawing.to_string())
+    steps.run(_draw_level, drawing, drawing, source.tree.levels[0], source)
+    return str(steps.run(drawing.to_string))
 
 
 def _read_source(recording: Recording, graph_id: int) -> _Source:

@@ -11,14 +11,15 @@ from gviz.errors import RecordingError
 from gviz.recording.integrity import file_version
 from gviz.recording.salvage.salvage import recover_recording
 from gviz.recording.salvage.soundness import is_sound_file
+from gviz.system import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
 #: The path of a file, and what :func:`gviz.recording.integrity.file_version` says of it.
 _Version = tuple[str | int, ...]
-#: Versions of files that were looked at: the viewer opens a file in each thread.
-_MOST_KNOWN = 256
+#: Versions of files that were looked at, 0.3 KB each: the viewer opens a file in each thread.
+_MOST_KNOWN = 10_000
 #: Of what is said below of all files.
 _lock = threading.Lock()
 #: Held while a version is looked at, or copied: that may take minutes.
@@ -30,8 +31,13 @@ _folders: list[TemporaryDirectory[str]] = []
 _numbers = itertools.count()
 
 
-def sound_file(path: Path) -> Path:
+def sound_file(path: Path, progress: Progress = NO_PROGRESS) -> Path:
     """Return the file to read for a recording: itself, or a copy of what is sound of it.
+
+    Parameters
+    ----------
+    progress
+        Told the share of the look at it, then of the copy.
 
     Raises
     ------
@@ -49,7 +55,7 @@ def sound_file(path: Path) -> Path:
             if version in _known:
                 return _known[version] or path
         try:
-            copy = None if is_sound_file(path) else _copy(path)
+            copy = None if is_sound_file(path, progress) else _copy(path, progress)
             with _lock:
                 _remember(version, copy)
         finally:
@@ -86,7 +92,7 @@ def _remember(version: _Version, copy: Path | None) -> None:
     _known[version] = copy
 
 
-def _copy(path: Path) -> Path:
+def _copy(path: Path, progress: Progress = NO_PROGRESS) -> Path:
     from tempfile import TemporaryDirectory  # few files are damaged
 
     with _lock:
@@ -99,5 +105,5 @@ def _copy(path: Path) -> Path:
                     f"({error}); set TMPDIR to a folder with room"
                 ) from error
     copy = Path(_folders[0].name) / f"{next(_numbers)}-{path.name}"
-    recover_recording(path, copy, overwrite=True)
+    recover_recording(path, copy, overwrite=True, progress=progress)
     return copy

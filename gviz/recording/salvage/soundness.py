@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 import itertools
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from types import MappingProxyType
 from gviz.recording import rows
 from gviz.recording.connection import open_immutable
 from gviz.recording.rows import Column, Table, all_tables, table_of, value_range
+from gviz.system import NO_PROGRESS, Progress
 
 _STORED_AS = {
     "INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",), "BLOB": ("blob",),
@@ -74,30 +75,57 @@ def _by_name() -> Mapping[str, Table]:
     return {each.name: each for each in all_tables()}
 
 
-def is_sound_file(path: Path) -> bool:
+def is_sound_file(path: Path, progress: Progress = NO_PROGRESS) -> bool:
     """Return whether a file has every table, and sound rows only.
 
     A file with very many spans is sound whatever their values are: those are checked as they are
     read.
+
+    Parameters
+    ----------
+    progress
+        Told the share of the rows that was looked at.
     """
+    progress.at(0.0, path.name)
     try:
         with contextlib.closing(open_immutable(path)) as database:
-            return _is_sound(database)
+            return _is_sound(database, progress, path.name)
     except (sqlite3.Error, UnicodeDecodeError):
         return False
 
 
-def _is_sound(database: sqlite3.Connection) -> bool:
+def _is_sound(database: sqlite3.Connection, progress: Progress, name: str) -> bool:
     had: dict[str, set[str]] = {}
-    for name, column in database.execute(
+    for has, column in database.execute(
         "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
         "WHERE m.type = 'table'"
     ).fetchall():
-        had.setdefault(name, set()).add(column)
+        had.setdefault(has, set()).add(column)
     # A view, whose statement could run for ever, is no table.
     if not all({c.name for c in t.columns} <= had.get(t.name, set()) for t in all_tables()):
         return False
-    return all(_is_table_sound(database, table) for table in _filled_tables(database))
+    tables = list(_filled_tables(database))
+    if not tables:
+        return True
+    steps = progress.steps(_row_counts(database, tables), name)
+    return all(steps.run(_is_table_sound, database, table) for table in tables)
+
+
+def _row_counts(database: sqlite3.Connection, tables: Sequence[Table]) -> list[float]:
+    """Return about how many rows tables have, as counted when the file was written; at least 1.
+
+    Counts that are missing or damaged make no file unsound: they are for the progress alone.
+    """
+    names = ", ".join(f"'{table.name}'" for table in tables)
+    with contextlib.suppress(sqlite3.Error):
+        counted = dict(
+            database.execute(
+                "SELECT tbl, max(1.0, min(1e12, max(CAST(stat AS INTEGER)))) FROM sqlite_stat1 "
+                f"WHERE tbl IN ({names}) GROUP BY tbl"
+            ).fetchall()
+        )
+        return [counted.get(table.name) or 1.0 for table in tables]
+    return [1.0] * len(tables)
 
 
 def _filled_tables(database: sqlite3.Connection) -> Iterator[Table]:

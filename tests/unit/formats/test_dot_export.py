@@ -18,6 +18,7 @@ from gviz.formats.dot.importer import import_dot
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
+from gviz.system import Progress
 
 GOLDEN = TESTS / "golden" / "dot"
 DOT_PROGRAM = shutil.which("dot")
@@ -213,3 +214,12 @@ def test_command_refuses_with_a_sentence(
     path = import_dot(GOLDEN / "edges_plain.dot", tmp_path / "a.gviz")
     assert main(["export", str(path), *arguments]) == 1
     assert words in capsys.readouterr().err
+
+
+def test_drawing_tells_its_shares(tmp_path: Path) -> None:
+    shares: list[float] = []
+    with Recording(write_names(tmp_path / "x.gviz", ["a", "b"])) as recording:
+        to_dot(recording, 1, Progress(lambda share, text: shares.append(share)))
+    assert shares == sorted(shares)
+    assert len(shares) == 3
+    assert shares[-1] == pytest.approx(1.0)

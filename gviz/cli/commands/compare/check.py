@@ -89,11 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> CheckReport:
     limits, ignored = read_limits(arguments.config, has_baseline=arguments.baseline is not None)
+    path = find_recording(arguments.recording)
+    before = None if arguments.baseline is None else find_recording(arguments.baseline)
     with shown_progress("checking") as progress, ExitStack() as stack:
-        recording = stack.enter_context(Recording(find_recording(arguments.recording)))
-        baseline = None
-        if arguments.baseline is not None:
-            baseline = stack.enter_context(Recording(find_recording(arguments.baseline)))
+        recording = stack.enter_context(Recording(path))
+        baseline = None if before is None else stack.enter_context(Recording(before))
         return check_recording(recording, baseline, limits, ignored, progress)
 
 

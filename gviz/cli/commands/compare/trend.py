@@ -42,10 +42,9 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the trend; return 0."""
+    paths = find_recordings(arguments.recordings)
     with shown_progress("following") as progress, ExitStack() as stack:
-        opened = [
-            stack.enter_context(Recording(path)) for path in find_recordings(arguments.recordings)
-        ]
+        opened = [stack.enter_context(Recording(path)) for path in paths]
         found = build_trend(opened, progress)
     if arguments.json:
         report = document_to_json(trend_document(found, None))

@@ -179,7 +179,7 @@ def _write_dot(path: Path, arguments: argparse.Namespace) -> Path | None:
         check_output(output, overwrite=arguments.overwrite)
     with shown_progress("writing") as progress, Recording(path) as recording:
         each = progress.each(graph_ids, lambda graph_id: f"graph {graph_id}")
-        text = "".join(to_dot(recording, graph_id) for graph_id, _ in each)
+        text = "".join(to_dot(recording, graph_id, part) for graph_id, part in each)
     if output is None:
         sys.stdout.write(text)
         return None

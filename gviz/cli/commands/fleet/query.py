@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from gviz.cli.found_rows import add_forms, most_rows, print_columns, print_rows
+from gviz.cli.progress import shown_progress
 from gviz.fleet import ask, fleet_columns, open_manifest
 
 if TYPE_CHECKING:
@@ -34,11 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
         open_manifest(arguments.fleet)  # it says what is wrong with it
         print_columns(fleet_columns())
         return 0
-    found = ask(
-        arguments.fleet,
-        arguments.sql,
-        most_rows=most_rows(arguments),
-        seconds=arguments.seconds,
-    )
+    with shown_progress("querying") as progress:
+        progress.at(0.0, arguments.fleet)
+        found = ask(
+            arguments.fleet,
+            arguments.sql,
+            most_rows=most_rows(arguments),
+            seconds=arguments.seconds,
+        )
     print_rows(found, arguments, {"query_version": QUERY_VERSION})
     return 0

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from gviz.cli.output import print_json, print_text, terminal_width
+from gviz.cli.progress import shown_progress
 from gviz.fleet import read_report, report_to_json
 from gviz.report import MOST_RANKS, document_to_json, fleet_document, render_text
 
@@ -35,7 +36,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the report; return 0."""
-    report = read_report(arguments.fleet)
+    with shown_progress("reading") as progress:
+        report = read_report(arguments.fleet, progress)
     if arguments.json:
         whole = document_to_json(fleet_document(report, None))
         print_json({**report_to_json(report), "report": whole})

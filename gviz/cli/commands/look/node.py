@@ -17,9 +17,6 @@ from gviz.report import node_document, render_text, summarize_node
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
 
-#: The share of the time in which a large file is opened.
-_OPENED = 0.6
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the parser of ``gviz node``."""
@@ -59,11 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the node; return 0."""
     path = find_recording(arguments.recording)
     with shown_progress("reading") as progress, ExitStack() as stack:
-        progress.at(0.0, path.name)
         recording = stack.enter_context(Recording(path))
         wanted = arguments.graph
         graph_id = only_graph(recording) if wanted is None else find_graph(recording, wanted)
-        found = summarize_node(recording, graph_id, arguments.node_id, progress.part(_OPENED, 1.0))
+        found = summarize_node(recording, graph_id, arguments.node_id, progress)
     if arguments.json:
         print_json(asdict(found), default=bytes.hex, indent=2)
     else:

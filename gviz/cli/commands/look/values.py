@@ -11,6 +11,7 @@ import numpy as np
 from gviz.analysis import GraphData, GraphSubject, NodeData, read_graph_data, read_node_data
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, only_graph
 from gviz.cli.output import print_json, print_text, terminal_width
+from gviz.cli.progress import shown_progress
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
@@ -51,7 +52,8 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the data of a graph, or of one of its nodes; return 0."""
     path = find_recording(arguments.recording)
-    with ExitStack() as stack:
+    with shown_progress("reading") as progress, ExitStack() as stack:
+        progress.at(0.0, path.name)
         recording = stack.enter_context(Recording(path))
         wanted = arguments.graph
         graph_id = only_graph(recording) if wanted is None else find_graph(recording, wanted)

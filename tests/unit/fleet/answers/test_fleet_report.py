@@ -25,6 +25,7 @@ from gviz.fleet import (
 from gviz.fleet.answers.gpu_outliers import find_gpu_outliers
 from gviz.recording import Recording
 from gviz.report import fleet_document, render_text
+from gviz.system import Progress
 
 pytestmark = [needs_fleet, pytest.mark.thorough]
 
@@ -53,6 +54,14 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(fleet: Path) -> FleetReport:
     return read_report(str(fleet))
+
+
+def test_report_tells_the_share_of_questions_that_are_answered(fleet: Path) -> None:
+    shares: list[float] = []
+    read_report(str(fleet), Progress(lambda share, text: shares.append(share)))
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, pytest.approx(1.0))
+    assert len(shares) > 4
 
 
 def test_slow_ranks_are_found_with_their_layer(report: FleetReport) -> None:

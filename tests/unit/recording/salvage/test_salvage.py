@@ -6,6 +6,7 @@ import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from recordings import transformer_shape, wide_shape, write_loop_recording, writ
 
 from gviz.errors import RecordingError
 from gviz.recording.connection import open_immutable
+from gviz.recording.database import look_through
 from gviz.recording.reader import Recording
 from gviz.recording.rows.schema import all_tables
 from gviz.recording.rows.versions import OLDEST_ALIKE
-from gviz.recording.salvage import DAMAGE, recover_recording, soundness
+from gviz.recording.salvage import DAMAGE, recover_recording, sound_copy, soundness
 from gviz.recording.salvage.soundness import is_sound_file
 from gviz.recording.upgrades.upgrade import STEPS, upgrade_recording
 from gviz.recording.writer import RecordingWriter
@@ -233,3 +235,40 @@ def test_empty_tables_take_no_statements_of_their_own(
     assert is_sound_file(path)
     # SQLite reports its own statements within these as comments.
     assert 1 <= sum(not statement.startswith("--") for statement in ran) <= 2
+
+
+def test_look_at_a_file_tells_its_shares_and_is_made_once(
+    large: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.gviz"
+    path.write_bytes(large)
+    told: list[tuple[float, str]] = []
+    look_through(path, Progress(lambda share, text: told.append((share, text))))
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, pytest.approx(1.0))
+    assert {text for _, text in told} == {"x.gviz"}
+    # Spans are most of the rows: their table is most of the way.
+    assert max(after - before for before, after in pairwise(shares)) > 0.5
+    monkeypatch.setattr(sound_copy, "is_sound_file", None)
+    Recording(path).close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DROP TABLE sqlite_stat1",
+        "DELETE FROM sqlite_stat1",
+        "UPDATE sqlite_stat1 SET stat = 'x'",
+        "UPDATE sqlite_stat1 SET stat = '-5'",
+        "UPDATE sqlite_stat1 SET stat = x'FF'",
+    ],
+)
+def test_counts_that_are_missing_or_wrong_make_no_file_unsound(
+    loop: bytes, tmp_path: Path, change: str
+) -> None:
+    path = tmp_path / "x.gviz"
+    path.write_bytes(loop)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute(change)
+    assert is_sound_file(path)
