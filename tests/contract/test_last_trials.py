@@ -100,6 +100,28 @@ def test_memory_that_the_program_gives_back_at_its_end_is_not_reached(
     assert found(fake, tmp_path, f"{CHAIN}{late}{GIVING}") == []
 
 
+@pytest.mark.parametrize(
+    ("kernel", "word", "why"),
+    [
+        ("await", 0, "work in flight"),
+        ("look_up", 1 << 30, "cuStreamQuery, which the driver answers with 700"),
+    ],
+    ids=["in flight", "fault"],
+)
+def test_end_that_is_not_quiet_says_what_was_in_the_way(
+    fake: Backend, tmp_path: Path, kernel: str, word: int, why: str
+) -> None:
+    late = (
+        "def late(cuda):\n"
+        "    other = cuda.stream()\n"
+        f"    cuda.set32(word, {word}, 2, other)\n"
+        f"    cuda.launch('{kernel}', Arguments(ctypes.c_ulonglong(word)), other)\n"
+        "    time.sleep(0.05)\n"
+    )
+    made = found(fake, tmp_path, f"{CHAIN}{late}{GIVING}")
+    assert [t.refusal for t in made] == [f"the process was not quiet at its end: {why}"]
+
+
 def test_graph_that_was_hardly_launched_says_so_beside_one_that_stays(
     fake: Backend, tmp_path: Path
 ) -> None:

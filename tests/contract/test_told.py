@@ -267,6 +267,29 @@ def test_one_launch_in_a_second_is_copied(fake: Backend, tmp_path: Path) -> None
     assert measured["copies_made"] == 2
 
 
+@pytest.mark.parametrize("kernels", [40, 4])
+def test_kernels_of_gviz_go_where_the_program_has_its_own(
+    fake: Backend, tmp_path: Path, kernels: int
+) -> None:
+    # On a GPU the sixth on a second stream slows each node of every graph.
+    text = (
+        f"{PREAMBLE}{SETTLED}import ctypes\ndriver = ctypes.CDLL('libcuda.so.1')\n"
+        "from contract.cases import spin\n"
+        f"for _ in range({kernels}):\n"
+        "    cuda.launch('spin', spin(2), stream)\n    cuda.wait(stream)\n"
+        "graph = chain()\nlaunch_settled(graph, 30)\n"
+        f"assert driver.fake_streams_with_kernels() == 1\n"
+    )
+    done = run_script(fake, tmp_path, text, "--collector", "events", "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        measured = {m.name: m for m in recording.fetch_measurements(RUN)}
+        operations = recording.fetch_run_stream_operations(RUN)
+    assert len(operations) == kernels
+    bias = measured["event_bias_outside_graphs_device_0_ns"]
+    assert bias.method.startswith("measured: median of 64 readings")
+
+
 #: Launches after each of which gviz makes the copy it wants, or reads the one that ran.
 SETTLED = """
 from gviz.collectors.watching import watch_native

@@ -14,9 +14,31 @@ static CUresult launch(struct work *work, CUstream stream, void **parameters, vo
     return result;
 }
 
+/* Streams that cuLaunchKernel was given, beside the legacy one. */
+static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
+static CUstream streams[64];
+
+static void note_stream(CUstream stream) {
+    pthread_mutex_lock(&streams_lock);
+    int at = 0;
+    while (at < 63 && streams[at] && streams[at] != stream)
+        at++;
+    if (stream)
+        streams[at] = stream;
+    pthread_mutex_unlock(&streams_lock);
+}
+
+EXPORT int fake_streams_with_kernels(void) {
+    int count = 0;
+    while (count < 64 && streams[count])
+        count++;
+    return count;
+}
+
 static CUresult launch_shape(CUfunction function, const unsigned int shape[6], unsigned int shared,
                              CUstream stream, void **parameters, void **extra) {
     struct work work = kernel_work(function, shape, shape + 3, shared);
+    note_stream(stream);
     return launch(&work, stream, parameters, extra);
 }
 

@@ -129,6 +129,9 @@ void capturing_bars_events(void);
 /* Set this thread's mode of captures, such as CU_CAPTURE_MODE_RELAXED: what it does then breaks no
  * capture. Returns the one before. */
 int exchange_capture_mode(int mode);
+/* Whether work of gviz's own may go into this stream: then no capture begins until captures_let_in(). */
+bool captures_kept_out(CUstream stream);
+void captures_let_in(void);
 /* Record an event, unless a capture is in progress somewhere. */
 bool record_outside_captures(CUevent event, CUstream stream);
 

@@ -32,11 +32,21 @@ void capturing_bars_events(void) {
 }
 
 /* Of captures that began before gviz attached captures_known() does not know. */
-bool record_outside_captures(CUevent event, CUstream stream) {
+bool captures_kept_out(CUstream stream) {
     pthread_mutex_lock(&event_gate);
-    bool recorded = !captures_known() && !stream_is_capturing(stream) &&
-                    cuda.EventRecord(event, stream) == 0;
+    if (!captures_known() && !stream_is_capturing(stream))
+        return true;
     pthread_mutex_unlock(&event_gate);
+    return false;
+}
+
+void captures_let_in(void) { pthread_mutex_unlock(&event_gate); }
+
+bool record_outside_captures(CUevent event, CUstream stream) {
+    if (!captures_kept_out(stream))
+        return false;
+    bool recorded = cuda.EventRecord(event, stream) == 0;
+    captures_let_in();
     return recorded;
 }
 

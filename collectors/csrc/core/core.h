@@ -301,6 +301,7 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(EventElapsedTime, cuEventElapsedTime_v2, (float *, CUevent, CUevent), 0)                 \
     X(EventElapsedTimeOld, cuEventElapsedTime, (float *, CUevent, CUevent), 0)                 \
     X(StreamIsCapturing, cuStreamIsCapturing, (CUstream, int *), 1)                            \
+    X(StreamQuery, cuStreamQuery, (CUstream), 0)                                               \
     WATCH_FUNCTIONS(X)                                                                         \
     X(LaunchKernel, cuLaunchKernel,                                                            \
       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \

@@ -14,7 +14,9 @@
  * The kernels of a chain alternate, as those of a program do: one kernel again and again has
  * 0.2 us less.
  *
- * Of kernels outside graphs it is measured likewise, on a stream.
+ * All of it is launched as graphs, on a stream of gviz's own, also the kernel that keeps the GPU: the
+ * sixth cuLaunchKernel on a second stream makes each node of every graph of the process 0.2 to 0.3 us
+ * slower, until the program launches many kernels itself (H100, driver 580).
  *
  * Nodes of programs have more beside them than those of the chains, which write little memory and
  * come from one small module. The fold finds how much from what each graph's copies take longer
@@ -28,24 +30,17 @@
 #include <string.h>
 #include <time.h>
 
-#define NODES 48 /* of a chain */
+#define NODES CALIBRATION_NODES
 #define KINDS 3
-#define FUNCTIONS 4
-#define ROUNDS 4
-#define WARM_UP_ROUNDS 2 /* the first launch uploads the graph */
-#define SAMPLES (NODES * ROUNDS)
 #define BYTES 1024
-#define LIMIT_NS 40000000ull
-#define POLL_NS 20000
-#define PLAIN_ROUNDS 3
 /* How long the GPU is kept busy, in its clocks: about 0.3 ms; the call takes 0.1 ms. */
 #define BUSY_CLOCKS 600000ull
 /* Where the start event is on the host's clock is known to a few microseconds. */
 #define POSITION_NS 5000
 /* Other work on the GPU spreads the readings; on an idle one they lie within 0.1 us. */
 #define QUIET_SPREAD_NS 250
-#define ON_STREAM 16 /* kernels outside a graph: their calls take as long as the GPU is kept busy */
 #define MAX_DEVICES 64
+#define OUTSIDE_TRIES 2 /* in calls of the program */
 #define ANCHOR_LIMIT_NS 300000
 
 static const int kinds[KINDS] = {NODE_KERNEL, NODE_MEMSET, NODE_MEMCPY};
@@ -84,40 +79,39 @@ static const char ptx[] = ".version 7.0\n"
                           "ret;\n"
                           "}\n";
 
-struct device {
-    CUcontext context;
-    CUstream stream;
-    CUevent anchor;
-    CUmodule module;
-    CUfunction functions[FUNCTIONS], busy;
-    CUdeviceptr memory;
-    bool ready, done, failed;
-};
-
-/* Readings of one kind of node. */
-struct readings {
-    int64_t usual[SAMPLES], early[SAMPLES];
-    size_t usual_count, early_count;
-    int64_t chain_ns;
-};
-
 GVIZ_LOCK(lock);
-static struct device devices[MAX_DEVICES];
+static struct calibrated devices[MAX_DEVICES];
 
 /* -- the private graph -------------------------------------------------------------------------- */
 
-static bool find_functions(struct device *device) {
+static bool find_functions(struct calibrated *device) {
     char name[] = "gviz_store0";
-    for (int i = 0; i < FUNCTIONS; i++) {
+    for (int i = 0; i < CALIBRATION_FUNCTIONS; i++) {
         name[sizeof name - 2] = (char)('0' + i);
         if (cuda.ModuleGetFunction(&device->functions[i], device->module, name) != 0)
             return false;
     }
-    return cuda.ModuleGetFunction(&device->busy, device->module, "gviz_busy") == 0;
+    return true;
+}
+
+/* A graph of one kernel that keeps the GPU. */
+static bool make_busy(struct calibrated *device) {
+    uint64_t clocks = BUSY_CLOCKS;
+    void *arguments[] = {&clocks};
+    KernelParams params = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .kernelParams = arguments};
+    CUgraph graph = NULL;
+    CUgraphNode node;
+    if (cuda.ModuleGetFunction(&params.func, device->module, "gviz_busy") != 0 ||
+        cuda.GraphCreate(&graph, 0) != 0)
+        return false;
+    bool made = cuda.GraphAddKernelNode(&node, graph, NULL, 0, &params) == 0 &&
+                cuda.GraphInstantiate(&device->busy, graph, 0) == 0;
+    cuda.GraphDestroy(graph);
+    return made;
 }
 
 /* What places events on the host's clock. */
-static bool make_anchor(struct device *device, CUcontext context) {
+static bool make_anchor(struct calibrated *device, CUcontext context) {
     if (device->context)
         return device->anchor && device->context == context;
     device->context = context;
@@ -125,25 +119,26 @@ static bool make_anchor(struct device *device, CUcontext context) {
            cuda.EventCreate(&device->anchor, 0) == 0;
 }
 
-static bool make_ready(struct device *device, CUcontext context) {
+static bool make_ready(struct calibrated *device, CUcontext context) {
     if (device->ready)
         return true;
-    if (!cuda.ModuleLoadData || !cuda.ModuleGetFunction || !cuda.MemAlloc || !cuda.LaunchKernel)
+    if (!cuda.ModuleLoadData || !cuda.ModuleGetFunction || !cuda.MemAlloc)
         return false;
     device->ready = make_anchor(device, context) &&
                     cuda.ModuleLoadData(&device->module, ptx) == 0 && find_functions(device) &&
+                    make_busy(device) &&
                     cuda.MemAlloc(&device->memory, 2 * BYTES) == 0;
     return device->ready;
 }
 
-static CUresult add_node(const struct device *device, int type, int place, CUgraph graph,
+static CUresult add_node(const struct calibrated *device, int type, int place, CUgraph graph,
                          CUgraphNode *last) {
     CUgraphNode before = *last;
     size_t count = before ? 1 : 0;
     if (type == NODE_KERNEL) {
         CUdeviceptr address = device->memory;
         void *arguments[] = {&address};
-        KernelParams params = {.func = device->functions[place % FUNCTIONS], .grid = {2, 1, 1},
+        KernelParams params = {.func = device->functions[place % CALIBRATION_FUNCTIONS], .grid = {2, 1, 1},
                                .block = {128, 1, 1}, .kernelParams = arguments};
         return cuda.GraphAddKernelNode(last, graph, &before, count, &params);
     }
@@ -158,7 +153,7 @@ static CUresult add_node(const struct device *device, int type, int place, CUgra
     return cuda.GraphAddMemcpyNode(last, graph, &before, count, &params, device->context);
 }
 
-static CUgraph make_plain(const struct device *device, int type, int nodes) {
+static CUgraph make_plain(const struct calibrated *device, int type, int nodes) {
     CUgraph graph = NULL;
     CUgraphNode last = NULL;
     if (cuda.GraphCreate(&graph, 0) != 0)
@@ -171,7 +166,7 @@ static CUgraph make_plain(const struct device *device, int type, int nodes) {
     return graph;
 }
 
-static struct copy *make_graph(const struct device *device, int type) {
+static struct copy *make_graph(const struct calibrated *device, int type) {
     CUgraph graph = make_plain(device, type, NODES);
     struct level *level = graph ? level_read(graph, 0) : NULL;
     if (!graph)
@@ -189,7 +184,7 @@ static struct copy *make_graph(const struct device *device, int type) {
 
 /* The host's time at a recorded event, or 0. An event on an idle stream of our own is recorded
  * at a time known to a few microseconds; the event's distance from it is measured. */
-static uint64_t position(const struct device *device, CUevent event) {
+static uint64_t position(const struct calibrated *device, CUevent event) {
     int64_t since_ns;
     uint64_t before = now_ns();
     bool known = cuda.EventRecord(device->anchor, device->stream) == 0;
@@ -201,29 +196,26 @@ static uint64_t position(const struct device *device, CUevent event) {
     return (before + after) / 2 - (uint64_t)since_ns;
 }
 
-static bool keep_busy(const struct device *device) {
-    uint64_t clocks = BUSY_CLOCKS;
-    void *arguments[] = {&clocks};
-    return cuda.LaunchKernel(device->busy, 1, 1, 1, 1, 1, 1, 0, device->stream, arguments,
-                             NULL) == 0;
+bool calibrate_busy(const struct calibrated *device, CUstream stream) {
+    return cuda.GraphLaunch(device->busy, stream) == 0;
 }
 
 static bool wait_for(struct copy *copy, uint64_t until_ns) {
     while (!copy_finished(copy)) {
         if (now_ns() > until_ns)
             return false;
-        struct timespec pause = {0, POLL_NS};
+        struct timespec pause = {0, CALIBRATION_POLL_NS};
         nanosleep(&pause, NULL);
     }
     return true;
 }
 
 /* Launch once; `*returned_ns`: when the call returned, after the start event. */
-static bool launch_once(const struct device *device, struct copy *copy, bool behind,
+static bool launch_once(const struct calibrated *device, struct copy *copy, bool behind,
                         uint64_t until_ns, struct node_time times[NODES], int64_t *returned_ns) {
     uint64_t extent_ns;
     uint32_t timed;
-    if (behind && !keep_busy(device))
+    if (behind && !calibrate_busy(device, device->stream))
         return false;
     if (copy_launch(copy, device->stream) != 0)
         return false;
@@ -235,17 +227,17 @@ static bool launch_once(const struct device *device, struct copy *copy, bool beh
     return true;
 }
 
-static bool sample(const struct device *device, struct copy *copy, struct readings *out) {
-    uint64_t until_ns = now_ns() + LIMIT_NS;
+static bool sample(const struct calibrated *device, struct copy *copy, struct readings *out) {
+    uint64_t until_ns = now_ns() + CALIBRATION_LIMIT_NS;
     if (copy->timed_count != NODES)
         return false;
-    for (int round = 0; round < WARM_UP_ROUNDS + 2 * ROUNDS; round++) {
+    for (int round = 0; round < CALIBRATION_WARM_UP + 2 * CALIBRATION_ROUNDS; round++) {
         struct node_time times[NODES];
-        bool behind = round >= WARM_UP_ROUNDS + ROUNDS;
+        bool behind = round >= CALIBRATION_WARM_UP + CALIBRATION_ROUNDS;
         int64_t returned_ns;
         if (!launch_once(device, copy, behind, until_ns, times, &returned_ns))
             return false;
-        for (size_t i = 0; round >= WARM_UP_ROUNDS && i < NODES; i++) {
+        for (size_t i = 0; round >= CALIBRATION_WARM_UP && i < NODES; i++) {
             int64_t between = (int64_t)times[i].between_ns;
             int64_t ended = (int64_t)times[i].start_ns + between;
             if (behind)
@@ -274,35 +266,35 @@ static int64_t spread(int64_t *values, size_t count, int64_t middle) {
     return median(values, count);
 }
 
-static bool await_event(CUevent event, uint64_t until_ns) {
+bool calibrate_await(CUevent event, uint64_t until_ns) {
     while (cuda.EventQuery(event) != 0) {
         if (now_ns() > until_ns)
             return false;
-        struct timespec pause = {0, POLL_NS};
+        struct timespec pause = {0, CALIBRATION_POLL_NS};
         nanosleep(&pause, NULL);
     }
     return true;
 }
 
 /* Launch a plain chain between two events, behind a kernel; the shortest time. */
-static bool time_launches(const struct device *device, CUgraphExec exec, CUevent start, CUevent end,
+static bool time_launches(const struct calibrated *device, CUgraphExec exec, CUevent start, CUevent end,
                           int64_t *shortest_ns) {
-    uint64_t until_ns = now_ns() + LIMIT_NS;
+    uint64_t until_ns = now_ns() + CALIBRATION_LIMIT_NS;
     *shortest_ns = INT64_MAX;
-    for (int round = 0; round < WARM_UP_ROUNDS + PLAIN_ROUNDS; round++) {
+    for (int round = 0; round < CALIBRATION_WARM_UP + CALIBRATION_PLAIN_ROUNDS; round++) {
         int64_t taken_ns;
-        if (!keep_busy(device) || cuda.EventRecord(start, device->stream) != 0 ||
+        if (!calibrate_busy(device, device->stream) || cuda.EventRecord(start, device->stream) != 0 ||
             cuda.GraphLaunch(exec, device->stream) != 0 ||
-            cuda.EventRecord(end, device->stream) != 0 || !await_event(end, until_ns) ||
+            cuda.EventRecord(end, device->stream) != 0 || !calibrate_await(end, until_ns) ||
             !event_distance(start, end, &taken_ns))
             return false;
-        if (round >= WARM_UP_ROUNDS && taken_ns < *shortest_ns)
+        if (round >= CALIBRATION_WARM_UP && taken_ns < *shortest_ns)
             *shortest_ns = taken_ns;
     }
     return true;
 }
 
-static bool time_chain(const struct device *device, int type, int nodes, int64_t *shortest_ns) {
+static bool time_chain(const struct calibrated *device, int type, int nodes, int64_t *shortest_ns) {
     CUevent start = NULL, end = NULL;
     CUgraphExec exec = NULL;
     CUgraph graph = make_plain(device, type, nodes);
@@ -321,7 +313,7 @@ static bool time_chain(const struct device *device, int type, int nodes, int64_t
 }
 
 /* The time of one node and the way to the next: two lengths differ by nothing else. */
-static bool time_node(const struct device *device, int type, int64_t *chain_ns) {
+static bool time_node(const struct calibrated *device, int type, int64_t *chain_ns) {
     int64_t whole_ns, half_ns;
     if (!time_chain(device, type, NODES, &whole_ns) ||
         !time_chain(device, type, NODES / 2, &half_ns))
@@ -330,7 +322,7 @@ static bool time_node(const struct device *device, int type, int64_t *chain_ns) 
     return true;
 }
 
-static struct calibration_record evaluate(int number, int type, struct readings *readings) {
+struct calibration_record calibrate_evaluate(int number, int type, struct readings *readings) {
     int64_t raw = median(readings->usual, readings->usual_count);
     int64_t early = readings->early_count ? median(readings->early, readings->early_count) : raw;
     return (struct calibration_record){
@@ -343,7 +335,7 @@ static struct calibration_record evaluate(int number, int type, struct readings 
 }
 
 /* Returns whether the kind was measured; `*quiet`: and evenly. */
-static bool measure_kind(struct device *device, int number, int kind,
+static bool measure_kind(struct calibrated *device, int number, int kind,
                          struct calibration_record *record, bool *quiet) {
     struct copy *copy = make_graph(device, kinds[kind]);
     struct readings *readings = calloc(1, sizeof *readings);
@@ -351,7 +343,7 @@ static bool measure_kind(struct device *device, int number, int kind,
     device->failed = device->failed || !good;
     if (good && (good = sample(device, copy, readings) &&
                         time_node(device, kinds[kind], &readings->chain_ns))) {
-        *record = evaluate(number, kinds[kind], readings);
+        *record = calibrate_evaluate(number, kinds[kind], readings);
         *quiet = *quiet && record->spread_ns <= QUIET_SPREAD_NS;
     }
     if (copy)
@@ -360,81 +352,14 @@ static bool measure_kind(struct device *device, int number, int kind,
     return good;
 }
 
-/* -- outside graphs --------------------------------------------------------------------------------- */
-
-/* Launch kernels on the stream, behind one that keeps the GPU, with an event before and after each or
- * (`single`) all; wait for the last. */
-static bool launch_row(const struct device *device, int kernels, bool single, CUevent events[2 * ON_STREAM],
-                       uint64_t until_ns) {
-    CUdeviceptr address = device->memory;
-    void *arguments[] = {&address};
-    int last = single ? 1 : 2 * kernels - 1;
-    if (!keep_busy(device))
-        return false;
-    for (int i = 0; i < kernels; i++) {
-        bool before = !single || i == 0, after = !single || i == kernels - 1;
-        if ((before && cuda.EventRecord(events[single ? 0 : 2 * i], device->stream) != 0) ||
-            cuda.LaunchKernel(device->functions[i % FUNCTIONS], 2, 1, 1, 128, 1, 1, 0, device->stream,
-                              arguments, NULL) != 0 ||
-            (after && cuda.EventRecord(events[single ? 1 : 2 * i + 1], device->stream) != 0))
-            return false;
-    }
-    return await_event(events[last], until_ns);
-}
-
-static bool time_row(const struct device *device, int kernels, CUevent *events, int64_t *shortest_ns) {
-    uint64_t until_ns = now_ns() + LIMIT_NS;
-    *shortest_ns = INT64_MAX;
-    for (int round = 0; round < WARM_UP_ROUNDS + PLAIN_ROUNDS; round++) {
-        int64_t taken_ns;
-        if (!launch_row(device, kernels, true, events, until_ns) || !event_distance(events[0], events[1], &taken_ns))
-            return false;
-        if (round >= WARM_UP_ROUNDS && taken_ns < *shortest_ns)
-            *shortest_ns = taken_ns;
-    }
-    return true;
-}
-
-static bool sample_row(const struct device *device, CUevent *events, struct readings *out) {
-    uint64_t until_ns = now_ns() + LIMIT_NS;
-    for (int round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
-        if (!launch_row(device, ON_STREAM, false, events, until_ns))
-            return false;
-        for (int i = 0; round >= WARM_UP_ROUNDS && i < ON_STREAM; i++)
-            if (!event_distance(events[2 * i], events[2 * i + 1], &out->usual[out->usual_count++]))
-                return false;
-    }
-    int64_t whole_ns, half_ns;
-    if (!time_row(device, ON_STREAM, events, &whole_ns) || !time_row(device, ON_STREAM / 2, events, &half_ns))
-        return false;
-    out->chain_ns = (whole_ns - half_ns) / (ON_STREAM - ON_STREAM / 2);
-    return true;
-}
-
-static bool measure_outside(const struct device *device, int number, struct calibration_record *record) {
-    CUevent events[2 * ON_STREAM] = {NULL};
-    struct readings *readings = calloc(1, sizeof *readings);
-    bool good = readings != NULL;
-    for (int i = 0; good && i < 2 * ON_STREAM; i++)
-        good = cuda.EventCreate(&events[i], 0) == 0;
-    if ((good = good && sample_row(device, events, readings)))
-        *record = evaluate(number, OUTSIDE_GRAPHS, readings);
-    for (int i = 0; i < 2 * ON_STREAM && events[i]; i++)
-        cuda.EventDestroy(events[i]);
-    free(readings);
-    return good;
-}
-
-/* -- */
-
-static void measure(struct device *device, int number, bool last_chance) {
-    struct calibration_record records[KINDS + 1];
+static void measure(struct calibrated *device, int number, bool last_chance) {
+    struct calibration_record records[KINDS];
     bool good = true, quiet = true;
     for (int k = 0; good && k < KINDS; k++)
         good = measure_kind(device, number, k, &records[k], &quiet);
-    if (!good || !measure_outside(device, number, &records[KINDS]) || !(quiet || last_chance))
+    if (!good || !(quiet || last_chance))
         return;
-    for (int k = 0; k <= KINDS; k++)
+    for (int k = 0; k < KINDS; k++)
         spool_append_one(RECORD_CALIBRATION, &records[k], sizeof records[k]);
     __atomic_store_n(&device->done, true, __ATOMIC_RELEASE); /* calibrate_known reads it unlocked */
 }
@@ -451,7 +376,7 @@ bool calibrate(CUcontext context, int number, bool last_chance) {
         return true;
     if (number < 0 || number >= MAX_DEVICES)
         return false;
-    struct device *device = &devices[number];
+    struct calibrated *device = &devices[number];
     pthread_mutex_lock(&lock);
     if (!device->done && !device->failed) {
         uint64_t begin_ns = now_ns();
@@ -471,11 +396,35 @@ bool calibrate(CUcontext context, int number, bool last_chance) {
     return done;
 }
 
+/* -- outside graphs --------------------------------------------------------------------------------- */
+
+bool calibrate_outside_over(int number) {
+    return number < 0 || number >= MAX_DEVICES ||
+           __atomic_load_n(&devices[number].outside_tries, __ATOMIC_ACQUIRE) >= OUTSIDE_TRIES;
+}
+
+void calibrate_outside(CUcontext context, int number, const CUstream *stream) {
+    struct calibrated *device = number >= 0 && number < MAX_DEVICES ? &devices[number] : NULL;
+    if (!device || pthread_mutex_trylock(&lock) != 0)
+        return;
+    struct calibration_record record;
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
+    bool measured = !device->outside_done && !device->failed && make_ready(device, context) &&
+                    calibrate_row(device, number, stream ? *stream : device->stream, &record);
+    exchange_capture_mode(mode);
+    if (measured)
+        spool_append_one(RECORD_CALIBRATION, &record, sizeof record);
+    device->outside_done = device->outside_done || measured;
+    int tries = device->outside_done ? OUTSIDE_TRIES : device->outside_tries + 1;
+    __atomic_store_n(&device->outside_tries, tries, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
+}
+
 /* -- positions ---------------------------------------------------------------------------------------- */
 
 /* The host's time at a recorded event, or 0. */
 uint64_t calibrate_position(CUcontext context, int number, CUevent event) {
-    struct device *device = number >= 0 && number < MAX_DEVICES ? &devices[number] : NULL;
+    struct calibrated *device = number >= 0 && number < MAX_DEVICES ? &devices[number] : NULL;
     uint64_t found = 0;
     if (!device || pthread_mutex_trylock(&lock) != 0)
         return 0;
@@ -491,11 +440,13 @@ uint64_t calibrate_position(CUcontext context, int number, CUevent event) {
 void calibrate_reset(void) {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MAX_DEVICES; i++) {
-        struct device *device = &devices[i];
+        struct calibrated *device = &devices[i];
         CUcontext popped;
         if (device->context && cuda.CtxPushCurrent(device->context) == 0) {
             if (device->memory)
                 cuda.MemFree(device->memory);
+            if (device->busy)
+                cuda.GraphExecDestroy(device->busy);
             if (device->module && cuda.ModuleUnload)
                 cuda.ModuleUnload(device->module);
             if (device->anchor)
@@ -504,7 +455,7 @@ void calibrate_reset(void) {
                 cuda.StreamDestroy(device->stream);
             cuda.CtxPopCurrent(&popped);
         }
-        *device = (struct device){0};
+        *device = (struct calibrated){0};
     }
     pthread_mutex_unlock(&lock);
 }

@@ -22,6 +22,10 @@
 /* Above this, no operation found the GPU idle: an event takes 2 to 8 us there (H100), and its place on
  * the host's clock is known to 5 us. */
 #define MOST_LAG_NS 15000
+/* Kernels in a row on one stream, after which the bias is measured there once it is idle. */
+#define ROW_KERNELS 16
+#define ROW_TRIES 2000
+#define MAX_CONTEXTS 16
 
 /* Where a call's parameters have how much it moves. */
 enum amount { NOTHING, COUNT, ROWS, COPY_2D, COPY_3D };
@@ -63,6 +67,12 @@ static uint32_t count;
 static _Atomic uint64_t lost;
 static _Atomic bool on;
 static const struct description *described[CALL_ID_LIMIT]; /* NULL: nothing of it is recorded */
+static CUcontext seen[MAX_CONTEXTS]; /* of calls that are recorded */
+static struct {
+    CUcontext context;
+    CUstream stream;
+    uint32_t kernels; /* that the program launched there, one after the other */
+} row;
 static __thread struct {
     struct event_pair *events; /* of the call under way, NULL: none */
     CUstream stream;
@@ -172,6 +182,65 @@ static struct operation describe(uint32_t cbid, const CUpti_CallbackData *data, 
     return found;
 }
 
+/* -- what the events add -------------------------------------------------------------------------------- */
+
+static bool is_long_row(CUcontext context, CUstream stream) {
+    pthread_mutex_lock(&lock);
+    if (row.context != context || row.stream != stream)
+        row.kernels = 0;
+    row.context = context;
+    row.stream = stream;
+    uint32_t before = row.kernels++;
+    pthread_mutex_unlock(&lock);
+    return before >= ROW_KERNELS && before < ROW_KERNELS + ROW_TRIES;
+}
+
+/* Before a kernel of the program. */
+static void calibrate_on(CUcontext context, CUstream stream) {
+    CUdevice device;
+    if (!is_long_row(context, stream) || !cuda.StreamQuery || cuda.CtxGetDevice(&device) != 0 ||
+        calibrate_outside_over(device) || !captures_kept_out(stream))
+        return;
+    if (cuda.StreamQuery(stream) == 0)
+        calibrate_outside(context, device, &stream);
+    captures_let_in();
+}
+
+/* At the end, for programs that launch few kernels or never leave the GPU idle. */
+static void calibrate_left(void) {
+    CUcontext popped;
+    CUdevice device;
+    for (int i = 0; i < MAX_CONTEXTS; i++) {
+        if (!seen[i] || cuda.CtxPushCurrent(seen[i]) != 0)
+            continue;
+        if (cuda.CtxGetDevice(&device) == 0)
+            calibrate_outside(seen[i], device, NULL);
+        cuda.CtxPopCurrent(&popped);
+    }
+}
+
+/* With the lock. */
+static void see(CUcontext context) {
+    for (int i = 0; i < MAX_CONTEXTS && seen[i] != context; i++)
+        if (!seen[i]) {
+            seen[i] = context;
+            return;
+        }
+}
+
+static void forget_row(CUcontext context) {
+    pthread_mutex_lock(&lock);
+    int kept = 0;
+    for (int i = 0; i < MAX_CONTEXTS; i++)
+        if (seen[i] != context)
+            seen[kept++] = seen[i];
+    while (kept < MAX_CONTEXTS)
+        seen[kept++] = NULL;
+    if (row.context == context)
+        row.context = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
 /* -- calls ------------------------------------------------------------------------------------------ */
 
 void outside_begins(const CUpti_CallbackData *data, uint32_t cbid) {
@@ -190,6 +259,8 @@ void outside_begins(const CUpti_CallbackData *data, uint32_t cbid) {
     const struct thread_state *thread = this_thread();
     slot.stream = thread->call_has_stream ? thread->call_stream
                   : calls[cbid].per_thread ? CU_STREAM_PER_THREAD : NULL;
+    if (described[cbid]->type == NODE_KERNEL)
+        calibrate_on(data->context, slot.stream);
     if (record_outside_captures(events->start, slot.stream))
         slot.events = events;
     else
@@ -208,6 +279,7 @@ static void keep(struct event_pair *events, const struct operation *operation, u
     *end = made;
     end = &made->next;
     count++;
+    see(events->context);
     pthread_mutex_unlock(&lock);
 }
 
@@ -399,6 +471,7 @@ void outside_forget(CUcontext context) {
     }
     *to = NULL;
     put_back(kept);
+    forget_row(context);
 }
 
 /* After fork(): what is outstanding is the parent's. */
@@ -407,6 +480,8 @@ void outside_abandon(void) {
     end = &first;
     count = 0;
     slot.events = NULL;
+    memset(seen, 0, sizeof seen);
+    row.context = NULL;
     atomic_store(&on, false);
 }
 
@@ -418,6 +493,9 @@ void outside_stop(void) {
         next = left->next;
         abandon_call(left);
     }
+    calibrate_left();
+    memset(seen, 0, sizeof seen);
+    row.context = NULL;
     if (lost)
         counter("eager_times_lost", (double)lost, "number",
                 "measured: calls outside graphs whose events could not be recorded or read");

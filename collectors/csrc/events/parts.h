@@ -144,9 +144,48 @@ bool copy_read(struct copy *copy, struct node_time *times, uint32_t *count, uint
 
 /* ---- calibrate.c --------------------------------------------------------------------------- */
 
+#define CALIBRATION_NODES 48 /* of a chain */
+#define CALIBRATION_FUNCTIONS 4
+#define CALIBRATION_WARM_UP 2 /* rounds: the first launch uploads the graph */
+#define CALIBRATION_ROUNDS 4
+#define CALIBRATION_PLAIN_ROUNDS 3
+#define CALIBRATION_LIMIT_NS 40000000ull
+#define CALIBRATION_POLL_NS 20000
+
+struct calibrated {
+    CUcontext context;
+    CUstream stream;
+    CUevent anchor;
+    CUmodule module;
+    CUfunction functions[CALIBRATION_FUNCTIONS];
+    CUgraphExec busy; /* one kernel that keeps the GPU */
+    CUdeviceptr memory;
+    bool ready, done, failed, outside_done;
+    int outside_tries;
+};
+
+/* Readings of one kind of node. */
+struct readings {
+    int64_t usual[CALIBRATION_NODES * CALIBRATION_ROUNDS], early[CALIBRATION_NODES * CALIBRATION_ROUNDS];
+    size_t usual_count, early_count;
+    int64_t chain_ns;
+};
+
 bool calibrate(CUcontext context, int device, bool last_chance);
 bool calibrate_known(int device);
+/* With the context: measure what events add to kernels outside graphs, on a stream of the program that is
+ * idle and not captured, or (NULL) on gviz's own, which may slow the program's graphs. */
+void calibrate_outside(CUcontext context, int device, const CUstream *stream);
+bool calibrate_outside_over(int device); /* it is known, or was tried often enough on the program's streams */
+bool calibrate_busy(const struct calibrated *device, CUstream stream);
+bool calibrate_await(CUevent event, uint64_t until_ns);
+struct calibration_record calibrate_evaluate(int device, int type, struct readings *readings);
 uint64_t calibrate_position(CUcontext context, int device, CUevent event);
 void calibrate_reset(void);
+
+/* ---- calibrate_row.c ------------------------------------------------------------------------ */
+
+bool calibrate_row(const struct calibrated *device, int number, CUstream stream,
+                   struct calibration_record *record);
 
 #endif

@@ -8,6 +8,7 @@
 #include "gate/parts.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 #define CONTEXTS 64
 #define STREAMS 4096
@@ -244,7 +245,16 @@ void quiet_capture_ended(struct call *call) {
 
 /* -- what is in them --------------------------------------------------------------------------------- */
 
-static bool is_over(const char *query, word handle) { return ask(query, handle, 0, 0) == 0; }
+/* With the lock: an answer that is neither yes nor no, when it was last looked. */
+static char refusal[64];
+
+static bool answered(const char *call, int answer) {
+    if (answer != 0 && answer != NOT_READY)
+        snprintf(refusal, sizeof refusal, "%s, which the driver answers with %d", call, answer);
+    return answer == 0;
+}
+
+static bool is_over(const char *query, word handle) { return answered(query, ask(query, handle, 0, 0)); }
 
 /* Needs the context to be current. */
 static bool streams_are_over(const struct context *context) {
@@ -264,9 +274,9 @@ static bool streams_are_over(const struct context *context) {
 
 /* Other threads' per-thread streams cannot be named: the legacy stream waits for all of them. */
 static bool blocking_streams_are_over(struct context *context) {
-    if (!context->event && ask("cuEventCreate", (word)&context->event, DISABLE_TIMING, 0) != 0)
+    if (!context->event && !answered("cuEventCreate", ask("cuEventCreate", (word)&context->event, DISABLE_TIMING, 0)))
         return false;
-    if (!context->recorded && ask("cuEventRecord", context->event, LEGACY_STREAM, 0) != 0)
+    if (!context->recorded && !answered("cuEventRecord", ask("cuEventRecord", context->event, LEGACY_STREAM, 0)))
         return false;
     context->recorded = true;
     return is_over("cuEventQuery", context->event);
@@ -274,7 +284,7 @@ static bool blocking_streams_are_over(struct context *context) {
 
 static bool is_idle(struct context *context, bool surely) {
     word popped;
-    if (ask("cuCtxPushCurrent_v2", context->handle, 0, 0) != 0)
+    if (!answered("cuCtxPushCurrent", ask("cuCtxPushCurrent_v2", context->handle, 0, 0)))
         return false;
     bool idle = streams_are_over(context) && (!surely || blocking_streams_are_over(context));
     ask("cuCtxPopCurrent_v2", (word)&popped, 0, 0);
@@ -284,13 +294,14 @@ static bool is_idle(struct context *context, bool surely) {
 const char *quiet_obstacle(bool surely) {
     const char *obstacle = NULL;
     pthread_mutex_lock(&lock);
+    refusal[0] = 0;
     if (lost)
         obstacle = "streams that are not followed";
     else if (captures > 0)
         obstacle = "an open capture";
     for (size_t i = 0; i < context_count && !obstacle; i++)
         if (contexts[i].handle && !is_idle(&contexts[i], surely))
-            obstacle = quiet_in_flight;
+            obstacle = refusal[0] ? refusal : quiet_in_flight;
     pthread_mutex_unlock(&lock);
     return obstacle;
 }

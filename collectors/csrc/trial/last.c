@@ -82,6 +82,12 @@ static bool go_on(void) {
 
 static void try_all(void) { tries_make(go_on); }
 
+static void describe_obstacle(char *why, size_t size) {
+    struct gate_counts counts = {.busy_with = ""};
+    bench_gate()->read_counts(&counts);
+    snprintf(why, size, "the process was not quiet at its end: %s", counts.busy_with[0] ? counts.busy_with : "it exits");
+}
+
 static void *flush_and_try(void *unused) {
     int flushing = FLUSHING;
     char why[160];
@@ -97,7 +103,7 @@ static void *flush_and_try(void *unused) {
     else if (bench_close_once(try_all))
         snprintf(why, sizeof why, "the last moment of the process takes 10 s at most");
     else
-        snprintf(why, sizeof why, "work of the process was in flight at its end");
+        describe_obstacle(why, sizeof why);
     tries_refuse(tries_lost_context() ? lost : why);
     atomic_store(&state, DONE);
     return NULL;
