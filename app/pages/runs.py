@@ -135,9 +135,9 @@ def _file_button() -> Component:
         type="button",
         id="open-files",
         className="gv-button",
-        title="Open recordings (.gviz), traces of PyTorch's profiler (.json, .json.gz), exports of "
-        "Nsight Systems (.sqlite) or DOT dumps (.dot) of this machine; they may also be dropped "
-        "anywhere on the page",
+        title="Open recordings (.gviz), traces of PyTorch's profiler (.json, .json.gz) and "
+        "rocprofv3 (.json), exports of Nsight Systems (.sqlite) or DOT dumps (.dot) of this "
+        "machine; they may also be dropped anywhere on the page",
     )
 
 

@@ -10,6 +10,7 @@ from gviz.formats.dot import import_dot
 from gviz.formats.kinds import Format, find_format
 from gviz.formats.kineto import read_kineto
 from gviz.formats.nsys import read_nsys
+from gviz.formats.rocprof import read_rocprof
 from gviz.formats.traces import Dump, Progress, RunWriter, Trace, read_dumps, storable
 from gviz.recording import RecordingWriter
 from gviz.runs import IdCounter, RunBuilder
@@ -117,11 +118,12 @@ def import_files(
     if not traces:
         return _import_dumps(dots, output, overwrite=overwrite, name=name, progress=progress)
     dumps = [dump for path in dots for dump in read_dumps(path)]
-    found = (
-        read_nsys(traces[0], progress=progress)
-        if formats[traces[0]] is Format.NSYS
-        else [read_kineto(traces[0], progress=progress, most_bytes=most_bytes)]
-    )
+    if formats[traces[0]] is Format.NSYS:
+        found = read_nsys(traces[0], progress=progress)
+    elif formats[traces[0]] is Format.ROCPROF:
+        found = read_rocprof(traces[0], most_bytes=most_bytes)
+    else:
+        found = [read_kineto(traces[0], progress=progress, most_bytes=most_bytes)]
     return _write(found, traces[0], output, dumps, overwrite=overwrite, name=name)
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from gviz.errors import ImportingError, no_file
+from gviz.formats.rocprof import is_rocprof
 from gviz.recording import is_recording
 
 _SQLITE = b"SQLite format 3\0"
@@ -26,6 +27,7 @@ class Format(Enum):
 
     KINETO = "Chrome trace"
     NSYS = "Nsight Systems export"
+    ROCPROF = "JSON of rocprofv3"
     DOT = "DOT dump"
 
 
@@ -57,6 +59,8 @@ def find_format(path: Path) -> Format:
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         raise ImportingError(f"{path.name} is empty; have it written again")
+    if is_rocprof(text):
+        return Format.ROCPROF
     is_json = text[:1] in b"{[" or path.name.lower().endswith((".json", ".json.gz"))
     return Format.KINETO if is_json else Format.DOT
 

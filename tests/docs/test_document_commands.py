@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from rocprof_traces import rocprof_of, write_rocprof
 
 from gviz.cli.command_line import COMMANDS, build_parser
 
@@ -76,6 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("graph", "decode"):
         (place / f"{name}.dot").symlink_to(traces / "copies_torch_2.11.dot")
     (place / "trace.json.gz").symlink_to(traces / "copies_torch_2.11.json.gz")
+    write_rocprof(rocprof_of(), place / "results.json")
     export = lzma.decompress((traces / "copies_nsys_2023.4.sqlite.xz").read_bytes())
     for name in ("report", "run"):
         (place / f"{name}.sqlite").write_bytes(export)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from random import Random
+from typing import Any
 
 #: What stands in a text where a number or a word stood.
 TOKENS = (
@@ -139,3 +142,31 @@ def _part(random: Random, data: bytes) -> tuple[int, int]:
 def _token(random: Random, data: bytes) -> tuple[int, int]:
     found = _TOKEN.search(data, random.randrange(len(data) + 1)) or _TOKEN.search(data)
     return (0, 0) if found is None else found.span()
+
+
+#: What takes the place of a value of JSON.
+_VALUES: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 1 << 31, 1 << 63, 1 << 70, 1.5, "", "x", "7", [], [7], {}, {"handle": 7},
+)  # fmt: skip
+
+
+def change_values(random: Random, text: str) -> str:
+    """Change, remove or repeat values of a JSON text, which stays one."""
+    whole = [json.loads(text)]
+    for _ in range(random.randint(1, 5)):
+        holder: Any = whole
+        key: Any = 0
+        # Towards the leaves, of which there are most.
+        while isinstance(inner := holder[key], (dict, list)) and inner and random.random() < 0.95:
+            holder = inner
+            key = random.choice([*inner] if isinstance(inner, dict) else range(len(inner)))
+        if holder is whole:
+            continue
+        choice = random.random()
+        if choice < 0.15:
+            del holder[key]
+        elif choice < 0.3 and isinstance(holder, list):
+            holder.insert(random.randint(0, len(holder)), deepcopy(holder[key]))
+        else:
+            holder[key] = deepcopy(random.choice(_VALUES))
+    return json.dumps(whole[0])

@@ -23,6 +23,7 @@ LOOKED_AT = {
     "hip": 300,
     "own dot": 300,
     "kineto": 560,
+    "rocprof": 300,
     "nsys": 200,
     "gviz": 80,
     "commands": 24,

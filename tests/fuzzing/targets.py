@@ -25,10 +25,11 @@ from life_recordings import write_life_recording
 from memory_recordings import write_memory_recording
 from nsys_exports import GLOBAL_PID, GLOBAL_TID, SCHEMAS, Export, export_of
 from recordings import fork_join_shape, write_loop_recording, write_recording
+from rocprof_traces import rocprof_of, write_rocprof
 from whole_recording import write_whole_recording
 
 from fuzzing.databases import mutate_database
-from fuzzing.mutations import BINARY, TEXT, mutate, splice
+from fuzzing.mutations import BINARY, TEXT, change_values, mutate, splice
 from fuzzing.refusals import beside, check_refusal
 from fuzzing.spools import read_records, write_mutated_spool, write_reduced_spool
 from gviz.errors import GvizError
@@ -72,6 +73,14 @@ def read_trace(path: Path) -> None:
     from gviz.formats.importer import import_kineto
 
     import_kineto(path, path.with_suffix(".gviz"))
+    _read_written(path.with_suffix(".gviz"))
+
+
+def read_rocprof(path: Path) -> None:
+    """Import JSON of rocprofv3 and read the recording that it became."""
+    from gviz.formats import import_files
+
+    import_files([path], path.with_suffix(".gviz"))
     _read_written(path.with_suffix(".gviz"))
 
 
@@ -206,6 +215,16 @@ def mutate_text(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
     return output
 
 
+def mutate_json(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
+    """Change values of JSON, or in one of four its text."""
+    if random.random() < 0.25:
+        return mutate_text(random, corpus, folder)
+    path = random.choice(corpus)
+    output = folder / f"input{path.suffix}"
+    output.write_text(change_values(random, path.read_text()))
+    return output
+
+
 def mutate_sqlite(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
     """Change the rows or the schema of an SQLite file, or in one of four its bytes."""
     path = random.choice(corpus)
@@ -283,6 +302,14 @@ def _traces(folder: Path) -> Sequence[Path]:
         write_trace(trace_of(small, node_ids=False), folder / "older.json", indent=2),
         write_trace(trace_of(small, launches=2), folder / "packed.json.gz", indent=2),
         write_trace(_annotated(trace_of(small, launches=2)), folder / "annotated.json", indent=2),
+    )
+
+
+def _rocprof(folder: Path) -> Sequence[Path]:
+    return (
+        write_rocprof(rocprof_of(launches=2), folder / "results.json"),
+        write_rocprof(rocprof_of(launches=2, ids=False), folder / "older.json"),
+        write_rocprof(rocprof_of(launches=1, calls=False), folder / "graphs.json"),
     )
 
 
@@ -459,6 +486,7 @@ TARGETS = {
     "hip": Target(9, _hip_dumps, mutate_text, read_dump),
     "own dot": Target(9, _own_dumps, mutate_text, read_dump),
     "kineto": Target(9, _traces, mutate_text, read_trace),
+    "rocprof": Target(4, _rocprof, mutate_json, read_rocprof),
     "nsys": Target(2, _exports, mutate_sqlite, read_export),
     "gviz": Target(2, _recordings, mutate_sqlite, read_by_pages),
     "commands": Target(2, _recordings, mutate_sqlite, read_by_commands),
@@ -466,8 +494,8 @@ TARGETS = {
     "older": Target(2, _older, mutate_sqlite, upgrade),
     "written": Target(2, _recordings, mutate_sqlite, write_all),
     "joined": Target(4, _joined, mutate_joined, import_joined),
-    "overlay": Target(18, _tables, mutate_text, lay_table),
-    "configuration": Target(18, _configurations, mutate_configuration, configure),
+    "overlay": Target(16, _tables, mutate_text, lay_table),
+    "configuration": Target(16, _configurations, mutate_configuration, configure),
     "http": Target(10, _requests, _mutate_request, answer_request),
     "spool": Target(2, _spools, mutate_spool, fold_and_open),
 }

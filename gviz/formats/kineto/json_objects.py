@@ -25,8 +25,6 @@ MOST_OBJECT_BYTES = 8 << 20
 _QUOTE, _BACKSLASH = ord('"'), ord("\\")
 _OPENING, _CLOSING = (ord("{"), ord("[")), (ord("}"), ord("]"))
 _SPACE = b" \t\r\n"
-#: The one name in the outermost object of what rocprofv3 writes, all of it one value.
-_ROCPROF = re.compile(rb'\{\s*"rocprofiler-sdk-tool"\s*:')
 _BETWEEN = b"," + _SPACE
 #: Braces that are looked at for a place between two objects, and bytes before each.
 _GUESSES, _GUESSED_BYTES = 16, 64
@@ -124,11 +122,6 @@ class ObjectReader(Generic[Parsed]):
                 self._skip(len(self._text) - len(stripped) + 1)
                 self.outside = b"["
                 return True
-            if _ROCPROF.match(stripped):
-                raise ImportingError(
-                    f"{self._shown} is the JSON of AMD's rocprofv3, which gviz does not read; "
-                    "docs/importing.md lists what can be imported"
-                )
             if stripped and not stripped.startswith(b"{"):
                 raise ImportingError(
                     f"{self._shown} is no JSON object or array: it begins with "

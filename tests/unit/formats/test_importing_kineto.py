@@ -259,14 +259,6 @@ def test_names_of_gigabytes_are_refused_in_little_memory(
         import_files([path], tmp_path / "out.gviz")
 
 
-@pytest.mark.parametrize("size", [10, 9 << 20])
-def test_json_of_rocprofv3_is_named(size: int, tmp_path: Path) -> None:
-    trace = {"rocprofiler-sdk-tool": [{"metadata": {"pid": 1}, "strings": "x" * size}]}
-    path = write_trace(trace, tmp_path / "out_results.json")
-    with pytest.raises(ImportingError, match="is the JSON of AMD's rocprofv3"):
-        import_files([path], tmp_path / "out.gviz")
-
-
 def test_a_gzip_bomb_ends_at_the_limit_given(tmp_path: Path) -> None:
     path = tmp_path / "x.json.gz"
     with gzip.open(path, "wb") as file:

@@ -31,8 +31,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "import",
         help="make a recording from a trace of another profiler, or a DOT dump of the driver",
         description="Make a recording from a Chrome trace of PyTorch's profiler (.json, .json.gz), "
-        "an SQLite export of Nsight Systems (nsys export --type sqlite), or a DOT dump of CUDA or "
-        "HIP (what cudaGraphDebugDotPrint, hipGraphDebugDotPrint, "
+        "an SQLite export of Nsight Systems (nsys export --type sqlite), the JSON of AMD's "
+        "rocprofv3 (--output-format json), or a DOT dump of CUDA or HIP (what "
+        "cudaGraphDebugDotPrint, hipGraphDebugDotPrint, "
         "torch.cuda.CUDAGraph.debug_dump or cupy.cuda.Graph.debug_dot_str wrote). A trace holds "
         "times and no dependencies, a dump dependencies and no times: given together, they are "
         "joined into one run. docs/importing.md says what comes from where.",
