@@ -29,6 +29,11 @@ class Figures:
 
     def __init__(self, figures: Iterable[Figure]) -> None:
         self.all = tuple(figures)
+        # By experiment and subject, and by experiment alone: a page asks a hundred times.
+        self._found: dict[tuple[str, str | None], list[Figure]] = {}
+        for figure in self.all:
+            for subject in (figure.subject, None):
+                self._found.setdefault((figure.experiment, subject), []).append(figure)
 
     def select(
         self,
@@ -39,15 +44,13 @@ class Figures:
         width: int | None = None,
     ) -> list[Figure]:
         """Return the figures that agree with all that is given, in the order measured."""
-        wanted = {
-            "experiment": experiment,
-            "subject": subject,
-            "quantity": quantity,
-            "topology": topology,
-            "width": width,
-        }
-        given = {name: value for name, value in wanted.items() if value is not None}
-        return [f for f in self.all if all(getattr(f, n) == v for n, v in given.items())]
+        return [
+            figure
+            for figure in self._found.get((experiment, subject), ())
+            if quantity in (None, figure.quantity)
+            and topology in (None, figure.topology)
+            and width in (None, figure.width)
+        ]
 
     def one(
         self,
@@ -65,7 +68,7 @@ class Figures:
 
     def subjects(self, experiment: str) -> list[str]:
         """Return the subjects of an experiment in the order measured."""
-        return list(dict.fromkeys(f.subject for f in self.all if f.experiment == experiment))
+        return list(dict.fromkeys(figure.subject for figure in self.select(experiment)))
 
     def node_counts(self, experiment: str, subject: str, quantity: str) -> list[int]:
         """Return the lengths of the straight lines measured, ascending."""
