@@ -42,11 +42,9 @@ _CHANGES = """
     ORDER BY change_fraction DESC
 """
 _VALUES = """
-    WITH builds AS (
-        SELECT DISTINCT build FROM ranks ORDER BY build DESC LIMIT 2
-    ), found AS (
+    WITH found AS (
         SELECT build, list_sort(list_distinct(list({name}::VARCHAR))) AS seen
-        FROM ranks SEMI JOIN builds USING (build) GROUP BY build
+        FROM ranks GROUP BY build QUALIFY row_number() OVER (ORDER BY build DESC) <= 2
     )
     SELECT max_by(seen, build), CASE WHEN count(*) = 2 THEN min_by(seen, build) END FROM found
 """
