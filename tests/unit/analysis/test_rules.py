@@ -376,6 +376,7 @@ def test_findings_about_the_same_nodes_say_so(tmp_path: Path) -> None:
     plan = chain(kernel("gemm"), *around(copy(A, B), 5_000).nodes[2:3], kernel("gemm"))
     found = findings(plan, tmp_path / "x.gviz")
     assert set(found) >= {"device-copy", "copy-between-products"}
+    assert found["device-copy"].reason == "1 copy from device to device memory"
     ranked = list(found.values())
     assert ranked[0].overlaps == ()
     for at, finding in enumerate(ranked):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gviz.comparison.changes.arguments import NodeArgument
+from gviz.comparison.changes.durations import NodeDurations
 from gviz.comparison.changes.edge_changes import compare_edges
 from gviz.comparison.changes.lane_changes import depends, moved_lanes
 from gviz.comparison.changes.node_changes import (
@@ -18,6 +19,7 @@ from gviz.comparison.changes.node_changes import (
 )
 from gviz.comparison.pairing.compared_graph import ComparedGraph
 from gviz.comparison.pairing.node_pairs import pair_nodes
+from gviz.comparison.timed_pairs import pair_all
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 
@@ -259,3 +261,19 @@ def test_without_edges_the_order_of_creation_counts() -> None:
 
 def test_graph_with_edges_and_one_without() -> None:
     assert pair_nodes(CHAIN, replace(graph(5), edges_known=False)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_node_with_a_partner_is_not_taken_for_a_moved_one() -> None:
+    """Not even the first, whose partner is the first: the same work comes again at the end."""
+    first = replace(CHAIN, name=tuple("abcde"), title=tuple("abcde"))
+    second = graph(6, *((i, i + 1) for i in range(5)))
+    second = replace(second, name=tuple("abcdea"), title=tuple("abcdea"))
+    assert pair_nodes(first, second).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_durations_taken_in_two_ways_name_both() -> None:
+    times = np.full((10, 1), 5_000.0)
+    sides = [NodeDurations(times, times[0], frozenset({way})) for way in ("cupti", "events")]
+    found = pair_all(*sides).at(0)
+    assert found.methods == ("cupti", "events")
+    assert found.untested == "measured in two ways, which cannot be compared: cupti and events"

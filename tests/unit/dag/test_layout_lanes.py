@@ -7,7 +7,7 @@ import pytest
 from recordings import Shape, fork_join_shape, transformer_shape, wide_shape
 
 from gviz.dag.lanes import ROWS_UNWRAPPED, cover_chains, place_lanes
-from gviz.dag.placement import NODE_HEIGHT, NODE_WIDTH, NODE_WIDTH_LEAST
+from gviz.dag.placement import LANE_GAP, NODE_HEIGHT, NODE_WIDTH, NODE_WIDTH_LEAST
 from gviz.dag.ranks import count_crossing_edges, cut_rows, rank_rows
 from gviz.errors import CycleError
 
@@ -35,6 +35,11 @@ def test_cover_chains_diamond_main_line_is_the_longest() -> None:
     chain = cover_chains(rank_rows(5, tail, head), tail, head)
     assert chain[0] == chain[1] == chain[2] == chain[4]
     assert chain[3] != chain[0]
+
+
+def test_place_lanes_begins_at_the_edge_of_the_plane() -> None:
+    place = place_lanes(2, np.array([0]), np.array([1]))
+    assert place.x.tolist() == [(place.node_width + LANE_GAP) / 2] * 2
 
 
 def test_place_lanes_fork_join_gives_each_branch_a_lane() -> None:

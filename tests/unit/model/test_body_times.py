@@ -57,6 +57,14 @@ def test_child_graph_shows_the_iterations_of_the_level_around() -> None:
     assert times.running_ns[4] == 3
 
 
+def test_each_launch_has_its_own_iterations_of_the_level_around() -> None:
+    # Two, then four of the loop; in each the child graph's kernel runs once.
+    spans = [(n, 6, 10 * at, 3) for n, count in ((1, 2), (2, 4)) for at in range(count)]
+    times, iterations = measure(*spans)
+    assert iterations.median[1] == 3
+    assert times.running_ns[4] == 3
+
+
 def test_conditional_node_does_not_show_the_iterations_of_the_level_around() -> None:
     times, iterations = measure(*((0, 8, 10 * iteration, 3) for iteration in range(4)))
     assert iterations.median[3] == 4

@@ -93,6 +93,7 @@ def test_levels_follow_each_other_as_the_driver_numbers_nodes(nested: Path) -> N
         around = tree.around(node)
         assert (around[-1] if around else node) == tree.top[node]
         assert all(node in tree.inside(outer) for outer in around)
+        assert list(tree.bodies(node)) or not tree.inside(node)
 
 
 def test_body_of_a_node_that_is_not_recorded_comes_last_with_what_is_in_it(

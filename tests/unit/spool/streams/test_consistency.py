@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.dag.contradicted import TOLERANCE_NS
-from gviz.spool.streams.consistency import impossible_launches
+from gviz.spool.streams.consistency import cut_launches, impossible_launches
 
 #: launch, node, start, duration
 Span = tuple[int, int, int, int]
@@ -81,3 +81,12 @@ def test_spans_of_nodes_beyond_the_level_are_allowed() -> None:
 def test_graph_without_edges_or_spans_has_none() -> None:
     assert impossible(level(), chain(1)) == []
     assert impossible(CHAIN, []) == []
+
+
+def test_last_launch_of_each_executable_may_be_cut_and_no_other() -> None:
+    # Launches of four executables in turn; those of the last may rightly lack nodes.
+    exec_of = np.array([0, 1, 2, -1] * 2)
+    lacking = {2, 5, 6, 7}  # of the third executable all lack it
+    spans = [(n, node) for n in range(8) for node in (0, 1) if not (node and n in lacking)]
+    launch, node = np.array(spans).T
+    assert cut_launches(exec_of, launch, node).tolist() == [5]
