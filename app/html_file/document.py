@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -62,12 +63,25 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
         style=style,
         early=early,
     )
-    for name, data in blobs:
-        text = base64.b64encode(pack(data)).decode()
+    for name, data in _packed(blobs):
+        text = base64.b64encode(data).decode()
         yield f'<script type="application/gzip" id="blob-{name}">{text}</script>\n'
     # No script of the document: the page makes a worker of it.
     yield f'<script type="text/plain" id="layout-worker">{_joined(_WORKER)}</script>\n'
     yield f"<script>{script}</script>\n</body>\n</html>\n"
+
+
+def _packed(blobs: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Yield the data compressed, each while the next are made: zlib lets other threads run."""
+    with ThreadPoolExecutor(1) as packer:
+        before: tuple[str, Future[bytes]] | None = None
+        for name, data in blobs:
+            packed = name, packer.submit(pack, data)
+            if before is not None:
+                yield before[0], before[1].result()
+            before = packed
+        if before is not None:
+            yield before[0], before[1].result()
 
 
 def _policy(texts: Iterable[str], style: str) -> str:

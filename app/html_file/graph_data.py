@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from gviz.analysis import analyze
+from gviz.analysis import GraphSubject, analyze
 from gviz.app.components import Launches, Parts
 from gviz.app.html_file.facts import NODES_A_BLOB, InspectedGraph, fact_blobs, to_json
 from gviz.app.html_file.launches import Chosen, offer
@@ -108,8 +108,10 @@ def _verdict(recording: Recording, view: GraphView, pool: Pool, keep: Keep) -> d
     if not has_breakdown(view):
         return {"breakdown": None, "verdict": None}
     graph_id = view.graph.graph_id
-    (run,) = analyze(recording, graph_id=graph_id).runs
-    found = read_breakdown(recording, graph_id, keep)
+    # One for both: of a large graph spans take seconds to be read.
+    subject = GraphSubject(recording, view.graph, keep=keep)
+    (run,) = analyze(recording, graph_id=graph_id, known=[subject]).runs
+    found = read_breakdown(recording, graph_id, keep, subject)
     return {
         "breakdown": pool.add(breakdown_payload(recording, graph_id, keep)),
         "verdict": verdict_values(run, run.graphs[0], found, view.tree),

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 
 def read_breakdown(
-    recording: Recording, graph_id: int, keep: Keep
+    recording: Recording, graph_id: int, keep: Keep, subject: GraphSubject | None = None
 ) -> LaunchBreakdown | NotComputed:
-    """Return the breakdown of a graph that is launched; RecordingError if there is none such."""
+    """Return the breakdown of a graph that is launched; RecordingError if there is none such.
+
+    ``subject`` is the graph where it is analysed anyway.
+    """
     graph = recording.fetch_graph(graph_id)
-    devices = recording.fetch_devices(graph.run_id)
     return keep(
         ("breakdown", graph_id),
-        lambda: launch_breakdown(GraphSubject(recording, graph, devices)),
+        lambda: launch_breakdown(subject or GraphSubject(recording, graph)),
     )
 
 

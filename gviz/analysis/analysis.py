@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ from gviz.stats import NotComputed, figure, to_document
 from gviz.system import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from gviz.recording import Recording
+    from gviz.recording import Recording, rows
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 ANALYSIS_VERSION = 1
@@ -133,6 +133,7 @@ def analyze(
     most_graphs: int | None = None,
     ignored: Sequence[Ignored] = (),
     costs_path: Path | None = None,
+    known: Sequence[GraphSubject] = (),
     progress: Progress = NO_PROGRESS,
 ) -> Analysis:
     """Return the whole analysis of a recording.
@@ -148,6 +149,8 @@ def analyze(
     costs_path
         Recording of ``gviz bench`` whose launch costs are to be used; None: what fits each run's
         GPU best among its own, those kept in the user's folder, and the bundled ones.
+    known
+        Graphs whose subjects there are already: what these have read is not read again.
     progress
         Told which graph is looked at, and the share that is done.
 
@@ -163,8 +166,9 @@ def analyze(
         runs = [run for run in runs if graph_id in run.graphs]
         if not runs:
             raise RecordingError(no_such_graph(recording.path, graph_id))
+    subjects = {subject.row.graph_id: subject for subject in known}
     found = tuple(
-        _analyze_run(run, graph_id, most_graphs, ignored, part)
+        _analyze_run(run, graph_id, most_graphs, ignored, subjects, part)
         for run, part in progress.each(runs, lambda run: run.run.name)
     )
     return Analysis(ANALYSIS_VERSION, str(recording.path), found)
@@ -175,6 +179,7 @@ def _analyze_run(
     graph_id: int | None,
     most_graphs: int | None,
     ignored: Sequence[Ignored],
+    known: Mapping[int, GraphSubject],
     progress: Progress,
 ) -> RunAnalysis:
     recording = run.recording
@@ -184,11 +189,16 @@ def _analyze_run(
         chosen.sort(key=lambda g: (-total[g.graph_id], g.graph_id))
     chosen = chosen[:most_graphs]
     devices = recording.fetch_devices(run.run.run_id)
+
+    def subject_of(graph: rows.Graph) -> GraphSubject:
+        found = known.get(graph.graph_id)
+        return found or GraphSubject(recording, graph, devices, run.keep)
+
     return RunAnalysis(
         run_id=run.run.run_id,
         name=run.run.name,
         graphs=tuple(
-            _analyze_graph(GraphSubject(recording, g, devices, run.keep), run, ignored, part)
+            _analyze_graph(subject_of(g), run, ignored, part)
             for g, part in progress.each(chosen, lambda graph: graph.name)
         ),
         launch_costs=NotComputed("no recording holds any")

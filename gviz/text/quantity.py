@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 
 #: Stands where there is no value; the reason is beside it.
 MISSING = "–"
@@ -59,6 +60,7 @@ def microseconds(ns: float | None) -> str:
     return MISSING if ns is None else rounded(ns / 1e3)
 
 
+@lru_cache(1024)  # arguments of 100,000 nodes have few sizes
 def byte_size(count: float | None, digits: int = 3) -> str:
     """Return bytes in binary units (1 KiB = 1,024 B); exact below 1 KiB."""
     if count is None or not math.isfinite(count):

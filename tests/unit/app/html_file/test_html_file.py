@@ -53,6 +53,7 @@ from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import DagRequest, dag_payload, timeline_payload
 from gviz.app.views.wire import unpack
 from gviz.errors import RecordingError, UsageError
+from gviz.recording.arrays import SpanArrays
 from gviz.recording.reader import Recording
 
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
@@ -424,6 +425,23 @@ def test_small_graph_begins_unfolded(small: SavedFile) -> None:
 
 
 # -- launches --------------------------------------------------------------------------
+
+
+def test_verdict_and_breakdown_read_spans_of_a_launch_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_recording(tmp_path / "x.gviz", transformer_shape(2), launches=3)
+    read: list[int] = []
+    fetch = Recording.fetch_spans
+
+    def counted(self: Recording, launch_id: int) -> SpanArrays:
+        read.append(launch_id)
+        return fetch(self, launch_id)
+
+    monkeypatch.setattr(Recording, "fetch_spans", counted)
+    write_html(path, tmp_path / "x.html", [1])
+    # The typical one is drawn as well.
+    assert (read.count(1), read.count(3)) == (1, 1)
 
 
 def test_launches_are_chosen_by_their_number(small_recording: Path) -> None:
