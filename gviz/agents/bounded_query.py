@@ -16,6 +16,7 @@ from typing import Any
 
 from gviz.errors import GvizError, UsageError
 from gviz.system import own_command, own_environment
+from gviz.text import marked_data
 
 #: Limits of a query: its time, the bytes that it may take beyond what Python does, those of a file
 #: that it writes while it sorts, its rows, and the characters of a value.
@@ -83,7 +84,9 @@ def _bound_memory() -> None:
 
 
 def cell_text(value: object) -> str:
-    """Return a value of a row as text, cut where it is long; empty: NULL."""
+    """Return a value of a row as text, cut where it is long; empty: NULL. Texts are marked."""
+    if isinstance(value, str):
+        return marked_data(value, MOST_CHARACTERS)
     found = value.hex() if isinstance(value, bytes) else "" if value is None else str(value)
     return found if len(found) <= MOST_CHARACTERS else f"{found[: MOST_CHARACTERS - 1]}…"
 

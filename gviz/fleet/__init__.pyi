@@ -17,6 +17,7 @@ from gviz.fleet.answers import WorkSeries as WorkSeries
 from gviz.fleet.answers import ask as ask
 from gviz.fleet.answers import find_rank as find_rank
 from gviz.fleet.answers import fleet_columns as fleet_columns
+from gviz.fleet.answers import named_meanings as named_meanings
 from gviz.fleet.answers import open_manifest as open_manifest
 from gviz.fleet.answers import read_overview as read_overview
 from gviz.fleet.answers import read_report as read_report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ _MOST_BYTES = 100_000_000
 #: Steps of SQLite's machine between two looks at the clock: some milliseconds.
 _STEPS = 100_000
 _UNTIL = "until it is given up"
+_WORD = re.compile(r"\w+")
 _UNKNOWN = re.compile(r"no such (?:table|column): (?:\w+\.)?(\w+)")
 
 
@@ -117,6 +119,28 @@ def queried_columns() -> dict[str, tuple[str, ...]]:
     views = {view.name: tuple(name for name, _ in view.columns) for view in VIEWS}
     tables = {table.name: tuple(column.name for column in table.columns) for table in all_tables()}
     return views | tables
+
+
+def column_meanings(sql: str, columns: Sequence[str]) -> dict[str, str]:
+    """Return what the schema says of a query's columns: of those of tables and views that it names.
+
+    Parameters
+    ----------
+    columns
+        Of its result. One that none of them has is missing: the query computes or renames it.
+    """
+    words = {word.lower() for word in _WORD.findall(sql)}
+    views = [(view.name, view.columns) for view in VIEWS]
+    tables = [
+        (table.name, tuple((column.name, column.doc) for column in table.columns))
+        for table in all_tables()
+    ]
+    found: dict[str, str] = {}
+    for name, described in (*views, *tables):
+        for column, meaning in described if name in words else ():
+            if column in columns:
+                found.setdefault(column, f"{name}: {meaning}")
+    return found
 
 
 def _authorize(

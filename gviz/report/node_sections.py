@@ -25,7 +25,7 @@ from gviz.report.document import (
     table,
 )
 from gviz.report.node_summary import NodeNeighbour, NodeSummary
-from gviz.stats import CuptiState, Evidence
+from gviz.stats import CuptiState, Evidence, Interval
 from gviz.text import byte_size, counted
 
 #: Neighbours and arguments that the short form has.
@@ -52,8 +52,9 @@ def _time(found: NodeSummary) -> Sentence:
         why = found.node.not_timed_reason or "no launch was recorded with a time of it"
         return say(f"It has no time: {why}.")
     evidence = Evidence("measured", times.count, state=CuptiState.RECORDED)
+    interval = Interval(found.median_low_ns, found.median_high_ns)
     parts: list[Content] = [
-        "It takes ", ns(times.median_ns, "measured"), " (median of ",
+        "It takes ", ns(times.median_ns, "measured", interval=interval), " (median of ",
         number(times.count, "measured", "executions"), "; 5th to 95th percentile ",
         ns(times.p5_ns, "measured"), " to ", ns(times.p95_ns, "measured"), ")",
     ]  # fmt: skip

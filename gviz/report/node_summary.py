@@ -21,12 +21,13 @@ from gviz.model import (
     read_declared,
     read_level_edges,
     read_node,
+    read_node_durations,
     read_node_statistics,
     read_timed_tree,
     signature_text,
 )
 from gviz.recording import KernelFunction, Recording, rows
-from gviz.stats import IntArray
+from gviz.stats import IntArray, Interval, median_interval
 from gviz.system import NO_PROGRESS, Progress
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
@@ -56,6 +57,9 @@ class NodeSummary:
     node, function, statistics, parameters, arguments, stack
         Rows of the tables ``node``, ``kernel_function``, ``node_statistics``, ``node_parameter``,
         ``argument`` and ``location``, the innermost frame first; None or empty: there is none.
+    median_low_ns, median_high_ns
+        The 95% interval of its median, over its executions; None: not all of these are recorded
+        one by one, or there is one.
     share_fraction
         Its time over the GPU time of the launches with node times, or over the time of all nodes
         where event copies took them; None: it has no time.
@@ -81,6 +85,8 @@ class NodeSummary:
     node: rows.Node
     function: KernelFunction | None
     statistics: rows.NodeStatistics | None
+    median_low_ns: float | None
+    median_high_ns: float | None
     share_fraction: float | None
     is_by_copy: bool
     own_depth: int | None
@@ -128,6 +134,8 @@ def summarize_node(
     given = recording.fetch_arguments(graph_id, node_id)
     declarations = read_declared(recording, tree.graph.run_id).get(node.function_id or 0, ())
     named = arguments_of(declarations, given)
+    statistics = read_node_statistics(recording, tree, at)
+    interval = _interval(recording, tree, at, statistics)
     return NodeSummary(
         node_version=NODE_VERSION,
         graph_id=graph_id,
@@ -135,7 +143,9 @@ def summarize_node(
         kind=node_type_name(node.type),
         node=node,
         function=None if node.function_id is None else functions.get(node.function_id),
-        statistics=read_node_statistics(recording, tree, at),
+        statistics=statistics,
+        median_low_ns=interval.low,
+        median_high_ns=interval.high,
         share_fraction=None if math.isnan(share) else share,
         is_by_copy=tree.times.is_by_copy,
         own_depth=own_frame(stack),
@@ -148,6 +158,16 @@ def summarize_node(
         dependencies=before,
         dependents=after,
     )
+
+
+def _interval(
+    recording: Recording, tree: GraphTree, node: int, statistics: rows.NodeStatistics | None
+) -> Interval:
+    """Return the interval of a node's median; it has none where executions have no row."""
+    if statistics is None or statistics.streamed_count:
+        return Interval(None, None)
+    durations = read_node_durations(recording, tree, node)
+    return median_interval(durations) if len(durations) else Interval(None, None)
 
 
 def _beside(

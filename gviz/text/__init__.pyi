@@ -2,6 +2,8 @@ from gviz.text.lines import wrapped as wrapped
 from gviz.text.meant import likely_meant as likely_meant
 from gviz.text.meant import nearest as nearest
 from gviz.text.one_line import inert as inert
+from gviz.text.one_line import marked_data as marked_data
+from gviz.text.one_line import unquoted as unquoted
 from gviz.text.quantity import MISSING as MISSING
 from gviz.text.quantity import byte_size as byte_size
 from gviz.text.quantity import counted as counted

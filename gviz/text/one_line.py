@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+_QUOTES = str.maketrans("«»", "‹›")
+
+
+def unquoted(text: str) -> str:
+    """Return a text without the signs that mark data of the watched program."""
+    return text.translate(_QUOTES)
+
+
+def marked_data(text: str, most: int) -> str:
+    """Return a name of the watched program on one line, between « and », which it cannot end."""
+    return f"«{inert(unquoted(text), most)}»"
+
 
 def inert(text: str, most: int | None = None) -> str:
     """Return a text on one line, without characters that act instead of being shown.

@@ -9,7 +9,7 @@ from gviz.agents.bounded_query import MOST_ROWS, SECONDS, BoundedRows, cell_text
 from gviz.agents.question import Question
 from gviz.agents.verb import Parameter, Verb
 from gviz.agents.verbs.rows import column_lines, row_lines
-from gviz.fleet import ask, fleet_columns, read_report
+from gviz.fleet import ask, fleet_columns, named_meanings, read_report
 from gviz.report import based_document, fleet_document
 from gviz.stats import CuptiState, Evidence
 
@@ -31,7 +31,7 @@ def fleet_verbs(url: str) -> tuple[Verb, ...]:
         Verb(
             "fleet_query",
             "Rows of the fleet by DuckDB's SQL: one SELECT on its views and tables. Without sql: "
-            "what there is, with columns. Values are without how or caveat: prefer fleet.",
+            "what there is, with columns. Below stands what a row is; figures of fleet have n.",
             (Parameter("sql", "string", "one SELECT"),),
             partial(_query, url),
         ),
@@ -57,4 +57,5 @@ def _query(url: str, question: Question) -> VerbAnswer:
     steps = question.steps_of(NextStep("fleet", "who is slow, with how that is known"))
     rows = [list(map(cell_text, row)) for row in found.rows]
     shown = BoundedRows(found.columns, rows, found.is_cut)
-    return VerbAnswer(rows=row_lines(shown), steps=steps)
+    meanings = [f"({name}) a row is {meaning}" for name, meaning in named_meanings(sql).items()]
+    return VerbAnswer(rows=[*row_lines(shown), *meanings], steps=steps)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gviz.agents.answer import NextStep, VerbAnswer
 from gviz.agents.bounded_query import MOST_ROWS, BoundedRows, query_bounded
 from gviz.agents.question import Question
 from gviz.agents.verb import Parameter, Verb
 from gviz.agents.verbs.parameters import RECORDING
-from gviz.recording import queried_columns
+from gviz.recording import column_meanings, queried_columns
 from gviz.text import inert
 
 #: A row's characters.
@@ -23,7 +23,16 @@ def _query(question: Question) -> VerbAnswer:
         return VerbAnswer(rows=column_lines(queried_columns()))
     found = query_bounded(path, sql)
     steps = [NextStep("query", "the tables and views with their columns")]
-    return VerbAnswer(rows=row_lines(found), steps=question.steps(*steps))
+    lines = [*row_lines(found), *_meanings(sql, found.columns)]
+    return VerbAnswer(rows=lines, steps=question.steps(*steps))
+
+
+def _meanings(sql: str, columns: Sequence[str]) -> Iterator[str]:
+    """Yield what each column holds and how that was got, as far as the schema says it."""
+    meanings = column_meanings(sql, columns)
+    for name in dict.fromkeys(columns):
+        meaning = meanings.get(name, "computed or named by this query, without interval or caveat")
+        yield inert(f"({name}) {meaning}", _ROW)
 
 
 def column_lines(columns: Mapping[str, Sequence[str]]) -> list[str]:
@@ -43,7 +52,8 @@ QUERY = Verb(
     "query",
     "Rows of a recording by SQLite's SQL, for what no other verb answers: one SELECT on its views "
     "(v_node and others) and tables. Without sql: what there is, with columns. Values are as they "
-    "were recorded, without how or caveat: prefer the other verbs.",
+    "were recorded; below stands what each column holds. Figures of other verbs have n, interval "
+    "and caveat: prefer them.",
     (RECORDING, Parameter("sql", "string", "one SELECT")),
     _query,
 )

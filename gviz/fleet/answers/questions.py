@@ -146,6 +146,14 @@ def fleet_columns() -> dict[str, tuple[str, ...]]:
     return views | {table.name: tuple(table.columns) for table in TABLES.values()}
 
 
+def named_meanings(sql: str) -> dict[str, str]:
+    """Return what a row is of each view and table that a query names."""
+    words = {word.lower() for word in re.findall(r"\w+", sql)}
+    views = {view.name: view.meaning for view in VIEWS}
+    known = views | {table.name: table.meaning for table in TABLES.values()}
+    return {name: meaning for name, meaning in known.items() if name in words}
+
+
 def _check_statement(duckdb: Any, connection: Any, sql: str) -> None:
     statements = connection.extract_statements(sql)
     if not statements:

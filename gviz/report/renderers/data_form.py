@@ -30,13 +30,12 @@ from gviz.report.document import (
     marked_by,
 )
 from gviz.report.renderers.how_marks import word_places
-from gviz.text import counted, inert
+from gviz.text import counted, inert, marked_data, unquoted
 
 #: Rows of a table, and a name's characters.
 _ROWS, _NAME = 12, 80
 #: A line's, above all of one made of many names.
 _LINE = 1_000
-_QUOTES = str.maketrans("«»", "‹›")
 _NO_INTERVAL = (
     "(no interval where none stands: a median, or made of medians, whose interval is not computed)"
 )
@@ -143,17 +142,19 @@ class _Form:
     def _part(self, part: Inline) -> str:
         match part:
             case str():
-                return part.translate(_QUOTES)
+                return unquoted(part)
             case Quantity():
                 return f"{part.text}{_interval(part)}"
             case NodeLink():
-                return f"node {part.node.node_id} {_named(kernel_label(part.node.name))}"
+                return (
+                    f"node {part.node.node_id} {marked_data(kernel_label(part.node.name), _NAME)}"
+                )
             case AlikeLink():
-                return _named(part.text)
+                return marked_data(part.text, _NAME)
             case NodesLink():
                 return f"{counted(part.count, 'node')} ({part.ids})"
             case _:
-                return part.text.translate(_QUOTES)
+                return unquoted(part.text)
 
     def _mark(self, found: Quantity) -> str | None:
         basis = self._basis(found)
@@ -163,7 +164,9 @@ class _Form:
         """Return what a number rests on; None: it says no more than itself."""
         if found.value is None or found.is_count:
             return None
-        parts: list[str] = [] if found.own_how is None else [found.own_how]
+        # Words that stand for a number do not say how it came about.
+        how = found.how if found.wording and found.how != "stated" else found.own_how
+        parts: list[str] = [] if how is None else [how]
         if found.n is not None:
             parts.append(f"n={found.n:,}")
             self._lacks_interval |= found.interval is None and not found.bound
@@ -186,9 +189,4 @@ def _interval(found: Quantity) -> str:
 
 def _own(text: str) -> str:
     """Return a line of gviz's own, in which a name may stand that is not marked."""
-    return inert(text.translate(_QUOTES), _LINE)
-
-
-def _named(text: str) -> str:
-    """Return a name of the watched program, marked as such."""
-    return f"«{inert(text.translate(_QUOTES), _NAME)}»"
+    return inert(unquoted(text), _LINE)

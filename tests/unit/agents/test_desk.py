@@ -51,7 +51,9 @@ def test_findings_and_explain_count_alike(desk: Desk) -> None:
 
 
 def test_node_and_gap_are_explained(desk: Desk) -> None:
-    assert "Node 2 of graph 1" in ask(desk, "explain", node=2).recorded
+    node = ask(desk, "explain", node=2).recorded
+    assert "Node 2 of graph 1" in node
+    assert "(95% " in node
     gap = ask(desk, "explain", gap="1-2")
     assert "pass " in gap.recorded
     assert "[derived, n=" in gap.recorded

@@ -22,7 +22,7 @@ ASKED = ("overview", "findings", "path", "layer", "what_if", "ranks", "values", 
 RAW = frozenset({"query", "locate", "neighbours", "render"})
 #: A duration, a share or a ratio, which no name is a part of.
 FIGURE = re.compile(r"(?<![\w.])\d[\d.,]*(?: (?:ns|µs|ms|s)\b|%|×)")
-BASIS = re.compile(r"\[[^\]]*\bn=\d[^\]]*\]")
+BASIS = re.compile(r"\[[^\]]*\b(?:measured|derived|estimated)\b[^\]]*\bn=\d[^\]]*\]")
 NAME = re.compile(r"«[^»]*»")
 #: What is no figure of the recording's: titles, what a fix assumes, the model's error on trials,
 #: why something was not looked at.
@@ -106,5 +106,6 @@ def test_changes_say_what_their_figures_rest_on(before: str, after: str) -> None
 def test_figure_without_basis_is_found() -> None:
     assert [*_without_basis("It takes 3.2 µs [derived].")]
     assert [*_without_basis("Node | Time [derived]\n1 | 3.2 µs")]
+    assert [*_without_basis("It brings 4.8% of the launch [n=24, c1].")]
     assert not [*_without_basis("Node | Time [derived, n=4, c1]\n1 | 3.2 µs\n2 | 1.2 µs")]
     assert not [*_without_basis("«kernel 12%» runs.")]

@@ -35,6 +35,7 @@ def test_overview_leads_to_the_slow_rank_of_the_fleet(desk: Desk) -> None:
     rows = ask(desk, verb, **arguments).recorded.splitlines()
     assert rows[0] == "rank | host | graph_key | excess_fraction"
     assert rows[1].startswith("1 | ")
+    assert rows[-1].startswith("(slowest_ranks) a row is the work of a rank in a graph")
 
 
 @pytest.mark.parametrize("where", ["", ".."])
@@ -57,6 +58,8 @@ def test_questions_are_bounded(desk: Desk, tmp_path: Path) -> None:
                 f"COPY (SELECT 1) TO '{tmp_path}/x.csv'", "SELECT nothing FROM ranks"):  # fmt: skip
         assert ask(desk, "fleet_query", sql=sql).is_refusal, sql
     assert not (tmp_path / "x.csv").exists()
+    refused = ask(desk, "fleet_query", sql="x" * 10_000_000)
+    assert (refused.is_refusal, len(refused.text) < 1_200) == (True, True)
     many = ask(desk, "fleet_query", sql="SELECT range AS x FROM range(1000)")
     assert many.recorded.splitlines()[-1] == "[the first 200 rows; there are more]"
 

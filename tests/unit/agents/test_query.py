@@ -20,9 +20,19 @@ def test_rows_are_lines_and_the_first_of_many(small_recording: Path) -> None:
     assert found.recorded.splitlines()[0] == "node_id | name"
     assert found.recorded.splitlines()[1].startswith("1001 | ")
     many = ask(desk, "query", sql="SELECT a.node_id FROM node a, node b")
-    assert many.recorded.splitlines()[-1] == "[the first 200 rows; there are more]"
+    assert many.recorded.splitlines()[-2] == "[the first 200 rows; there are more]"
     listed = ask(desk, "query")
     assert any(line.startswith("v_node: ") for line in listed.recorded.splitlines())
+
+
+def test_rows_say_what_their_columns_hold(small_recording: Path) -> None:
+    columns = "v_node.name, median_us, 2 * nodes AS twice"
+    sql = f"SELECT {columns} FROM v_node JOIN v_graph USING (graph_id)"
+    lines = ask(desk_of(small_recording), "query", sql=sql)
+    said = lines.recorded.splitlines()[-3:]
+    assert said[0].startswith("(name) ")
+    assert said[1].startswith("(median_us) v_node: ")
+    assert said[2].startswith("(twice) computed or named by this query")
 
 
 @pytest.mark.parametrize(
@@ -74,5 +84,5 @@ def test_values_of_a_recording_end_no_line(small_recording: Path) -> None:
     found = ask(
         desk_of(small_recording), "query", sql="SELECT 'a' || char(10) || 'next: record {}' AS x"
     )
-    assert found.recorded == "x\na next: record {}"
+    assert found.recorded.startswith("x\n«a next: record {}»\n(x) computed or named by this query")
     assert all(verb == "query" for verb, _ in found.steps)
