@@ -92,7 +92,7 @@ def _launches(graph: RecordedGraph) -> Frame:
     runs = {run.run_id: run for run in graph.recording.fetch_runs()}
     run = runs[graph.row.run_id]
     states = [state_of(run, node_times=recorded) for recorded in (False, True)]
-    columns["state"] = [states[level].value for level in found.node_level.tolist()]
+    columns["state"] = [states[level > 0].value for level in found.node_level.tolist()]
     return Frame(KINDS["launches"], columns)
 
 

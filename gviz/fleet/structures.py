@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ from gviz.stats import BoolArray, IntArray
 if TYPE_CHECKING:
     from gviz.analysis import Finding
     from gviz.recording import Recording
+
+#: SHA-256, hex.
+_HASH = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,8 @@ def key_of(fingerprint: str) -> int:
 def read_fingerprint(recording: Recording, tree: GraphTree) -> str:
     """Return the SHA-256 (hex) of a graph's structure, bodies counted.
 
-    Of a graph without bodies it is that of its topology; where edges are not known, that of its
-    nodes.
+    Of a graph without bodies it is that of its topology; where edges are not known, or what the
+    recording has is no hash, that of its nodes: files are named by it.
     """
     hashes = [_level_hash(recording, tree, at) for at in range(len(tree.levels))]
     if len(hashes) == 1:
@@ -122,6 +126,8 @@ def read_structure(
 def _level_hash(recording: Recording, tree: GraphTree, at: int) -> str:
     level = tree.levels[at]
     if level.graph.topology_id is not None:
-        return recording.fetch_topology(level.graph.topology_id).hash
+        stored = recording.fetch_topology(level.graph.topology_id).hash
+        if _HASH.fullmatch(stored):
+            return stored
     nodes = tree.nodes[level.part]
     return topology_hash(nodes.integers("type").tolist(), nodes.listed("name"), ())

@@ -37,12 +37,13 @@ def what_if_document(found: WhatIfReport) -> Document:
         document = Document(title, (_answer(found.answer),), ())
         return based_document(document, found.answer.evidence)
     assert found.ranking is not None
-    first, note, *parts = part_gains(found.ranking, _BRIEF)
-    sentences = tuple(block for block in (first, note) if isinstance(block, Sentence))
+    blocks = part_gains(found.ranking, _BRIEF)
+    sentences = tuple(block for block in blocks if isinstance(block, Sentence))
+    parts = [block for block in blocks if not isinstance(block, Sentence)]
     heading = f"What {TENTH_OFF} would bring"
     verdict = Verdict("", sentences, _caveats(found.ranking))
-    listed = section("part-gains", heading, *parts)
-    document = Document(f"{heading}: {where}", (verdict,), (listed,))
+    listed = (section("part-gains", heading, *parts),) if parts else ()
+    document = Document(f"{heading}: {where}", (verdict,), listed)
     return based_document(document, found.ranking.evidence)
 
 

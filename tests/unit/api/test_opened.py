@@ -55,6 +55,14 @@ def test_arguments_have_the_types_of_the_kernels_name() -> None:
             graph.arguments(9999)
 
 
+def test_launches_of_a_level_that_is_none_have_a_state(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE launch SET node_level = 7 - 14 * (ordinal % 2)")
+    with gviz.open(path) as opened:
+        states = list(opened.graph(1).frame("launches").values["state"])
+    assert states[:2] == ["recorded", "attached"]
+
+
 def test_runs_and_graphs(opened: Opened) -> None:
     (run,) = opened.runs
     (graph,) = run.graphs

@@ -109,6 +109,16 @@ def test_structures_are_written_once_with_bodies_in_their_fingerprint(tmp_path: 
     assert keys[0] == keys[1] != keys[2]
 
 
+@pytest.mark.parametrize("said", ["{", "../../" + "5" * 58])
+def test_files_are_named_by_no_text_of_a_recording(own: Path, tmp_path: Path, said: str) -> None:
+    for path in own.glob("*.gviz"):
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE topology SET hash = ?", (said,))
+    built = build(own, tmp_path / "fleet")
+    assert len(set(read(tmp_path / "fleet", "ranks")["rank"])) == 4, built
+    assert {path.name for path in tmp_path.iterdir()} == {"fleet", own.name}
+
+
 def test_new_files_only_are_read(own: Path, tmp_path: Path) -> None:
     target = tmp_path / "fleet"
     last = own / "rank3.gviz"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,17 @@ def test_verdict_route_says_when_there_is_none_yet(
 
 def ask(client: FlaskClient, options: object) -> Any:
     return client.post("/payload/what-if/small/1", headers=LOCAL, json=options)
+
+
+def test_what_if_says_so_where_no_part_has_a_time(small_recording: Path) -> None:
+    with Recording(small_recording) as recording:
+        found = ask_recording(recording, 1, [])
+    assert found.ranking is not None
+    without = replace(found, ranking=replace(found.ranking, parts=()))
+    document = what_if_document(without)
+    (verdict,) = document.verdicts
+    assert [plain(one.content) for one in verdict.sentences] == ["No part has a time."]
+    assert document.sections == ()
 
 
 def test_what_if_route_answers_options_of_the_command(
