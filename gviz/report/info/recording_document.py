@@ -50,9 +50,12 @@ def info_document(summary: RecordingSummary, *, counters: bool = False) -> Docum
 
 def _name_of(summary: RunSummary) -> str:
     run = summary.run
-    failed = len(summary.capture_failures)
-    trouble = f", {counted(failed, 'capture')} failed" if failed else ""
-    return f"run {run.run_id}: {run.name} ({run.state}{trouble})"
+    counts = {
+        "capture": len(summary.capture_failures),
+        "instantiation": len(summary.instantiate_failures),
+    }
+    failed = [f", {counted(count, what)} failed" for what, count in counts.items() if count]
+    return f"run {run.run_id}: {run.name} ({run.state}{''.join(failed)})"
 
 
 def _verdict(summary: RunSummary) -> Verdict:
