@@ -18,6 +18,8 @@ _Result = TypeVar("_Result")
 ADDRESS_VARIABLE = "DASK_SCHEDULER_ADDRESS"
 #: Seconds in which a scheduler must answer.
 _ANSWERS_IN = 10
+#: Dask's processes keep a profile of each second: 0.2 MB, for up to an hour.
+_NO_PROFILE = {"distributed.worker.profile.enabled": False}
 #: Items that wait or are worked at, for each process: memory holds no more of them.
 _AHEAD = 3
 
@@ -60,6 +62,7 @@ def dask_mapper(scheduler: str | None = None, workers: int | None = None) -> Ite
         return
     with (
         tempfile.TemporaryDirectory(prefix="gviz-fleet-") as folder,
+        load("dask").config.set(_NO_PROFILE),
         distributed.LocalCluster(
             n_workers=workers or len(os.sched_getaffinity(0)),
             threads_per_worker=1,

@@ -54,6 +54,14 @@ def test_its_processes_listen_to_this_machine_only() -> None:
     assert found == {"127.0.0.1"}
 
 
+def test_its_processes_keep_no_profile_of_themselves() -> None:
+    timers = "list(__import__('distributed').get_worker().periodic_callbacks)"
+    with dask_mapper(workers=1) as mapper:
+        ((_, found),) = mapper(eval, [timers])
+    assert "heartbeat" in found
+    assert not [name for name in found if "profile" in name]
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A scheduler and two workers that speak TCP: the scheduler's file, and the workers."""
