@@ -62,3 +62,24 @@ test("spans are looked through again for other times, and not for another select
   assert.ok(frame(true, 0.02) > 0);
   assert.ok(frame(true, 0.01) > 0, "of times that are no longer shown nothing is kept");
 });
+
+test("twelve selected nodes have no rings, which would paint the lanes over", () => {
+  const many = Array.from({ length: 12 }, (_, n) => n);
+  const made = new TimelineScene(timelinePayload([side("graph", many.map((n) => [0, 10 * n, 10, n]))]));
+  const laneRows = /** @type {any} */ ({ graph: [{ kind: "lane", side: "graph", lane: 0, y: 0, h: 20 }] });
+  let strokes = 0;
+  const pen = /** @type {any} */ (new Proxy({ stroke: () => (strokes += 1) }, {
+    get: (own, name) => (name === "stroke" ? own.stroke : () => ({ width: 0 })), set: () => true,
+  }));
+  /** Strokes of a frame. @param {number[]} shown */
+  const drawn = (shown) => {
+    strokes = 0;
+    const frame = { group: { shown, hovered: null }, size: { width: 500, height: 100, ratio: 1, buttons: 0 } };
+    const detail = { sideWith: (/** @type {unknown} */ one) => one, best: (/** @type {unknown} */ one) => one };
+    const own = () => style("family", 1);
+    new Lanes(/** @type {any} */ ({ scene: made, laneRows, detail, frame, styleOf: own })).drawMarks(pen, own());
+    return strokes;
+  };
+  assert.ok(drawn(many.slice(0, 11)) >= 11);
+  assert.equal(drawn(many), 0);
+});
