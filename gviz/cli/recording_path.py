@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gviz.cli.progress import shown_progress
 from gviz.errors import RecordingError
-from gviz.recording import check_no_directory, look_through
+from gviz.recording import check_no_directory
 from gviz.spool import SPOOL_SUFFIX, spool_of
 
 
@@ -75,6 +75,8 @@ def find_recordings(paths: Sequence[Path]) -> list[Path]:
 
 
 def _looked_through(paths: Sequence[Path]) -> list[Path]:
+    from gviz.recording import look_through  # all tables, of which gviz run needs none
+
     with shown_progress("opening") as progress:
         for path, part in progress.each(paths, lambda path: path.name):
             look_through(path, part)
