@@ -43,9 +43,10 @@ def test_info_refuses_a_bad_count(gviz_here: Gviz, small_recording: Path, count:
     assert "--slowest" in done.stderr
 
 
-def test_find_recording_leaves_other_paths_alone(tmp_path: Path, small_recording: Path) -> None:
+def test_find_recording_refuses_what_is_no_file(tmp_path: Path, small_recording: Path) -> None:
     assert find_recording(small_recording) == small_recording
-    assert find_recording(tmp_path / "missing.gviz") == tmp_path / "missing.gviz"
+    with pytest.raises(RecordingError, match=r"there is no file .*missing\.gviz"):
+        find_recording(tmp_path / "missing.gviz")
     with pytest.raises(RecordingError, match="is a directory"):
         find_recording(tmp_path)
 
