@@ -65,8 +65,9 @@ def _summarize(recording: Recording, fault: Fault, paths: dict[int, rows.NvtxPat
     addresses = recording.fetch_fault_addresses(fault.fault_id)
 
     def places(role: str) -> tuple[FaultPlace, ...]:
-        found = [one for one in nodes if one.role == role][:_MOST_READ]
-        return tuple(_place(recording, one, addresses, paths) for one in found)
+        named = [one for one in nodes if one.role == role][:_MOST_READ]
+        found = (_place(recording, one, addresses, paths) for one in named)
+        return tuple(place for place in found if place is not None)
 
     title = None
     if fault.graph_id is not None:
@@ -82,8 +83,11 @@ def _place(
     named: rows.FaultNode,
     addresses: list[FaultAddress],
     paths: dict[int, rows.NvtxPath],
-) -> FaultPlace:
-    node = recording.fetch_node(named.graph_id, named.node_id)
+) -> FaultPlace | None:
+    """Return the place of a node; None: the file has lost the node."""
+    node = recording.find_node(named.graph_id, named.node_id)
+    if node is None:
+        return None
     stack = [] if node.stack_id is None else recording.fetch_stack(node.stack_id)
     own = own_frame(stack)
     ranges = range_texts(paths, node.nvtx_path_id)

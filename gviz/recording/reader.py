@@ -230,10 +230,15 @@ class Recording:
 
     def fetch_node(self, graph_id: int, node_id: int) -> rows.Node:
         """Return one node of a graph level; RecordingError if there is none of that id."""
-        found = self._fetch(rows.Node, "WHERE graph_id=? AND node_id=?", graph_id, node_id)
-        if not found:
+        found = self.find_node(graph_id, node_id)
+        if found is None:
             raise RecordingError(f"{self.path} has no node {node_id} in graph {graph_id}")
-        return found[0]
+        return found
+
+    def find_node(self, graph_id: int, node_id: int) -> rows.Node | None:
+        """Return one node of a graph level; None if there is none of that id."""
+        found = self._fetch(rows.Node, "WHERE graph_id=? AND node_id=?", graph_id, node_id)
+        return found[0] if found else None
 
     def fetch_topology(self, topology_id: int) -> rows.Topology:
         """Return a topology row; RecordingError if there is none of that id."""

@@ -1,0 +1,29 @@
+"""What the black box names of a run, where the file has lost nodes."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from whole_recording import write_whole_recording
+
+from gviz.model.faults import summarize_faults
+from gviz.recording.reader import Recording
+
+RUN = 1
+
+
+def test_node_that_the_file_has_lost_is_not_named(tmp_path: Path) -> None:
+    path = write_whole_recording(tmp_path / "whole.gviz")
+    with Recording(path) as recording:
+        (whole,) = summarize_faults(recording, RUN)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE fault_node SET node_id=77777 WHERE role='running'")
+        database.execute("UPDATE fault_node SET node_id=-5 WHERE role='last' AND position=1")
+    with Recording(path) as recording:
+        (damaged,) = summarize_faults(recording, RUN)
+    assert (len(whole.running), len(damaged.running)) == (1, 0)
+    assert damaged.last == (whole.last[0], whole.last[2])
+    assert damaged.next == whole.next
+    assert damaged.running_count == 1
