@@ -127,7 +127,7 @@ def test_graph_that_was_hardly_launched_says_so_beside_one_that_stays(
 ) -> None:
     text = (
         f"{ENDS}{CHAIN}launches(cuda.instantiate(graph), 120)\nother = cuda.graph()\n"
-        f"work.add(other, [])\nlaunches(cuda.instantiate(other), 4)\nreport()\n{LAST}"
+        f"work.add(other, [])\nlaunches(cuda.instantiate(other), 3)\nreport()\n{LAST}"
     )
     _, recording = run_plain_and_tried(fake, tmp_path, text, code=7)
     with recording:

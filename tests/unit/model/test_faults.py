@@ -1,4 +1,4 @@
-"""What the black box names of a run, where the file has lost nodes."""
+"""Nodes that the black box names, and a file has lost."""
 
 from __future__ import annotations
 
