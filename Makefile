@@ -1,5 +1,5 @@
 # make demo           opens the bundled recordings (first makes .venv: a minute, from PyPI)
-# make test           the quick tests: 4 to 5 minutes on 2 cores (first: pytest and others into .venv,
+# make test           the quick tests: 3 to 5 minutes on 2 cores (first: pytest and others into .venv,
 #                     a minute; Chromium by apt-get as root, else without the browser's tests)
 # make test-all       every test: 18 minutes; make test-rest: what make test leaves out, 13
 # make test-wheel     what depends on the installation, in the wheel of make check: a minute
