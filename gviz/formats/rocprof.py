@@ -274,15 +274,12 @@ class _Reading:
         named = [(record, self._operation(record)) for record in calls]
         named += [(record, "hipGraphLaunch") for record in launches]
         self.trace.host_events += len(named)
-        for record, name in named:
-            if ("Launch" in name or "Mem" in name) and _is_timed(record):
-                correlation, thread = (
-                    known(record.correlation_id.internal),
-                    integer(record.thread_id),
-                )
-                times = (record.start_timestamp, record.end_timestamp)
-                row = (correlation, *times, max(0, thread or 0) & NODE_MASK, "GraphLaunch" in name)
-                self.trace.calls.extend(np.array([(*row, UNKNOWN)], CALL))
+        rows = [
+            _call(record, name)
+            for record, name in named
+            if ("Launch" in name or "Mem" in name) and _is_timed(record)
+        ]
+        self.trace.calls.extend(np.array(rows, CALL))
 
     def _operation(self, record: _Record) -> str:
         kind = known(record.kind, len(self._kinds) - 1)
@@ -310,6 +307,13 @@ def _name(symbol: _Symbol) -> str:
 def _is_timed(record: _Record) -> bool:
     start, end = record.start_timestamp, record.end_timestamp
     return type(start) is int and type(end) is int and 0 <= start <= end < LATEST_NS
+
+
+def _call(record: _Record, name: str) -> tuple[int, int, int, int, bool, int]:
+    """Return a row of :data:`CALL`."""
+    thread = max(0, integer(record.thread_id) or 0) & NODE_MASK
+    times = (record.start_timestamp, record.end_timestamp)
+    return (known(record.correlation_id.internal), *times, thread, "GraphLaunch" in name, UNKNOWN)
 
 
 def _graph_node(record: _Record) -> tuple[int, int]:

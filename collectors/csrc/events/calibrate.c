@@ -33,6 +33,7 @@
 #define NODES CALIBRATION_NODES
 #define KINDS 3
 #define BYTES 1024
+#define POLL_NS 20000
 /* How long the GPU is kept busy, in its clocks: about 0.3 ms; the call takes 0.1 ms. */
 #define BUSY_CLOCKS 600000ull
 /* Where the start event is on the host's clock is known to a few microseconds. */
@@ -120,8 +121,8 @@ static bool make_anchor(struct calibrated *device, CUcontext context) {
 }
 
 static bool make_ready(struct calibrated *device, CUcontext context) {
-    if (device->ready)
-        return true;
+    if (device->ready || device->module) /* what could not be made once is not made again */
+        return device->ready;
     if (!cuda.ModuleLoadData || !cuda.ModuleGetFunction || !cuda.MemAlloc)
         return false;
     device->ready = make_anchor(device, context) &&
@@ -204,7 +205,7 @@ static bool wait_for(struct copy *copy, uint64_t until_ns) {
     while (!copy_finished(copy)) {
         if (now_ns() > until_ns)
             return false;
-        struct timespec pause = {0, CALIBRATION_POLL_NS};
+        struct timespec pause = {0, POLL_NS};
         nanosleep(&pause, NULL);
     }
     return true;
@@ -270,7 +271,7 @@ bool calibrate_await(CUevent event, uint64_t until_ns) {
     while (cuda.EventQuery(event) != 0) {
         if (now_ns() > until_ns)
             return false;
-        struct timespec pause = {0, CALIBRATION_POLL_NS};
+        struct timespec pause = {0, POLL_NS};
         nanosleep(&pause, NULL);
     }
     return true;

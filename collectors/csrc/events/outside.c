@@ -228,6 +228,11 @@ static void see(CUcontext context) {
         }
 }
 
+static void forget_rows(void) {
+    memset(seen, 0, sizeof seen);
+    row.context = NULL;
+}
+
 static void forget_row(CUcontext context) {
     pthread_mutex_lock(&lock);
     int kept = 0;
@@ -480,8 +485,7 @@ void outside_abandon(void) {
     end = &first;
     count = 0;
     slot.events = NULL;
-    memset(seen, 0, sizeof seen);
-    row.context = NULL;
+    forget_rows();
     atomic_store(&on, false);
 }
 
@@ -494,8 +498,7 @@ void outside_stop(void) {
         abandon_call(left);
     }
     calibrate_left();
-    memset(seen, 0, sizeof seen);
-    row.context = NULL;
+    forget_rows();
     if (lost)
         counter("eager_times_lost", (double)lost, "number",
                 "measured: calls outside graphs whose events could not be recorded or read");

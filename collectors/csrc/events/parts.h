@@ -150,7 +150,6 @@ bool copy_read(struct copy *copy, struct node_time *times, uint32_t *count, uint
 #define CALIBRATION_ROUNDS 4
 #define CALIBRATION_PLAIN_ROUNDS 3
 #define CALIBRATION_LIMIT_NS 40000000ull
-#define CALIBRATION_POLL_NS 20000
 
 struct calibrated {
     CUcontext context;
