@@ -30,11 +30,16 @@ const NAMES = [
 
 /** @typedef {[number, number]} Range  from, to before */
 
-/** The part of a level in the arrays of all. @param {Payload} whole @param {{uses: Range, places: Range, allocations: Range}} memory @returns {Payload} */
-export function usesOfLevel(whole, { uses, places, allocations }) {
-  const of = /** @type {Record<string, Range>} */ ({ use: uses, place: places, allocation: allocations });
-  const parts = NAMES.map((name) => [name, whole[name].subarray(...of[name.split("_")[0]])]);
-  return { header: null, ...Object.fromEntries(parts) };
+/** The parts that were cut out, by their ranges: what is found out about one is kept with it. @type {WeakMap<object, Payload>} */
+const parts = new WeakMap();
+
+/** The part of a level in the arrays of all, the same each time. @param {Payload} whole @param {{uses: Range, places: Range, allocations: Range}} memory @returns {Payload} */
+export function usesOfLevel(whole, memory) {
+  const of = /** @type {Record<string, Range>} */ ({ use: memory.uses, place: memory.places, allocation: memory.allocations });
+  const cut = () => Object.fromEntries(NAMES.map((name) => [name, whole[name].subarray(...of[name.split("_")[0]])]));
+  const part = parts.get(memory) ?? { header: null, ...cut() };
+  parts.set(memory, part);
+  return part;
 }
 
 /** @param {Payload} uses @param {"place"|"allocation"} what @param {number} at */
@@ -51,30 +56,60 @@ function lowerBound(values, wanted) {
   return low;
 }
 
-/** Of each level's uses the nodes that are given something in each allocation, in order. @type {WeakMap<Payload, Map<number, number[]>>} */
-const known = new WeakMap();
-
-/** The nodes that are given something in each allocation, looked for once. @param {Payload} arrays */
-function nodesIn(arrays) {
-  const before = known.get(arrays);
-  if (before) return before;
-  /** @type {Map<number, Set<number>>} */ const found = new Map();
-  const { use_node: nodes, use_place: places, place_allocation: allocations } = arrays;
-  for (let use = 0; use < nodes.length; use++) {
-    const at = allocations[places[use]];
-    const inside = found.get(at);
-    if (inside) inside.add(nodes[use]);
-    else found.set(at, new Set([nodes[use]]));
+/** What of a level's uses serves every node: indexed once. */
+class Index {
+  /** @param {Payload} arrays */
+  constructor(arrays) {
+    const { use_node: nodes, use_place: places, use_reach: reach, place_allocation: allocations, allocation_low: { length: count } } = arrays;
+    /** @type {number[]} uses of more than one place */ this.wide = [];
+    /** Where each allocation's nodes begin among all. */ this.begin = new Uint32Array(count + 1);
+    for (let use = 0; use < nodes.length; use++) {
+      if (reach[use] > 1) this.wide.push(use);
+      const at = allocations[places[use]];
+      if (at >= 0) this.begin[at + 1]++;
+    }
+    for (let at = 0; at < count; at++) this.begin[at + 1] += this.begin[at];
+    this.nodes = new Uint32Array(this.begin[count]);
+    const free = this.begin.slice();
+    for (let use = 0; use < nodes.length; use++) {
+      const at = allocations[places[use]];
+      if (at >= 0) this.nodes[free[at]++] = nodes[use];
+    }
+    /** @type {Map<number, Set<number>>} by allocation, of those that were asked for */ this.asked = new Map();
   }
-  const made = new Map(Array.from(found, ([at, inside]) => [at, Array.from(inside).sort((one, other) => one - other)]));
-  known.set(arrays, made);
-  return made;
+
+  /** The nodes that are given something in an allocation, ascending. @param {number} at */
+  nodesIn(at) {
+    const found = this.asked.get(at) ?? new Set(this.nodes.slice(this.begin[at], this.begin[at + 1]).sort());
+    this.asked.set(at, found);
+    return found;
+  }
 }
 
-/** Nodes in order, without some. @param {Iterable<number>} nodes @param {(node: number) => boolean} isLeftOut @returns {Named} */
-function named(nodes, isLeftOut) {
-  const keys = Array.from(nodes).filter((node) => !isLeftOut(node)).sort((one, other) => one - other);
-  return { count: keys.length, keys: keys.slice(0, NAMED) };
+/** @type {WeakMap<Payload, Index>} */
+const indices = new WeakMap();
+
+/** @param {Payload} arrays */
+function indexOf(arrays) {
+  const index = indices.get(arrays) ?? new Index(arrays);
+  indices.set(arrays, index);
+  return index;
+}
+
+/** Nodes in order, each once. @param {number[]} nodes */
+const ascending = (nodes) => new Set(nodes.sort((one, other) => one - other));
+
+/** @type {Set<number>} */
+const NOBODY = new Set();
+
+/** Nodes that are in order, without some. @param {Set<number>} nodes @param {Set<number>} [leftOut] @returns {Named} */
+function named(nodes, leftOut = NOBODY) {
+  /** @type {number[]} */ const keys = [];
+  for (const node of nodes) {
+    if (keys.length === NAMED) break;
+    if (!leftOut.has(node)) keys.push(node);
+  }
+  return { count: nodes.size - Array.from(leftOut).filter((node) => nodes.has(node)).length, keys };
 }
 
 class Uses {
@@ -83,12 +118,9 @@ class Uses {
     this.arrays = arrays;
     this.node = node;
     /** @type {number[]} its uses, by place */ this.mine = [];
-    /** @type {number[]} uses of more than one place */ this.wide = [];
-    const { use_node: nodes, use_reach: reach } = arrays;
-    for (let use = 0; use < nodes.length; use++) {
-      if (nodes[use] === node) this.mine.push(use);
-      if (reach[use] > 1) this.wide.push(use);
-    }
+    this.index = indexOf(arrays);
+    const { use_node: nodes } = arrays;
+    for (let use = 0; use < nodes.length; use++) if (nodes[use] === node) this.mine.push(use);
   }
 
   /** @param {number} use */
@@ -100,7 +132,7 @@ class Uses {
   overlapping(use) {
     const { use_place: place, use_reach: reach } = this.arrays;
     const first = place[use], last = first + reach[use];
-    const found = this.wide.filter((other) => place[other] < first && place[other] + reach[other] > first);
+    const found = this.index.wide.filter((other) => place[other] < first && place[other] + reach[other] > first);
     for (let at = lowerBound(place, first), end = lowerBound(place, last); at < end; at++) found.push(at);
     return found;
   }
@@ -131,7 +163,7 @@ class Uses {
   /** @param {number[]} uses @param {Set<number>} sure @returns {Neighbour} */
   neighbour(uses, sure) {
     const { use_node: node, use_access: access } = this.arrays;
-    return { sure: uses.every((use) => sure.has(access[use])), nodes: named(new Set(uses.map((use) => node[use])), () => false) };
+    return { sure: uses.every((use) => sure.has(access[use])), nodes: named(ascending(uses.map((use) => node[use]))) };
   }
 
   /** A letter for each place and reach that others have too, by place: the graph gives the same (dag/scene/uses.js). */
@@ -148,15 +180,14 @@ class Uses {
   /** @param {number[]} uses in one allocation @param {Map<string, string>} letters @returns {Given} */
   given(uses, letters) {
     const { arrays } = this, at = this.allocation(uses[0]);
-    const same = new Set(uses.flatMap((use) => Array.from(this.sharing(use))));
-    const near = at < 0 ? [] : nodesIn(arrays).get(at) ?? [];
+    const same = ascending(uses.flatMap((use) => Array.from(this.sharing(use))));
     const start = at < 0 ? null : addressOf(arrays, "allocation", at), by = arrays.allocation_node[at];
     return {
       allocation: start === null ? null : { bytes: arrays.allocation_bytes[at], address: start, node: by < 0 ? null : by },
       ways: uses.slice(0, MOST).map((use) => this.way(use, start, letters)),
       moreWays: Math.max(0, uses.length - MOST),
-      same: named(same, (node) => node === this.node),
-      near: named(near, (node) => node === this.node || same.has(node)),
+      same: named(same, new Set([this.node])),
+      near: at < 0 ? named(NOBODY) : named(this.index.nodesIn(at), same),
     };
   }
 

@@ -79,7 +79,9 @@ test("who wrote a buffer last, and who reads it until it is written again", () =
   assert.deepEqual(memoryOf(chain, 5)[0].title, "Inputs");
 });
 
-test("a level has its part of the arrays of all", () => {
-  const part = usesOfLevel(uses, { uses: [3, 5], places: [2, 4], allocations: [1, 2] });
+test("a level has its part of the arrays of all, and what is found out about it is kept", () => {
+  /** @type {Parameters<typeof usesOfLevel>[1]} */ const memory = { uses: [3, 5], places: [2, 4], allocations: [1, 2] };
+  const part = usesOfLevel(uses, memory);
+  assert.equal(usesOfLevel(uses, memory), part, "a part of its own for each question would be indexed each time");
   assert.deepEqual([Array.from(part.use_node), Array.from(part.place_low), Array.from(part.allocation_bytes)], [[4, 4], [MIB - 8, 64], [4096]]);
 });
