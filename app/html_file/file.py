@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from gviz.errors import RecordingError, cannot_write
 from gviz.model import graph_titles
 from gviz.overlay import OverlayFile
 from gviz.recording import check_output
-from gviz.system import NO_PROGRESS, Progress, create_file, mode_for
+from gviz.system import NO_PROGRESS, Progress, written_aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +181,11 @@ def _laid(source: Source) -> list[dict[str, object]]:
 
 def _write(output: Path, pieces: Iterator[str]) -> int:
     """Write text aside and move it to its place when it is whole; return its size."""
-    part = output.with_name(output.name + ".part")
     size = 0
     try:
-        with open(create_file(part, mode_for(output)), "wb") as file:
+        with written_aside(output) as part, part.open("wb") as file:
             for piece in pieces:
                 size += file.write(piece.encode())
-        os.replace(part, output)
     except OSError as error:
         raise RecordingError(cannot_write(output, error)) from error
-    finally:
-        part.unlink(missing_ok=True)
     return size

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import RecordingError, cannot_write
 from gviz.fleet import require_parquet, write_rows
 from gviz.recording import NodeValue, ValueReading, all_tables
-from gviz.system import NO_PROGRESS, Progress, create_file, mode_for
+from gviz.system import NO_PROGRESS, Progress, written_aside
 
 #: Formats, and the suffix of their files.
 TableFormat = Literal["csv", "parquet"]
@@ -156,14 +155,8 @@ def _plain(values: Any) -> Sequence[Any]:
 
 
 def _write_aside(target: Path, write: partial[int]) -> int:
-    part = target.with_name(target.name + ".part")
-    try:
-        os.close(create_file(part, mode_for(target)))
-        count = write(part)
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
-    return count
+    with written_aside(target) as part:
+        return write(part)
 
 
 # -- CSV ----------------------------------------------------------------------------------

@@ -20,9 +20,8 @@ from gviz.fleet.parquet import join_files
 from gviz.fleet.part import FleetPart
 from gviz.fleet.sources import is_local, open_store, read_source
 from gviz.fleet.tables import TABLES
-from gviz.system import create_file, mode_for
+from gviz.system import UNFINISHED, written_aside
 
-_UNFINISHED = ".part"
 _LOCK = ".lock"
 _PARQUET = ".parquet"
 #: Larger files stay as they are; so many bytes of smaller ones become one, where there are so many.
@@ -97,7 +96,7 @@ class Store:
             names = [path.rpartition("/")[2] for path in self.system.ls(self._root, detail=False)]
         except FileNotFoundError:
             names = []
-        others = set(names) - {MANIFEST, MANIFEST + _UNFINISHED, _LOCK, *TABLES}
+        others = set(names) - {MANIFEST, MANIFEST + UNFINISHED, _LOCK, *TABLES}
         if others:
             raise RecordingError(
                 f"{self.url} holds something else ({sorted(others)[0]}); name an empty folder"
@@ -204,13 +203,10 @@ class Store:
             if not self.is_local:
                 self.system.pipe_file(path, content)
                 return name
-            target, aside = Path(path), Path(path + _UNFINISHED)
+            target = Path(path)
             target.parent.mkdir(exist_ok=True)
-            with open(create_file(aside, mode_for(target)), "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(aside, target)
+            with written_aside(target, is_durable=True) as part:
+                part.write_bytes(content)
         except OSError as error:
             raise RecordingError(cannot_write(path, error)) from error
         return name

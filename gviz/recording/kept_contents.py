@@ -6,13 +6,9 @@ right whatever numbers graphs and nodes have in a recording.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +16,7 @@ import numpy.typing as npt
 from gviz.cuda import ElementType
 from gviz.errors import RecordingError
 from gviz.recording.output import contents_folder
+from gviz.system import written_aside
 
 #: Of the files that a watched process writes.
 _RAW_SUFFIX = ".contents"
@@ -61,7 +58,7 @@ def keep_contents(spool: Path, recording: Path) -> None:
 
 
 def _keep(raw: Path, kept: Path) -> None:
-    with _written(kept) as file:
+    with written_aside(kept) as part, part.open("wb") as file:
         np.save(file, np.memmap(raw, _stored(_element_of(raw), raw.stat().st_size), mode="r"))
 
 
@@ -80,22 +77,10 @@ def copy_contents(recording: Path, other: Path) -> None:
             folder.mkdir(mode=0o700, exist_ok=True)
         for kept in found:
             if not (folder / kept.name).exists():
-                with kept.open("rb") as source, _written(folder / kept.name) as file:
-                    shutil.copyfileobj(source, file)
+                with written_aside(folder / kept.name) as part:
+                    shutil.copyfile(kept, part)
     except OSError as error:
         raise RecordingError(f"{other} is written, without all contents: {error}") from error
-
-
-@contextlib.contextmanager
-def _written(kept: Path) -> Iterator[BinaryIO]:
-    """Yield a file that is at its place once all of it is written."""
-    part = kept.with_suffix(".part")
-    try:
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            yield file
-        part.replace(kept)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def load_contents(kept: Path) -> npt.NDArray[np.generic]:

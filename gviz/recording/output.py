@@ -18,7 +18,7 @@ def check_output(path: Path, *, overwrite: bool) -> None:
         raise RecordingError(f"cannot write {path}: it is a directory; name a file in it")
     if path.exists() and not overwrite:
         raise RecordingError(f"{path} exists; choose another name or give --overwrite")
-    parent = path.absolute().parent
+    parent = Path(os.path.realpath(path)).parent
     if not parent.is_dir():
         raise RecordingError(f"cannot write {path}: there is no directory {parent}; create it")
     if not os.access(parent, os.W_OK | os.X_OK):

@@ -17,7 +17,7 @@ from gviz.errors import RecordingError
 from gviz.recording.integrity import DamagedError, check_written
 from gviz.recording.output import check_output
 from gviz.recording.rows import APPLICATION_ID, SCHEMA_VERSION, Table, create_sql, table_of
-from gviz.system import create_file, mode_for
+from gviz.system import FileAside
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,11 +57,10 @@ class RecordingWriter:
         self.path = Path(path)
         self._check: Callable[[Path], None] | None = None
         check_output(self.path, overwrite=overwrite)
-        self._part = self.path.with_name(self.path.name + ".part")
+        self._aside = FileAside(self.path)
         try:
-            self._part.unlink(missing_ok=True)
-            os.close(create_file(self._part, mode_for(self.path)))
-            self._db = sqlite3.connect(_uri(self._part), uri=True, isolation_level=None)
+            os.close(self._aside.make())
+            self._db = sqlite3.connect(_uri(self._aside.path), uri=True, isolation_level=None)
             # A half-written part is thrown away, so durability would only cost time.
             # Tables and rows are one transaction: a script by itself would commit table by table.
             self._db.executescript(
@@ -201,16 +200,14 @@ class RecordingWriter:
         self._db.execute("ANALYZE")
         self._db.close()
         if self._check is not None:
-            self._check(self._part)
-        if self.path.exists():
-            _sync(self._part)  # what is replaced may be the only copy
-        os.replace(self._part, self.path)
+            self._check(self._aside.path)
+        self._aside.place()
         return self.path
 
     def discard(self) -> None:
         """Close and remove what was written."""
         self._db.close()
-        self._part.unlink(missing_ok=True)
+        self._aside.remove()
 
     def __enter__(self) -> RecordingWriter:
         return self
@@ -245,15 +242,6 @@ class RecordingWriter:
 def attach_source(database: sqlite3.Connection, source: Path) -> None:
     """Attach a recording, read-only, under the name of SOURCE."""
     database.execute(f"ATTACH ? AS {SOURCE}", (_uri(source) + "?immutable=1",))
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file's content would outlast a power failure."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _uri(path: Path) -> str:

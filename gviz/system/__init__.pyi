@@ -2,6 +2,9 @@ from gviz.system.config_file import DEFAULT_NAME as DEFAULT_NAME
 from gviz.system.config_file import read_config as read_config
 from gviz.system.config_file import use_mode as use_mode
 from gviz.system.distributions import installed_versions as installed_versions
+from gviz.system.file_aside import UNFINISHED as UNFINISHED
+from gviz.system.file_aside import FileAside as FileAside
+from gviz.system.file_aside import written_aside as written_aside
 from gviz.system.own_process import own_command as own_command
 from gviz.system.own_process import own_environment as own_environment
 from gviz.system.own_process import put_pythonpath_last as put_pythonpath_last

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +11,7 @@ from typing import Any, BinaryIO, Protocol
 from gviz.errors import GvizError, cannot_write
 from gviz.formats.perfetto.event_text import json_text
 from gviz.recording import check_output
-from gviz.system import create_file, mode_for
+from gviz.system import FileAside
 
 #: Events that are joined before they go to the file.
 _AT_ONCE = 8_192
@@ -58,7 +57,7 @@ class TraceWriter:
     def __init__(self, path: Path, head: Mapping[str, Any], *, overwrite: bool = False) -> None:
         check_output(path, overwrite=overwrite)
         self.path = path
-        self._part = path.with_name(path.name + ".part")
+        self._aside = FileAside(path)
         self._head = head
         self._pending: list[str] = []
         self._file: _Sink | None = None
@@ -66,7 +65,7 @@ class TraceWriter:
 
     def __enter__(self) -> TraceWriter:
         try:
-            raw = open(create_file(self._part, mode_for(self.path)), "wb")
+            raw = open(self._aside.make(), "wb")
         except OSError as error:
             raise self._refusal(error) from error
         if self.path.name.endswith(".gz"):
@@ -91,11 +90,11 @@ class TraceWriter:
                 self._put("\n]}\n")
             self._close()
             if error is None:
-                os.replace(self._part, self.path)
+                self._aside.place()
         except OSError as inner:
             raise self._refusal(inner) from inner
         finally:
-            self._part.unlink(missing_ok=True)
+            self._aside.remove()
 
     def write(self, events: Iterable[str]) -> None:
         """Write events, each the text of a JSON object."""

@@ -71,9 +71,6 @@ def upgrade_recording(
     version = read_version(source)
     if version == SCHEMA_VERSION:
         raise RecordingError(f"{source} has schema {version} already; nothing is to be done")
-    in_place = target.exists() and target.samefile(source)
-    if in_place:
-        target = target.resolve()  # a link must not be what is replaced
     steps = [step for start, step in sorted(STEPS.items()) if start >= version]
     with _damage_named(source):
         check_room(target, _needed_bytes(source, steps))
@@ -110,7 +107,7 @@ def _remedy(source: Path) -> str:
 
 def check_room(target: Path, needed: int) -> None:
     """Raise RecordingError unless the disk of a file has room for so many bytes more."""
-    free = shutil.disk_usage(target.absolute().parent).free
+    free = shutil.disk_usage(target.resolve().parent).free
     if free < needed:
         raise RecordingError(
             f"cannot write {target}: its disk has {free:,} bytes free and {needed:,} are needed "

@@ -17,7 +17,7 @@ from gviz.cli.progress import shown_progress
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, UsageError, cannot_write
 from gviz.recording import Recording, check_output
-from gviz.system import create_file, inform, mode_for
+from gviz.system import inform, written_aside
 from gviz.text import byte_size, counted
 
 if TYPE_CHECKING:
@@ -281,8 +281,8 @@ def _write_svg(path: Path, arguments: argparse.Namespace) -> Path:
 def _write_text(output: Path, text: str, arguments: argparse.Namespace) -> None:
     check_output(output, overwrite=arguments.overwrite)
     try:
-        with open(create_file(output, mode_for(output)), "w", encoding="utf-8") as file:
-            file.write(text)
+        with written_aside(output) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise GvizError(cannot_write(output, error)) from error
 

@@ -356,10 +356,9 @@ def test_interrupt_loses_nothing(one: Path, monkeypatch: pytest.MonkeyPatch) -> 
 KILLED = """
 import os, signal, sys
 from gviz.cli.command_line import main
-from gviz.recording import writer
 from gviz.recording.upgrades import upgrade
 def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
-places = {"copy": (upgrade, "_copy"), "sync": (writer, "_sync"), "replace": (os, "replace")}
+places = {"copy": (upgrade, "_copy"), "sync": (os, "fsync"), "replace": (os, "replace")}
 place, name = places[sys.argv[1]]
 setattr(place, name, kill)
 main(["upgrade", sys.argv[2]])
