@@ -181,6 +181,7 @@ with gviz.profile("x.gviz", max_launches=3) as profile:
 
 def test_delay_and_duration_are_kept(backend: Backend, tmp_path: Path) -> None:
     text = """
+print(time.time_ns())
 with gviz.profile("x.gviz", delay_s=0.4, duration_s=0.6):
     graph_exec = chain()
     until = time.monotonic() + 2.5
@@ -188,16 +189,14 @@ with gviz.profile("x.gviz", delay_s=0.4, duration_s=0.6):
         launch(graph_exec, 1)
         time.sleep(0.01)
 """
-    done(run_script(backend, tmp_path, PREAMBLE + text))
+    began_ns = int(done(run_script(backend, tmp_path, PREAMBLE + text)).stdout.split()[0])
     path = tmp_path / "x.gviz"
     (period,) = periods(path)
     assert (period.start_reason, period.end_reason) == ("delay", "duration")
     assert period.end_ns is not None
-    assert 0.55e9 < period.end_ns - period.start_ns < 1.2e9
+    assert 0.55e9 < period.end_ns - period.start_ns < 2e9
     with Recording(path) as recording:
-        (run,) = recording.fetch_runs()
-        assert run.started_ns is not None
-        assert period.start_ns - run.started_ns > 0.3e9
+        assert period.start_ns - began_ns >= 0.4e9
         (graph,) = recording.fetch_graphs()
         launches = recording.fetch_launches(graph.graph_id)
         assert 5 < len(launches) < 150
