@@ -11,6 +11,8 @@ from typing import Any
 
 from gviz.errors import REINSTALL, CollectorError
 
+#: What the calls from now on are: none of an iteration that is read; its first time; its second.
+CALLS_END, CALLS_LIST, CALLS_READ = range(3)
 RANGE_NONE, RANGE_PROFILER, RANGE_NVTX = range(3)
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL, POLICY_PERIOD = range(4)
 #: Pairs of launches of a trial (collectors/csrc/trial/parts.h).
@@ -199,6 +201,8 @@ def _library() -> ctypes.CDLL:
     library.gviz_nvtx_push.restype = None
     library.gviz_nvtx_pop.restype = None
     library.gviz_nvtx_depth.restype = ctypes.c_uint32
+    library.gviz_read_calls.restype = ctypes.c_char_p
+    library.gviz_read_calls.argtypes = [ctypes.c_uint32]
     library.gviz_try.restype = ctypes.c_char_p
     number = ctypes.POINTER(ctypes.c_uint32)
     library.gviz_try.argtypes = [
@@ -352,6 +356,18 @@ def try_edit(
     times = list(pairs)[: 2 * count.value]
     found = list(zip(times[::2], times[1::2], strict=True))
     return found, results.value, None if why is None else why.decode(errors="replace")
+
+
+def read_calls(stage: int) -> str | None:
+    """Have memory read that the stream calls from now on are given; return why it is not.
+
+    Parameters
+    ----------
+    stage
+        CALLS_LIST before an iteration, CALLS_READ before the same again, CALLS_END after it.
+    """
+    why = _library().gviz_read_calls(stage)
+    return None if why is None else str(why.decode(errors="replace"))
 
 
 def is_on() -> bool:

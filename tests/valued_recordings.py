@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ def values_writer(
     *,
     element: ElementType = ElementType.FLOAT,
     refusal: str | None = None,
+    eager: Sequence[Ran] | None = None,
 ) -> Callable[[RecordingWriter], None]:
     """Return what writes the values of nodes that ran one after the other.
 
@@ -51,6 +52,8 @@ def values_writer(
     ----------
     memory
         What it holds before the launch, by letter; missing ones hold zeros.
+    eager
+        What the same work left by stream calls, which were read too; None: they were not.
     """
 
     def write(writer: RecordingWriter) -> None:
@@ -68,21 +71,31 @@ def values_writer(
                     reading_id=2, run_id=1, graph_id=1, graph_exec_id=1, refusal=refusal
                 )
             )  # fmt: skip
-        held = {letter: np.array(values, np.float32) for letter, values in memory.items()}
-        for place, one in enumerate(ran):
-            before = {x: held.get(x, np.zeros(4, np.float32)) for x in one.given}
-            after = before | {one.given[0]: np.array(one.left, np.float32)}
-            for position, letter in enumerate(one.given):
-                sides = [("before", before[letter], False)]
-                if before[letter].tobytes() != after[letter].tobytes():
-                    sides.append(("after", after[letter], one.varies))
-                for side, values, varies in sides:
-                    writer.insert(
-                        _value(place, position, letter, side, values, varies, one.kind, element)
-                    )
-            held |= after
+        _write_ran(writer, 1, ran, memory, element)
+        if eager is not None:
+            of_calls = ValueReading(reading_id=3, run_id=1, graph_id=1, graph_exec_id=None)
+            writer.insert(of_calls)
+            _write_ran(writer, 3, eager, memory, element)
 
     return write
+
+
+def _write_ran(
+    writer: RecordingWriter, reading_id: int, ran: Sequence[Ran],
+    memory: dict[str, Sequence[float]], element: ElementType,
+) -> None:  # fmt: skip
+    held = {letter: np.array(values, np.float32) for letter, values in memory.items()}
+    for place, one in enumerate(ran):
+        before = {x: held.get(x, np.zeros(4, np.float32)) for x in one.given}
+        after = before | {one.given[0]: np.array(one.left, np.float32)}
+        for position, letter in enumerate(one.given):
+            sides = [("before", before[letter], False)]
+            if before[letter].tobytes() != after[letter].tobytes():
+                sides.append(("after", after[letter], one.varies))
+            for side, values, varies in sides:
+                found = _value(place, position, letter, side, values, varies, one.kind, element)
+                writer.insert(replace(found, reading_id=reading_id))
+        held |= after
 
 
 def _value(

@@ -61,6 +61,7 @@ def compare_stream(
     rtol: float = 1e-3,
     atol: float = 1e-5,
     strict: bool = False,
+    values: bool = False,
     overwrite: bool = False,
 ) -> StreamComparison:
     """Run a function eagerly and as a graph; compare times and results.
@@ -84,13 +85,18 @@ def compare_stream(
         Results a (stream) and b (graph) agree if ``abs(a - b) <= atol + rtol * abs(a)``.
     strict
         Raise when the results differ.
+    values
+        Read what each stream call leaves in memory too, in two iterations more, to be compared
+        with what the graph's nodes leave: ``gviz values --eager`` says where they part. The
+        program is started by ``gviz run --values``.
     overwrite
         Replace an existing file.
 
     Raises
     ------
     UsageError
-        If an argument cannot be understood, or the owner of the work cannot be determined.
+        If an argument cannot be understood, the owner of the work cannot be determined, or
+        ``values`` are wanted of a program that ``gviz run`` did not start.
     CollectorError
         If the function cannot be captured; with ``strict``, if the results differ.
     RecordingError
@@ -102,9 +108,13 @@ def compare_stream(
     >>> print(gviz.compare_stream(lambda: x.relu(), name="relu"))  # doctest: +SKIP
     """
     _check_counts(warmup, launches)
+    if values and active_recording() is None:
+        raise UsageError("values=True needs the gate: start the program with 'gviz run --values'")
     if path is not None and active_recording() is None:
         check_output(Path(path), overwrite=overwrite)  # before the function is called
-    work = _Comparison(choose(capture, function), function, name or _name_of(function), launches)
+    work = _Comparison(
+        choose(capture, function), function, name or _name_of(function), launches, values
+    )
     result = work.compare(warmup, path, (rtol, atol), overwrite=overwrite)
     if strict and result.agrees is False:
         differences = "; ".join(result.differences)
@@ -126,6 +136,7 @@ class _Comparison:
     function: Callable[[], Any]
     name: str
     launches: int
+    values: bool
     agrees: bool | None = None
     differences: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -161,6 +172,8 @@ class _Comparison:
                     self._warm_up(warmup)
                     launch, places = self._capture()
                     self.alternate(launch)
+                    if self.values:
+                        self.read_values()
                 self.record(launch, places, tolerances)
         return self.result(outer or recording.path, finished=outer is None)
 
@@ -187,6 +200,37 @@ class _Comparison:
             self.name, _cupti_state(), readings[:, 0], readings[:, 1]
         )
 
+    def read_values(self) -> None:
+        """Have the memory read that the calls of an iteration are given, and note what came of it.
+
+        The graph itself is read before one of its launches.
+        """
+        try:
+            why = self._read_iterations()
+        finally:
+            native.read_calls(native.CALLS_END)
+        self.notes.append(
+            "gviz values --eager says where nodes leave something else in memory than stream calls"
+            if why is None
+            else f"values of stream calls were not read: {why}"
+        )
+
+    def _read_iterations(self) -> str | None:
+        """Run two: the first tells what memory calls are given; return why none is read."""
+        random = self.library.random_state()
+        for stage in (native.CALLS_LIST, native.CALLS_READ):
+            self._begin_alike(random)
+            why = native.read_calls(stage)
+            if why is not None:
+                return why
+            self.function()
+            self.library.synchronize()
+        return native.read_calls(native.CALLS_END)
+
+    def _begin_alike(self, random: Any) -> None:
+        if random is not None:
+            self.library.set_random_state(random)
+
     def record(
         self, launch: Callable[[], Any], places: Any, tolerances: tuple[float, float]
     ) -> None:
@@ -201,18 +245,18 @@ class _Comparison:
         with _range(f"{self.name} by stream"):
             first, second = (self._call(random) for _ in range(2))
         with _range(f"{self.name} as graph"):
-            if random is not None:
-                self.library.set_random_state(random)
+            self._begin_alike(random)
             self._wait(launch)
             captured = flatten(places, self.library.to_host)
             for _ in range(self.launches):
+                if self.values:
+                    self._begin_alike(random)
                 self._wait(launch)
         self._judge(first, second, captured, *tolerances)
 
     def _call(self, random: Any) -> list[tuple[str, Leaf]]:
         """Call the function with the random numbers of ``random``; return its results."""
-        if random is not None:
-            self.library.set_random_state(random)
+        self._begin_alike(random)
         results = self.function()
         self.library.synchronize()
         if not self.library.same_random_state(random):

@@ -81,4 +81,5 @@ from gviz.comparison.value_diff import FirstDifference as FirstDifference
 from gviz.comparison.value_diff import GraphValuesDiff as GraphValuesDiff
 from gviz.comparison.value_diff import ValueChange as ValueChange
 from gviz.comparison.value_diff import ValuesDiff as ValuesDiff
+from gviz.comparison.value_diff import compare_eager_values as compare_eager_values
 from gviz.comparison.value_diff import compare_values as compare_values

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gviz.analysis import GraphSubject, NodeRef, graph_values, node_place
+from gviz.analysis import GraphSubject, NodeRef, graph_values, node_place, why_no_values
 from gviz.comparison.diff import RequestedPair, pair_recordings
 from gviz.comparison.graph_diff import ComparedRun, node_partners, read_compared_run
 from gviz.comparison.graph_pairs import GraphPair
 from gviz.cuda import ElementType
 from gviz.errors import RecordingError
-from gviz.model import Direction, GivenMemory, GraphValues, MemoryContents
+from gviz.model import Direction, GivenMemory, GraphValues, MemoryContents, read_eager_values
 from gviz.recording import load_contents
 from gviz.stats import NotComputed, figure
 
@@ -236,6 +236,26 @@ def compare_graph_values(
         if side.values.graph_exec_id is None:
             return NotComputed(f"{name}: no values of graph {side.subject.row.graph_id} were read")
     return _Comparison(sides[0], sides[1], node_partners(before, after, pair)).to_diff()
+
+
+def compare_eager_values(subject: GraphSubject) -> ValuesDiff | NotComputed:
+    """Return where the values of a graph part from those of the same work by stream calls.
+
+    The calls are before, the graph is after: each call is the node that the capture made of it.
+    """
+    eager = read_eager_values(subject.recording, subject.graph)
+    values = subject.once(graph_values)
+    if not eager.given:
+        return NotComputed(
+            "the same work by stream calls was not read: 'gviz.compare_stream(work, values=True)' "
+            "reads it, in a program that 'gviz run --values' started"
+        )
+    if values.graph_exec_id is None:
+        return why_no_values(values)
+    nodes = {(memory.graph_id, memory.node_id) for memory in eager.given}
+    sides = _Side(subject, eager), _Side(subject, values)
+    found = _Comparison(*sides, {node: node for node in nodes}).to_diff()
+    return ValuesDiff(VALUES_DIFF_VERSION, (found,))
 
 
 class _Comparison:

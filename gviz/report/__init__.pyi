@@ -23,6 +23,7 @@ from gviz.report.comparison import MOST_SERIES as MOST_SERIES
 from gviz.report.comparison import change_document as change_document
 from gviz.report.comparison import change_verdict as change_verdict
 from gviz.report.comparison import diff_documents as diff_documents
+from gviz.report.comparison import eager_values_document as eager_values_document
 from gviz.report.comparison import group_change as group_change
 from gviz.report.comparison import trend_document as trend_document
 from gviz.report.comparison import values_diff_document as values_diff_document

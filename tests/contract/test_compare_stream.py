@@ -18,34 +18,13 @@ from gviz.recording.reader import Recording
 
 _TESTS = Path(__file__).parent.parent
 
-#: y = 3 x from a cleared y, twice; ``mode`` says what is odd about the function.
-PROGRAM = """
-import json, sys
+#: A library that captures on ``stream``, for gviz.compare_stream; ``capturing`` says that it does.
+LIBRARY = """
 from contextlib import contextmanager
 from time import perf_counter_ns
-from ctypes import c_float, c_uint, c_ulonglong
 import numpy as np
-import gviz
-from contract.driver import Arguments, Driver
 from gviz.collectors.comparing import both_ways
-
-output, mode = sys.argv[1], sys.argv[2]
-options = json.loads(sys.argv[3])
-cuda = Driver()
-stream = cuda.stream()
-N = 1024
-x, y = cuda.allocate(4 * N), cuda.allocate(4 * N)
-cuda.upload_floats(x, [float(i) for i in range(N)])
-axpy = Arguments(c_uint(N), c_float(3.0), c_ulonglong(x), c_ulonglong(y))
 capturing = False
-
-def work():
-    if mode != "stateful":
-        cuda.set32(y, 0, N, stream)
-    cuda.launch("axpy", axpy, stream, grid=(8, 1, 1), block=(128, 1, 1))
-    if mode == "differing" and capturing:
-        cuda.launch("axpy", axpy, stream, grid=(8, 1, 1), block=(128, 1, 1))
-    return None if mode == "silent" else {"y": Place(y, N)}
 
 class Place:
     def __init__(self, address, count):
@@ -87,7 +66,34 @@ class Library:
         return True
 
 both_ways.choose = lambda capture, function: Library()
-where = {} if options.pop("temporary", False) else {"path": output}
+"""
+
+#: y = 3 x from a cleared y, twice; ``mode`` says what is odd about the function.
+PROGRAM = f"""
+import json, sys
+from ctypes import c_float, c_uint, c_ulonglong
+import gviz
+from contract.driver import Arguments, Driver
+
+output, mode = sys.argv[1], sys.argv[2]
+options = json.loads(sys.argv[3])
+cuda = Driver()
+stream = cuda.stream()
+N = 1024
+x, y = cuda.allocate(4 * N), cuda.allocate(4 * N)
+cuda.upload_floats(x, [float(i) for i in range(N)])
+axpy = Arguments(c_uint(N), c_float(3.0), c_ulonglong(x), c_ulonglong(y))
+
+def work():
+    if mode != "stateful":
+        cuda.set32(y, 0, N, stream)
+    cuda.launch("axpy", axpy, stream, grid=(8, 1, 1), block=(128, 1, 1))
+    if mode == "differing" and capturing:
+        cuda.launch("axpy", axpy, stream, grid=(8, 1, 1), block=(128, 1, 1))
+    return None if mode == "silent" else {{"y": Place(y, N)}}
+
+{LIBRARY}
+where = {{}} if options.pop("temporary", False) else {{"path": output}}
 inside = options.pop("inside", False)
 try:
     if inside:
@@ -96,14 +102,14 @@ try:
     else:
         found = gviz.compare_stream(work, **where, **options)
 except gviz.GvizError as error:
-    print(json.dumps({"error": str(error)}))
+    print(json.dumps({{"error": str(error)}}))
 else:
-    sides = {s: {f: getattr(getattr(found, s), f) for f in found.graph.__dataclass_fields__}
-             for s in ("graph", "stream")}
-    print(json.dumps({
+    sides = {{s: {{f: getattr(getattr(found, s), f) for f in found.graph.__dataclass_fields__}}
+             for s in ("graph", "stream")}}
+    print(json.dumps({{
         "name": found.name, "path": str(found.path), "node_count": found.node_count,
         "agrees": found.agrees, "differences": found.differences, "notes": found.notes,
-        "text": str(found), "speedup": found.speedup, **sides}))
+        "text": str(found), "speedup": found.speedup, **sides}}))
 """
 
 Compare = Callable[..., dict[str, Any]]

@@ -846,7 +846,7 @@ struct values_record {
     uint32_t results; /* enum trial_results: of the copy, against the program's executable */
     uint32_t repeats; /* enum trial_results: of what two launches of the copy read */
     uint32_t whole; /* 1: all nodes of the graph were probed at once */
-    uint32_t reserved;
+    uint32_t by_calls; /* 1: of stream calls, which are the graph's nodes; nothing was launched */
     uint64_t begin_ns;
     uint64_t held_ns; /* how long calls of the program were held */
     uint64_t saved_bytes; /* device memory that was saved and restored */

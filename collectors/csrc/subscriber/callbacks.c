@@ -86,6 +86,8 @@ GVIZ_HOT_CODE static void driver_call(uint32_t cbid, const CUpti_CallbackData *d
     }
     switch (calls[cbid].kind) {
     case CALL_OPERATION:
+        if (eager_is_read())
+            eager_call(data);
         operation(data, cbid);
         break;
     case CALL_GRAPH_LAUNCH:

@@ -28,9 +28,19 @@ struct handed_out *handed_out_list(CUdevice device, size_t *count);
 /* Parameters of a kernel that are looked at. */
 #define MOST_PARAMETERS 256
 
-/* A node, in the order in which the copy runs them. */
+/* What a node does, or a stream call. */
+struct work {
+    int type; /* of the node that does it; -1: it is given nothing */
+    union {
+        KernelParams kernel;
+        MemcpyParams copy;
+        MemsetParams set;
+    };
+};
+/* A node, in the order in which the copy runs them; or a stream call. */
 struct site {
     uint32_t graph_id, node_id;
+    uint64_t token; /* the same for the same kernel, for copies, for memsets */
     bool chosen, dumped; /* its memory is probed; and its contents kept */
     size_t first_buffer, buffers; /* among those of the plan */
     size_t first_range, ranges;
@@ -68,6 +78,9 @@ struct plan {
 const char *plan_make(struct plan *plan, const struct loan *loan);
 /* Of contents, so that each begins where an element of any type can. */
 static inline size_t content_room(const struct range *range) { return (range->bytes + 15) & ~(size_t)15; }
+/* Add a stream call to a plan that begins empty; then, after the last, as above. */
+void plan_take_call(struct plan *plan, const struct work *work, const struct handed_out *handed_out, size_t count);
+const char *plan_finish(struct plan *plan);
 void plan_free(struct plan *plan);
 /* Places of a level's nodes, each after those that it waits for, to be freed; NULL: no memory. */
 size_t *order_of(const struct level *level);
@@ -101,11 +114,31 @@ size_t probes_values(const struct probes *probes, struct probed_value *values);
 size_t probes_ranges(const struct probes *probes);
 void probes_free(struct probes *probes);
 
+/* For what no copy is made of: the table alone; then launch the probe for a site, `side` 0: before it. */
+bool probes_make_table(struct probes *probes);
+bool probes_launch(const struct probes *probes, CUfunction probe, CUstream stream, size_t site, size_t side);
+
 /* ---- contents.c: files of what memory held ------------------------------------------------------------- */
 
 /* Write what a launch has read to files, beside the records; `values` are all that it read. Returns how many
  * ranges of nodes whose contents are wanted were left out. */
 size_t contents_keep(const struct probes *probes, const struct probed_value *values);
+
+/* ---- stream_call.c: what a call puts into a stream ------------------------------------------------------------ */
+
+/* `name`: of the call. Returns false: it is no work, or work that is not understood. */
+bool stream_call_work(const char *name, const void *params, struct work *work);
+
+/* ---- eager.c: the same work by stream calls ------------------------------------------------------------------ */
+
+/* A graph was read: write what its calls left, if they were read. */
+void eager_match(const struct plan *plan, uint32_t graph_id, uint32_t exec_id);
+void eager_context_ends(CUcontext ending);
+void eager_abandon(void); /* after fork() */
+
+/* ---- values.c ---- */
+
+bool values_are_read(void);
 
 /* ---- probe.c ------------------------------------------------------------------------------------------ */
 

@@ -133,27 +133,29 @@ static void take_words(struct making *making, size_t first, uint32_t position, c
     }
 }
 
-/* Returns the kernel's name. */
-static const char *take_kernel(struct making *making, CUgraphNode node) {
-    KernelParams params;
+/* A kernel of a library may stand where its function does. */
+static const char *name_of(const KernelParams *params, CUfunction *function) {
     const char *name = NULL;
+    *function = params->func;
+    if (*function && cuda.FuncGetName && cuda.FuncGetName(&name, *function) == 0)
+        return name;
+    if (params->kern && cuda.KernelGetFunction)
+        cuda.KernelGetFunction(function, params->kern);
+    return params->kern && cuda.KernelGetName && cuda.KernelGetName(&name, params->kern) == 0 ? name : "";
+}
+
+/* Returns the kernel's name. */
+static const char *take_kernel(struct making *making, const KernelParams *params) {
     size_t offsets[MOST_PARAMETERS], sizes[MOST_PARAMETERS], count = 0, first = making->plan->buffer_count;
     enum element_type types[MOST_PARAMETERS];
-    memset(&params, 0, sizeof params);
-    if (cuda.GraphKernelNodeGetParams(node, &params) != 0)
-        return "";
-    CUfunction function = params.func;
-    if (!function && params.kern && cuda.KernelGetFunction)
-        cuda.KernelGetFunction(&function, params.kern);
-    if (!((function && cuda.FuncGetName && cuda.FuncGetName(&name, function) == 0) ||
-          (params.kern && cuda.KernelGetName && cuda.KernelGetName(&name, params.kern) == 0)))
-        name = "";
+    CUfunction function;
+    const char *name = name_of(params, &function);
     while (count < MOST_PARAMETERS &&
            cuda.FuncGetParamInfo(function, count, &offsets[count], &sizes[count]) == 0)
         count++;
     types_of(name, sizes, count, types);
     for (size_t i = 0; i < count; i++) {
-        const char *value = kernel_argument(&params, i, offsets[i]);
+        const char *value = kernel_argument(params, i, offsets[i]);
         if (value)
             take_words(making, first, (uint32_t)i, value, sizes[i], types[i]);
     }
@@ -173,27 +175,45 @@ static void take_end(struct making *making, size_t first, uint32_t position, con
         buffer->reported = bytes;
 }
 
-static const char *take_copy(struct making *making, CUgraphNode node) {
-    MemcpyParams params;
+static const char *take_copy(struct making *making, const MemcpyParams *params) {
     size_t first = making->plan->buffer_count;
-    memset(&params, 0, sizeof params);
-    if (cuda.GraphMemcpyNodeGetParams(node, &params) == 0 && params.depth && params.height) {
-        take_end(making, first, 0, &params.destination, &params);
-        take_end(making, first, 1, &params.source, &params);
+    if (params->depth && params->height) {
+        take_end(making, first, 0, &params->destination, params);
+        take_end(making, first, 1, &params->source, params);
     }
     return "memcpy";
 }
 
-static const char *take_memset(struct making *making, CUgraphNode node) {
-    MemsetParams params;
-    memset(&params, 0, sizeof params);
-    struct buffer *buffer = cuda.GraphMemsetNodeGetParams(node, &params) == 0
-                                ? take_address(making, making->plan->buffer_count, 0, params.dst)
-                                : NULL;
-    size_t row = params.width * params.element_size;
+static const char *take_memset(struct making *making, const MemsetParams *params) {
+    struct buffer *buffer = take_address(making, making->plan->buffer_count, 0, params->dst);
+    size_t row = params->width * params->element_size;
     if (buffer)
-        buffer->reported = params.height > 1 ? (params.height - 1) * params.pitch + row : row;
+        buffer->reported = params->height > 1 ? (params->height - 1) * params->pitch + row : row;
     return "memset";
+}
+
+/* Returns the kernel's name, or a word for what it does. */
+static const char *take_work(struct making *making, const struct work *work) {
+    switch (work->type) {
+    case NODE_KERNEL:
+        return take_kernel(making, &work->kernel);
+    case NODE_MEMCPY:
+        return take_copy(making, &work->copy);
+    case NODE_MEMSET:
+        return take_memset(making, &work->set);
+    default:
+        return "";
+    }
+}
+
+/* Of a node whose parameters cannot be had, or that is given nothing, it is of no type. */
+static struct work work_of(int type, CUgraphNode node) {
+    struct work work = {.type = type};
+    bool good = type == NODE_KERNEL   ? cuda.GraphKernelNodeGetParams(node, &work.kernel) == 0
+                : type == NODE_MEMCPY ? cuda.GraphMemcpyNodeGetParams(node, &work.copy) == 0
+                                      : type == NODE_MEMSET && cuda.GraphMemsetNodeGetParams(node, &work.set) == 0;
+    work.type = good ? type : -1;
+    return work;
 }
 
 /* -- all nodes, in order -------------------------------------------------------------------------------------- */
@@ -244,20 +264,21 @@ static bool is_like(const char *name, const char *pattern) {
     return !*pattern || fnmatch(pattern, name, FNM_CASEFOLD) == 0;
 }
 
-static void take_node(struct making *making, const struct level *level, size_t i) {
+/* A number for a name (FNV-1a). */
+static uint64_t token_of(const char *name) {
+    uint64_t token = 0xcbf29ce484222325;
+    for (; *name; name++)
+        token = (token ^ (unsigned char)*name) * 0x100000001b3;
+    return token;
+}
+
+static void take_site(struct making *making, uint32_t graph_id, uint32_t node_id, const struct work *work) {
     struct plan *plan = making->plan;
-    struct site *site = add_site(plan);
-    size_t at = plan->site_count - 1, first = plan->buffer_count;
-    const char *name = "";
-    if (!site)
+    size_t at = plan->site_count, first = plan->buffer_count;
+    if (!add_site(plan))
         return;
-    if (level->types[i] == NODE_KERNEL)
-        name = take_kernel(making, level->nodes[i]);
-    else if (level->types[i] == NODE_MEMCPY)
-        name = take_copy(making, level->nodes[i]);
-    else if (level->types[i] == NODE_MEMSET)
-        name = take_memset(making, level->nodes[i]);
-    plan->sites[at] = (struct site){.graph_id = level->graph_id, .node_id = level->ids[i],
+    const char *name = take_work(making, work);
+    plan->sites[at] = (struct site){.graph_id = graph_id, .node_id = node_id, .token = token_of(name),
                                     .chosen = is_like(name, options.values_pattern),
                                     .dumped = options.dump_bytes && is_like(name, options.dump_pattern),
                                     .first_buffer = first,
@@ -268,7 +289,8 @@ static void take_level(struct making *making, const struct level *level) {
     size_t *order = order_of(level);
     making->plan->lost = making->plan->lost || !order;
     for (size_t n = 0; order && n < level->count; n++) {
-        take_node(making, level, order[n]);
+        struct work work = work_of(level->types[order[n]], level->nodes[order[n]]);
+        take_site(making, level->graph_id, level->ids[order[n]], &work);
         if (level->children[order[n]])
             take_level(making, level->children[order[n]]);
     }
@@ -395,8 +417,23 @@ static void choose_contents(struct plan *plan, bool beyond) {
         }
 }
 
+/* Once all sites are there: how much of what they are given is probed. */
+static bool cut_all(struct plan *plan) {
+    size_t count;
+    struct place *places = plan->lost ? NULL : places_of(plan, &count);
+    if (!places)
+        return false;
+    take_types(plan, places, count);
+    for (size_t i = 0; i < plan->site_count; i++)
+        cut_site(plan, &plan->sites[i], places, count);
+    free(places);
+    return !plan->lost;
+}
+
+static const char no_memory[] = "there is no memory on the host to plan its probes with";
+
 const char *plan_make(struct plan *plan, const struct loan *loan) {
-    size_t bytes, count = 0;
+    size_t bytes;
     struct making making = {.plan = plan};
     memset(plan, 0, sizeof *plan);
     struct block *blocks = blocks_list(&making.block_count, &bytes);
@@ -405,18 +442,29 @@ const char *plan_make(struct plan *plan, const struct loan *loan) {
     making.handed_out = handed_out;
     if (blocks)
         take_level(&making, loan->level);
+    bool good = blocks && cut_all(plan);
     free(blocks);
     free(handed_out);
-    struct place *places = blocks && !plan->lost ? places_of(plan, &count) : NULL;
-    if (places) {
-        take_types(plan, places, count);
-        for (size_t i = 0; i < plan->site_count; i++)
-            cut_site(plan, &plan->sites[i], places, count);
-        choose_contents(plan, false);
-        choose_contents(plan, true);
-    }
-    free(places);
-    if (!places || plan->lost)
-        return "there is no memory on the host to plan its probes with";
+    if (!good)
+        return no_memory;
+    choose_contents(plan, false);
+    choose_contents(plan, true);
     return plan->range_count ? NULL : "no node whose name is like the pattern is given device memory";
+}
+
+void plan_take_call(struct plan *plan, const struct work *work, const struct handed_out *handed_out, size_t count) {
+    size_t bytes;
+    struct making making = {.plan = plan, .handed_out = handed_out, .handed_out_count = count};
+    struct block *blocks = blocks_list(&making.block_count, &bytes);
+    making.blocks = blocks;
+    if (blocks)
+        take_site(&making, 0, 0, work);
+    plan->lost = plan->lost || !blocks;
+    free(blocks);
+}
+
+const char *plan_finish(struct plan *plan) {
+    if (!cut_all(plan))
+        return no_memory;
+    return plan->range_count ? NULL : "no call whose name is like the pattern is given device memory";
 }

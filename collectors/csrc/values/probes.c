@@ -30,6 +30,11 @@ struct part {
     uint64_t finite;
 };
 
+bool probe_load(CUmodule *module, CUfunction *probe) {
+    return cuda.MemcpyHtoD && cuda.ModuleLoadData(module, probe_ptx) == 0 &&
+           cuda.ModuleGetFunction(probe, *module, "gviz_probe") == 0;
+}
+
 /* -- how much ------------------------------------------------------------------------------------------ */
 
 static uint32_t parts_of(size_t bytes) {
@@ -72,7 +77,7 @@ static enum element_type type_in(const struct range *range, const struct buffer 
     return range->at % width_of(buffer->type) ? ELEMENT_BYTES : buffer->type;
 }
 
-static bool make_table(struct probes *probes) {
+bool probes_make_table(struct probes *probes) {
     const struct plan *plan = probes->plan;
     size_t count = probes_ranges(probes);
     for (size_t i = 0; i < count; i++)
@@ -124,18 +129,25 @@ static bool remove_edges(const struct level *level) {
     return good;
 }
 
-/* After `previous`, which it takes the place of. `side` 0: before its node. */
-static bool add_probe(const struct laying *laying, const struct level *level, const struct site *site, size_t side,
-                      CUgraphNode *previous) {
-    const struct probes *probes = laying->probes;
+/* Of a probe for a site; its one argument is written to `table`. `side` 0: before its node. */
+static KernelParams probe_of(const struct probes *probes, const struct site *site, size_t side, CUdeviceptr *table) {
     size_t count = probes_ranges(probes), at = site->first_range - first_range(probes);
     const struct table_row *rows = (const struct table_row *)probes->table + at;
-    CUdeviceptr table = probes->memory + (side * count + at) * sizeof *rows;
-    void *arguments[] = {&table};
-    KernelParams params = {.func = laying->probe, .grid = {1, (unsigned)site->ranges, 1},
-                           .block = {THREADS, 1, 1}, .kernelParams = arguments};
+    KernelParams params = {.grid = {1, (unsigned)site->ranges, 1}, .block = {THREADS, 1, 1}};
+    *table = probes->memory + (side * count + at) * sizeof *rows;
     for (size_t i = 0; i < site->ranges; i++)
         params.grid[0] = rows[i].parts > params.grid[0] ? rows[i].parts : params.grid[0];
+    return params;
+}
+
+/* After `previous`, which it takes the place of. */
+static bool add_probe(const struct laying *laying, const struct level *level, const struct site *site, size_t side,
+                      CUgraphNode *previous) {
+    CUdeviceptr table;
+    void *arguments[] = {&table};
+    KernelParams params = probe_of(laying->probes, site, side, &table);
+    params.func = laying->probe;
+    params.kernelParams = arguments;
     CUgraphNode node = NULL;
     bool good = cuda.GraphAddKernelNode(&node, level->graph, previous, *previous != NULL, &params) == 0;
     *previous = node;
@@ -200,12 +212,19 @@ static bool lay_all(const struct level *level, const void *data) { return lay(le
 const char *probes_make(struct probes *probes, const struct loan *loan, CUfunction probe) {
     size_t site = 0;
     const struct laying laying = {probes, loan->context, probe, &site};
-    const char *why = make_table(probes) ? NULL : "the GPU gave no memory for its probes";
+    const char *why = probes_make_table(probes) ? NULL : "the GPU gave no memory for its probes";
     if (!why && !(probes->copy = lend_copy(loan, lay_all, &laying)))
         why = copy_error()[0] ? copy_error() : "a copy of it with probes could not be made";
     if (why)
         probes_free(probes);
     return why;
+}
+
+bool probes_launch(const struct probes *probes, CUfunction probe, CUstream stream, size_t site, size_t side) {
+    CUdeviceptr table;
+    void *arguments[] = {&table};
+    KernelParams params = probe_of(probes, &probes->plan->sites[site], side, &table);
+    return cuda.LaunchKernel(probe, params.grid[0], params.grid[1], 1, THREADS, 1, 1, 0, stream, arguments, NULL) == 0;
 }
 
 void probes_free(struct probes *probes) {

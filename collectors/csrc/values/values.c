@@ -86,15 +86,10 @@ static const char *prepare(struct probed *subject, size_t first) {
     return probes_make(&subject->probes, &subject->of.loan, probe);
 }
 
-static bool load_probe(void) {
-    if (probe)
-        return true;
-    return cuda.MemcpyHtoD && cuda.ModuleLoadData(&module, probe_ptx) == 0 &&
-           cuda.ModuleGetFunction(&probe, module, "gviz_probe") == 0;
-}
+bool values_are_read(void) { return atomic_load(&all.on); }
 
 static const char *plan_and_prepare(struct probed *subject) {
-    if (!bench_ready(&all.bench, subject->of.loan.context) || !load_probe())
+    if (!bench_ready(&all.bench, subject->of.loan.context) || (!probe && !probe_load(&module, &probe)))
         return "gviz's kernels could not be loaded on this GPU";
     const char *why = graph_obstacle(subject->of.loan.level);
     why = why ? why : plan_make(&subject->plan, &subject->of.loan);
@@ -125,6 +120,7 @@ static void after_slice(struct probed *subject, struct reading *reading) {
     }
     if (!why) {
         write(subject, reading);
+        eager_match(&subject->plan, subject->of.loan.graph_id, subject->of.loan.exec_id);
         why = prepare(subject, subject->probes.last);
     }
     if (why || !subject->probes.copy)
@@ -175,6 +171,7 @@ void values_start(void) {
 void values_stop(void) { subjects_stop(&all, "the program ended before all of it was read"); }
 
 void values_context_ends(CUcontext context) {
+    eager_context_ends(context);
     subjects_context_ends(&all, context, "its context was destroyed before all of it was read");
 }
 
@@ -185,5 +182,6 @@ void values_destroyed(CUgraphExec exec) {
 /* In a forked child: what there is belongs to the parent. */
 void values_abandon(void) {
     probe = NULL;
+    eager_abandon();
     subjects_abandon(&all);
 }

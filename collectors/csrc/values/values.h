@@ -17,6 +17,9 @@ void values_abandon(void); /* after fork() */
 /* An executable, or a context, is about to be destroyed. */
 void values_destroyed(CUgraphExec exec);
 void values_context_ends(CUcontext context);
+/* A call that puts work into a stream, before and after it is made. */
+bool eager_is_read(void);
+void eager_call(const CUpti_CallbackData *data);
 /* The program is about to launch an executable. */
 void values_launch(CUgraphExec exec, CUstream stream);
 

@@ -6,4 +6,5 @@ from gviz.model.values.given_memory import Direction as Direction
 from gviz.model.values.given_memory import GivenMemory as GivenMemory
 from gviz.model.values.given_memory import MemoryContents as MemoryContents
 from gviz.model.values.graph_values import GraphValues as GraphValues
+from gviz.model.values.graph_values import read_eager_values as read_eager_values
 from gviz.model.values.graph_values import read_graph_values as read_graph_values

@@ -31,7 +31,7 @@ class GraphValues:
     Attributes
     ----------
     graph_exec_id
-        The executable; None: nothing was read.
+        The executable; None: nothing was read, or stream calls were.
     readings
         All of the graph, in the order they were made, refusals too.
     given
@@ -103,7 +103,24 @@ def read_graph_values(recording: Recording, tree: GraphTree) -> GraphValues:
 
     A node that was read several times has its last values.
     """
-    readings = tuple(recording.fetch_value_readings(tree.graph.graph_id))
+    readings = recording.fetch_value_readings(tree.graph.graph_id)
+    of_copies = tuple(reading for reading in readings if not reading.is_of_calls)
+    return _read_values(recording, tree, of_copies)
+
+
+def read_eager_values(recording: Recording, tree: GraphTree) -> GraphValues:
+    """Return the values of the same work by stream calls, in the order in which they were made.
+
+    Each call is the node that the capture made of it. The values have no executable.
+    """
+    readings = recording.fetch_value_readings(tree.graph.graph_id)
+    of_calls = tuple(reading for reading in readings if reading.is_of_calls)
+    return _read_values(recording, tree, of_calls[-1:])
+
+
+def _read_values(
+    recording: Recording, tree: GraphTree, readings: tuple[ValueReading, ...]
+) -> GraphValues:
     folder = contents_folder(recording.path)
     made = [reading for reading in readings if reading.refusal is None]
     values = {r.reading_id: recording.fetch_node_values(r.reading_id) for r in made}

@@ -19,7 +19,11 @@ class ValueReading:
     reading_id: int = column("ours, from 1, unique in the file", key="value_reading")
     run_id: int = column("the run", key="run")
     graph_id: int = column("the graph", key="graph")
-    graph_exec_id: int | None = column("the executable that was copied", key="graph_exec")
+    graph_exec_id: int | None = column(
+        "the executable that was copied; NULL: none, the calls of an eager iteration were read, "
+        "one after the other (gviz.compare_stream)",
+        key="graph_exec",
+    )
     results: str = column(
         "equal: the copy left the same in all memory of the process as the program's executable; "
         "different; or not tested: it was refused",
@@ -41,6 +45,11 @@ class ValueReading:
         default=None,
     )
     refusal: str | None = column("why no more was read, in words; NULL: it was", default=None)
+
+    @property
+    def is_of_calls(self) -> bool:
+        """Return whether stream calls were read, and no copy of the graph."""
+        return self.graph_exec_id is None
 
 
 @table(

@@ -8,4 +8,5 @@ from gviz.report.comparison.time_changes import launch_evidence as launch_eviden
 from gviz.report.comparison.time_changes import shift as shift
 from gviz.report.comparison.trend_sections import MOST_SERIES as MOST_SERIES
 from gviz.report.comparison.trend_sections import trend_document as trend_document
+from gviz.report.comparison.values_section import eager_values_document as eager_values_document
 from gviz.report.comparison.values_section import values_diff_document as values_diff_document

@@ -47,6 +47,16 @@ def values_diff_document(found: ValuesDiff) -> Document:
     return Document(title, tuple(verdicts), tuple(sections))
 
 
+def eager_values_document(found: ValuesDiff | NotComputed, title: str) -> Document:
+    """Return the document of a graph's values beside those of the same work by stream calls."""
+    title = f"Values of {title}: by stream calls (before), as a graph (after)"
+    if isinstance(found, NotComputed):
+        return Document(title, (Verdict("", (not_computed(found),)),), ())
+    (graph,) = (one for one in found.graphs if isinstance(one, GraphValuesDiff))
+    details = section("values", "Where they part", *_details(graph))
+    return Document(title, (Verdict("", tuple(_verdict(graph))),), (details,))
+
+
 def _verdict(found: GraphValuesDiff) -> Iterator[Sentence]:
     ranges = counted(found.equal_count, "range")
     if found.inputs:

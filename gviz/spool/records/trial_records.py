@@ -163,6 +163,8 @@ class ValuesRecord(NamedTuple):
         enum trial_results: of what two launches of the copy read
     whole
         1: all nodes of the graph were probed at once
+    by_calls
+        1: of stream calls, which are the graph's nodes; nothing was launched
     held_ns
         how long calls of the program were held
     saved_bytes
@@ -184,7 +186,7 @@ class ValuesRecord(NamedTuple):
     results: U32
     repeats: U32
     whole: U32
-    reserved: U32
+    by_calls: U32
     begin_ns: U64
     held_ns: U64
     saved_bytes: U64

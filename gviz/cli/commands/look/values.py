@@ -13,9 +13,15 @@ from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, only_graph
 from gviz.cli.output import print_json, print_text, terminal_width
 from gviz.cli.progress import shown_progress
 from gviz.cli.recording_path import file_path, find_recording
+from gviz.comparison import ValuesDiff, compare_eager_values
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
-from gviz.report import graph_values_document, node_values_document, render_text
+from gviz.report import (
+    eager_values_document,
+    graph_values_document,
+    node_values_document,
+    render_text,
+)
 from gviz.stats import NotComputed, to_document
 
 if TYPE_CHECKING:
@@ -45,12 +51,20 @@ def add_parser(subparsers: Subparsers) -> None:
         help=f"the graph that is launched (default: the only one): {GRAPH_MEANS}",
     )
     parser.add_argument(
+        "--eager",
+        action="store_true",
+        help="compare with the same work by stream calls, which gviz.compare_stream(values=True) "
+        "had read: where a launch parts from it",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print JSON; docs/values.md has the keys"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the data of a graph, or of one of its nodes; return 0."""
+    if arguments.eager and arguments.node_id is not None:
+        raise UsageError("--eager is about all nodes of a graph: give no number of a node")
     path = find_recording(arguments.recording)
     with shown_progress("reading") as progress, ExitStack() as stack:
         progress.at(0.0, path.name)
@@ -59,8 +73,11 @@ def run(arguments: argparse.Namespace) -> int:
         graph_id = only_graph(recording) if wanted is None else find_graph(recording, wanted)
         subject = _subject(recording, graph_id)
         title = f"graph {graph_id} ({subject.title})"
-        found: GraphData | NodeData | NotComputed
-        if arguments.node_id is None:
+        found: GraphData | NodeData | ValuesDiff | NotComputed
+        if arguments.eager:
+            found = diff = compare_eager_values(subject)
+            document = eager_values_document(diff, title)
+        elif arguments.node_id is None:
             found = of_graph = read_graph_data(subject)
             document = graph_values_document(of_graph, title)
         else:

@@ -96,3 +96,31 @@ def test_diff_names_the_first_node_that_differs(
     assert graph["first"]["outputs"][0]["before"]["node_id"] == 1
     assert main(["diff", "--values", str(plain), str(plain)]) == 0
     assert "All that nodes left is bit-equal (2 ranges)" in capsys.readouterr().out
+
+
+def test_eager_says_where_a_launch_parts_from_stream_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    eager = (RAN[0], Ran("g", "DCA", (2.0, 1.0, 1.0, 1.0)))
+    path = write_values(tmp_path / "x.gviz", RAN, eager=eager)
+    assert main(["values", str(path), "--eager"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "by stream calls (before), as a graph (after)" in text
+    assert "something else is node 1 g: argument 0 different; all that it is given is" in text
+    assert main(["values", str(path), "--eager", "--json"]) == 0
+    (graph,) = json.loads(capsys.readouterr().out)["graphs"]
+    assert graph["first"]["outputs"][0]["before"]["node_id"] == 1
+    assert (graph["equal_count"], graph["different_count"]) == (1, 1)
+    # What the graph itself left is not mixed with it.
+    assert main(["values", str(path)]) == 0
+    assert "1 finding, 0 suspicions: 6 ranges of 2 nodes read." in capsys.readouterr().out
+
+
+def test_eager_that_was_not_read_says_how_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_values(tmp_path / "x.gviz", RAN)
+    assert main(["values", str(path), "--eager"]) == 0
+    assert "gviz.compare_stream(work, values=True)" in capsys.readouterr().out
+    assert main(["values", str(path), "1", "--eager"]) == 2
+    assert "give no number of a node" in capsys.readouterr().err
