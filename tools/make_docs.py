@@ -70,7 +70,9 @@ exit code of the program it ran. `python -m gviz` is the same as `gviz`; `gviz F
 Every command takes `-q` (`--quiet`), to say on stderr only what went wrong, `-v` (`--verbose`), to
 say also what is done, how long it took and what an error came from, and `--json`, whose first key,
 COMMAND_version, is raised when a key goes away or changes its meaning, and not when keys are added.
-Text has colours where stdout is a terminal and `NO_COLOR` is not set.
+Text has colours where stdout is a terminal and `NO_COLOR` is not set. Work that takes longer than
+half a second has a line on stderr where that is a terminal: the share that is done and the time
+that remains, or the time so far where what remains is not known, as of a query.
 """
 
 

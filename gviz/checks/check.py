@@ -89,8 +89,7 @@ def check_recording(
     ]
     checks += _unmatched_patterns(runs, limits)
     if baseline is not None:
-        progress.at(_CHECKED, f"against {baseline.path.name}")
-        checks += _compare(runs, baseline, limits)
+        checks += _compare(runs, baseline, limits, progress.part(_CHECKED, 1.0))
     elif limits.has_regression:
         reason = "no baseline was given"
         checks += [_of_run(run.row, "regression", SKIPPED, reason=reason) for run in runs]
@@ -111,8 +110,8 @@ def _check_run(
 ) -> Iterator[Check]:
     if not run.graphs:
         yield _of_run(run.row, "graphs", UNJUDGED, value=0, reason=NO_GRAPH)
-    for graph, _ in progress.each(run.graphs, lambda graph: graph.name):
-        yield from check_graph(run.subject(graph), limits.of_graph(graph.name), ignored)
+    for graph, part in progress.each(run.graphs, lambda graph: graph.name):
+        yield from check_graph(run.subject(graph), limits.of_graph(graph.name), ignored, part)
     for what, limit in limits.run.items():
         yield _judge_run(run, f"run.{what}", _graph_memory(run.compared), limit, "bytes")
     of_runs = {r: n for r, n in limits.every.findings.items() if r in RULES and not RULES[r].find}
@@ -137,11 +136,14 @@ def _unmatched_patterns(runs: Sequence[_Run], limits: Limits) -> Iterator[Check]
             yield _of_run(runs[0].row, f"graph {pattern}", UNJUDGED, reason=reason)
 
 
-def _compare(runs: Sequence[_Run], baseline: Recording, limits: Limits) -> Iterator[Check]:
+def _compare(
+    runs: Sequence[_Run], baseline: Recording, limits: Limits, progress: Progress
+) -> Iterator[Check]:
     by_run = {run.row.run_id: run for run in runs}
     pending: list[Trial] = []
-    for was, row in pair_runs(baseline.fetch_runs(), [run.row for run in runs]):
-        for found in _compare_runs(_Run(baseline, was), by_run.pop(row.run_id), limits):
+    pairs = pair_runs(baseline.fetch_runs(), [run.row for run in runs])
+    for (was, row), part in progress.each(pairs, lambda _: f"against {baseline.path.name}"):
+        for found in _compare_runs(_Run(baseline, was), by_run.pop(row.run_id), limits, part):
             if isinstance(found, Trial):
                 pending.append(found)
             else:
@@ -151,11 +153,13 @@ def _compare(runs: Sequence[_Run], baseline: Recording, limits: Limits) -> Itera
         yield _of_run(run.row, "regression", SKIPPED, reason="the baseline has no such run")
 
 
-def _compare_runs(before: _Run, after: _Run, limits: Limits) -> Iterator[Trial | Check]:
+def _compare_runs(
+    before: _Run, after: _Run, limits: Limits, progress: Progress
+) -> Iterator[Trial | Check]:
     pairs = {pair.second: pair.first for pair in pair_graphs(before.graphs, after.graphs)}
     other_gpu = _other_gpu(before, after)
     known = {graph.graph_id: graph for graph in before.graphs}
-    for graph in after.graphs:
+    for graph, _ in progress.each(after.graphs, lambda graph: f"{graph.name} with that of before"):
         subject = after.subject(graph)
         if graph.graph_id not in pairs:
             yield about(subject, "regression", SKIPPED, reason="the baseline has no such graph")

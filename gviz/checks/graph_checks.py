@@ -10,7 +10,10 @@ from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.limits import ANY_RULE, GraphLimits, Values
 from gviz.comparison import critical_paths, launch_lengths
 from gviz.stats import union
+from gviz.system import NO_PROGRESS, Progress
 
+#: Share of looking at a graph that is not the search for findings.
+_MEASURED = 0.4
 #: Findings that a check lists in words.
 _REASONS = 3
 #: What is known of a measure, or why it is not.
@@ -18,7 +21,10 @@ Known = tuple[float | None, str]
 
 
 def check_graph(
-    subject: GraphSubject, limits: GraphLimits, ignored: Sequence[Ignored]
+    subject: GraphSubject,
+    limits: GraphLimits,
+    ignored: Sequence[Ignored],
+    progress: Progress = NO_PROGRESS,
 ) -> Iterator[Check]:
     """Yield what limits say of a graph.
 
@@ -28,11 +34,15 @@ def check_graph(
         Of this graph.
     ignored
         Findings that do not count.
+    progress
+        Told which limit is looked at.
     """
-    for what, limit in limits.most.items():
+    measuring = progress.part(0.0, _MEASURED)
+    for (what, limit), _ in measuring.each(list(limits.most.items()), lambda one: one[0]):
         measure, unit = _MEASURES[what]
         yield judge(subject, what, measure(subject), limit, unit)
     if limits.findings:
+        progress.at(_MEASURED, "findings")
         yield from _findings(subject, limits.findings, ignored)
 
 

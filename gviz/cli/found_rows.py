@@ -6,9 +6,11 @@ import argparse
 import csv
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from gviz.cli.output import print_json, print_text, terminal_width
+from gviz.cli.progress import shown_progress
 from gviz.recording import QueryResult
 from gviz.text import MISSING, counted, render_table
 
@@ -47,6 +49,14 @@ def add_forms(parser: argparse.ArgumentParser, version_key: str) -> None:
         metavar="S",
         help="give up after so long (default: %(default)s)",
     )
+
+
+@contextmanager
+def shown_query(name: str, arguments: argparse.Namespace) -> Iterator[None]:
+    """Show that something is queried, and how long at most: how much is left is not known."""
+    with shown_progress("querying") as progress:
+        progress.at(0.0, f"{name}, for {arguments.seconds:g} s at most")
+        yield
 
 
 def most_rows(arguments: argparse.Namespace) -> int | None:

@@ -18,5 +18,5 @@ def shown_progress(doing: str) -> Iterator[Progress]:
     doing
         What is done to the things that the progress is told of, such as "reading".
     """
-    with ProgressLine(says_all=is_verbose()) as line:
+    with ProgressLine(doing, says_all=is_verbose()) as line:
         yield Progress(lambda share, text: line.progress.at(share, f"{doing} {text}"))

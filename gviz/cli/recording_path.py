@@ -53,9 +53,11 @@ def find_sources(paths: Sequence[Path]) -> list[Path]:
     """Return what ``gviz view`` opens for several paths, see :func:`find_source`.
 
     A folder means the recordings in it. Raises as :func:`find_source`, and RecordingError for a
-    folder without any.
+    folder without any, or a file that cannot be read.
     """
-    return [find_source(path) for path in _recordings_of(paths)]
+    found = [find_source(path) for path in _recordings_of(paths)]
+    _looked_through([path for path in found if not path.is_dir()])
+    return found
 
 
 def newest_recording(folder: Path) -> Path | None:

@@ -20,12 +20,15 @@ from gviz.errors import RecordingError
 from gviz.model import Direction, GivenMemory, GraphValues, MemoryContents, read_eager_values
 from gviz.recording import load_contents
 from gviz.stats import NotComputed, figure
+from gviz.system import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 VALUES_DIFF_VERSION = 1
+#: Shares of reading both sides, and of comparing them.
+_STEPS = (0.4, 0.4, 0.2)
 #: Nodes without a partner that are named.
 _NAMED = 20
 #: What numbers may differ by, relative to the greatest, and still be close: some roundings of the
@@ -139,9 +142,17 @@ class ValuesDiff:
 
 
 def compare_values(
-    first: Recording, second: Recording, requested: RequestedPair | None = None
+    first: Recording,
+    second: Recording,
+    requested: RequestedPair | None = None,
+    progress: Progress = NO_PROGRESS,
 ) -> ValuesDiff:
     """Return where the values of two recordings, or of two graphs of one, part.
+
+    Parameters
+    ----------
+    progress
+        Told which graph is looked at, and the share that is done.
 
     Raises
     ------
@@ -150,9 +161,11 @@ def compare_values(
     """
     paired = pair_recordings(first, second, requested)
     found = []
-    for (before, after), pairs in zip(paired.runs, paired.graphs, strict=True):
+    of_runs = list(zip(paired.runs, paired.graphs, strict=True))
+    for ((before, after), pairs), part in progress.each(of_runs, lambda runs: runs[0][0].name):
         sides = read_compared_run(first, before), read_compared_run(second, after)
-        found += [compare_graph_values(*sides, pair) for pair in pairs]
+        each = part.each(pairs, lambda pair: f"graph {pair.first}")
+        found += [compare_graph_values(*sides, pair, own) for pair, own in each]
     return ValuesDiff(VALUES_DIFF_VERSION, tuple(found))
 
 
@@ -227,11 +240,12 @@ class _Pair(NamedTuple):
 
 
 def compare_graph_values(
-    before: ComparedRun, after: ComparedRun, pair: GraphPair
+    before: ComparedRun, after: ComparedRun, pair: GraphPair, progress: Progress = NO_PROGRESS
 ) -> GraphValuesDiff | NotComputed:
     """Return where the values of a pair of graphs part."""
     subjects = before.subject(pair.first), after.subject(pair.second)
-    sides = [_Side(subject, subject.once(graph_values)) for subject in subjects]
+    steps = progress.steps(_STEPS, subjects[0].title)
+    sides = [_Side(subject, steps.run(subject.once, graph_values)) for subject in subjects]
     for side, name in zip(sides, ("before", "after"), strict=True):
         if side.values.graph_exec_id is None:
             return NotComputed(f"{name}: no values of graph {side.subject.row.graph_id} were read")

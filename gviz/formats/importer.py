@@ -124,6 +124,8 @@ def import_files(
         found = read_rocprof(traces[0], most_bytes=most_bytes)
     else:
         found = [read_kineto(traces[0], progress=progress, most_bytes=most_bytes)]
+    if progress is not None:
+        progress(1.0)
     return _write(found, traces[0], output, dumps, overwrite=overwrite, name=name)
 
 

@@ -12,6 +12,7 @@ from gviz.recording import rows
 from gviz.recording.kept_contents import copy_contents
 from gviz.recording.output import check_output
 from gviz.recording.reader import Recording
+from gviz.recording.row_counts import row_counts
 from gviz.recording.rows import Column, Table, all_tables, table_of
 from gviz.recording.salvage import sound_file
 from gviz.recording.writer import SOURCE, RecordingWriter
@@ -58,8 +59,8 @@ def merge_recordings(
     check_output(Path(output), overwrite=overwrite)
     _check_sources(paths)
     with RecordingWriter(output, overwrite=overwrite) as writer:
-        for path, _ in progress.each(paths, lambda path: path.name):
-            _add(writer, path)
+        for path, part in progress.each(paths, lambda path: path.name):
+            _add(writer, path, part)
     for path in paths:
         copy_contents(path, Path(output))
     return Path(output)
@@ -78,13 +79,15 @@ def _check_sources(paths: Sequence[Path]) -> None:
             raise RecordingError(f"{path} is the same file as {first}; name each recording once")
 
 
-def _add(writer: RecordingWriter, path: Path) -> None:
+def _add(writer: RecordingWriter, path: Path, progress: Progress) -> None:
     """Add every row of a recording, under new ids."""
     try:
         with writer.reading(sound_file(path)) as database:
             shifts = _shifts(database)
             _find_shared_topologies(database)
-            for table in all_tables():
+            tables = list(all_tables())
+            counts = row_counts(database, tables, SOURCE)
+            for table, _ in progress.each(tables, lambda table: path.name, counts):
                 database.execute(_copy_sql(table, shifts))
     except sqlite3.OperationalError:
         raise  # the output cannot be written: the writer says it

@@ -15,7 +15,6 @@ from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind
 from gviz.recording.rows import VIEWS, all_tables
 from gviz.recording.salvage import sound_file
-from gviz.system import NO_PROGRESS, Progress
 from gviz.text import nearest
 
 #: What a statement may do; functions that load code or files are not among those of Python's SQLite
@@ -33,7 +32,6 @@ _REFUSED_FUNCTION = "load_extension"
 _MOST_BYTES = 100_000_000
 #: Steps of SQLite's machine between two looks at the clock: some milliseconds.
 _STEPS = 100_000
-_UNTIL = "until it is given up"
 _WORD = re.compile(r"\w+")
 _UNKNOWN = re.compile(r"no such (?:table|column): (?:\w+\.)?(\w+)")
 
@@ -63,7 +61,6 @@ def run_query(
     *,
     most_rows: int | None,
     seconds: float,
-    progress: Progress = NO_PROGRESS,
 ) -> QueryResult:
     """Return the rows of one SELECT on the tables and views of a recording.
 
@@ -73,8 +70,6 @@ def run_query(
         So many rows at most; None: all.
     seconds
         After so long the query is given up.
-    progress
-        Told the share of that time that is over: how much a query has left to do is not known.
 
     Raises
     ------
@@ -84,18 +79,12 @@ def run_query(
         If the file is no recording, or cannot be read.
     """
     check_kind(path)
-    progress.at(0.0, path.name)
     with closing(open_to_read(sound_file(path), path)) as connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
         connection.set_authorizer(_authorize)
         end = time.monotonic() + seconds
 
-        def is_over() -> bool:
-            left = max(0.0, end - time.monotonic())
-            progress.at(1 - left / seconds if seconds > 0 else 1.0, _UNTIL)
-            return left == 0
-
-        connection.set_progress_handler(is_over, _STEPS)
+        connection.set_progress_handler(lambda: time.monotonic() >= end, _STEPS)
         try:
             found = connection.execute(sql)
             rows = found.fetchall() if most_rows is None else found.fetchmany(most_rows + 1)

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 SLOWEST_COUNT = 10
 #: Columns of nodes, and of their statistics, that are summed up.
 _COLUMNS = ("node_id", "exec_node_id", "type", "name", "function_id", "match_class")
+#: Shares of summarizing a graph: it is read, then measured.
+_SUMMARIZED = (0.6, 0.4)
 _STATISTICS = ("count", "median_ns", "p5_ns", "p95_ns", "total_ns")
 
 
@@ -250,14 +252,16 @@ def _summarize_run(
         graphs=tuple(
             _summarize_graph(
                 recording,
-                read_tree(recording, graph.graph_id, keep, _COLUMNS),
+                part.steps(_SUMMARIZED, graph.name).run(
+                    read_tree, recording, graph.graph_id, keep, _COLUMNS
+                ),
                 lives[graph.graph_id],
                 functions,
                 allocations,
                 windows,
                 slowest,
             )
-            for graph, _ in progress.each(top, lambda graph: graph.name)
+            for graph, part in progress.each(top, lambda graph: graph.name)
         ),
         capture_failures=failed_captures(recording, run.run_id),
         instantiate_failures=tuple(recording.fetch_instantiate_failures(run.run_id)),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import ParamSpec, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
+
+_REPORT_EVERY = 4096
 
 
 def _nobody(share: float, text: str) -> None:
@@ -43,13 +45,24 @@ class Progress:
         return Progress(self._report, begin_all, end_all)
 
     def each(
-        self, items: Sequence[_Item], text: Callable[[_Item], str]
+        self,
+        items: Sequence[_Item],
+        text: Callable[[_Item], str],
+        weights: Sequence[float] | None = None,
     ) -> Iterator[tuple[_Item, Progress]]:
-        """Yield items with a part of this stretch for each: all take the same time."""
-        for place, item in enumerate(items):
-            part = self.part(place / len(items), (place + 1) / len(items))
+        """Yield items with a part of this stretch for each, by its weight; None: the same."""
+        ends = _shares([1.0] * len(items) if weights is None else weights)
+        for item, (begin, end) in zip(items, pairwise([0.0, *ends]), strict=True):
+            part = self.part(begin, end)
             part.at(0.0, text(item))
             yield item, part
+
+    def through(self, items: Iterable[_Item], count: int, text: str) -> Iterator[_Item]:
+        """Yield items, so many that each takes next to no time, and tell of every 4,096th."""
+        for place, item in enumerate(items):
+            if place % _REPORT_EVERY == 0:
+                self.at(place / count, text)
+            yield item
 
     def steps(self, weights: Sequence[float], text: str) -> Steps:
         """Return this stretch as steps, of which each takes its weight of the time."""
@@ -61,7 +74,7 @@ class Steps:
 
     def __init__(self, progress: Progress, weights: Sequence[float], text: str) -> None:
         self._progress = progress
-        self._shares = [done / sum(weights) for done in accumulate(weights)]
+        self._shares = _shares(weights)
         self._text = text
         self._done = 0
 
@@ -76,6 +89,12 @@ class Steps:
         self._progress.at(self._shares[min(self._done, len(self._shares) - 1)], self._text)
         self._done += 1
         return result
+
+
+def _shares(weights: Sequence[float]) -> list[float]:
+    """Return the share of the whole that is done after each of some weights."""
+    whole = sum(weights)
+    return [done / whole for done in accumulate(weights)]
 
 
 #: Reported to nobody.

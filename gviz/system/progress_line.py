@@ -29,6 +29,8 @@ class ProgressLine:
 
     Parameters
     ----------
+    doing
+        What is being done until the first report.
     says_all
         Whether what is being done is said on lines of their own where it cannot be written over.
 
@@ -40,14 +42,14 @@ class ProgressLine:
         What the work tells its progress to.
     """
 
-    def __init__(self, *, says_all: bool = False) -> None:
+    def __init__(self, doing: str = "", *, says_all: bool = False) -> None:
         can_go_back = os.environ.get("TERM") != "dumb"
         self.is_live = sys.stderr.isatty() and can_go_back and not is_quiet()
         self.progress = Progress(self._report)
         self._says_all = says_all
         self._begun = self._reported = time.monotonic()
         self._share = 0.0
-        self._text = ""
+        self._text = doing
         self._width = 0
         self._over = threading.Event()
         self._drawing: threading.Thread | None = None
@@ -60,8 +62,8 @@ class ProgressLine:
     def draw(self) -> None:
         """Draw the share that is done, what is being done, and how long the rest takes.
 
-        The rest is estimated at the pace until the last report, less the time since; of nothing
-        done, and where the work takes longer than that, there is no estimate.
+        The rest is estimated at the pace until the last report, less the time since. Of nothing
+        done, and where the work takes longer than that, the line has the time until now instead.
         """
         now = time.monotonic()
         if now - self._begun < _DELAY_S or not self._text:
@@ -71,8 +73,9 @@ class ProgressLine:
         left = -1.0
         if self._share:
             left = (self._reported - self._begun) * (1 / self._share - 1) - (now - self._reported)
-        rest = f"{duration(1e9 * left):>7} left" if left > 0 else " " * 12
-        self._write(f"[{bar}] {percent(self._share):>5} {rest}, {self._text}"[:_LINE])
+        shown, means = (left, "left") if left > 0 else (now - self._begun, "so far")
+        time_text = f"{duration(1e9 * shown):>7} {means}"
+        self._write(f"[{bar}] {percent(self._share):>5} {time_text}, {self._text}"[:_LINE])
 
     def __enter__(self) -> ProgressLine:
         """Return the line, which is drawn from now on."""

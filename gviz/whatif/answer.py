@@ -11,6 +11,7 @@ from gviz.analysis import GainRange, GraphSubject, LaunchChange, places_of, span
 from gviz.errors import CycleError, RecordingError, UsageError
 from gviz.model import OFF_TRIAL
 from gviz.stats import BoolArray, Evidence, IntArray, figure
+from gviz.system import NO_PROGRESS, Progress
 from gviz.whatif.change_builder import ChangeBuilder
 from gviz.whatif.edits import Edit, EditKind
 from gviz.whatif.node_names import NodeNames
@@ -67,8 +68,13 @@ class GraphWhatIf:
         self.subject = subject
         self.names = NodeNames(subject)
 
-    def ask(self, edits: Sequence[Edit]) -> WhatIf:
+    def ask(self, edits: Sequence[Edit], progress: Progress = NO_PROGRESS) -> WhatIf:
         """Return what the launch would take with some edits, made together.
+
+        Parameters
+        ----------
+        progress
+            Told the share that is computed.
 
         Raises
         ------
@@ -78,14 +84,16 @@ class GraphWhatIf:
         builder = ChangeBuilder(self.subject, self.names)
         for edit in edits:
             builder.add(edit)
-        return self._answer(edits, builder.nodes, builder.build())
+        return self._answer(edits, builder.nodes, builder.build(), progress)
 
-    def _answer(self, edits: Sequence[Edit], nodes: IntArray, change: LaunchChange) -> WhatIf:
+    def _answer(
+        self, edits: Sequence[Edit], nodes: IntArray, change: LaunchChange, progress: Progress
+    ) -> WhatIf:
         subject = self.subject
         words = tuple(edit.describe() for edit in edits)
         measured = self._measured(edits, nodes)
         try:
-            found = measured or subject.gains.gain(change)
+            found = measured or subject.gains.gain(change, progress)
         except CycleError as error:
             raise UsageError(f"{' and '.join(words)}: {error}") from error
         is_saving = all(edit.kind in (EditKind.OFF, EditKind.SCALE) for edit in edits)

@@ -15,6 +15,8 @@ from gviz.whatif.edits import Edit
 
 #: Raised when a key of the JSON goes away or changes its meaning.
 WHATIF_VERSION = 1
+#: Share of the work that reads the graph.
+_READ = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,15 @@ def ask_recording(
     RecordingError, UsageError
         As :func:`read_what_if` and :meth:`GraphWhatIf.ask`.
     """
-    progress.at(0.0, recording.path.name)
+    progress.at(0.0, f"graph {graph_id}")
     graph = read_what_if(recording, graph_id)
+    computing = progress.part(_READ, 1.0)
+    computing.at(0.0, graph.subject.title)
     return WhatIfReport(
         whatif_version=WHATIF_VERSION,
         path=str(recording.path),
         graph_id=graph_id,
         title=graph.subject.title,
-        answer=graph.ask(edits) if edits else None,
-        ranking=None if edits else rank_parts(graph.subject, progress),
+        answer=graph.ask(edits, computing) if edits else None,
+        ranking=None if edits else rank_parts(graph.subject, computing),
     )

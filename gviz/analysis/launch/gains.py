@@ -11,6 +11,7 @@ from gviz.analysis.launch.constraints import LaunchChange, LaunchModel
 from gviz.analysis.launch.side_by_side import Setting, SharedLaunch
 from gviz.dag import most_at_once
 from gviz.stats import FloatArray
+from gviz.system import NO_PROGRESS, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,13 @@ class GainModel:
         other._shared = self._shared
         return other
 
-    def gain(self, change: LaunchChange) -> GainRange:
+    def gain(self, change: LaunchChange, progress: Progress = NO_PROGRESS) -> GainRange:
         """Return the gain of a change.
+
+        Parameters
+        ----------
+        progress
+            Told the share of the settings that were tried.
 
         Raises
         ------
@@ -108,16 +114,15 @@ class GainModel:
             If nodes would wait for each other.
         """
         assumed = self.assumed
-        likely = self.gain_under(assumed.likely, change)
-        found = [likely]
-        for setting in self._telling(change):
-            found.append(self.gain_under(setting, change))
-        low, high = min(found) * assumed.scale, max(found) * assumed.scale
+        settings = [assumed.likely, *self._telling(change)]
+        each = progress.each(settings, lambda _: "what may be assumed")
+        found = [self.gain_under(setting, change) for setting, _ in each]
+        likely, low, high = (x * assumed.scale for x in (found[0], min(found), max(found)))
         # Of a loss the smaller gain is the larger loss.
         short = assumed.short_fraction if low > 0 else assumed.over_fraction
         over = assumed.over_fraction if high > 0 else assumed.short_fraction
         return GainRange(
-            gain_ns=likely * assumed.scale,
+            gain_ns=likely,
             low_ns=low - short * abs(low),
             high_ns=high + over * abs(high),
         )

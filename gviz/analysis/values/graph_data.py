@@ -13,6 +13,7 @@ from gviz.analysis.values.value_finding import ValueFinding, finding_of, listed,
 from gviz.analysis.values.varying import varying
 from gviz.model import GivenMemory, GraphValues, read_graph_values
 from gviz.stats import NotComputed, figure
+from gviz.system import NO_PROGRESS, Progress
 from gviz.text import byte_size
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
@@ -69,6 +70,10 @@ class GraphData:
     )
 
 
+#: Shares of reading what went into nodes, and of looking at it.
+READING = (0.7, 0.3)
+
+
 def graph_values(subject: GraphSubject) -> GraphValues:
     """Return what was read of a graph; compute it by ``subject.once``."""
     return read_graph_values(subject.recording, subject.graph)
@@ -83,9 +88,17 @@ def why_no_values(values: GraphValues) -> NotComputed:
     )
 
 
-def read_graph_data(subject: GraphSubject) -> GraphData | NotComputed:
-    """Return the data of a graph, or why nothing is known of it."""
-    values = subject.once(graph_values)
+def read_graph_data(
+    subject: GraphSubject, progress: Progress = NO_PROGRESS
+) -> GraphData | NotComputed:
+    """Return the data of a graph, or why nothing is known of it.
+
+    Parameters
+    ----------
+    progress
+        Told what is read, and when it is.
+    """
+    values = progress.steps(READING, subject.title).run(subject.once, graph_values)
     if values.graph_exec_id is None:
         return why_no_values(values)
     readings, flow, given = values.used_readings, values.flow, values.given

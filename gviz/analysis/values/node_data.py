@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
-from gviz.analysis.values.graph_data import VALUES_VERSION, graph_values, why_no_values
+from gviz.analysis.values.graph_data import READING, VALUES_VERSION, graph_values, why_no_values
 from gviz.analysis.values.value_finding import LINE, node_place
 from gviz.errors import RecordingError
 from gviz.model import GivenMemory, GraphValues, MemoryContents
 from gviz.recording import load_contents
 from gviz.stats import NotComputed, figure
+from gviz.system import NO_PROGRESS, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,17 @@ class NodeData:
     memory: tuple[NodeMemoryState, ...] = figure("measured", "what it is given")
 
 
-def read_node_data(subject: GraphSubject, node: int) -> NodeData | NotComputed:
-    """Return the data of a node, an index of the tree, or why nothing is known of it."""
-    values = subject.once(graph_values)
+def read_node_data(
+    subject: GraphSubject, node: int, progress: Progress = NO_PROGRESS
+) -> NodeData | NotComputed:
+    """Return the data of a node, an index of the tree, or why nothing is known of it.
+
+    Parameters
+    ----------
+    progress
+        Told what is read, and when it is.
+    """
+    values = progress.steps(READING, subject.title).run(subject.once, graph_values)
     if values.graph_exec_id is None:
         return why_no_values(values)
     given = values.by_node.get(node, ())

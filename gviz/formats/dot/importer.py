@@ -69,7 +69,9 @@ def import_dot(
     """
     if output.exists() and path.exists() and output.samefile(path):
         raise UsageError(f"the recording would replace the dump {path}; choose another --output")
-    text, graphs = read_graphs(path, progress or to_nobody)
+    report = progress or to_nobody
+    text, graphs = read_graphs(path, report)
+    report(1.0)
     parents = find_parents(graphs)
     with RecordingWriter(output, overwrite=overwrite) as writer:
         builder = RunBuilder(writer, IdCounter())

@@ -40,9 +40,10 @@ _TIMELINE = 1_200.0
 _TICKS = 8
 #: Colours that a legend shows.
 _LEGEND_STEPS = 9
-#: The share of drawing a launch in which it is read.
-_READ = 0.3
-_REPORTED_EVERY = 4096
+#: The shares of drawing a graph, and a launch, in which they are read.
+_GRAPH_READ, _READ = 0.15, 0.3
+#: The share of drawing a level that its edges take.
+_EDGES = 0.4
 #: Columns of nodes that are drawn.
 _NODE = ("node_id", "type", "name")
 
@@ -76,15 +77,19 @@ def draw_graphs(
     pen = Pen(INKS[theme])
     top, width = _MARGIN, 0.0
     names = []
-    for graph_id, _ in progress.each(graph_ids, lambda graph_id: f"graph {graph_id}"):
+    for graph_id, part in progress.each(graph_ids, lambda graph_id: f"graph {graph_id}"):
         tree = read_timed_tree(recording, graph_id, columns=_NODE)
         edges, name = read_tree_edges(recording, tree), graph_title(recording, tree.graph)
         names.append(name)
         colours = colours_of_nodes(recording, tree, theme)
-        for level in tree.levels:
+        counts = [level.count + 1 for level in tree.levels]
+        drawing = part.part(_GRAPH_READ, 1.0).each(
+            tree.levels, lambda level: level.graph.name, counts
+        )
+        for level, drawn in drawing:
             title = f"{level.graph.name} (in {name})" if level.at else name
             _draw_head(pen, top, title, "median duration of a node", colours)
-            box = _draw_level(pen, top + _HEAD, tree, level, edges, colours)
+            box = _draw_level(pen, top + _HEAD, tree, level, edges, colours, drawn)
             width = max(width, box[0])
             top += _HEAD + box[1] + _MARGIN
     return pen.document(max(width, 420) + 2 * _MARGIN, top, ", ".join(names))
@@ -132,9 +137,8 @@ def draw_launch(
     node_names = tree.nodes.listed("name")
     columns = (spans.node, spans.start_ns, spans.duration_ns, spans.iteration, lane)
     spans_drawn = zip(*(c.tolist() for c in columns), strict=True)
-    for number, (node, start, took, iteration, at) in enumerate(spans_drawn):
-        if number % _REPORTED_EVERY == 0:
-            progress.at(_READ + (1 - _READ) * number / len(lane), title)
+    drawing = progress.part(_READ, 1.0).through(spans_drawn, len(lane), title)
+    for node, start, took, iteration, at in drawing:
         name = node_names[node]
         box = (_MARGIN + start * scale, top + at * _LANE, max(took * scale, 0.2), _LANE - 4)
         words = f"{name}, {duration(took)} from {duration(start)} on"
@@ -186,6 +190,7 @@ def _draw_level(
     level: TreeLevel,
     edges: TreeEdges,
     colours: ValueColours,
+    progress: Progress,
 ) -> tuple[float, float]:
     """Draw one level; return its width and height."""
     if not level.count:
@@ -193,7 +198,8 @@ def _draw_level(
         return 0.0, 20.0
     drawn = edges.of(level)
     place = place_graph(level.count, drawn.source, drawn.target)
-    for number in range(len(drawn)):
+    title = f"edges of {tree.graph.name}"
+    for number in progress.part(0.0, _EDGES).through(range(len(drawn)), len(drawn), title):
         tail, head = int(drawn.source[number]), int(drawn.target[number])
         programmatic = int(drawn.type[number]) == EdgeType.PROGRAMMATIC
         points = _route(place, number, tail, head, top)
@@ -201,7 +207,9 @@ def _draw_level(
     width, height = place.node_width, place.node_height
     nodes, median_ns = tree.nodes[level.part], tree.times.median_ns[level.part].tolist()
     places = zip(nodes, median_ns, place.x.tolist(), place.y.tolist(), strict=True)
-    for node, median, x, y in places:
+    title = f"nodes of {tree.graph.name}"
+    drawing = progress.part(_EDGES, 1.0).through(places, level.count, title)
+    for node, median, x, y in drawing:
         took = None if math.isnan(median) else median
         box = (_MARGIN + x - width / 2, top + y - height / 2, width, height)
         time = "not timed" if took is None else duration(took)

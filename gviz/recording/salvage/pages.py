@@ -51,10 +51,6 @@ class Pages:
         self._seen: set[int] = set()
         self.unreadable: set[int] = set()
 
-    def read_fraction(self) -> float:
-        """Return which share of all pages was read."""
-        return min(1.0, len(self._seen) * self._size / len(self._data))
-
     def rows(self, root: int, column_count: int, *, has_rowid: bool) -> Iterator[StoredRow]:
         """Yield the rows of a table that can be read.
 

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from gviz.recording.connection import open_to_read
+from gviz.recording.row_counts import row_counts
 from gviz.recording.rows import Table, all_tables, create_sql
 from gviz.recording.salvage.pages import Pages, Value, text_or_bytes
 from gviz.recording.salvage.soundness import default_sql
@@ -19,6 +20,8 @@ from gviz.system import NO_PROGRESS, Progress
 
 #: Rows written at once.
 _AT_ONCE = 10_000
+#: Share of a table's time in which SQLite reads it; where it cannot, the pages are read one by one.
+_BY_SQLITE = 0.1
 #: What SQLite, and Python's decoding of its values, raise for a damaged file.
 _FAILURES = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 
@@ -37,7 +40,7 @@ def write_raw_rows(
     is_older
         Whether it has an older schema: tables that it lacks are empty, columns have defaults.
     progress
-        Told the share of pages that had to be read one by one, which take nearly all of the time.
+        Told the share of the rows that were read.
 
     Returns
     -------
@@ -57,7 +60,11 @@ def write_raw_rows(
     with contextlib.closing(source), contextlib.closing(database), _mapped(path) as data:
         database.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
         pages = Pages(data)
-        for table in all_tables():
+        tables = list(all_tables())
+        counts = row_counts(source, tables)
+        each = progress.each(tables, lambda table: table.name, counts)
+        for (table, part), count in zip(each, counts, strict=True):
+            by_sqlite, by_pages = part.part(0.0, _BY_SQLITE), part.part(_BY_SQLITE, 1.0)
             columns = ", ".join(c.name for c in table.columns)
             database.execute(f"CREATE TABLE {table.name} ({columns})")
             if is_older and _columns_of(source, table) == []:
@@ -65,15 +72,13 @@ def write_raw_rows(
             database.execute("BEGIN")
             try:
                 found = _rows_by_sqlite(source, table, unreadable, is_older)
-                for _ in _insert(database, table, found):
-                    progress.at(pages.read_fraction(), table.name)
+                _insert(database, table, found, count, by_sqlite)
             except _FAILURES:
                 database.execute("COMMIT")
                 database.execute(f"DELETE FROM {table.name}")
                 database.execute("BEGIN")
                 found = _rows_by_pages(source, pages, table, unreadable, is_older)
-                for _ in _insert(database, table, found):
-                    progress.at(pages.read_fraction(), table.name)
+                _insert(database, table, found, count, by_pages)
             database.execute("COMMIT")
         unreadable["page"] = len(pages.unreadable)
     return +unreadable
@@ -86,14 +91,20 @@ def _mapped(path: Path) -> Iterator[mmap.mmap]:
 
 
 def _insert(
-    database: sqlite3.Connection, table: Table, rows: Iterable[tuple[Value, ...]]
-) -> Iterator[None]:
-    """Insert rows, and yield after each part of them."""
+    database: sqlite3.Connection,
+    table: Table,
+    rows: Iterable[tuple[Value, ...]],
+    count: float,
+    progress: Progress,
+) -> None:
+    """Insert rows, of which there are about so many."""
     marks = ", ".join("?" * len(table.columns))
     iterator = iter(rows)
+    done = 0
     while part := list(islice(iterator, _AT_ONCE)):
         database.executemany(f"INSERT INTO {table.name} VALUES ({marks})", part)
-        yield
+        done += len(part)
+        progress.at(min(1.0, done / count), table.name)
 
 
 def _rows_by_sqlite(

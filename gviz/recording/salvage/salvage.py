@@ -108,7 +108,11 @@ def _copy_all(
 ) -> None:
     """Copy the sound rows of every table, those that others refer to first."""
     database.create_function("is_int_column", 1, _is_int_column, deterministic=True)
-    for table, _ in progress.each(_in_order(), lambda table: table.name):
+    tables = _in_order()
+    # Raw rows are numbered from 1.
+    last = ", ".join(f"(SELECT max(rowid) FROM {SOURCE}.{table.name})" for table in tables)
+    weights = [rows_of or 1 for rows_of in database.execute(f"SELECT {last}").fetchone()]
+    for table, _ in progress.each(tables, lambda table: table.name, weights):
         _copy(database, table, unreadable)
         if table is table_of(rows.Run):
             _replace_lost_runs(database, source, unreadable)

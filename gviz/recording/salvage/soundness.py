@@ -9,13 +9,14 @@ import contextlib
 import dataclasses
 import itertools
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
 from gviz.recording import rows
 from gviz.recording.connection import open_immutable
+from gviz.recording.row_counts import row_counts
 from gviz.recording.rows import Column, Table, all_tables, table_of, value_range
 from gviz.system import NO_PROGRESS, Progress
 
@@ -107,25 +108,8 @@ def _is_sound(database: sqlite3.Connection, progress: Progress, name: str) -> bo
     tables = list(_filled_tables(database))
     if not tables:
         return True
-    steps = progress.steps(_row_counts(database, tables), name)
+    steps = progress.steps(row_counts(database, tables), name)
     return all(steps.run(_is_table_sound, database, table) for table in tables)
-
-
-def _row_counts(database: sqlite3.Connection, tables: Sequence[Table]) -> list[float]:
-    """Return about how many rows tables have, as counted when the file was written; at least 1.
-
-    Counts that are missing or damaged make no file unsound: they are for the progress alone.
-    """
-    names = ", ".join(f"'{table.name}'" for table in tables)
-    with contextlib.suppress(sqlite3.Error):
-        counted = dict(
-            database.execute(
-                "SELECT tbl, max(1.0, min(1e12, max(CAST(stat AS INTEGER)))) FROM sqlite_stat1 "
-                f"WHERE tbl IN ({names}) GROUP BY tbl"
-            ).fetchall()
-        )
-        return [counted.get(table.name) or 1.0 for table in tables]
-    return [1.0] * len(tables)
 
 
 def _filled_tables(database: sqlite3.Connection) -> Iterator[Table]:

@@ -16,10 +16,11 @@ from gviz.recording import rows
 from gviz.recording.database import Database
 from gviz.recording.identity import read_version
 from gviz.recording.integrity import DamagedError
+from gviz.recording.row_counts import row_counts
 from gviz.recording.rows import OLDEST_ALIKE, SCHEMA_VERSION, Column, Table, all_tables, table_of
 from gviz.recording.upgrades import from_3
 from gviz.recording.upgrades.old_tables import OldTables
-from gviz.recording.writer import RecordingWriter, attach_source
+from gviz.recording.writer import SOURCE, RecordingWriter, attach_source
 from gviz.system import NO_PROGRESS, Progress
 
 
@@ -136,7 +137,9 @@ def _copy_all(
             raise DamagedError("it has no runs")
         for step in steps:
             step.upgrade(old)
-        for table, _ in progress.each(list(all_tables()), lambda table: table.name):
+        tables = list(all_tables())
+        weights = row_counts(database, tables, SOURCE)
+        for table, _ in progress.each(tables, lambda table: table.name, weights):
             if old.has(table.name):
                 _copy(old, table)
         counts = dict(old.counts())

@@ -24,6 +24,21 @@ def test_parts_items_and_steps_tell_shares_of_the_whole() -> None:
     ]
 
 
+def test_items_take_what_they_weigh_and_small_ones_are_told_of_now_and_then() -> None:
+    told: list[tuple[float, str]] = []
+    progress = Progress(lambda share, text: told.append((share, text)))
+    for item, part in progress.each(["small", "large"], str.upper, weights=[1, 3]):
+        count = 8192 if item == "large" else 1
+        assert sum(part.through(range(count), count, item)) == count * (count - 1) // 2
+    assert told == [
+        (0.0, "SMALL"),
+        (0.0, "small"),
+        (0.25, "LARGE"),
+        (0.25, "large"),
+        (0.625, "large"),
+    ]
+
+
 def test_nobody_need_listen() -> None:
     assert [item for item, _ in NO_PROGRESS.each([1, 2], str)] == [1, 2]
 

@@ -58,7 +58,7 @@ def test_share_and_rest_are_drawn_anew_as_time_passes(
     line.progress.at(0.0, "opening")
     clock[0] += 1
     line.draw()
-    assert shown(terminal.getvalue()) == f"[{'.' * 24}]    0% {'':12}, opening"
+    assert shown(terminal.getvalue()) == f"[{'.' * 24}]    0%  1.00 s so far, opening"
     clock[0] += 9
     line.progress.at(0.25, "reading a file of " + "x" * 90)
     line.draw()
@@ -70,7 +70,17 @@ def test_share_and_rest_are_drawn_anew_as_time_passes(
     assert shown(terminal.getvalue()).startswith("[######..................] 25.0%  20.0 s left")
     clock[0] += 30  # longer than the same pace would take
     line.draw()
-    assert "left" not in shown(terminal.getvalue())
+    assert shown(terminal.getvalue()).startswith("[######..................] 25.0%  50.0 s so far")
+
+
+def test_work_that_reports_nothing_has_its_name_and_time(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = take_terminal(monkeypatch)
+    line = ProgressLine("querying")
+    clock[0] += 3
+    line.draw()
+    assert shown(terminal.getvalue()) == f"[{'.' * 24}]    0%  3.00 s so far, querying"
 
 
 def test_line_is_drawn_while_nothing_is_told_and_taken_away(

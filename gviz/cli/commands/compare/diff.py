@@ -87,7 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = arguments.graph
         requested = None if wanted is None else _find_pair(before, after, wanted)
         if arguments.values:
-            _print_values(compare_values(before, after, requested), as_json=arguments.json)
+            _print_values(
+                compare_values(before, after, requested, progress), as_json=arguments.json
+            )
             return 0
         found = compare_recordings(before, after, requested, progress)
     if arguments.json:

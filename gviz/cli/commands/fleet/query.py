@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from gviz.cli.found_rows import add_forms, most_rows, print_columns, print_rows
-from gviz.cli.progress import shown_progress
+from gviz.cli.found_rows import add_forms, most_rows, print_columns, print_rows, shown_query
 from gviz.fleet import ask, fleet_columns, open_manifest
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         open_manifest(arguments.fleet)  # it says what is wrong with it
         print_columns(fleet_columns())
         return 0
-    with shown_progress("querying") as progress:
-        progress.at(0.0, arguments.fleet)
+    with shown_query(arguments.fleet, arguments):
         found = ask(
             arguments.fleet,
             arguments.sql,

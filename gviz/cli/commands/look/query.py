@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from gviz.cli.found_rows import add_forms, most_rows, print_columns, print_rows
-from gviz.cli.progress import shown_progress
+from gviz.cli.found_rows import add_forms, most_rows, print_columns, print_rows, shown_query
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.recording import Recording, queried_columns, run_query
 
@@ -37,13 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
         with Recording(path):  # it says what is wrong with the file
             print_columns(queried_columns())
         return 0
-    with shown_progress("querying") as progress:
+    with shown_query(path.name, arguments):
         found = run_query(
-            path,
-            arguments.sql,
-            most_rows=most_rows(arguments),
-            seconds=arguments.seconds,
-            progress=progress,
+            path, arguments.sql, most_rows=most_rows(arguments), seconds=arguments.seconds
         )
     print_rows(found, arguments, {"query_version": QUERY_VERSION})
     return 0

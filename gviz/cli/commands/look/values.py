@@ -78,10 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
             found = diff = compare_eager_values(subject)
             document = eager_values_document(diff, title)
         elif arguments.node_id is None:
-            found = of_graph = read_graph_data(subject)
+            found = of_graph = read_graph_data(subject, progress)
             document = graph_values_document(of_graph, title)
         else:
-            found = of_node = read_node_data(subject, _node(subject, arguments.node_id))
+            found = of_node = read_node_data(subject, _node(subject, arguments.node_id), progress)
             document = node_values_document(of_node, f"node {arguments.node_id} of {title}")
         if arguments.json:
             if isinstance(found, NotComputed):
