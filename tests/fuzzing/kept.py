@@ -14,6 +14,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,8 +27,9 @@ _FOLDER = Path(__file__).parent / "kept"
 _MOST, _MOST_BYTES = 40, 60_000
 #: Looked at of a corpus, from the smallest.
 _LOOKED_AT = 400
-_ROOT = Path(__file__).resolve().parent.parent.parent
-_PARTS = tuple(f"{_ROOT / part}/" for part in ("gviz", "app"))
+_SPECS = map(find_spec, ("gviz", "gviz.app"))
+#: Where the code of gviz stands: in a tree of links not where this file does.
+_PARTS = tuple(f"{place}/" for spec in _SPECS if spec for place in spec.submodule_search_locations)
 
 Lines = set[tuple[str, int]]
 

@@ -28,7 +28,9 @@ from gviz.recording.salvage.soundness import (
     TREES,
     default_sql,
     is_sound_file,
+    node_there,
     references,
+    refers_to_nodes,
     sound_value,
     unrooted,
 )
@@ -139,12 +141,17 @@ def _in_order() -> Sequence[Table]:
     found: list[Table] = []
     left = list(all_tables())
     while left:
-        ready = [
-            t for t in left if all(target is t or target in found for _, target in references(t))
-        ]
+        ready = [t for t in left if all(target in found for target in _targets(t))]
         found += ready
         left = [t for t in left if t not in ready]
     return found
+
+
+def _targets(table: Table) -> Iterator[Table]:
+    """Yield the other tables that a table refers to."""
+    yield from (target for _, target in references(table) if target is not table)
+    if refers_to_nodes(table):
+        yield table_of(rows.Node)
 
 
 def _copy(database: sqlite3.Connection, table: Table, unreadable: Counter[str]) -> None:
@@ -196,6 +203,8 @@ def _needs(table: Table) -> Iterator[str]:
         # A run that is lost gets another row: what is known of its graphs is kept.
         if not column.nullable and target is not table_of(rows.Run):
             yield f"{column.name} IN {_there(target)}"
+    if refers_to_nodes(table):
+        yield node_there("main")
 
 
 def _there(target: Table) -> str:

@@ -71,6 +71,21 @@ def references(table: Table) -> Iterator[tuple[Column, Table]]:
             yield column, target
 
 
+def refers_to_nodes(table: Table) -> bool:
+    """Return whether each row of a table is of a node: that of its graph_id and node_id."""
+    needed = {column.name for column in table.columns if not column.nullable}
+    return table is not table_of(rows.Node) and {"graph_id", "node_id"} <= needed
+
+
+def node_there(schema: str) -> str:
+    """Return the condition that the node of a row is in a database.
+
+    Recordings of older schemas have negative numbers for nodes that nobody knew.
+    """
+    found = f"SELECT graph_id, node_id FROM {schema}.{table_of(rows.Node).name}"
+    return f"(node_id < 0 OR (graph_id, node_id) IN ({found}))"
+
+
 @cache
 def _by_name() -> Mapping[str, Table]:
     return {each.name: each for each in all_tables()}
@@ -142,6 +157,8 @@ def _is_table_sound(database: sqlite3.Connection, table: Table) -> bool:
             name = column.name
             if _count(database, table, f"{name} IS NOT NULL AND {name} NOT IN ({there})"):
                 return False
+        if refers_to_nodes(table) and _count(database, table, f"NOT {node_there('main')}"):
+            return False
     if len(table.primary_key) == 1:
         # Unique, unless the file is damaged or something else wrote it.
         key = table.primary_key[0]

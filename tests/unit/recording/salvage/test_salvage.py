@@ -10,7 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from memory_recordings import write_memory_recording
 from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
+from whole_recording import write_whole_recording
 
 from gviz.errors import RecordingError
 from gviz.recording.connection import open_immutable
@@ -198,6 +200,39 @@ def test_command_says_what_was_lost_and_its_exit_code(
     assert again.returncode == 1
     assert "--overwrite" in again.stderr
     assert gviz_here("recover", path, "-o", path).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("write", "filled"),
+    [
+        (write_memory_recording, {"allocation", "argument", "span"}),
+        (
+            write_whole_recording,
+            {
+                *("argument", "fault_address", "fault_node", "node_parameter"),
+                *("node_statistics", "node_value", "span", "trial_edit"),
+            },
+        ),
+    ],
+)
+def test_rows_of_nodes_that_are_lost_are_counted_and_left_out(
+    tmp_path: Path, write: Callable[[Path], Path], filled: set[str]
+) -> None:
+    path, recovered = write(tmp_path / "x.gviz"), tmp_path / "out.gviz"
+    of_nodes = {table.name for table in all_tables() if soundness.refers_to_nodes(table)}
+    lost = {}
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM node")
+        for name in of_nodes:
+            ((lost[name],),) = database.execute(f"SELECT count(*) FROM {name} WHERE node_id >= 0")
+    assert filled <= {name for name, count in lost.items() if count}
+    assert not is_sound_file(path)
+    sentence = recover_recording(path, recovered)
+    assert f"{lost['span']} node times" in sentence
+    assert is_sound_file(recovered)
+    with closing(sqlite3.connect(recovered)) as database:
+        for name in of_nodes:
+            assert database.execute(f"SELECT * FROM {name} WHERE node_id >= 0").fetchall() == []
 
 
 def test_damaged_file_is_opened_once_however_many_tables_it_has(
