@@ -177,14 +177,15 @@ def visit(context: BrowserContext, server: Server, path: str, view: str) -> tupl
     """Open a page and wait for the first picture of a view, the id of its element."""
     page = context.new_page()
     watch_tasks(page)
-    server_before, browser_before = server.cpu_s(), _browser_cpu_s()
+    server_before, browser_before = server.cpu_s(), browser_cpu_s()
     page.goto(server.address(path), wait_until="commit")
     painted = float(page.evaluate(_PAINTED, view))
-    found = Visit(painted, server.cpu_s() - server_before, _browser_cpu_s() - browser_before)
+    found = Visit(painted, server.cpu_s() - server_before, browser_cpu_s() - browser_before)
     return found, page
 
 
-def _browser_cpu_s() -> float:
+def browser_cpu_s() -> float:
+    """Return the processor time that the browser's processes have taken (s)."""
     mine = psutil.Process().children(recursive=True)
     return sum(cpu_of(p.pid) for p in mine if "chrom" in p.name())
 
