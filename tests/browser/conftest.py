@@ -422,6 +422,21 @@ class GraphPage:
             question, what, self.patience_s, lambda s: self.page.wait_for_timeout(1000 * s)
         )
 
+    def address_with(self, *fields: str, without: str | None = None) -> str:
+        """Wait until the page's address has fields, and not another; return it.
+
+        It is written after the page has changed: by a callback, and once a selection rests.
+        """
+
+        def found() -> str | None:
+            address = self.page.url
+            own = set(address.partition("?")[2].split("&"))
+            is_free = without is None or not any(field.startswith(without) for field in own)
+            return address if is_free and own.issuperset(fields) else None
+
+        address: str = self.wait_until(found, f"{fields} without {without} in the address")
+        return address
+
     def click_node(self, view: str, node: int) -> None:
         """Click a node where a canvas drew it, once it stays there."""
         spot = self.wait_until(

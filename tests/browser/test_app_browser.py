@@ -101,10 +101,7 @@ def test_address_reproduces_the_view(graph_page: GraphPage, site: Site) -> None:
     graph_page.choose("colour", "Kind")
     graph_page.click_node("dag", NODE)
     graph_page.expect_selected(NODE)
-    # Written once the selection rests.
-    graph_page.wait_until(lambda: f"node={NODE}" in graph_page.page.url, "it is in the address")
-    address = graph_page.page.url
-    assert "colour=kind" in address
+    address = graph_page.address_with(f"node={NODE}", "colour=kind")
     graph_page.page.goto("about:blank")
     graph_page.page.goto(address)
     graph_page.wait()

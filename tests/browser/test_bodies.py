@@ -140,7 +140,7 @@ def test_node_of_a_closed_body_is_found_at_the_node_that_holds_it(
     opens(graph_page, WHILE)
     press(graph_page, "x")
     opens(graph_page)
-    assert "open=" not in page.url
+    graph_page.address_with(without="open=")
     assert graph_page.state("dag")["selected"] == [CLIP]
 
 

@@ -45,20 +45,20 @@ def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site)
     state = graph_page.state("dag")
     folded = state["nodeCount"]
     assert folded < 2 * len(SHAPE.works) / LAYERS
-    assert "fold=repeats" in page.url
+    graph_page.address_with("fold=repeats")
     graph_page.wait()  # a graph that is laid out anew moves what is clicked
     spot = locate(page, NODE)
     page.mouse.dblclick(spot["x"], spot["y"])
     await_state(graph_page, lambda s: s["nodeCount"] == folded - 1 + LAYERS)
     assert len(graph_page.state("dag")["open"]) == 1
-    assert "open=" in page.url
+    graph_page.wait_until(lambda: "open=" in page.url, "what is open in the address")
     page.reload()
     graph_page.wait()
     assert graph_page.state("dag")["nodeCount"] == folded - 1 + LAYERS
     page.mouse.click(locate(page, NODE)["x"], locate(page, NODE)["y"])
     page.locator("#dag canvas").press("x")
     await_state(graph_page, lambda s: s["nodeCount"] == folded)
-    assert "open=" not in page.url
+    graph_page.address_with(without="open=")
 
 
 def test_repeats_are_folded_at_first_with_one_block_open(graph_page: GraphPage, site: Site) -> None:
@@ -71,7 +71,7 @@ def test_repeats_are_folded_at_first_with_one_block_open(graph_page: GraphPage, 
         {"name": "", "repeat": "layer 0..11", "block": "layer 0", "blocks": LAYERS}
     ]
     assert len(SHAPE.works) / LAYERS < state["nodeCount"] < len(SHAPE.works) / LAYERS + 20
-    assert {"fold=repeats", "open=first"} <= set(page.url.split("&"))
+    graph_page.address_with("fold=repeats", "open=first")
     page.mouse.dblclick(*locate(page, NODE).values())
     await_state(graph_page, lambda s: s["nodeCount"] == state["nodeCount"] + LAYERS - 2)
     graph_page.choose("folding", "No folds")

@@ -102,7 +102,7 @@ def test_link_of_a_layer_selects_it_and_looks_at_its_time(
         lambda: page.locator("#table-sums").inner_text().startswith("20 of 320 nodes selected"),
         "the nodes of the layer",
     )
-    assert f"select=layer:{name.replace(' ', '+')}" in page.url
+    graph_page.address_with(f"select=layer:{name.replace(' ', '+')}")
     timeline = page.locator("#timeline canvas").bounding_box()
     assert timeline is not None
 

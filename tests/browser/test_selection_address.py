@@ -59,8 +59,7 @@ def test_what_is_selected_and_left_is_named_and_there_after_a_reload(
 ) -> None:
     select(graph_page, site, "even_kernel", ALTERNATELY)
     page = graph_page.page
-    graph_page.wait_until(lambda: "select=family:even_kernel" in page.url, "its name")
-    assert "node=" not in page.url
+    graph_page.address_with("select=family:even_kernel", without="node=")
     sums = page.locator("#table-sums").inner_text()
     assert sums.startswith("1,300 of 3,000 nodes selected, ")
     (x, y), (end, _) = time_spot(page, 400_000), time_spot(page, 2_000_000)
@@ -79,7 +78,7 @@ def test_what_is_selected_and_left_is_named_and_there_after_a_reload(
     graph_page.wait_until(lambda: graph_page.state("timeline")["brush"] == brushed, "the brush")
     graph_page.wait_until(lambda: graph_page.state("dag")["filtered"] == left, "what it leaves")
     assert page.locator("#table-sums").inner_text() == sums
-    assert "select=family:even_kernel" in page.url
+    graph_page.address_with("select=family:even_kernel")
     assert not page.locator("#selection-note").is_visible()
     # A step, and back: what is selected and left stays.
     graph_page.choose("colour", "Kind")
@@ -102,11 +101,7 @@ def test_name_of_nothing_is_said(graph_page: GraphPage, site: Site) -> None:
 
 def reload(graph_page: GraphPage, wanted: str) -> None:
     """Load the page anew once its address has some fields."""
-    fields = set(wanted.split("&"))
-    graph_page.wait_until(
-        lambda: fields <= set(graph_page.page.url.partition("?")[2].split("&")),
-        f"{wanted} in the address",
-    )
+    graph_page.address_with(*wanted.split("&"))
     graph_page.page.reload()
     graph_page.page.locator(".gv-early").wait_for(state="detached")
 

@@ -205,8 +205,7 @@ def test_families_open_by_keyboard_and_mouse_and_are_in_the_address(
     page.get_by_text("One by one", exact=True).click()
     page.locator("#nodes [data-row]").first.wait_for()
     assert not page.locator("#kernels").is_visible()
-    graph_page.wait_until(lambda: "table=nodes" in page.url, "the table in the address")
-    assert "sort=" not in page.url
+    graph_page.address_with("table=nodes", without="sort=")
 
 
 def test_search_and_brush_narrow_the_groups(graph_page: GraphPage, site: Site) -> None:
