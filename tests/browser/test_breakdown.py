@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from accessible import expect_accessible, violations
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from waiting import eventually
 
 from gviz.app.html_file.file import write_html
@@ -123,6 +123,16 @@ def use_gains(page: Page) -> None:
     page.keyboard.press("Shift+W")
     page.keyboard.press("Enter")
     page.locator(".gv-headline", has_text=f"What if {GEMMS} nodes took no time: ").wait_for()
+
+
+def test_strip_says_that_the_analysis_is_under_way(graph_page: GraphPage, site: Site) -> None:
+    page = graph_page.page
+    page.route("**/verdict/**", lambda route: None)  # held
+    site.open(page, f"graph?file={RECORDING.stem}&graph=1")
+    headline = page.locator(".gv-headline")
+    expect(headline).to_have_text("Analysis under way…")
+    page.unroute("**/verdict/**")  # what is held goes on
+    expect(headline).to_contain_text(SENTENCE)
 
 
 def test_breakdown_says_and_selects(graph_page: GraphPage, site: Site) -> None:

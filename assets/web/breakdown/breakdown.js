@@ -17,6 +17,7 @@
  */
 import * as bus from "../core/bus.js";
 import { closest } from "../core/dom.js";
+import { SLOW } from "../core/frame.js";
 import { element } from "../core/parts.js";
 import { Blocks } from "./blocks.js";
 import { Headline } from "./headline.js";
@@ -88,12 +89,14 @@ export class Breakdown {
   /** @param {Source} source */
   async load(source) {
     const { signal } = this.ending;
+    const slow = setTimeout(() => this.headline.verdict.length || this.headline.write(["Analysis under way…"]), SLOW);
     await Promise.all([
       this.taken,
       source.verdict(signal).then((verdict) => signal.aborted || this.say(verdict)),
     ]).catch((error) => {
       if (!signal.aborted) this.headline.write([`No verdict: ${error.message}`]);
     });
+    clearTimeout(slow);
     this.isComing = false;
     if (signal.aborted) return;
     this.box.removeAttribute("aria-busy");

@@ -45,7 +45,7 @@ import { Tooltip } from "./tooltip.js";
 /** @import { Payload } from "./payload.js" */
 
 /** Loading that takes longer (ms) is shown. */
-const SLOW = 500;
+export const SLOW = 500;
 /** What a view requests of the page is loading after so long (ms), or there is nothing to load. */
 const REQUEST_PATIENCE = 1000;
 

@@ -130,5 +130,29 @@ function stretches(side, blockOf) {
       found.push(last);
     }
   }
-  return found;
+  return apart(found);
+}
+
+/** Stretches beside each other: one that begins while another goes on stands over it until it ends. @param {Stretch[]} found in order of start */
+function apart(found) {
+  /** @type {Stretch[]} */ const made = [];
+  /** Those that have begun, the one on top last. @type {Stretch[]} */ const begun = [];
+  let now = 0;
+  /** @param {number} until */
+  const go = (until) => {
+    while (begun.length && now < until) {
+      const { to, block } = begun[begun.length - 1], end = Math.min(to, until), last = made.at(-1);
+      if (end > now && last?.block === block && last.to === now) last.to = end;
+      else if (end > now) made.push({ from: now, to: end, block });
+      now = Math.max(now, end);
+      if (to <= until) begun.pop();
+    }
+  };
+  for (const stretch of found) {
+    go(stretch.from);
+    now = stretch.from;
+    begun.push(stretch);
+  }
+  go(Infinity);
+  return made;
 }

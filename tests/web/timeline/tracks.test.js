@@ -34,6 +34,16 @@ test("nodes of one block that follow each other are one stretch", () => {
   assert.deepEqual(tracks.describe(0), [["forward"], ["Nodes", "2"]]);
 });
 
+test("a stretch that begins while another goes on stands over it until it ends", () => {
+  const { sides } = new TimelineScene(timelinePayload([side("graph", [
+    [0, 0, 30, 12], [1, 10, 10, 13], [0, 30, 10, 12], [1, 35, 25, 13],
+  ])]));
+  const tracks = new Tracks(BLOCKS);
+  const layers = tracks.of(sides[0])[1].map(({ from, to, block }) => [from, to, block]);
+  assert.deepEqual(layers, [[0, 10, 2], [10, 20, 3], [20, 35, 2], [35, 60, 3]], "no time is two stretches', whose names would overlap");
+  assert.equal(tracks.at(sides[0], 1, 25)?.block, 2);
+});
+
 test("numbers of layers fill stretches in which no name fits, whatever pixel they begin at", () => {
   const pen = /** @type {any} */ ({ measureText: (/** @type {string} */ text) => ({ width: 58 * text.length }) });
   const tracks = new Tracks(BLOCKS);
