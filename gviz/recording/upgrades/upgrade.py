@@ -88,13 +88,18 @@ def _damage_named(source: Path) -> Iterator[None]:
     """Raise RecordingError for what no gviz writes in a recording."""
     try:
         yield
-    except sqlite3.OperationalError:
-        raise  # the output cannot be written: the writer says it
     except DamagedError as error:
         raise RecordingError(f"{source} is damaged: {error.what}; {_remedy(source)}") from error
     # ValueError: a number that is text, or SQLite's message, which may quote what is no text.
     except (sqlite3.DatabaseError, OverflowError, TypeError, ValueError) as error:
+        if isinstance(error, sqlite3.OperationalError) and not _is_of_schema(error):
+            raise  # the output cannot be written: the writer says it
         raise RecordingError(f"{source} is damaged: {error}; {_remedy(source)}") from error
+
+
+def _is_of_schema(error: sqlite3.OperationalError) -> bool:
+    """Return whether a statement failed as the file lacks a column, and not as a disk does."""
+    return error.sqlite_errorcode == sqlite3.SQLITE_ERROR
 
 
 def _remedy(source: Path) -> str:

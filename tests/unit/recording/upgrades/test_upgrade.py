@@ -251,7 +251,7 @@ def _newer(path: Path) -> None:
 
 def _sql(path: Path, statement: str) -> None:
     with sqlite3.connect(path) as database:
-        database.execute(statement)
+        database.executescript(statement)
     database.close()
 
 
@@ -316,6 +316,17 @@ def test_of_several_files_the_good_ones_are_upgraded(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize(
+    ("table", "column"), [("launch_block", "count"), ("launch", "ordinal")], ids=["room", "copy"]
+)
+def test_column_that_is_missing_is_damage(tmp_path: Path, table: str, column: str) -> None:
+    path = tmp_path / "old.gviz"
+    path.write_bytes(frozen(3).read_bytes())
+    _sql(path, f"PRAGMA legacy_alter_table=ON; ALTER TABLE {table} RENAME COLUMN {column} TO other")
+    with pytest.raises(RecordingError, match=r"is damaged: .*; copy it again"):
+        upgrade_recording(path, tmp_path / "new.gviz")
+
+
 def test_folder_that_cannot_be_written_is_one_sentence(
     one: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -331,7 +342,9 @@ def test_full_disk_is_reported_as_such_and_nothing_is_lost(
     one: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
 
     before = one.read_bytes()
     monkeypatch.setattr(upgrade, "_copy", full)
