@@ -70,6 +70,7 @@ test-wheel: $(CHECK_VENV)/.gviz-test
 
 SANITIZERS ?= address,undefined
 sanitize: $(VENV)/.gviz-test
+	$(VENV)/bin/python -P tools/link_tree.py build/sanitized $(SANITIZERS)
 	$(VENV)/bin/python -P tools/sanitize.py build/sanitized $(SANITIZERS) -m 'not gpu' -n $(WORKERS) \
 	    --dist=loadfile --timeout=300 $(PYTEST_FLAGS) tests/contract
 

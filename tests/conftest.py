@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from built_once import built_once
-from fake.build import Fakes, build_fakes
+from fake.build import Fakes, build_fakes, fake_sources
 from file_order import in_order
 from parts import Part, add_options
 from recordings import fork_join_shape, write_recording
@@ -201,7 +201,9 @@ def gviz_here() -> Gviz:
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
     """The fake driver and CUPTI, compiled; with GVIZ_FAKES those of that folder."""
     given = os.environ.get("GVIZ_FAKES")
-    return Fakes(Path(given) if given else built_once(tmp_path_factory, "fakes", build_fakes))
+    if given:
+        return Fakes(Path(given))
+    return Fakes(built_once(tmp_path_factory, "fakes", build_fakes, fake_sources()))
 
 
 @pytest.fixture(scope="session")

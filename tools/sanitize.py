@@ -1,10 +1,10 @@
 """sanitize.py TREE SANITIZERS [PYTEST...]: run tests with sanitizers in the native libraries.
 
-The libraries are compiled with SANITIZERS, address,undefined or thread, into TREE, and pytest runs
-with what follows, by default the contract on the fake driver. Exit code: pytest's, or 1 where a
-sanitizer had something to say in any process: that is printed last. ThreadSanitizer sees the
-library's own accesses and all locks, and no atomic operations of the driver, of Python and of the
-gate, whose order of things it does not know.
+TREE holds the libraries as ``link_tree.py TREE SANITIZERS`` compiles them with address,undefined or
+thread. pytest runs with what follows, by default the contract on the fake driver. Exit code:
+pytest's, or 1 where a sanitizer had something to say in any process: that is printed last.
+ThreadSanitizer sees the library's own accesses and all locks, and no atomic operations of the
+driver, of Python and of the gate, whose order of things it does not know.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,17 +90,22 @@ def _check_library(tree: Path, variables: dict[str, str]) -> None:
 
 
 def main(target: str, sanitizers: str, *arguments: str) -> int:
-    """Compile, run and report."""
+    """Run and report."""
     tree = Path(target).resolve()
-    build = [sys.executable, "-P", str(ROOT / "tools" / "link_tree.py"), str(tree), sanitizers]
-    subprocess.run(build, check=True)
-    variables = environment(tree, _RUNTIMES[sanitizers], tree / "report")
+    if not tree.is_dir():
+        raise SystemExit(f"{tree} is not there; run: tools/link_tree.py {tree} {sanitizers}")
+    with tempfile.TemporaryDirectory() as folder:
+        return _run(tree, sanitizers, Path(folder), arguments)
+
+
+def _run(tree: Path, sanitizers: str, folder: Path, arguments: Sequence[str]) -> int:
+    variables = environment(tree, _RUNTIMES[sanitizers], folder / "report")
     _check_library(tree, variables)
     also = [f"--deselect=tests/contract/{name}" for name in _ALSO_LEFT_OUT.get(sanitizers, ())]
     pytest = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", *_LEFT_OUT, *also]
     tests = arguments or ("-m", "not gpu", "tests/contract")
     code = subprocess.run([*pytest, *tests], cwd=ROOT, env=variables, check=False).returncode
-    reports = sorted(tree.glob("report.*"))
+    reports = sorted(folder.glob("report.*"))
     for path in reports:
         print(f"== {path.name}\n{path.read_text(errors='replace')}")
     print(f"sanitizers: {len(reports)} reports")

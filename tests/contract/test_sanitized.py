@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from built_once import built_once, package_sources
 from fake.build import Fakes
+from places import ROOT
 
-_ROOT = Path(__file__).resolve().parent.parent.parent
 #: Tests of graphs with bodies, so that each program with other bodies runs.
 _BODIES = (
     "mixed_graph_has_its_levels",
@@ -74,27 +75,35 @@ _PLANTED = {
 }
 
 
-def sanitize(
-    tree: Path, fakes: Fakes, sanitizers: str, *arguments: str
-) -> subprocess.CompletedProcess[str]:
-    """Run the tool, with the fakes that are built."""
-    tool = str(_ROOT / "tools" / "sanitize.py")
-    command = [sys.executable, "-P", tool, str(tree), sanitizers, *arguments]
-    environment = {**os.environ, "GVIZ_FAKES": str(fakes.folder)}
+def run_tool(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of tools."""
+    command = [sys.executable, "-P", str(ROOT / "tools" / name), *arguments]
+    environment = {**os.environ, **environment}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def tree(tmp_path_factory: pytest.TempPathFactory, sanitizers: str) -> Path:
+    """A tree with the libraries compiled for sanitizers."""
+
+    def build(folder: Path) -> None:
+        done = run_tool("link_tree.py", str(folder), sanitizers)
+        assert done.returncode == 0, done.stderr
+
+    return built_once(tmp_path_factory, f"sanitized-{sanitizers}", build, package_sources())
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("sanitizers", _TESTS)
 def test_sanitizers_report_a_planted_fault_and_none_of_gviz(
-    fakes: Fakes, tmp_path: Path, sanitizers: str
+    fakes: Fakes, tree: Path, tmp_path: Path, sanitizers: str
 ) -> None:
     source, flags, said = _PLANTED[sanitizers]
     planted = tmp_path / "test_planted.py"
     planted.write_text(_FAULT.format(source=source, flags=flags))
     tests = [f"tests/contract/{name}" for name in _TESTS[sanitizers]]
-    arguments = ("-q", "-m", "not gpu", str(planted), *tests)
-    done = sanitize(tmp_path / "tree", fakes, sanitizers, *arguments)
+    arguments = (str(tree), sanitizers, "-q", "-m", "not gpu", str(planted), *tests)
+    done = run_tool("sanitize.py", *arguments, GVIZ_FAKES=str(fakes.folder))
     assert done.returncode == 1, done.stdout + done.stderr
     assert " passed" in done.stdout
     assert "failed" not in done.stdout, done.stdout

@@ -45,6 +45,11 @@ def compiler() -> str | None:
     return shutil.which(os.environ.get("CC", "cc"))
 
 
+def fake_sources() -> list[Path]:
+    """Return the files that the libraries are built from."""
+    return [*_SOURCES.glob("*.[ch]"), Path(__file__)]
+
+
 def build_fakes(folder: Path) -> Fakes:
     """Build the libraries into ``folder``.
 

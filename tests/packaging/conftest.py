@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from built_once import built_once
+from built_once import built_once, package_sources
 from places import ROOT
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the sdist and the wheel that was built from it."""
-    return built_once(tmp_path_factory, "dist", _build)
+    return built_once(tmp_path_factory, "dist", _build, package_sources())
 
 
 def _build(out: Path) -> None:

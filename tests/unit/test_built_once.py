@@ -1,7 +1,8 @@
-"""Folders of a run: what all workers share is built once, also where the first that tries fails."""
+"""What all workers share is built once, also where the first that tries fails; some is kept."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from built_once import built_once
+from built_once import built_once, package_sources
+from places import ROOT
 
 
 def test_folder_is_built_once_and_again_only_after_a_failure(
@@ -34,6 +36,47 @@ def test_folder_is_built_once_and_again_only_after_a_failure(
     (folder,) = found
     assert folder.name == name
     assert (folder / "library").read_text() == "built"
+
+
+def test_folder_is_kept_until_a_source_changes(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("built_once._KEPT", tmp_path / "kept")
+    source = tmp_path / "a.c"
+    built: list[str] = []
+
+    def build(folder: Path) -> None:
+        built.append(source.read_text())
+        (folder / "library").write_text(built[-1])
+
+    def text() -> str:
+        found = built_once(tmp_path_factory, "a", build, [source])
+        assert found.parent == tmp_path / "kept"
+        return (found / "library").read_text()
+
+    said = []
+    for written in ("1", "1", "2", "1"):
+        source.write_text(written)
+        said.append(text())
+    assert (said, built) == (["1", "1", "2", "1"], ["1", "2"])
+    old, new = sorted((tmp_path / "kept").glob("a-*"), key=lambda p: (p / "library").read_text())
+    os.utime(new, (1, 1))
+    text()
+    assert not new.exists()
+    assert old.exists()
+
+
+def test_package_is_built_from_its_code_and_its_assets() -> None:
+    names = {str(path.relative_to(ROOT)) for path in package_sources()}
+    files = {
+        "gviz/errors.py",
+        "gviz/dag/__init__.pyi",
+        "collectors/csrc/gate/closing.c",
+        "setup.py",
+    }
+    assert files <= names
+    assert any(name.startswith("assets/web/") for name in names)
+    assert not any(name.endswith(".so") or "__pycache__" in name for name in names)
 
 
 def test_temporary_files_lie_in_the_folder_of_the_run(
