@@ -196,11 +196,16 @@ def test_short_run_says_nothing_of_length(tmp_path: Path) -> None:
         assert len(recording.fetch_launches(1)) == 5
 
 
-def test_launches_beyond_the_first_are_binned_and_counted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("open_blocks", [20, 1], ids=["all at once", "before their times come"])
+def test_launches_beyond_the_first_are_binned_and_counted(tmp_path: Path, open_blocks: int) -> None:
     limits = Retention(
-        always_launches=2, span_launches=2, plain_launches=0, row_launches=12, block_launches=5
-    )
-    with folded(reported(chain_run(60, late_times=True), limits), tmp_path) as recording:
+        always_launches=2, span_launches=2, plain_launches=0, row_launches=12, block_launches=5,
+        open_blocks=open_blocks,
+    )  # fmt: skip
+    records = chain_run(60, late_times=True)
+    last_launch = len(records) - 60 - 2  # before its times and the end
+    contents = reported(records, limits, frozenset([last_launch]))
+    with folded(contents, tmp_path) as recording:
         assert recording.fetch_launch_arrays(1).ordinal.tolist() == list(range(12))
         assert recording.count_launches(1) == (60, 60)
         assert recording.fetch_graph_execs(1)[0].launch_count == 60

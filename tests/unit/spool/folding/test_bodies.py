@@ -106,14 +106,18 @@ def test_queued_branches_alone_are_distinguished_by_their_repetition(folded: Fol
     assert counts(folded([*graph, *calls], activities)) == [(2, 0)] * 3
 
 
-def test_queued_loops_alone_are_cut_by_their_durations(folded: Fold) -> None:
+@pytest.mark.parametrize("first_us", [10, 0], ids=["after its call", "with its call"])
+def test_queued_loops_alone_are_cut_by_their_durations(folded: Fold, first_us: int) -> None:
     graph = graph_of([CONDITIONAL], [], 0, WHILE)
     iterations = [4, 2, 5]
     calls, activities, at = [], [], 1_000 * US
     for n, count in enumerate(iterations):
         # Called at once; each takes 100 us an iteration, and 20 us beside.
         calls += timed_launch(n + 1, 1_000 * US + n, (100 * count + 20) * US)
-        activities += [work(EXEC, 1, 0, at + (10 + 100 * i) * US, 90 * US) for i in range(count)]
+        starts = [at + (10 + 100 * i) * US for i in range(count)]
+        if n == 0:
+            starts[0] = at + first_us * US
+        activities += [work(EXEC, 1, 0, start, 90 * US) for start in starts]
         at += (100 * count + 20) * US
     assert counts(folded([*graph, *calls], activities)) == [(n, 0) for n in iterations]
 

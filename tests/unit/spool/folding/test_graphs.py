@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from spool_writing import FoldRecords, graph_records, node_record
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.runs import blank_rows
+from gviz.spool.folding.graphs import FoldedGraph
 from gviz.spool.records import format as f
 from gviz.spool.records import table
 from gviz.spool.records.enums import STACK_REASONS
@@ -171,3 +174,14 @@ def test_life_of_an_executable_is_its_own_successful_calls(folded: Fold) -> None
     assert (second.instantiate_start_ns, second.destroyed_ns) == (200, None)
     assert (second.upload_start_ns, second.upload_end_ns) == (400, 405)
     assert [call.result for call in recording.fetch_api_calls(1)] == [0, 0, 1, 0, 0, 0]
+
+
+def test_node_that_a_graph_lacks_is_not_found() -> None:
+    nodes = blank_rows(rows.Node, 2)
+    nodes["node_id"] = [3, 5]
+    nothing = np.zeros(0, np.int64)
+    graph = FoldedGraph(rows.Graph(graph_id=1, run_id=1, origin="explicit", name="a"),
+                        nodes, nothing, nothing)  # fmt: skip
+    assert [graph.find(node) is not None for node in (1, 3, 4, 5, 6)] == [
+        *(False, True, False, True, False)
+    ]

@@ -234,3 +234,11 @@ def test_launches_of_one_correlation_id_are_distinguished_by_their_nodes(folded:
         assert spans.node_id.tolist() == [0, 1]
         assert spans.iteration.tolist() == [0, 0]
         assert spans.start_ns.tolist() == [0, 100]
+
+
+def test_records_of_a_launch_that_was_not_seen_are_counted(folded: Fold) -> None:
+    calls = [launch_record(EXEC, 1, 100)]
+    seen, unseen = work(EXEC, 0, 1, 200), [work(EXEC, 0, 2, 300), work(EXEC, 0, 3, 400)]
+    recording = folded([*graph_records(1, EXEC, [KERNEL]), *calls], [seen, *unseen])
+    measured = {m.name: m.value for m in recording.fetch_measurements(1)}
+    assert measured["records_without_launch"] == 2

@@ -11,8 +11,10 @@ from spool_writing import buffer, kernel, node_record
 from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.graph_records import CreatedRecord
+from gviz.spool.records.payload import MOST_BYTES
 from gviz.spool.records.reader import Record
 from gviz.spool.streams.contents import Contents
+from gviz.spool.streams.values import MadeReading
 
 
 def contents(*records: tuple[int, bytes]) -> Contents:
@@ -36,6 +38,14 @@ def test_metadata_records_add_up() -> None:
     assert found.metadata == {"name": "a", "process_id": 1, "libraries": {"torch": "2"}}
     assert not found.ended
     assert contents((RecordType.END, b"")).ended
+
+
+def values_starting_at(*starts: int) -> bytes:
+    """Return a record of values that were read there."""
+    values = np.zeros(len(starts), table.PROBED_VALUE.dtype)
+    values["start"] = starts
+    named: dict[str, object] = dict.fromkeys((field.name for field in table.VALUES.fields), 0)
+    return table.VALUES.pack(**named | {"values": len(starts), "tail": values.tobytes()})
 
 
 #: What cannot be read of each type that has a fixed part or a text in a language.
@@ -65,6 +75,7 @@ DAMAGED = [
     (RecordType.CLONED, bytes(8)),
     (RecordType.NVTX_PATH, bytes(4)),
     (RecordType.NVTX_RANGE, bytes(4)),
+    (RecordType.VALUES, values_starting_at(0, MOST_BYTES + 1)),
 ]
 
 
@@ -73,6 +84,13 @@ def test_damaged_record_is_counted_by_its_type(kind: RecordType, payload: bytes)
     found = contents((kind, payload), (RecordType.END, b""))
     assert found.unreadable == {kind.name.lower().replace("_", " "): 1}
     assert found.ended
+
+
+def test_values_keep_where_they_start() -> None:
+    found = contents((RecordType.VALUES, values_starting_at(0, MOST_BYTES)))
+    (reading,) = found.readings
+    assert isinstance(reading, MadeReading)
+    assert reading.values["start"].tolist() == [0, MOST_BYTES]
 
 
 def test_text_that_is_no_utf8_is_kept_as_well_as_it_can_be() -> None:
