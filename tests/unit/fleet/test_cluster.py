@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -110,12 +109,11 @@ def test_a_worker_that_is_killed_costs_nothing(
 
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gviz.fleet.cluster._ANSWERS_IN", 0.5)
-    begun = time.monotonic()
-    with pytest.raises(GvizError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1 "):
+    said = r"no Dask scheduler answers at tcp://127.0.0.1:{} \(.* after 0.5 s\)"
+    with pytest.raises(GvizError, match=said.format(1)):
         dask_mapper("tcp://127.0.0.1:1").__enter__()
     with pytest.raises(GvizError, match="no Dask scheduler answers at nonsense://x"):
         dask_mapper("nonsense://x").__enter__()
     monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", "tcp://127.0.0.1:2")
-    with pytest.raises(GvizError, match=r"no Dask scheduler answers at tcp://127.0.0.1:2 "):
+    with pytest.raises(GvizError, match=said.format(2)):
         dask_mapper().__enter__()
-    assert time.monotonic() - begun < 30

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -30,10 +29,8 @@ def is_running(pid: Path) -> bool:
 
 def test_command_is_stopped_once_nobody_waits(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    begin = time.monotonic()
     with pytest.raises(RecordingError, match="the page that wanted the file is gone"):
         run_writer(sleeper(pid), lambda: pid.exists() and pid.read_text() != "")
-    assert time.monotonic() - begin < 50
     assert not is_running(pid)
 
 
