@@ -312,6 +312,14 @@ def test_kernels_of_a_chain_are_each_named_once(
     assert found["fusable-chain"].reason.endswith(said)
 
 
+@pytest.mark.parametrize(("duration_ns", "is_found"), [(3_000, True), (3_001, False)])
+def test_kernels_of_unknown_names_are_fused_up_to_3_us(
+    duration_ns: int, is_found: bool, tmp_path: Path
+) -> None:
+    found = findings(chain(*(kernel("work", duration_ns) for _ in range(3))), tmp_path / "x.gviz")
+    assert ("fusable-chain" in found) == is_found
+
+
 def test_kernels_overlap_from_compute_capability_9_and_where_no_edge_lets_them_already(
     tmp_path: Path,
 ) -> None:

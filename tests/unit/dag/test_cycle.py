@@ -36,3 +36,10 @@ def test_long_cycle_and_long_names_stay_a_sentence() -> None:
     assert reported.endswith("(1000 nodes)")
     assert reported.startswith("0 xxx")
     assert len(reported) < 400
+
+
+def test_name_of_48_characters_is_whole_and_a_longer_one_lacks_its_middle() -> None:
+    whole = "a" * 24 + "b" * 24
+    assert describe_cycle([whole]) == f"{whole} → {whole}"
+    shortened = "a" * 23 + "…" + "b" * 24
+    assert describe_cycle([f"{'a' * 25}{'b' * 24}"]) == f"{shortened} → {shortened}"
