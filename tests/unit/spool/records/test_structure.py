@@ -119,7 +119,7 @@ def check_c(tmp_path: Path, lines: list[str]) -> None:
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
-@pytest.mark.parametrize("meaning", ENUMS, ids=lambda meaning: meaning.__name__)
+@pytest.mark.parametrize("meaning", [*ENUMS, RecordType], ids=lambda meaning: meaning.__name__)
 def test_c_compiler_finds_every_number_that_stands_for_a_word(
     tmp_path: Path, meaning: type[IntEnum]
 ) -> None:
