@@ -1,9 +1,9 @@
 """Recordings without rows or values: every reader takes them as missing.
 
 Each table is emptied and each column cleared, in the first recording that has rows or values there,
-a few columns at a time that lie far apart; then all commands that read a recording, all pages,
-payloads and exports are made. Where nothing is left to show they say so, and never that the file is
-damaged.
+a few tables or columns at a time that lie far apart; then all commands that read a recording, all
+pages, payloads and exports are made. Where nothing is left to show they say so, and never that the
+file is damaged.
 """
 
 from __future__ import annotations
@@ -25,13 +25,17 @@ from whole_recording import write_whole_recording
 
 from gviz.recording.rows import all_tables
 
-#: Columns cleared at once: a look takes two seconds.
-_AT_ONCE = 32
+#: Columns cleared and tables emptied at once: a look takes two seconds.
+_COLUMNS_AT_ONCE = 32
+_TABLES_AT_ONCE = 3
 #: What a program that was killed may lack.
 _OFTEN_MISSING = tuple(f"DELETE FROM {name}" for name in ("stack", "location", "nvtx_path"))
 _PARTS = 4
 #: Without these something has nothing left to show, in words: looked at alone, not found by halves.
-_ALONE = ("graph.parent_graph_id", "graph.topology_id", "value_reading.refusal")
+_ALONE = (
+    *("topology", "graph", "node", "launch", "span", "value_reading"),
+    *("graph.parent_graph_id", "graph.topology_id", "value_reading.refusal"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +65,26 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(scope="module")
 def changes(recordings: list[Path]) -> list[Change]:
     """All changes, each of the first recording that has what is taken away."""
-    alone, cleared = [], []
+    alone: list[Change] = []
+    emptied: list[tuple[Path, str]] = []
+    cleared: list[tuple[Path, str]] = []
+
+    def take(name: str, found: Path, statement: str, others: list[tuple[Path, str]]) -> None:
+        if name in _ALONE:
+            alone.append(Change(found, (statement,)))
+        else:
+            others.append((found, statement))
+
     for table in all_tables():
         found = _first_with(recordings, f"SELECT 1 FROM {table.name}")
-        alone.append(Change(found, (f"DELETE FROM {table.name}",)))
+        take(table.name, found, f"DELETE FROM {table.name}", emptied)
         for column in filter(lambda column: column.nullable, table.columns):
             named = f"{column.name} IS NOT NULL"
             found = _first_with(recordings, f"SELECT 1 FROM {table.name} WHERE {named}")
             statement = f"UPDATE {table.name} SET {column.name} = NULL"
-            if f"{table.name}.{column.name}" in _ALONE:
-                alone.append(Change(found, (statement,)))
-            else:
-                cleared.append((found, statement))
-    return [*alone, *_far_apart(cleared)]
+            take(f"{table.name}.{column.name}", found, statement, cleared)
+    together = _far_apart(emptied, _TABLES_AT_ONCE), _far_apart(cleared, _COLUMNS_AT_ONCE)
+    return [*alone, *together[0], *together[1]]
 
 
 def _first_with(recordings: Sequence[Path], query: str) -> Path:
@@ -86,12 +97,12 @@ def _first_with(recordings: Sequence[Path], query: str) -> Path:
     raise AssertionError(f"write_whole_recording has to write something for {query!r}")
 
 
-def _far_apart(cleared: Sequence[tuple[Path, str]]) -> list[Change]:
+def _far_apart(statements: Sequence[tuple[Path, str]], at_once: int) -> list[Change]:
     """Join statements on one recording that lie far apart."""
     found = []
-    for path in dict.fromkeys(path for path, _ in cleared):
-        mine = [statement for of, statement in cleared if of == path]
-        count = -(-len(mine) // _AT_ONCE)
+    for path in dict.fromkeys(path for path, _ in statements):
+        mine = [statement for of, statement in statements if of == path]
+        count = -(-len(mine) // at_once)
         found += [Change(path, tuple(mine[at::count])) for at in range(count)]
     return found
 
