@@ -1,4 +1,4 @@
-"""What all workers share is built once, also where the first that tries fails; some is kept."""
+"""Folders that all workers share, built once, also where the first try fails; some are kept."""
 
 from __future__ import annotations
 
