@@ -124,10 +124,11 @@ def given(operation: tuple[str, int, int, int, float]) -> list[tuple[int, int]]:
     return [(0, out), (1, a), (2, b)][: {"memset": 1, "memcpy": 2}.get(kind, 3)]
 
 
-def statistics(memory: Floats) -> tuple[int, int, int, float, float, float]:
-    """Return NaN, infinite ones, zeros, least, greatest and mean."""
+def statistics(memory: Floats) -> tuple[int, int, int, int, float, float, float]:
+    """Return NaN, infinite, zero and finite ones, least, greatest and mean."""
     mean = float(memory.astype(np.float64).sum()) / memory.size
-    return 0, 0, int((memory == 0).sum()), float(memory.min()), float(memory.max()), mean
+    zeros = int((memory == 0).sum())
+    return 0, 0, zeros, memory.size, float(memory.min()), float(memory.max()), mean
 
 
 class Simulation:
@@ -157,7 +158,7 @@ class Simulation:
                 if parts["before"].tobytes() != after.tobytes():
                     parts["after"] = after
                 for side, part in parts.items():
-                    told = statistics(part) if piece in self.typed else (None,) * 6
+                    told = statistics(part) if piece in self.typed else (None,) * 7
                     found.add((node, position, side, part.nbytes, *told))
         return found
 
@@ -169,7 +170,8 @@ def read_in(values: list[NodeValue]) -> set[tuple[Any, ...]]:
     return {
         (
             *(v.node_id, v.position, v.side, v.bytes),
-            *(v.nan_count, v.infinite_count, v.zero_count, v.least, v.greatest, v.mean),
+            *(v.nan_count, v.infinite_count, v.zero_count, v.finite_count),
+            *(v.least, v.greatest, v.mean),
         )
         for v in values
     }

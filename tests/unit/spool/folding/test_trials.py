@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from spool_writing import FoldRecords, graph_records
 
@@ -11,6 +12,7 @@ from gviz.spool.records.enums import ChangeKind, TrialKind, TrialResults
 from gviz.spool.records.format import RecordType
 
 GRAPH, EXEC = 5, 9
+A_PIECE, HALF = 0x7F0000000000, 2 << 20
 CHAIN = graph_records(GRAPH, EXEC, [NodeType.KERNEL] * 3, [(0, 1), (1, 2), (0, 2)])
 Record = tuple[int, bytes]
 
@@ -78,3 +80,29 @@ def test_damaged_trial_is_left_out_and_counted(
     recording = fold_records([*CHAIN, trial(pairs)])
     assert recording.fetch_trials(1) == []
     assert any("trial" in note.text for note in recording.fetch_notes(1))
+
+
+def values(written: int, start: int) -> Record:
+    """Return a reading of one node that wrote a byte, and of a piece of memory that changed."""
+    value = np.zeros(1, table.PROBED_VALUE.dtype)
+    for name, number in (("graph_id", GRAPH), ("address", A_PIECE), ("start", start), ("bytes", 1),
+                         ("hash_before", 1), ("hash_after", 2)):  # fmt: skip
+        value[name] = number
+    fields: dict[str, object] = dict.fromkeys((field.name for field in table.VALUES.fields), 0)
+    fields |= {"graph_id": GRAPH, "exec_id": EXEC, "values": 1, "pieces": 1, "whole": 1}
+    fields |= {"results": TrialResults.EQUAL, "repeats": TrialResults.EQUAL}
+    tail = value.tobytes() + table.WRITTEN_PIECE.pack(A_PIECE, written)
+    return RecordType.VALUES, table.VALUES.pack(**fields, tail=tail)
+
+
+@pytest.mark.parametrize(
+    ("start", "unexplained"),
+    [(0, HALF), (HALF - 1, HALF), (HALF, HALF), (2 * HALF, 2 * HALF)],
+    ids=["first half", "its end", "second half", "behind it"],
+)
+def test_memory_in_which_no_node_wrote_is_counted_in_parts_of_2_mib(
+    fold_records: FoldRecords, start: int, unexplained: int
+) -> None:
+    recording = fold_records([*CHAIN, values(2 * HALF, start)])
+    (reading,) = recording.fetch_value_readings(1)
+    assert reading.unexplained_bytes == unexplained

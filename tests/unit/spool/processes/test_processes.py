@@ -23,6 +23,7 @@ from gviz.spool.processes.all_processes import JobSpools
 from gviz.spool.processes.left_over import add_left_over, fold_left_over
 from gviz.spool.processes.owner import OwnerEnd, SpoolOwner
 from gviz.spool.records.format import RecordType
+from gviz.system.progress import Progress
 
 #: Above what Linux gives out (PID_MAX_LIMIT, 2^22): no process of this machine.
 A, B, C = 5_000_010, 5_000_020, 5_000_030
@@ -249,6 +250,14 @@ class TestRecording:
         add_left_over(output)
         assert output.read_text() == "precious"
         assert (job / "30-1").exists()
+
+    def test_progress_of_a_left_over_only_grows(self, job: Path, output: Path) -> None:
+        write(job, A)
+        shares: list[float] = []
+        fold_left_over(job, Progress(lambda share, _: shares.append(share)))
+        assert output.exists()
+        assert shares == sorted(shares)
+        assert shares[0] == 0.0
 
     def test_spools_that_appear_between_two_reads_are_read(self, job: Path) -> None:
         write(job, A)
