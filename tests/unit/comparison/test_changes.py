@@ -18,7 +18,9 @@ from gviz.comparison.changes.node_changes import (
     compare_details,
 )
 from gviz.comparison.pairing.compared_graph import ComparedGraph
+from gviz.comparison.pairing.likeness import Likeness
 from gviz.comparison.pairing.node_pairs import pair_nodes
+from gviz.comparison.pairing.order import line_up
 from gviz.comparison.timed_pairs import pair_all
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
@@ -159,6 +161,14 @@ def graph(count: int, *edges: tuple[int, int], types: tuple[int, ...] = ()) -> C
 FORK = graph(5, (0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4))
 CHAIN = graph(5, (0, 1), (1, 2), (2, 3), (3, 4))
 SAME = np.arange(5)
+
+
+def test_branches_that_begin_alike_line_up_by_what_follows() -> None:
+    fork = graph(5, (0, 1), (0, 2), (1, 3), (2, 4))
+    names = ("root", "gemm", "gemm", "add", "mul"), ("root", "gemm", "gemm", "mul", "add")
+    one, two = (replace(fork, name=named, title=named) for named in names)
+    ways = line_up(one, two, Likeness(one, two))
+    assert any([one.name[n] for n in a] == [two.name[n] for n in b] for a, b in ways)
 
 
 def test_edges_of_equal_graphs_are_kept() -> None:
