@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -168,6 +169,44 @@ def test_program_gets_the_descriptors_that_gviz_was_given(backend: Backend, tmp_
     for end in (given, written):
         os.close(end)
     assert (done.returncode, done.stdout) == (0, "b'theirs'\n"), done.stderr
+
+
+def test_pipes_that_the_program_closes_are_closed_while_it_runs(
+    backend: Backend, tmp_path: Path
+) -> None:
+    closes = "for number in (0, 1, int(sys.argv[1])):\n    os.close(number)\n"
+    waits = "while not os.path.exists('go'):\n    time.sleep(0.05)\nsys.exit(42)\n"
+    (tmp_path / "script.py").write_text(
+        f"import os, time\n{PREAMBLE}launch(chain(), 3)\n{closes}{waits}"
+    )
+    read, given = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "gviz", "run", "-o", "out.gviz", "script.py", str(given)],
+        env=environment(backend),
+        cwd=tmp_path,
+        pass_fds=[given],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    os.close(given)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    outputs = [process.stdout.fileno(), read]
+    for output in outputs:
+        assert select.select([output], [], [], 60)[0], "somebody still has it"
+        assert os.read(output, 1) == b""
+    # Nobody reads it: poll says so of the end that is written.
+    input_ = select.poll()
+    input_.register(process.stdin, select.POLLERR)
+    assert input_.poll(60_000), "somebody still reads it"
+    assert process.poll() is None
+    (tmp_path / "go").touch()
+    assert process.wait(60) == 42
+    with Recording(tmp_path / "out.gviz") as recording:
+        assert len(recording.fetch_graphs()) == 1
+    os.close(read)
+    process.stdin.close()
+    process.stdout.close()
 
 
 def _close_stderr() -> None:

@@ -19,8 +19,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -201,6 +201,16 @@ def _await_end(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@contextmanager
+def _kept(*descriptors: int) -> Iterator[None]:
+    """Put descriptors back at the end: ``gviz run`` leaves the pipes that it was given."""
+    copies = [os.dup(number) for number in descriptors]
+    yield
+    for copy, number in zip(copies, descriptors, strict=True):
+        os.dup2(copy, number)
+        os.close(copy)
+
+
 def main() -> None:
     """Fork and work until the input ends."""
     shim = Shim(Path(sys.argv[1]))
@@ -209,7 +219,7 @@ def main() -> None:
     assert np.zeros(1).sum() == 0  # what numpy imports when it is first used
     with closing(Library([_BUNDLED])) as library:
         build_app(library, AccessRules())  # and what Dash does
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, _kept(0, 1):
         assert gviz(["run", "-o", f"{folder}/x.gviz", "/bin/true"]) == 0
     while line := sys.stdin.readline():
         work, path, fault = json.loads(line)

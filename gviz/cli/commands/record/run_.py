@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 import gviz
+from gviz.cli.commands.record.given_pipes import leave_given_pipes
 from gviz.cli.commands.record.program import command_of, default_name
 from gviz.cli.file_mode import add_mode
 from gviz.cli.output import add_json, print_json, written_file
@@ -463,6 +464,7 @@ def _attend(
         forwarded.add(parse_signal(options.toggle_signal))
     previous = {number: signal.signal(number, forward) for number in forwarded}
     previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_given_pipes(kept=(1, 2) if outcome.is_wanted else (2,))
     try:
         # From here on the end is decided: what happens to the recording is said and no more.
         status = child.wait()
