@@ -65,13 +65,13 @@ def built_once(
             made.rename(folder)
         if files:
             os.utime(folder)
-            _remove_unused(place.glob(f"{name}-*"))
+            _remove_unused(place, name)
     return folder
 
 
-def _remove_unused(folders: Iterable[Path]) -> None:
-    """Remove folders that no run has taken for a day."""
-    for folder in folders:
+def _remove_unused(place: Path, name: str) -> None:
+    """Remove folders that no run has taken for a day, and those that were never finished."""
+    for folder in (*place.glob(f"{name}-*"), *place.glob(f".{name}-*")):
         if folder.stat().st_mtime < time.time() - _KEPT_S:
             shutil.rmtree(folder)
 

@@ -60,10 +60,12 @@ def test_folder_is_kept_until_a_source_changes(
         said.append(text())
     assert (said, built) == (["1", "1", "2", "1"], ["1", "2"])
     old, new = sorted((tmp_path / "kept").glob("a-*"), key=lambda p: (p / "library").read_text())
-    os.utime(new, (1, 1))
+    half_built = tmp_path / "kept" / ".a-x"
+    half_built.mkdir()
+    for unused in (new, half_built):
+        os.utime(unused, (1, 1))
     text()
-    assert not new.exists()
-    assert old.exists()
+    assert {*(tmp_path / "kept").iterdir()} == {old, tmp_path / "kept" / "a.lock"}
 
 
 def test_package_is_built_from_its_code_and_its_assets() -> None:
