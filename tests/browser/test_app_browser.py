@@ -92,7 +92,7 @@ def test_selections_from_every_view_reach_all(graph_page: GraphPage, site: Site)
 
 def test_several_nodes_are_summed(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&node={NODE},{OTHER}")
-    assert "2 nodes selected" in graph_page.inspected()
+    graph_page.wait_until(lambda: "2 nodes selected" in graph_page.inspected(), "both summed")
     assert graph_page.state("dag")["selected"] == [NODE, OTHER]
 
 

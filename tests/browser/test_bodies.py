@@ -210,7 +210,7 @@ def test_tooltips_show_sum_spread_and_iterations(graph_page: GraphPage, site: Si
     opens(graph_page, WHILE)
     spot = locate(page, WHILE)
     page.mouse.move(spot["x"], spot["y"])
-    assert "closes it" in tip.inner_text()
+    tip.get_by_text("closes it").wait_for()
 
 
 def test_walks_take_bodies_for_part_of_the_order(graph_page: GraphPage, site: Site) -> None:
