@@ -249,7 +249,35 @@ def compare_graph_values(
     for side, name in zip(sides, ("before", "after"), strict=True):
         if side.values.graph_exec_id is None:
             return NotComputed(f"{name}: no values of graph {side.subject.row.graph_id} were read")
-    return _Comparison(sides[0], sides[1], node_partners(before, after, pair)).to_diff()
+    partners = _created_alike(subjects) or node_partners(before, after, pair)
+    return _Comparison(sides[0], sides[1], partners).to_diff()
+
+
+def _created_alike(
+    subjects: tuple[GraphSubject, GraphSubject],
+) -> dict[tuple[int, int], tuple[int, int]] | None:
+    """Return partners by the order of creation; None: that is of other work, or there are bodies.
+
+    An input that is taken from elsewhere changes edges, by which equal nodes are told apart else.
+    """
+    if any(len(subject.graph.levels) > 1 for subject in subjects):
+        return None
+    one, two = (_created(subject) for subject in subjects)
+    if [node[:2] for node in one] != [node[:2] for node in two]:
+        return None
+    return {a[2]: b[2] for a, b in zip(one, two, strict=True)}
+
+
+def _created(subject: GraphSubject) -> list[tuple[int, str, tuple[int, int]]]:
+    """Return kind, name and key of nodes in the order in which they were created."""
+    nodes, graph_id = subject.graph.nodes, subject.row.graph_id
+    found = zip(
+        nodes.integers("node_id").tolist(),
+        nodes.integers("type").tolist(),
+        nodes.listed("name"),
+        strict=True,
+    )
+    return [(kind, name or "", (graph_id, node_id)) for node_id, kind, name in sorted(found)]
 
 
 def compare_eager_values(subject: GraphSubject) -> ValuesDiff | NotComputed:
@@ -339,7 +367,10 @@ class _Comparison:
         inputs = {self._one.values.given[at].key for at in self._one.values.flow.inputs}
         for own in self._pairs.values():
             for pair in own:
-                if pair.one.key in inputs and pair.given() != ValueLikeness.EQUAL:
+                if pair.one.key not in inputs or pair.given() == ValueLikeness.EQUAL:
+                    continue
+                # Of what a node wrote a part of, it is not known which part differs.
+                if not self._one.writers(pair.one) and not self._two.writers(pair.two):
                     yield self._change(pair, pair.given(), after=False)
 
     def _difference(self, first: _Pair) -> FirstDifference:

@@ -13,7 +13,8 @@ import { picks } from "./picks.js";
  */
 
 const VARIES = "A second launch of the same copy held something else";
-const HEADS = ["Memory", "Use", "Spread", "Least", "Greatest", "Mean", "NaN", "Infinite", "Zero"];
+/** What is wrong first: a narrow inspector shows the columns on the left. */
+const HEADS = ["Memory", "Use", "Spread", "NaN", "Infinite", "Zero", "Least", "Greatest", "Mean"];
 const WRITERS = "Written by", READERS = "Given next to";
 
 /** @param {Memory[]} found @param {Nodes} nodes */
@@ -43,7 +44,7 @@ function lines(memory) {
 /** @param {Node[]} heads @param {Held} held */
 function line(heads, held) {
   const { hash, varies, least, greatest, mean, nan, infinite, zero } = held;
-  const numbers = [...[least, greatest, mean].map((value) => format.rounded(value)), ...[nan, infinite, zero].map((value) => format.integer(value))];
+  const numbers = [...[nan, infinite, zero].map((value) => format.integer(value)), ...[least, greatest, mean].map((value) => format.rounded(value))];
   const cells = numbers.map((text) => element("td", { class: "gv-number" }, text));
   const mark = varies ? { class: "gv-varies", title: `${VARIES}; hash ${hash}` } : { title: `Hash ${hash}` };
   return element("tr", mark, ...heads, element("td", {}, ...spread(held)), ...cells);

@@ -277,17 +277,12 @@ bool calibrate_await(CUevent event, uint64_t until_ns) {
     return true;
 }
 
-/* Launch a plain chain between two events, behind a kernel; the shortest time. */
-static bool time_launches(const struct calibrated *device, CUgraphExec exec, CUevent start, CUevent end,
-                          int64_t *shortest_ns) {
+bool calibrate_shortest(calibrate_timed launch, const void *data, int64_t *shortest_ns) {
     uint64_t until_ns = now_ns() + CALIBRATION_LIMIT_NS;
     *shortest_ns = INT64_MAX;
     for (int round = 0; round < CALIBRATION_WARM_UP + CALIBRATION_PLAIN_ROUNDS; round++) {
         int64_t taken_ns;
-        if (!calibrate_busy(device, device->stream) || cuda.EventRecord(start, device->stream) != 0 ||
-            cuda.GraphLaunch(exec, device->stream) != 0 ||
-            cuda.EventRecord(end, device->stream) != 0 || !calibrate_await(end, until_ns) ||
-            !event_distance(start, end, &taken_ns))
+        if (!launch(data, until_ns, &taken_ns))
             return false;
         if (round >= CALIBRATION_WARM_UP && taken_ns < *shortest_ns)
             *shortest_ns = taken_ns;
@@ -295,21 +290,36 @@ static bool time_launches(const struct calibrated *device, CUgraphExec exec, CUe
     return true;
 }
 
+/* A plain chain between two events. */
+struct chain {
+    const struct calibrated *device;
+    CUgraphExec exec;
+    CUevent start, end;
+};
+
+/* Behind a kernel; `data` is a struct chain. */
+static bool time_launch(const void *data, uint64_t until_ns, int64_t *taken_ns) {
+    const struct chain *chain = data;
+    CUstream stream = chain->device->stream;
+    return calibrate_busy(chain->device, stream) && cuda.EventRecord(chain->start, stream) == 0 &&
+           cuda.GraphLaunch(chain->exec, stream) == 0 && cuda.EventRecord(chain->end, stream) == 0 &&
+           calibrate_await(chain->end, until_ns) && event_distance(chain->start, chain->end, taken_ns);
+}
+
 static bool time_chain(const struct calibrated *device, int type, int nodes, int64_t *shortest_ns) {
-    CUevent start = NULL, end = NULL;
-    CUgraphExec exec = NULL;
+    struct chain chain = {.device = device};
     CUgraph graph = make_plain(device, type, nodes);
-    bool good = graph && cuda.GraphInstantiate(&exec, graph, 0) == 0 &&
-                cuda.EventCreate(&start, 0) == 0 && cuda.EventCreate(&end, 0) == 0 &&
-                time_launches(device, exec, start, end, shortest_ns);
-    if (exec)
-        cuda.GraphExecDestroy(exec);
+    bool good = graph && cuda.GraphInstantiate(&chain.exec, graph, 0) == 0 &&
+                cuda.EventCreate(&chain.start, 0) == 0 && cuda.EventCreate(&chain.end, 0) == 0 &&
+                calibrate_shortest(time_launch, &chain, shortest_ns);
+    if (chain.exec)
+        cuda.GraphExecDestroy(chain.exec);
     if (graph)
         cuda.GraphDestroy(graph);
-    if (start)
-        cuda.EventDestroy(start);
-    if (end)
-        cuda.EventDestroy(end);
+    if (chain.start)
+        cuda.EventDestroy(chain.start);
+    if (chain.end)
+        cuda.EventDestroy(chain.end);
     return good;
 }
 

@@ -29,18 +29,19 @@ static bool launch_row(const struct calibrated *device, CUstream stream, int ker
     return calibrate_await(events[last], until_ns);
 }
 
-static bool time_row(const struct calibrated *device, CUstream stream, int kernels, CUevent *events,
-                     int64_t *shortest_ns) {
-    uint64_t until_ns = now_ns() + CALIBRATION_LIMIT_NS;
-    *shortest_ns = INT64_MAX;
-    for (int round = 0; round < CALIBRATION_WARM_UP + CALIBRATION_PLAIN_ROUNDS; round++) {
-        int64_t taken_ns;
-        if (!launch_row(device, stream, kernels, true, events, until_ns) || !event_distance(events[0], events[1], &taken_ns))
-            return false;
-        if (round >= CALIBRATION_WARM_UP && taken_ns < *shortest_ns)
-            *shortest_ns = taken_ns;
-    }
-    return true;
+/* Kernels in a row on a stream, between the first two events. */
+struct row {
+    const struct calibrated *device;
+    CUstream stream;
+    int kernels;
+    CUevent *events;
+};
+
+/* `data` is a struct row. */
+static bool time_row(const void *data, uint64_t until_ns, int64_t *taken_ns) {
+    const struct row *row = data;
+    return launch_row(row->device, row->stream, row->kernels, true, row->events, until_ns) &&
+           event_distance(row->events[0], row->events[1], taken_ns);
 }
 
 static bool sample_row(const struct calibrated *device, CUstream stream, CUevent *events, struct readings *out) {
@@ -52,8 +53,9 @@ static bool sample_row(const struct calibrated *device, CUstream stream, CUevent
             if (!event_distance(events[2 * i], events[2 * i + 1], &out->usual[out->usual_count++]))
                 return false;
     }
+    const struct row whole = {device, stream, ON_STREAM, events}, half = {device, stream, ON_STREAM / 2, events};
     int64_t whole_ns, half_ns;
-    if (!time_row(device, stream, ON_STREAM, events, &whole_ns) || !time_row(device, stream, ON_STREAM / 2, events, &half_ns))
+    if (!calibrate_shortest(time_row, &whole, &whole_ns) || !calibrate_shortest(time_row, &half, &half_ns))
         return false;
     out->chain_ns = (whole_ns - half_ns) / (ON_STREAM - ON_STREAM / 2);
     return true;

@@ -178,6 +178,9 @@ void calibrate_outside(CUcontext context, int device, const CUstream *stream);
 bool calibrate_outside_over(int device); /* it is known, or was tried often enough on the program's streams */
 bool calibrate_busy(const struct calibrated *device, CUstream stream);
 bool calibrate_await(CUevent event, uint64_t until_ns);
+/* Launch several times, the first to warm up; the shortest time. */
+typedef bool (*calibrate_timed)(const void *data, uint64_t until_ns, int64_t *taken_ns);
+bool calibrate_shortest(calibrate_timed launch, const void *data, int64_t *shortest_ns);
 struct calibration_record calibrate_evaluate(int device, int type, struct readings *readings);
 uint64_t calibrate_position(CUcontext context, int device, CUevent event);
 void calibrate_reset(void);

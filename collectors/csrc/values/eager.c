@@ -323,18 +323,25 @@ void eager_match(const struct plan *plan, uint32_t graph_id, uint32_t exec_id) {
     pthread_mutex_unlock(&lock);
 }
 
-/* What there is on the device goes with it. */
+/* What there is on the device is gone, or another's. */
+static void lose_device(void) {
+    probes.memory = probes.contents = 0;
+    stream = NULL;
+    module = NULL;
+}
+
 void eager_context_ends(CUcontext ending) {
     pthread_mutex_lock(&lock);
-    if (ending == context)
-        eager_abandon();
+    if (ending == context) {
+        lose_device();
+        why = "its context was destroyed";
+    }
+    if (ending == context && stage == STAGE_OFF)
+        forget();
     pthread_mutex_unlock(&lock);
 }
 
-/* In a forked child, too, it belongs to another. */
 void eager_abandon(void) {
-    memset(&probes, 0, sizeof probes);
-    stream = NULL;
-    module = NULL;
+    lose_device();
     forget();
 }

@@ -64,6 +64,23 @@ def test_first_node_that_computes_something_else_is_named(tmp_path: Path, at: in
     assert (found.equal_count, found.different_count) == (at, 4 - at)
 
 
+def test_node_that_takes_its_input_from_elsewhere_keeps_its_partner(tmp_path: Path) -> None:
+    # The third reads N, then P: the edge to it is gone, and the second looks as it did.
+    ran = [Ran("m", given) for given in ("NDG", "PEB", "LNE", "MNE", "IAN")]
+    after = [*ran[:2], Ran("m", "LPE", OTHER), *ran[3:]]
+    edges = [(0, 2), (0, 3), (0, 4)]
+    paths = (
+        write_values(tmp_path / "a.gviz", ran, edges),
+        write_values(tmp_path / "b.gviz", after, edges[1:]),
+    )
+    with Recording(paths[0]) as one, Recording(paths[1]) as two:
+        (found,) = compare_values(one, two).graphs
+    assert isinstance(found, GraphValuesDiff)
+    assert found.first is not None
+    assert [change.before.node_id for change in found.first.outputs] == [2]
+    assert [change.after.node_id for change in found.first.outputs] == [2]
+
+
 def test_what_stood_in_an_output_before_is_no_input(tmp_path: Path) -> None:
     # As in the second launch of a process: memory is as the first left it.
     held: dict[str, Sequence[float]] = dict.fromkeys("CDEF", (1.0,) * 4)

@@ -17,7 +17,7 @@ const lines = (found) => all(found).filter(({ tag }) => tag === "tr").map((line)
 
 test("memory has a line before the node, and one after it where it changed", () => {
   const found = valueParts([MEMORY, { ...MEMORY, position: 1, use: "read", after: null }], NODES);
-  assert.deepEqual(lines(found).slice(1), ["0 float*written000004", "after1.003.002.00101", "1 float*read000004"]);
+  assert.deepEqual(lines(found).slice(1), ["0 float*written004000", "after1011.003.002.00", "1 float*read004000"]);
 });
 
 test("elements are drawn by what they are, and by size where contents were kept", () => {
