@@ -46,6 +46,10 @@ from gviz.comparison.launch_totals import host_times as host_times
 from gviz.comparison.launch_totals import launch_lengths as launch_lengths
 from gviz.comparison.level_diff import ComparedLevel as ComparedLevel
 from gviz.comparison.level_diff import compare_level as compare_level
+from gviz.comparison.likely_pairs import LikelyPair as LikelyPair
+from gviz.comparison.likely_pairs import likeliest_pair as likeliest_pair
+from gviz.comparison.likely_pairs import likely_pair as likely_pair
+from gviz.comparison.likely_pairs import places_to_judge as places_to_judge
 from gviz.comparison.ranks.clock import judge_clock as judge_clock
 from gviz.comparison.ranks.job import RankComparison as RankComparison
 from gviz.comparison.ranks.job import compare_ranks as compare_ranks

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import islice, product
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, Query, Sides, gpu_names, select
+from gviz.app.components import Addresses, Query, Sides, select
 from gviz.app.files import Library, OpenRecording
 from gviz.app.pages.compare.counterparts import HOW_ALIKE
 from gviz.app.views import read_titles
-from gviz.comparison import PairedRecordings, pair_recordings
+from gviz.comparison import (
+    LikelyPair,
+    PairedRecordings,
+    likely_pair,
+    pair_recordings,
+    places_to_judge,
+)
 from gviz.errors import RecordingError
 from gviz.recording import rows
+from gviz.text import MISSING
 
 #: Pairs of open files that are offered.
 _MOST_PAIRS = 8
-#: Pairs of files that are looked at for that: 5 ms each, with the graphs of the bundled recordings.
-_MOST_JUDGED = 100
-#: Pairs of two files' graphs up to which these are looked at, 0.1 s.
-_MOST_GRAPHS = 10_000
 
 
 def all_choices(
@@ -66,26 +69,16 @@ class _Pair:
 
     before: OpenRecording
     after: OpenRecording
-    programs: tuple[str, str]
-    gpus: tuple[str, str]
+    likely: LikelyPair
     graph: str
-    distance: int
-
-    @property
-    def rank(self) -> tuple[bool, bool, int]:
-        """Return the place among all: one GPU first, then one program, then those opened next."""
-        return _differ(self.gpus), _differ(self.programs), self.distance
 
     @property
     def words(self) -> str:
         """Return what is compared: program, GPU, graph."""
-        gpu = " → ".join(dict.fromkeys(self.gpus)).replace("NVIDIA ", "")
-        parts = [" → ".join(dict.fromkeys(self.programs)), gpu, self.graph]
-        return " · ".join([*parts, *(["another GPU"] if _differ(self.gpus) else [])])
-
-
-def _differ(names: tuple[str, str]) -> bool:
-    return names[0] != names[1]
+        differ, _ = self.likely.differences
+        gpu = " → ".join(dict.fromkeys(gpu or MISSING for gpu in self.likely.gpus))
+        parts = [" → ".join(dict.fromkeys(self.likely.programs)), gpu.replace("NVIDIA ", "")]
+        return " · ".join([*parts, self.graph, *(["another GPU"] if differ else [])])
 
 
 def offer_pairs(library: Library, addresses: Addresses) -> list[Component]:
@@ -94,10 +87,9 @@ def offer_pairs(library: Library, addresses: Addresses) -> list[Component]:
     Those of one GPU come first, among them those of one program, among them those opened next to
     each other.
     """
-    files = list(enumerate(f for f in library.files() if not f.waiting))
-    pairs = sorted(combinations(files, 2), key=lambda pair: pair[1][0] - pair[0][0])[:_MOST_JUDGED]
-    judged = (_pair(one, two, n - m) for (m, one), (n, two) in pairs)
-    found = sorted(filter(None, judged), key=lambda pair: pair.rank)
+    files = [file for file in library.files() if not file.waiting]
+    judged = (_pair(files[m], files[n]) for m, n in places_to_judge(len(files)))
+    found = sorted(filter(None, judged), key=lambda pair: pair.likely.differences)
     return [
         html.Div(
             [
@@ -128,27 +120,16 @@ def offer_graphs(
     ]
 
 
-def _pair(first: OpenRecording, second: OpenRecording, distance: int) -> _Pair | None:
+def _pair(first: OpenRecording, second: OpenRecording) -> _Pair | None:
     """Return two files as a pair; None: no graph corresponds, or to tell takes long."""
     try:
         with first.at(), second.at():
-            graphs = [len(top_graphs(opened)) for opened in (first, second)]
-            if not 0 < graphs[0] * graphs[1] <= _MOST_GRAPHS:
+            key = ("likely pair", first.versioned_key)
+            found = second.derive(key, lambda: likely_pair(first.recording, second.recording))
+            if found is None:
                 return None
-            paired = _paired(first, second)
-            at = next((n for n, graphs in enumerate(paired.graphs) if graphs), None)
-            if at is None:
-                return None
-            runs, alike = paired.runs[at], paired.graphs[at][0]
-            gpus = (
-                gpu_names(opened.recording.fetch_devices(run.run_id))
-                for opened, run in zip((first, second), runs, strict=True)
-            )
-            title = read_titles(first, runs[0].run_id)[alike.first]
-            return _Pair(
-                first, second, (runs[0].name, runs[1].name), (next(gpus), next(gpus)),
-                f"{title} ({HOW_ALIKE[alike.how]})", distance,
-            )  # fmt: skip
+            title = read_titles(first, found.runs[0].run_id)[found.graphs.first]
+            return _Pair(first, second, found, f"{title} ({HOW_ALIKE[found.graphs.how]})")
     except RecordingError:  # its own page says why
         return None
 

@@ -104,10 +104,26 @@ def test_diff_of_unrelated_recordings_says_so(gviz_here: Gviz) -> None:
     assert "before  1 cupy_pipeline.py" in done.stdout
 
 
+def test_diff_of_a_folder_takes_those_that_correspond(gviz_here: Gviz, tmp_path: Path) -> None:
+    for name, layers in (("monday", 3), ("tuesday", 3)):
+        write_recording(tmp_path / f"{name}.gviz", transformer_shape(layers))
+    done = gviz_here("diff", tmp_path, "--json")
+    assert done.stderr == "gviz: comparing monday.gviz (before) with tuesday.gviz (after)\n"
+    (run,) = json.loads(done.stdout)["runs"]
+    assert [Path(run[side]["path"]).name for side in ("before", "after")] == [
+        "monday.gviz",
+        "tuesday.gviz",
+    ]
+    (tmp_path / "tuesday.gviz").unlink()
+    refused = gviz_here("diff", tmp_path)
+    assert refused.returncode == 2
+    assert f"no two recordings of {tmp_path} have a graph in common" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "stated"),
     [
-        (("{one}",), 2, "after"),
+        (("{one}",), 2, "name the one to compare {one} with, or a folder"),
         (("{one}", "{one}", "{one}"), 2, "gviz trend"),
         (("{one}", "{one}", "--graph", "x"), 1, "no graph is called 'x'; 'gviz info' lists them"),
         (("{one}", "{one}", "--graph", "1:y:z"), 1, "no graph is called 'y:z'; 'gviz info'"),

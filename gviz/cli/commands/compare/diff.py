@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, is_graph
 from gviz.cli.output import print_json, print_text, terminal_width
 from gviz.cli.progress import shown_progress
-from gviz.cli.recording_path import file_path, find_recording
+from gviz.cli.recording_path import file_path, find_recording, find_recordings
 from gviz.comparison import (
     RequestedPair,
     ValuesDiff,
     compare_recordings,
     compare_values,
     diff_to_json,
+    likeliest_pair,
 )
 from gviz.errors import UsageError
 from gviz.recording import Recording
@@ -25,7 +28,9 @@ from gviz.report import (
     render_texts,
     values_diff_document,
 )
+from gviz.spool import SPOOL_SUFFIX
 from gviz.stats import to_document
+from gviz.system import inform
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -42,9 +47,17 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Compare the graphs of two recordings: nodes added, removed and changed, "
         "edges, lanes and times, with where the time changed and whether that is more than noise.",
     )
-    parser.add_argument("before", type=file_path, help="a .gviz file, or a left-over spool")
     parser.add_argument(
-        "after", type=file_path, help="another, made later or with something changed"
+        "before",
+        type=file_path,
+        help="a .gviz file, or a left-over spool; a folder alone means two of its *.gviz with a "
+        "graph in common: of one GPU and one program where there are such, then the newest",
+    )
+    parser.add_argument(
+        "after",
+        type=file_path,
+        nargs="?",
+        help="another, made later or with something changed",
     )
     parser.add_argument("more", type=file_path, nargs="*", default=[], help=argparse.SUPPRESS)
     which = parser.add_mutually_exclusive_group()
@@ -78,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the comparison of two recordings; return 0."""
     if arguments.more:
         raise UsageError("gviz diff compares two recordings; 'gviz trend FILE...' takes any number")
-    paths = find_recording(arguments.before), find_recording(arguments.after)
+    paths = _find_paths(arguments.before, arguments.after)
     with (
         shown_progress("comparing") as progress,
         Recording(paths[0]) as before,
@@ -99,6 +112,27 @@ def run(arguments: argparse.Namespace) -> int:
         most = None if arguments.all or arguments.graph else MOST_GRAPHS
         print_text(render_texts(diff_documents(found, most), terminal_width()))
     return 0
+
+
+def _find_paths(before: Path, after: Path | None) -> tuple[Path, Path]:
+    """Return the recordings to compare; of a folder those that correspond, which are named."""
+    if after is not None:
+        return find_recording(before), find_recording(after)
+    if before.name.endswith(SPOOL_SUFFIX) or not before.is_dir():
+        raise UsageError(
+            f"gviz diff compares two recordings: name the one to compare {before} with, or a folder"
+        )
+    found_paths = find_recordings([before])
+    with shown_progress("pairing") as progress, ExitStack() as stack:
+        opened = [stack.enter_context(Recording(path)) for path in found_paths]
+        found = likeliest_pair(opened, progress)
+        if found is None:
+            raise UsageError(
+                f"no two recordings of {before} have a graph in common; name the two to compare"
+            )
+        paths = found[0].path, found[1].path
+    inform(f"gviz: comparing {paths[0].name} (before) with {paths[1].name} (after)")
+    return paths
 
 
 def _print_values(found: ValuesDiff, *, as_json: bool) -> None:
