@@ -56,9 +56,12 @@ def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
         content = _table(path, _table(path, content, "tool"), "gviz")
     unknown = sorted(set(content) - set(TABLES))
     if unknown:
-        near = likely_meant(unknown[0], TABLES) or f"; there are only {', '.join(TABLES)};"
+        near = likely_meant(unknown[0], TABLES) or f"; there are only {', '.join(TABLES)}."
         line = _line_of(text, unknown[0])
-        raise UsageError(f"{path}{line}: {unknown[0]!r} is not known{near} {_DOCS} has examples")
+        raise UsageError(
+            f"{path}{line}: {unknown[0]!r} is not known{near} Options of a command stand "
+            f"in a table such as [options.info]; {_DOCS} has examples"
+        )
     return path, content
 
 

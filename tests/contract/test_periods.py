@@ -443,6 +443,28 @@ def _send_as(user: int, word: str, control: Path) -> None:
         subprocess.run(["printf", word], check=True, stdout=ours, user=user, cwd="/")
 
 
+def _stderr_as(user: int, gviz_here: Gviz, *words: str) -> str:
+    """Return what ``gviz`` says on stderr to another user, who may not read this interpreter.
+
+    So it is a copy of this process, which has loaded it.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+        try:
+            os.write(writing, gviz_here(*words, cwd="/").stderr.encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading) as said:
+        text = said.read()
+    os.waitpid(child, 0)
+    return text
+
+
 def test_other_process_starts_and_stops(
     backend: Backend, tmp_path: Path, gviz_here: Gviz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -471,6 +493,8 @@ def test_other_process_starts_and_stops(
         short.symlink_to(control.parent)
         if os.geteuid() == 0:  # who may be another
             _send_as(65534, "stop", short / CONTROL_SOCKET)
+            refused = _stderr_as(65534, gviz_here, "stop", str(process_id))
+            assert f"process {process_id} cannot be looked into: it is another user's" in refused
         text = gviz_here("start", str(process_id)).stdout
         assert text == f"process {process_id} records already; 'gviz stop {process_id}' ends that\n"
         _send_as(os.geteuid(), "stop", short / CONTROL_SOCKET)

@@ -68,6 +68,11 @@ def test_shown_output_is_what_the_command_prints(
 def test_examples_are_found() -> None:
     assert {"getting-started.md", "questions.md"} <= {document for document, _, _ in EXAMPLES}
     assert len(EXAMPLES) >= 8
+    # None is left out: each block begins with its command.
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for block in re.findall(r"```console\n(.*?)```", path.read_text(), re.DOTALL):
+            assert block.startswith("$ gviz "), (path.name, block)
+            assert path.parent.name == "docs", "README's examples are not run: show them in docs"
 
 
 def test_a_line_that_is_not_printed_is_found() -> None:

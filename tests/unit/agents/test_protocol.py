@@ -83,7 +83,9 @@ def served(small_recording: Path) -> Iterator[Callable[[], str]]:
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        addresses = [json.loads(process.stdout.readline())["address"]]
+        announced = json.loads(process.stdout.readline())
+        assert announced["mcp_version"] == 1
+        addresses = [announced["address"]]
         addresses.append(process.stderr.readline().split()[-1])
         yield addresses.pop
         process.send_signal(signal.SIGINT)

@@ -81,6 +81,7 @@ def test_option_that_may_be_repeated_is_a_list_and_given_ones_replace_it(folder:
         ("[options.info]\nslowest = true\n", "slowest: give a number or a text in quotes"),
         ("[options.info]\njson = 'yes'\n", "json: give true or false, not 'yes'"),
         ("\n[option.info]\n", "gviz.toml, line 2: 'option' is not known; did you mean options?"),
+        ("[info]\nslowest = 1\n", "Options of a command stand in a table such as [options.info];"),
         ("[options]\nslowest = 1\n", "options stand below their command"),
     ],
 )

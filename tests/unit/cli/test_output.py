@@ -53,10 +53,18 @@ ARGUMENTS: Mapping[str, list[str | Path]] = {
     "view": [LIVES],
     "demo": [],
 }
-#: Run where there is a driver: tests/contract/test_run.py, test_periods.py, test_bench.py; below;
-#: where the extra is: tests/unit/fleet, tests/unit/agents; or of a recording with values:
-#: tests/unit/cli/commands/test_values.py.
-ELSEWHERE = {"run", "start", "stop", "bench", "top", "fleet", "mcp", "values"}
+#: Run where there is a driver or an extra, or of a recording with values: below tests, where the
+#: JSON is read.
+ELSEWHERE = {
+    "run": "contract/test_run.py",
+    "start": "contract/test_periods.py",
+    "stop": "contract/test_periods.py",
+    "bench": "contract/test_bench.py",
+    "top": "unit/cli/test_output.py",
+    "fleet": "unit/fleet/test_build.py",
+    "mcp": "unit/agents/test_protocol.py",
+    "values": "unit/cli/commands/test_values.py",
+}
 
 
 #: These read nothing; the start of a server has a line of its own (tests/unit/app/server).
@@ -76,7 +84,24 @@ def test_every_command_takes_json_quiet_and_verbose(name: str) -> None:
 
 
 def test_json_of_every_command_is_tested() -> None:
-    assert set(ARGUMENTS) | ELSEWHERE == set(COMMANDS)
+    assert set(ARGUMENTS) | set(ELSEWHERE) == set(COMMANDS)
+    for name, place in ELSEWHERE.items():
+        text = (ROOT / "tests" / place).read_text()
+        assert f"{name}_version" in text or "{command}_version" in text, place
+
+
+def test_demo_recordings_are_copied_for_the_terminal(gviz_here: Gviz, tmp_path: Path) -> None:
+    done = gviz_here("demo", "--to", "copies", "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert found["view_version"] == 1
+    for one in found["files"]:
+        original = LIVES.parent / Path(one["path"]).name
+        assert (tmp_path / one["path"]).read_bytes() == original.read_bytes()
+    assert len(found["files"]) == len(list(LIVES.parent.glob("*.gviz")))
+    assert "'gviz info FILE' reads one" in done.stderr
+    refused = gviz_here("demo", "--to", "copies", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "copies exists; name a folder that does not" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)

@@ -29,6 +29,7 @@ LINES = {
         "markdown": "good --baseline good --markdown {bad}",
     },
     "demo": {
+        "to": "--to {bad}",
         "config": "--no-browser --config {bad}",
         "socket": "--no-browser --socket {bad}",
         "overlay": "--no-browser --overlay {bad}",

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib.resources import as_file, files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.commands.look.view import add_server_options, serve_files
-from gviz.errors import REINSTALL, RecordingError
+from gviz.cli.commands.look.view import VIEW_VERSION, add_server_options, serve_files
+from gviz.cli.output import print_json, written_file
+from gviz.cli.recording_path import file_path
+from gviz.errors import REINSTALL, GvizError, RecordingError, cannot_write
+from gviz.system import create_file, inform, mode_for
+from gviz.text import counted
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -21,6 +27,12 @@ def add_parser(subparsers: Subparsers) -> None:
         help="open the bundled recordings in the browser",
         description="Show recordings made on a real GPU that come with gviz; needs no GPU.",
     )
+    parser.add_argument(
+        "--to",
+        type=file_path,
+        metavar="FOLDER",
+        help="copy them into this new folder instead, to be read in the terminal",
+    )
     add_server_options(parser)
 
 
@@ -31,4 +43,23 @@ def run(args: argparse.Namespace) -> int:
     if not found:
         raise RecordingError(f"this installation holds no bundled recordings; {REINSTALL}")
     with ExitStack() as stack:
-        return serve_files([stack.enter_context(as_file(f)) for f in found], args)
+        paths = [stack.enter_context(as_file(f)) for f in found]
+        return serve_files(paths, args) if args.to is None else _copy(paths, args)
+
+
+def _copy(paths: Sequence[Path], args: argparse.Namespace) -> int:
+    """Copy the recordings, and say it; return 0."""
+    outputs = [args.to / path.name for path in paths]
+    try:
+        args.to.mkdir()
+        for path, output in zip(paths, outputs, strict=True):
+            with open(create_file(output, mode_for(output)), "wb") as file:
+                file.write(path.read_bytes())
+    except FileExistsError as error:
+        raise GvizError(f"{args.to} exists; name a folder that does not") from error
+    except OSError as error:
+        raise GvizError(cannot_write(args.to, error)) from error
+    inform(f"wrote {counted(len(outputs), 'recording')} to {args.to}; 'gviz info FILE' reads one")
+    if args.json:
+        print_json({"view_version": VIEW_VERSION, "files": [written_file(o) for o in outputs]})
+    return 0

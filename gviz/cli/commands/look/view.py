@@ -85,7 +85,7 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
         "--json",
         action="store_true",
         help="print JSON as soon as pages can be opened: view_version, address (one that works "
-        "once); with --link: links (address, shows)",
+        "once); with --link: links (address, shows); gviz demo --to: files",
     )
     parser.add_argument(
         "--config",
