@@ -16,6 +16,7 @@ from gviz.text import inert, likely_meant
 
 #: A refusal's characters: it may name names.
 _REFUSAL = 1_000
+_NO_MEMORY = "there is not enough memory for the answer; ask for less at once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Desk:
 
     def ask(self, name: str, arguments: Mapping[str, object]) -> Reply:
         """Answer a request, or refuse it and say why."""
+        verb = None
         try:
             verb = self._find(name)
             verb.check(arguments)
@@ -53,9 +55,9 @@ class Desk:
             with self._lock if verb.is_read_only else nullcontext():
                 answer = verb.answer(Question(self.recordings, self.verbs, arguments))
         except GvizError as error:
-            return self._refuse(str(error))
+            return self._refuse(str(error), verb)
         except MemoryError:
-            return self._refuse("there is not enough memory for the answer; ask for less at once")
+            return self._refuse(_NO_MEMORY, verb)
         return Reply(answer_text(answer, verb.most_characters), answer.picture)
 
     def _find(self, name: str) -> Verb:
@@ -64,8 +66,13 @@ class Desk:
             raise UsageError(f"there is no such verb{meant}; there are {', '.join(self.verbs)}")
         return self.verbs[name]
 
-    def _refuse(self, why: str) -> Reply:
+    def _refuse(self, why: str, verb: Verb | None) -> Reply:
+        # Messages name files as a shell does, clients as the list of recordings does.
+        for name, path in self.recordings.files().items() if "/" in why else ():
+            why = why.replace(str(path), name)
+        steps = [NextStep("overview", "what there is to ask about")]
+        if verb is not None and verb.instead is not None:
+            steps.insert(0, verb.instead)
         lines = [f"refused: {inert(why, _REFUSAL)}"]
-        if "overview" in self.verbs:
-            lines.append(step_text(NextStep("overview", "what there is to ask about")))
+        lines += [step_text(step) for step in steps if step.verb in self.verbs]
         return Reply("\n".join(lines), is_refusal=True)

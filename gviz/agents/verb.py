@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gviz.agents.answer import MOST_CHARACTERS, VerbAnswer
+from gviz.agents.answer import MOST_CHARACTERS, NextStep, VerbAnswer
 from gviz.agents.question import Question
 from gviz.errors import UsageError
 from gviz.text import likely_meant
@@ -99,6 +99,8 @@ class Verb:
         Of an answer.
     is_read_only
         Whether it changes nothing outside of the server.
+    instead
+        What to ask where it is refused; None: nothing in particular.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Verb:
     answer: Callable[[Question], VerbAnswer]
     most_characters: int = MOST_CHARACTERS
     is_read_only: bool = True
+    instead: NextStep | None = None
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of its arguments."""

@@ -15,6 +15,7 @@ from gviz.fleet.answers import SlowRank as SlowRank
 from gviz.fleet.answers import VersionChange as VersionChange
 from gviz.fleet.answers import WorkSeries as WorkSeries
 from gviz.fleet.answers import ask as ask
+from gviz.fleet.answers import column_meanings as column_meanings
 from gviz.fleet.answers import find_rank as find_rank
 from gviz.fleet.answers import fleet_columns as fleet_columns
 from gviz.fleet.answers import named_meanings as named_meanings

@@ -29,6 +29,7 @@ from gviz.recording.output import forget_contents as forget_contents
 from gviz.recording.output import written_sentence as written_sentence
 from gviz.recording.query import QueryResult as QueryResult
 from gviz.recording.query import column_meanings as column_meanings
+from gviz.recording.query import described_columns as described_columns
 from gviz.recording.query import queried_columns as queried_columns
 from gviz.recording.query import run_query as run_query
 from gviz.recording.reader import Recording as Recording

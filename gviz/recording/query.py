@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind
 from gviz.recording.rows import VIEWS, all_tables
 from gviz.recording.salvage import sound_file
-from gviz.text import nearest
+from gviz.text import nearest, words
 
 #: What a statement may do; functions that load code or files are not among those of Python's SQLite
 #: unless they are enabled, and are refused by name besides.
@@ -32,7 +32,6 @@ _REFUSED_FUNCTION = "load_extension"
 _MOST_BYTES = 100_000_000
 #: Steps of SQLite's machine between two looks at the clock: some milliseconds.
 _STEPS = 100_000
-_WORD = re.compile(r"\w+")
 _UNKNOWN = re.compile(r"no such (?:table|column): (?:\w+\.)?(\w+)")
 
 
@@ -118,17 +117,29 @@ def column_meanings(sql: str, columns: Sequence[str]) -> dict[str, str]:
     columns
         Of its result. One that none of them has is missing: the query computes or renames it.
     """
-    words = {word.lower() for word in _WORD.findall(sql)}
-    views = [(view.name, view.columns) for view in VIEWS]
-    tables = [
-        (table.name, tuple((column.name, column.doc) for column in table.columns))
-        for table in all_tables()
-    ]
+    views = {view.name: dict(view.columns) for view in VIEWS}
+    tables = {
+        table.name: {column.name: column.doc for column in table.columns} for table in all_tables()
+    }
+    return described_columns(views | tables, sql, columns)
+
+
+def described_columns(
+    described: Mapping[str, Mapping[str, str]], sql: str, columns: Sequence[str]
+) -> dict[str, str]:
+    """Return the meanings of a query's columns in the first view or table it names that has each.
+
+    Parameters
+    ----------
+    described
+        Meanings of columns, by the name of a view or table.
+    """
+    named = words(sql)
     found: dict[str, str] = {}
-    for name, described in (*views, *tables):
-        for column, meaning in described if name in words else ():
-            if column in columns:
-                found.setdefault(column, f"{name}: {meaning}")
+    for name, meanings in described.items():
+        for column in columns if name in named else ():
+            if column in meanings:
+                found.setdefault(column, f"{name}: {meanings[column]}")
     return found
 
 

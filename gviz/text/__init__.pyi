@@ -1,6 +1,7 @@
 from gviz.text.lines import wrapped as wrapped
 from gviz.text.meant import likely_meant as likely_meant
 from gviz.text.meant import nearest as nearest
+from gviz.text.meant import words as words
 from gviz.text.one_line import inert as inert
 from gviz.text.one_line import marked_data as marked_data
 from gviz.text.one_line import unquoted as unquoted

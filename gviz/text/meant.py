@@ -1,8 +1,14 @@
-"""The word that was probably meant, for errors about a word that is not known."""
+"""Words: those of a text, and the one that was probably meant where a word is not known."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text, such as a query, in small letters."""
+    return frozenset(word.lower() for word in re.findall(r"\w+", text))
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str | None:

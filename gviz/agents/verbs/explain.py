@@ -6,7 +6,7 @@ import re
 
 from gviz.agents.answer import NextStep, VerbAnswer
 from gviz.agents.question import Question
-from gviz.agents.verb import Parameter, Verb
+from gviz.agents.verb import MOST_ENTRIES, Parameter, Verb
 from gviz.agents.verbs.parameters import GRAPH, RECORDING
 from gviz.errors import UsageError
 from gviz.report import (
@@ -39,11 +39,10 @@ def _explain_finding(question: Question) -> VerbAnswer:
         about = {"graph": ref.graph_id, "node": ref.node_id}
         steps.append(NextStep("locate", "the line of the program that made its first node", about))
         steps.append(NextStep("explain", "its first node", about))
-        edits = {"graph": graph.graph_id, "off": [str(ref.node_id)]}
-        steps.append(
-            NextStep("what_if", "what the launch would take without its first node", edits)
-        )
     ids = [ref.node_id for ref in refs if ref.graph_id == graph.graph_id]
+    if ids and len(ids) == len(refs) <= MOST_ENTRIES:
+        off = {"graph": graph.graph_id, "off": list(map(str, ids))}
+        steps.append(NextStep("what_if", "the launch without its nodes", off))
     pages = question.pages(graph.graph_id, *ids)
     return VerbAnswer((document,), steps=question.steps(*steps), pages=pages)
 
@@ -94,4 +93,5 @@ EXPLAIN = Verb(
         Parameter("gap", "string", "two nodes that follow each other on the path, as 12-15"),
     ),
     _explain,
+    instead=NextStep("path", "the nodes and gaps that bound a launch"),
 )

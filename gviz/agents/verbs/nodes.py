@@ -49,8 +49,10 @@ def _layer(question: Question) -> VerbAnswer:
         _, graph = question.analysis()
         document = layers_document(graph, question.title(graph))
         found = graph.dominance
-        layers = () if isinstance(found, NotComputed) else found.layers
-        names = () if isinstance(layers, NotComputed | tuple) else layers.name
+        layers = found if isinstance(found, NotComputed) else found.layers
+        names: list[str] = []
+        if not isinstance(layers, NotComputed):
+            names = [layers.name[at] for at in layers.longest_first()]
         steps = [
             NextStep("layer", "this layer node by node", {"graph": graph.graph_id, "layer": name})
             for name in names[:_LED_TO]
@@ -61,8 +63,14 @@ def _layer(question: Question) -> VerbAnswer:
         graph_id, title = subject.row.graph_id, subject.title
     name = f"{question.title()}, graph {graph_id}: {title}"
     ids = [node.node_id for node in work.nodes]
-    about = {"graph": graph_id, "off": [work.name]}
-    steps = [NextStep("what_if", "the launch without this layer", about)]
+    steps = []
+    if work.nodes:
+        longest = max(range(len(ids)), key=lambda at: work.time_ns[at])
+        about = {"graph": work.nodes[longest].graph_id, "node": ids[longest]}
+        steps.append(NextStep("locate", "the line that made its longest node", about))
+        steps.append(NextStep("explain", "its longest node", about))
+    off = {"graph": graph_id, "off": [work.name]}
+    steps.append(NextStep("what_if", "the launch without this layer", off))
     return VerbAnswer(
         (layer_document(work, name),),
         steps=question.steps(*steps),
@@ -123,6 +131,7 @@ LAYER = Verb(
     "The layers of the model that a graph runs, with their time; of one layer its nodes.",
     (RECORDING, GRAPH, Parameter("layer", "string", "name or number of a layer; default: all")),
     _layer,
+    instead=NextStep("layer", "the layers that there are"),
 )
 LOCATE = Verb(
     "locate",

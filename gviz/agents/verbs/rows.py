@@ -14,6 +14,7 @@ from gviz.text import inert
 
 #: A row's characters.
 _ROW = 600
+_COLUMNS = NextStep("query", "the tables and views with their columns")
 
 
 def _query(question: Question) -> VerbAnswer:
@@ -22,14 +23,12 @@ def _query(question: Question) -> VerbAnswer:
     if sql is None:
         return VerbAnswer(rows=column_lines(queried_columns()))
     found = query_bounded(path, sql)
-    steps = [NextStep("query", "the tables and views with their columns")]
-    lines = [*row_lines(found), *_meanings(sql, found.columns)]
-    return VerbAnswer(rows=lines, steps=question.steps(*steps))
+    lines = [*row_lines(found), *meaning_lines(found.columns, column_meanings(sql, found.columns))]
+    return VerbAnswer(rows=lines, steps=question.steps(_COLUMNS))
 
 
-def _meanings(sql: str, columns: Sequence[str]) -> Iterator[str]:
-    """Yield what each column holds and how that was got, as far as the schema says it."""
-    meanings = column_meanings(sql, columns)
+def meaning_lines(columns: Sequence[str], meanings: Mapping[str, str]) -> Iterator[str]:
+    """Yield what each column of rows holds and how that was got, as far as the schema says it."""
     for name in dict.fromkeys(columns):
         meaning = meanings.get(name, "computed or named by this query, without interval or caveat")
         yield inert(f"({name}) {meaning}", _ROW)
@@ -56,4 +55,5 @@ QUERY = Verb(
     "and caveat: prefer them.",
     (RECORDING, Parameter("sql", "string", "one SELECT")),
     _query,
+    instead=_COLUMNS,
 )

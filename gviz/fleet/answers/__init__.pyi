@@ -10,6 +10,7 @@ from gviz.fleet.answers.overview import WorkSeries as WorkSeries
 from gviz.fleet.answers.overview import find_rank as find_rank
 from gviz.fleet.answers.overview import read_overview as read_overview
 from gviz.fleet.answers.questions import ask as ask
+from gviz.fleet.answers.questions import column_meanings as column_meanings
 from gviz.fleet.answers.questions import fleet_columns as fleet_columns
 from gviz.fleet.answers.questions import named_meanings as named_meanings
 from gviz.fleet.answers.questions import open_manifest as open_manifest

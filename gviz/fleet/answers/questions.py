@@ -6,18 +6,20 @@ DuckDB opens no file: pyarrow reads those that the manifest names, and hands col
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Timer
 from typing import Any
 
 from gviz.errors import RecordingError, UsageError
+from gviz.fleet.answers.view_columns import COMPUTED
 from gviz.fleet.answers.views import VIEWS
 from gviz.fleet.extra import load
 from gviz.fleet.manifest import Manifest
 from gviz.fleet.store import Store
 from gviz.fleet.tables import TABLES
-from gviz.recording import QueryResult
+from gviz.recording import QueryResult, described_columns
+from gviz.text import words
 
 #: What a question may hold in memory; it spills nothing to disk.
 MOST_MEMORY = "2GB"
@@ -148,10 +150,30 @@ def fleet_columns() -> dict[str, tuple[str, ...]]:
 
 def named_meanings(sql: str) -> dict[str, str]:
     """Return what a row is of each view and table that a query names."""
-    words = {word.lower() for word in re.findall(r"\w+", sql)}
+    named = words(sql)
     views = {view.name: view.meaning for view in VIEWS}
     known = views | {table.name: table.meaning for table in TABLES.values()}
-    return {name: meaning for name, meaning in known.items() if name in words}
+    return {name: meaning for name, meaning in known.items() if name in named}
+
+
+def column_meanings(sql: str, columns: Sequence[str]) -> dict[str, str]:
+    """Return what a query's columns hold: those of the tables and views that it names.
+
+    Parameters
+    ----------
+    columns
+        Of its result. One that none of them has is missing: the query computes or renames it.
+    """
+    tables = {
+        table.name: {name: column.meaning for name, column in table.columns.items()}
+        for table in TABLES.values()
+    }
+    recorded = {name: meaning for table in tables.values() for name, meaning in table.items()}
+    views = {
+        view.name: {name: {**recorded, **COMPUTED[view.name]}[name] for name in view.columns}
+        for view in VIEWS
+    }
+    return described_columns(views | tables, sql, columns)
 
 
 def _check_statement(duckdb: Any, connection: Any, sql: str) -> None:

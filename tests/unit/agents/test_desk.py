@@ -53,7 +53,7 @@ def test_findings_and_explain_count_alike(desk: Desk) -> None:
 def test_node_and_gap_are_explained(desk: Desk) -> None:
     node = ask(desk, "explain", node=2).recorded
     assert "Node 2 of graph 1" in node
-    assert "(95% " in node
+    assert "fewer than 6 values are too few" in node
     gap = ask(desk, "explain", gap="1-2")
     assert "pass " in gap.recorded
     assert "[derived, n=" in gap.recorded
@@ -84,6 +84,19 @@ def test_what_cannot_be_answered_is_refused(
     assert refused.text.startswith("refused: ")
     assert why in refused.text
     assert len(refused.text) < 1_200
+
+
+def test_refusal_names_files_as_the_list_does_and_leads_to_what_there_is(desk: Desk) -> None:
+    assert ask(desk, "ranks").text.startswith("refused: faulty.gviz has 1 run")
+    leads = [
+        ("query", {"sql": "SELECT nothing FROM node"}),
+        ("layer", {"layer": "none"}),
+        ("explain", {"gap": "2-1"}),
+    ]
+    for (verb, arguments), first in zip(leads, ("query", "layer", "path"), strict=True):
+        found = ask(desk, verb, **arguments)
+        assert found.is_refusal
+        assert found.steps == [(first, {}), ("overview", {})]
 
 
 def test_names_of_the_program_end_no_line_and_no_fence(tmp_path: Path) -> None:
