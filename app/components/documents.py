@@ -29,6 +29,7 @@ from gviz.report import (
     Verdict,
     capitalized,
     how_places,
+    interval_text,
     marked,
 )
 from gviz.stats import How
@@ -295,7 +296,7 @@ def _quantity(found: Quantity) -> Piece:
     if found.n is not None:
         known.append(f"of {found.n:,}")
     if found.interval is not None:
-        known.append(f"95% interval {found.interval_text}, {found.width_text} wide")
+        known.append(f"95% interval {interval_text(found)}")
     if found.caveat is not None:
         known.append(found.caveat)
     return html.Span(found.text, title="; ".join(known)) if known else found.text

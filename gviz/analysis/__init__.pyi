@@ -40,8 +40,6 @@ from gviz.analysis.launch_costs.shape import fork_join as fork_join
 from gviz.analysis.launch_costs.shape import parallel_lines as parallel_lines
 from gviz.analysis.launch_costs.shape import straight_line as straight_line
 from gviz.analysis.launch_costs.slowed import describe_slowed as describe_slowed
-from gviz.analysis.layer_work import LayerWork as LayerWork
-from gviz.analysis.layer_work import work_of_layer as work_of_layer
 from gviz.analysis.model_layers import ModelLayers as ModelLayers
 from gviz.analysis.model_layers import find_model_layers as find_model_layers
 from gviz.analysis.model_modules import ModelModules as ModelModules
@@ -67,8 +65,12 @@ from gviz.analysis.results.forecasts import EagerForecast as EagerForecast
 from gviz.analysis.results.forecasts import RunForecast as RunForecast
 from gviz.analysis.results.graph_shares import GraphShare as GraphShare
 from gviz.analysis.results.launch_breakdowns import LaunchBreakdown as LaunchBreakdown
+from gviz.analysis.results.launch_breakdowns import StripIntervals as StripIntervals
 from gviz.analysis.results.launch_breakdowns import launch_breakdown as launch_breakdown
+from gviz.analysis.results.launch_breakdowns import strip_intervals as strip_intervals
 from gviz.analysis.results.launch_lengths import LaunchLength as LaunchLength
+from gviz.analysis.results.layer_work import LayerWork as LayerWork
+from gviz.analysis.results.layer_work import work_of_layer as work_of_layer
 from gviz.analysis.results.ledgers import LedgerResult as LedgerResult
 from gviz.analysis.results.ledgers import PathGap as PathGap
 from gviz.analysis.results.parallel_work import BarrierResult as BarrierResult

@@ -34,6 +34,7 @@ from gviz.analysis.subject import GraphSubject
 from gviz.analysis.tried_repairs import RepairInVain, TriedRepair, tried_repair
 from gviz.families import Kind
 from gviz.model import state_of
+from gviz.recording import GraphTrial
 from gviz.stats import Evidence, IntArray, NotComputed, figure
 from gviz.text import counted, percent
 
@@ -195,17 +196,17 @@ class _About:
 
 @dataclass(frozen=True, slots=True)
 class _FoundGain:
-    """A gain, the ends of its range where there is one, and of a measured one the results."""
+    """A gain, the ends of its range where there is one, and its trial where that measured it."""
 
     gain_ns: float
     low_ns: float | None = None
     high_ns: float | None = None
-    results: str | None = None
+    trial: GraphTrial | None = None
 
 
 def _measured(rule: Rule, tried: TriedRepair, subject: GraphSubject, launches: int) -> _Named:
     """Return the finding of a repair that was tried, with the names of all its nodes."""
-    gain = _FoundGain(tried.gain_ns, *tried.range_ns, tried.trial.results)
+    gain = _FoundGain(tried.gain_ns, *tried.range_ns, tried.trial)
     found = Found(tried.reason, (), tried.evidence, tried.gain_ns)
     refs = tuple(subject.ref(place) for place in tried.places[:NAMED].tolist())
     about = _About(tried.places, len(tried.places), refs)
@@ -232,10 +233,11 @@ def _named(
         gain_ns=gain.gain_ns,
         gain_low_ns=gain.low_ns,
         gain_high_ns=gain.high_ns,
-        gain_how="estimated" if gain.results is None else "measured",
-        trial_results=gain.results,
+        gain_how="estimated" if gain.trial is None else "measured",
+        trial_results=None if gain.trial is None else gain.trial.results,
+        trial_count=None if gain.trial is None else gain.trial.count,
         not_tried=None if subject is None else _not_tried(rule, subject),
-        gain_bound=rule.bound if gain.results is None else "about",
+        gain_bound=rule.bound if gain.trial is None else "about",
         gain_per=rule.per,
         run_gain_ns=gain.gain_ns * times,
         fix=rule.fix,
@@ -288,8 +290,8 @@ def _collectives(subject: GraphSubject) -> Iterator[str]:
     part = percent(float(duration[chosen].sum() / duration[subject.held.timed].sum()))
     count = counted(int(chosen.sum()), "collective")
     yield (
-        f"{count}, {part} of the node time: what they take depends on when other ranks arrive; "
-        "'gviz skew' of all ranks shows who waits for whom"
+        f"{count}, {part} of the node time (median of {subject.median_count:,}): what they take "
+        "depends on when other ranks arrive; 'gviz skew' of all ranks shows who waits for whom"
     )
 
 

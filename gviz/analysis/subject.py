@@ -78,7 +78,7 @@ from gviz.model import (
     read_tree_edges,
 )
 from gviz.recording import Columns, rows
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, median_ranks
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -604,22 +604,13 @@ class GraphSubject:
     def noise_ns(self) -> float:
         """Return the length that gains must exceed not to be chance (derived).
 
-        Half of the 95% interval of the median launch's length; with less than five launches
+        Half of the 95% interval of the median launch's length; of too few launches for one
         half of the spread between them. At least the clock's 160 ns and a thousandth of the
         launch.
-
-        References
-        ----------
-        The interval is from order statistics: Conover (1999), Practical Nonparametric
-        Statistics, 3.2: ranks (n -+ 1.96 sqrt(n)) / 2 of the sorted lengths.
         """
         lengths = np.sort(self._lengths())
         count = len(lengths)
-        low, high = 0, count - 1
-        if count >= 5:
-            reach = 0.98 * np.sqrt(count)
-            low = max(0, int(np.floor(count / 2 - reach)))
-            high = min(count - 1, int(np.ceil(count / 2 + reach)))
+        low, high = median_ranks(count) or (0, count - 1)
         spread = float(lengths[high] - lengths[low]) / 2 if count else 0.0
         middle = float(np.median(lengths)) if count else 0.0
         return max(spread, _CLOCK_NOISE_NS, _LEAST_SHARE * middle)

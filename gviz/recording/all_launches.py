@@ -14,7 +14,7 @@ from gviz.recording.integrity import DamagedError
 from gviz.recording.rows import LATEST_NS
 
 if TYPE_CHECKING:
-    from gviz.stats import FloatArray, IntArray
+    from gviz.stats import FloatArray, IntArray, Interval
 
 #: ``host``: the call; ``gpu``: first span's start to last span's end; ``event``: between the
 #: events around the launch.
@@ -102,18 +102,30 @@ class WeightedDurations:
         """Return the median; None without launches."""
         return self.quantile_ns(0.5)
 
+    def median_interval_ns(self) -> Interval:
+        """Return the 95% interval of the median; of few launches there is none."""
+        from gviz.stats import interval_between, median_ranks
+
+        ranks = median_ranks(self.count)
+        return interval_between(*(self._at(ranks) if ranks else (math.nan, math.nan)))
+
     def quantile_ns(self, share: float) -> float | None:
         """Return what a share of the launches is shorter than, interpolated; None: none is."""
-        import numpy as np
-
         if not self.count:
             return None
+        place = share * (self.count - 1)
+        below = math.floor(place)
+        low, high = self._at((below, math.ceil(place)))
+        return low + (high - low) * (place - below)
+
+    def _at(self, places: tuple[int, int]) -> tuple[float, float]:
+        """Return the durations at two places, from 0, of the launches by duration."""
+        import numpy as np
+
         order = np.argsort(self.values_ns, kind="stable")
         reached = np.cumsum(self.counts[order])
-        place = share * (self.count - 1)
-        ends = [math.floor(place), math.ceil(place)]
-        low, high = self.values_ns[order[np.searchsorted(reached, ends, side="right")]]
-        return float(low + (high - low) * (place - ends[0]))
+        low, high = self.values_ns[order[np.searchsorted(reached, places, side="right")]].tolist()
+        return low, high
 
 
 def launch_arrays(found: Sequence[tuple[Any, ...]]) -> LaunchArrays:

@@ -55,6 +55,7 @@ from gviz.report.document import capitalized as capitalized
 from gviz.report.document import contradictions_text as contradictions_text
 from gviz.report.document import count_text as count_text
 from gviz.report.document import gain_text as gain_text
+from gviz.report.document import interval_text as interval_text
 from gviz.report.document import launch_text as launch_text
 from gviz.report.document import marked as marked
 from gviz.report.document import plain as plain

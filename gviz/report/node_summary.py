@@ -27,7 +27,7 @@ from gviz.model import (
     signature_text,
 )
 from gviz.recording import KernelFunction, Recording, rows
-from gviz.stats import IntArray, Interval, median_interval
+from gviz.stats import IntArray, Interval, rank_interval
 from gviz.system import NO_PROGRESS, Progress
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
@@ -59,7 +59,7 @@ class NodeSummary:
         ``argument`` and ``location``, the innermost frame first; None or empty: there is none.
     median_low_ns, median_high_ns
         The 95% interval of its median, over its executions; None: not all of these are recorded
-        one by one, or there is one.
+        one by one, or they are fewer than six.
     share_fraction
         Its time over the GPU time of the launches with node times, or over the time of all nodes
         where event copies took them; None: it has no time.
@@ -167,7 +167,7 @@ def _interval(
     if statistics is None or statistics.streamed_count:
         return Interval(None, None)
     durations = read_node_durations(recording, tree, node)
-    return median_interval(durations) if len(durations) else Interval(None, None)
+    return rank_interval(durations)
 
 
 def _beside(

@@ -29,9 +29,15 @@ from gviz.stats.medians import median_launch as median_launch
 from gviz.stats.merged_spans import MergedSpans as MergedSpans
 from gviz.stats.merged_spans import merge_gaps as merge_gaps
 from gviz.stats.merged_spans import merge_spans as merge_spans
+from gviz.stats.order_statistics import LEAST_VALUES as LEAST_VALUES
+from gviz.stats.order_statistics import interval_between as interval_between
+from gviz.stats.order_statistics import median_ranks as median_ranks
+from gviz.stats.order_statistics import rank_interval as rank_interval
+from gviz.stats.order_statistics import rank_intervals as rank_intervals
 from gviz.stats.ordering import is_ascending as is_ascending
 from gviz.stats.ordering import order_of_rows as order_of_rows
 from gviz.stats.readings import describe_readings as describe_readings
+from gviz.stats.significance import CLOCK_STEP_NS as CLOCK_STEP_NS
 from gviz.stats.significance import FALSE_DISCOVERIES as FALSE_DISCOVERIES
 from gviz.stats.significance import LEAST_LAUNCHES as LEAST_LAUNCHES
 from gviz.stats.significance import adjusted as adjusted

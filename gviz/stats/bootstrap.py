@@ -28,10 +28,14 @@ _Z = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95% confidence interval; of fewer than five values it is too narrow, of two their range."""
+    """A 95% confidence interval.
 
-    low: float | None = figure("derived", "lower end of the 95% interval; null with one value")
-    high: float | None = figure("derived", "upper end of the 95% interval; null with one value")
+    Of a mean of fewer than five values it is too narrow, of two their range; of a median of fewer
+    than six there is none.
+    """
+
+    low: float | None = figure("derived", "lower end; null with too few values")
+    high: float | None = figure("derived", "upper end; null with too few values")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from gviz.analysis import (
     RunAnalysis,
     launch_breakdown,
     rank_findings,
+    strip_intervals,
 )
 from gviz.comparison import find_ranks
 from gviz.recording import Recording
@@ -27,6 +28,7 @@ from gviz.report import (
     overview_document,
     recordings_document,
 )
+from gviz.stats import NotComputed
 
 #: Graphs of a run that an overview has, and characters of it.
 _GRAPHS, _CHARACTERS = 3, 4_000
@@ -61,16 +63,15 @@ def _list(question: Question, files: dict[str, Path]) -> VerbAnswer:
 
 def _headlines(recording: Recording, found: Analysis) -> dict[int, GraphHeadline]:
     devices = {run.run_id: recording.fetch_devices(run.run_id) for run in found.runs}
-    return {
-        graph.graph_id: headline_of(
-            graph,
-            launch_breakdown(
-                GraphSubject(recording, recording.fetch_graph(graph.graph_id), devices[run.run_id])
-            ),
-        )
-        for run in found.runs
-        for graph in run.graphs
-    }
+    headlines = {}
+    for run in found.runs:
+        for graph in run.graphs:
+            row = recording.fetch_graph(graph.graph_id)
+            subject = GraphSubject(recording, row, devices[run.run_id])
+            parts = launch_breakdown(subject)
+            known = None if isinstance(parts, NotComputed) else strip_intervals(subject, parts)
+            headlines[graph.graph_id] = headline_of(graph, parts, known)
+    return headlines
 
 
 def _lead_on(found: Analysis, *, has_ranks: bool) -> Iterator[NextStep]:

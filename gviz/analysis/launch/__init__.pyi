@@ -6,6 +6,7 @@ from gviz.analysis.launch.breakdown import BlockRow as BlockRow
 from gviz.analysis.launch.breakdown import Breakdown as Breakdown
 from gviz.analysis.launch.breakdown import NodeGroups as NodeGroups
 from gviz.analysis.launch.breakdown import break_down as break_down
+from gviz.analysis.launch.breakdown import parts_of_launch as parts_of_launch
 from gviz.analysis.launch.constraints import UNCHANGED as UNCHANGED
 from gviz.analysis.launch.constraints import LaunchChange as LaunchChange
 from gviz.analysis.launch.constraints import LaunchModel as LaunchModel

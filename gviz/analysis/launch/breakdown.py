@@ -125,7 +125,7 @@ def break_down(levels: Sequence[NodeGroups], spans: LaunchSpans) -> Breakdown:
         Of the launch.
     """
     start, end = spans.start_ns.astype(np.float64), spans.end_ns.astype(np.float64)
-    width, idle_ns = _parts_of_launch(start, end)
+    width, idle_ns = parts_of_launch(spans)
     timed, place = group_rows(spans.node)
     width_of_node = np.bincount(place, width, minlength=len(timed))
     codes = _codes(levels, timed)
@@ -186,13 +186,14 @@ def _sums(block: IntArray, values: FloatArray, count: int) -> FloatArray:
     return np.asarray(np.bincount(block, values, minlength=count), np.float64)
 
 
-def _parts_of_launch(start: TimeArray, end: TimeArray) -> tuple[FloatArray, float]:
+def parts_of_launch(spans: LaunchSpans) -> tuple[FloatArray, float]:
     """Return each span's part of the launch, and the time between them in which none ran.
 
     A span that lasts no time has no part.
     """
-    if not len(start):
+    if not len(spans):
         return np.zeros(0), 0.0
+    start, end = spans.start_ns.astype(np.float64), spans.end_ns.astype(np.float64)
     moments = np.unique(np.concatenate((start, end)))
     begin, stop = np.searchsorted(moments, start), np.searchsorted(moments, end)
     change = np.bincount(begin, minlength=len(moments)) - np.bincount(stop, minlength=len(moments))

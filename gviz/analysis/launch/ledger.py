@@ -68,6 +68,7 @@ class GapLedger:
         "derived",
         "part of all gaps in which other nodes of the launch ran: the path waited, the GPU did not",
     )
+    idle_gap_ns: float = figure("derived", "the rest of all gaps, in which nothing ran")
     untimed_gap_ns: float = figure(
         "derived",
         "part of dependency_gap_ns in gaps with a node that CUPTI does not time, such as a host "
@@ -128,6 +129,7 @@ def gap_ledger(held: HeldLaunch, steps: PathSteps, returned_ns: float | None = N
         queue_wait_ns=_sum(steps.gap_ns[by_queue]),
         late_start_ns=_sum(steps.gap_ns[:1]),
         busy_gap_ns=_sum(steps.busy_ns),
+        idle_gap_ns=_sum(steps.gap_ns) - _sum(steps.busy_ns),
         untimed_gap_ns=_sum(steps.gap_ns[through]),
         crossing_gap_ns=_sum(steps.gap_ns[crossing]),
         submitting_gap_ns=None if returned_ns is None else _submitting(held, steps, returned_ns),

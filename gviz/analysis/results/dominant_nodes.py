@@ -20,11 +20,12 @@ from gviz.analysis.evidence import span_evidence
 from gviz.analysis.model_layers import LayerSource, find_model_layers
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.repeats import outermost_repeats
+from gviz.analysis.results.launch_sums import sum_bounds
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType, node_type_name
 from gviz.layout import compare_repeats
 from gviz.model import GraphTree, TimeArray, nested_ranges
-from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure, group_rows
+from gviz.stats import Evidence, FloatArray, IntArray, Interval, NotComputed, figure, group_rows
 
 #: Rows of a table, at most; the others are counted and summed.
 _MOST_ROWS = 100
@@ -81,6 +82,7 @@ class LayerTimes:
     )
     node_count: tuple[int, ...] = figure("derived", "nodes of the graph in it")
     total_ns: tuple[float, ...] = figure("derived", "their time, summed")
+    interval: tuple[Interval, ...] = figure("derived", "of total_ns")
     fraction: tuple[float, ...] = figure("derived", "of the time of all nodes, 0 to 1")
     inferred_count: int = figure(
         "derived",
@@ -92,6 +94,10 @@ class LayerTimes:
         "nodes of autograd whose layer is that of the operation of the forward pass, by PyTorch's "
         "sequence numbers",
     )
+
+    def longest_first(self) -> list[int]:
+        """Return the places of the layers by their time."""
+        return sorted(range(len(self.name)), key=lambda at: -self.total_ns[at])
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +332,7 @@ def _layers(subject: GraphSubject, duration: TimeArray) -> LayerTimes | NotCompu
         number=tuple(found.numbers.tolist()),
         node_count=tuple(node_count.tolist()),
         total_ns=tuple(total_ns.tolist()),
+        interval=sum_bounds(subject, found.of_node, total_ns).each(),
         fraction=tuple((total_ns / whole).tolist()),
         inferred_count=int(found.is_inferred.sum()),
         of_forward_count=int(found.is_of_forward.sum()),

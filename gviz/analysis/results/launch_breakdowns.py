@@ -7,15 +7,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gviz.analysis.evidence import span_evidence
-from gviz.analysis.launch import Breakdown, break_down
+from gviz.analysis.launch import Breakdown, break_down, parts_of_launch
 from gviz.analysis.node_families import NamedFamilies
 from gviz.analysis.node_levels import node_levels
+from gviz.analysis.results.launch_sums import bounds_of, column_sums
 from gviz.analysis.subject import GraphSubject
 from gviz.model import LaunchSpans
-from gviz.stats import Evidence, NotComputed, figure
+from gviz.stats import Evidence, Interval, NotComputed, figure
 
 #: Rows of the short form, families included.
 _STRIP_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StripIntervals:
+    """The 95% intervals of the blocks of a strip: of each row its blocks', and of idle time."""
+
+    rows: tuple[tuple[Interval, ...], ...]
+    idle: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,25 @@ def launch_breakdown(subject: GraphSubject) -> LaunchBreakdown | NotComputed:
         families=subject.named_families,
         evidence=subject.once(span_evidence),
     )
+
+
+def strip_intervals(subject: GraphSubject, found: LaunchBreakdown) -> StripIntervals:
+    """Return the intervals of the blocks of a graph's strip, from its launches one by one."""
+    strip, launches = found.strip, subject.timed_launches
+    each = np.zeros((len(launches), len(subject.graph)))
+    idle = np.zeros((len(launches), 1))
+    for at, launch in enumerate(launches):
+        spans = launch.spans if found.has_gaps else _end_to_end(launch.spans)
+        width, idle[at] = parts_of_launch(spans)
+        each[at] = np.bincount(spans.node, width, minlength=len(subject.graph))
+        if subject.is_timed_by_copy:  # it may have timed a part of the nodes
+            each[at, np.setdiff1d(strip.node, spans.node)] = np.nan
+    rows = []
+    for row in strip.rows:
+        block = np.repeat(np.arange(len(row)), row.end - row.first)
+        rows.append(bounds_of(column_sums(each[:, strip.node], block), row.width_ns).each())
+    (of_idle,) = bounds_of(idle, np.array([strip.idle_ns])).each()
+    return StripIntervals(tuple(rows), of_idle)
 
 
 def _end_to_end(spans: LaunchSpans) -> LaunchSpans:

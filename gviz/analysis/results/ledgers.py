@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from statistics import median
 
 import numpy as np
@@ -18,10 +19,19 @@ from gviz.analysis.launch import (
     path_steps,
 )
 from gviz.analysis.node_ref import NodeRef
+from gviz.analysis.results.launch_sums import FEW, bounds_of, column_sums, observed_path_times
 from gviz.analysis.subject import GraphSubject, TimedLaunch
 from gviz.model import distinct, least_disturbed, may_have_waited
 from gviz.recording import rows
-from gviz.stats import CuptiState, Evidence, NotComputed, figure
+from gviz.stats import (
+    LEAST_VALUES,
+    CuptiState,
+    Evidence,
+    Interval,
+    NotComputed,
+    figure,
+    rank_interval,
+)
 
 #: Gaps that are listed, the longest of those that are alike.
 _GAPS = 10
@@ -65,6 +75,8 @@ class PathGap:
         "derived", "gaps on the path between nodes of these names, held by the same"
     )
     alike_ns: float = figure("derived", "their time")
+    interval: Interval = figure("derived", "of gap_ns")
+    alike_interval: Interval = figure("derived", "of alike_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +84,25 @@ class LedgerResult:
     """Parts of the launches' time."""
 
     median: GapLedger = figure("derived", "of the median launch")
+    low: GapLedger | None = figure(
+        "derived", f"lower ends of the 95% intervals of its parts; null: {FEW}"
+    )
+    high: GapLedger | None = figure("derived", f"their upper ends; null: {FEW}")
     event_median_ns: float | None = figure(
         "measured", "median time between the events around the launches in ``launches``"
     )
     residual_ns: float | None = figure("derived", "median of the launches' residuals, signed")
+    residual_interval: Interval = figure("derived", "of residual_ns")
     call_to_first_ns: float | None = figure(
         "measured",
         "median time from a launch call's entry to the first node's start, of launches that did "
         "not wait for the one before them",
     )
+    call_to_first_interval: Interval = figure("derived", "of call_to_first_ns")
     plain_event_ns: float | None = figure(
         "measured", "median time between the events around launches without node times"
     )
+    plain_event_interval: Interval = figure("derived", "of plain_event_ns")
     plain_event_count: int = figure("measured", "how many these are")
     plain_event_state: CuptiState | None = figure(
         "stated", "the state that these were in, plain or attached; null: there are none"
@@ -106,18 +125,37 @@ def ledger_result(subject: GraphSubject) -> LedgerResult | NotComputed:
     ledger = gap_ledger(subject.held, subject.steps, float(median(returned)) if returned else None)
     others = least_disturbed(subject.recording, subject.row.graph_id, "graph", "event")
     undisturbed = others.state is not CuptiState.RECORDED
+    low, high = _ends(ledger, [x.ledger for x in launches])
+    plain = others.durations.median_interval_ns() if undisturbed else Interval(None, None)
     return LedgerResult(
         median=ledger,
+        low=low,
+        high=high,
         event_median_ns=float(median(events)) if events else None,
         residual_ns=float(median(residuals)) if residuals else None,
+        residual_interval=rank_interval(residuals),
         call_to_first_ns=float(median(leads)) if leads else None,
+        call_to_first_interval=rank_interval(leads),
         plain_event_ns=others.durations.median_ns() if undisturbed else None,
+        plain_event_interval=plain,
         plain_event_count=others.durations.count if undisturbed else 0,
         plain_event_state=others.state if undisturbed else None,
         gaps=tuple(_longest_gaps(subject)),
         launches=launches,
         evidence=subject.once(span_evidence),
     )
+
+
+def _ends(
+    shown: GapLedger, launches: Sequence[GapLedger]
+) -> tuple[GapLedger | None, GapLedger | None]:
+    """Return the lower and the upper ends of the intervals of a ledger's parts; None: too few."""
+    if len(launches) < LEAST_VALUES:
+        return None, None
+    # What is not known of a launch is NaN.
+    values = np.array([astuple(one) for one in launches], np.float64)
+    found = bounds_of(values, np.array(astuple(shown), np.float64))
+    return GapLedger(*found.low_ns.tolist()), GapLedger(*found.high_ns.tolist())
 
 
 def _with_waits(subject: GraphSubject) -> list[tuple[TimedLaunch, int | None]]:
@@ -161,6 +199,9 @@ def _longest_gaps(subject: GraphSubject) -> list[PathGap]:
     names = name.astype(np.int64)
     first, code = distinct([names[order - 1], names[order], steps.held_by[order].astype(np.int64)])
     count, total_ns = np.bincount(code), np.bincount(code, steps.gap_ns[order])
+    each = subject.once(observed_path_times).gap_ns[:, order]
+    single = bounds_of(each[:, first], steps.gap_ns[order[first]]).each()
+    alike = bounds_of(column_sums(each, code), total_ns).each()
     found = []
     for kind in np.argsort(first)[:_GAPS].tolist():
         at = int(order[first[kind]])
@@ -176,6 +217,8 @@ def _longest_gaps(subject: GraphSubject) -> list[PathGap]:
                 via=None if via == NOTHING else subject.ref_of_vertex(via),
                 alike_count=int(count[kind]),
                 alike_ns=float(total_ns[kind]),
+                interval=single[kind],
+                alike_interval=alike[kind],
             )
         )
     return found

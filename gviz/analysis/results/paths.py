@@ -9,10 +9,25 @@ import numpy as np
 from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import HeldLaunch, Hold
 from gviz.analysis.node_ref import NodeRef
+from gviz.analysis.results.launch_sums import (
+    bounds_of,
+    column_sums,
+    observed_path_times,
+    path_times,
+)
 from gviz.analysis.subject import GraphSubject
 from gviz.dag import CriticalPath, structural_length_ns, structural_path
 from gviz.model import TimeArray, distinct
-from gviz.stats import Evidence, FloatArray, IntArray, NotComputed, figure, order_of_rows
+from gviz.stats import (
+    Evidence,
+    FloatArray,
+    IntArray,
+    Interval,
+    NotComputed,
+    apart,
+    figure,
+    order_of_rows,
+)
 
 #: Nodes of the path whose speeding up is computed, the longest of a name each.
 _SPED_UP = 10
@@ -65,6 +80,8 @@ class FasterNode:
     )  # fmt: skip
     alike_count: int = figure("derived", "executions of nodes of its name on the path")
     alike_ns: float = figure("derived", "their time")
+    interval: Interval = figure("derived", "of duration_ns")
+    alike_interval: Interval = figure("derived", "of alike_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +94,12 @@ class CriticalPathResult:
         "longest path through the graph weighted with the median durations: no launch with these "
         "durations can be shorter, whatever the queues",
     )
+    structural_interval: Interval = figure("derived", "of the time of this path")
     structural: tuple[NodeRef, ...] = figure("derived", "its nodes, in order")
     observed_ns: float | None = figure(
         "derived", "from the first node's start to the last node's end of the median launch"
     )
+    observed_interval: Interval = figure("derived", "of observed_ns")
     observed: tuple[PathNode, ...] = figure(
         "derived",
         "walked back from the last node to end, each time to the dependency or the work ahead on "
@@ -92,6 +111,7 @@ class CriticalPathResult:
     )
     why_not_observed: str | None = figure("stated", "why there is no observed path; else null")
     evidence: Evidence = figure("stated", "what it rests on")
+    gap_intervals: tuple[Interval, ...] = apart("of the gap before each of ``observed``")
 
 
 def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotComputed:
@@ -104,6 +124,8 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
     held, unrolled = subject.held, subject.unrolled
     structural = structural_path_of(subject.held)
     observed = subject.why_no_order is None
+    lengths = np.array([[x.spans.length_ns] for x in subject.timed_launches], np.float64)
+    whole = bounds_of(lengths, np.array([held.length_ns])).each() if observed else ()
     timed = np.flatnonzero(held.timed)
     timed = timed[order_of_rows((held.start_ns[timed],))]
     slack = subject.model_path.slack_ns[timed] if observed else np.full(len(timed), np.nan)
@@ -112,8 +134,10 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
     return CriticalPathResult(
         launch_count=subject.median_count,
         structural_ns=structural.length_ns,
+        structural_interval=_interval_of_path(subject, structural),
         structural=tuple(subject.refs_of_vertices(structural.nodes[held.timed[structural.nodes]])),
         observed_ns=held.length_ns if observed else None,
+        observed_interval=whole[0] if whole else Interval(None, None),
         observed=tuple(_path_nodes(subject)) if observed else (),
         slack=SlackTable(
             graph_id=levels[subject.graph.level[nodes]],
@@ -126,7 +150,25 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
         faster=tuple(_faster(subject)),
         why_not_observed=subject.why_no_order,
         evidence=subject.once(span_evidence),
+        gap_intervals=_gap_intervals(subject) if observed else (),
     )
+
+
+def _gap_intervals(subject: GraphSubject) -> tuple[Interval, ...]:
+    return bounds_of(subject.once(observed_path_times).gap_ns, subject.steps.gap_ns).each()
+
+
+def _interval_of_path(subject: GraphSubject, path: CriticalPath) -> Interval:
+    """Return the interval of the time of a path's nodes, less what overlaps in the median launch.
+
+    Programmatic edges let nodes of a path run beside each other.
+    """
+    held = subject.held
+    on_path = path.nodes[held.timed[path.nodes]]
+    total = held.duration_ns[on_path].sum()
+    each = path_times(subject, on_path).duration_ns.sum(axis=1, keepdims=True)
+    (found,) = bounds_of(each - total + path.length_ns, np.array([path.length_ns])).each()
+    return found
 
 
 def structural_path_of(held: HeldLaunch) -> CriticalPath:
@@ -166,7 +208,8 @@ def _path_nodes(subject: GraphSubject) -> list[PathNode]:
 
 def _faster(subject: GraphSubject) -> list[FasterNode]:
     model, path = subject.model, subject.path
-    path = path[np.argsort(-model.duration_ns[path], kind="stable")]
+    order = np.argsort(-model.duration_ns[path], kind="stable")
+    path = path[order]
     name = subject.graph.nodes.texts("name").codes[subject.unrolled.node[path]]
     first, code = distinct([name.astype(np.int64)])
     count, total_ns = np.bincount(code), np.bincount(code, model.duration_ns[path])
@@ -175,5 +218,8 @@ def _faster(subject: GraphSubject) -> list[FasterNode]:
     gains = model.whole_ns - model.lengths_without(subject.model_path, longest)
     iteration, duration_ns = subject.unrolled.iteration[longest], model.duration_ns[longest]
     columns = iteration, duration_ns, gains, count[chosen], total_ns[chosen]
+    each = subject.once(observed_path_times).duration_ns[:, order]
+    intervals = bounds_of(each[:, first[chosen]], duration_ns).each()
+    alike = bounds_of(column_sums(each, code)[:, chosen], total_ns[chosen]).each()
     nodes = subject.refs_of_vertices(longest)
-    return list(map(FasterNode, nodes, *(c.tolist() for c in columns)))
+    return list(map(FasterNode, nodes, *(c.tolist() for c in columns), intervals, alike))

@@ -78,6 +78,9 @@ class Finding:
         "of a gain that was measured: equal, different, or not tested, as table trial has it; "
         "null: it was not",
     )
+    trial_count: int | None = figure(
+        "measured", "pairs of launches behind a gain that was measured; null: it was not"
+    )
     not_tried: str | None = figure(
         "stated",
         "why a repair that can be tried was not, where trials were requested; null: it was, it "

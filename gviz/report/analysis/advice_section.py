@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gviz.analysis import RULES, Advice, Fact, Finding, RunAnalysis, rank_findings
-from gviz.report.analysis.finding_gain import gain_line, gain_number
+from gviz.report.analysis.finding_gain import gain_line, gain_number, gain_over_run
 from gviz.report.analysis.verdict import NO_FINDING
 from gviz.report.document import (
     EvidenceItem,
@@ -18,14 +19,12 @@ from gviz.report.document import (
     based_number,
     capitalized,
     contradictions_text,
-    measured_text,
+    measured_gain,
     nodes,
-    ns,
-    resting_on,
     say,
     section,
 )
-from gviz.stats import Evidence, How
+from gviz.stats import Evidence
 from gviz.text import counted, integer
 
 #: Findings of each graph, and of the run, in the short form.
@@ -59,18 +58,15 @@ def _notes(advice: Advice) -> Iterator[Sentence]:
         count = counted(advice.ignored_count, "finding")
         yield say(f"{count} left out by the configuration.", note=True)
     for one in advice.in_vain:
-        text = measured_text(one.gain_ns, one.low_ns, one.high_ns)
-        yield say(f"Tried without a gain: {one.rule}, {text} per launch.", note=True)
+        measured = measured_gain(one.gain_ns, one.low_ns, one.high_ns)
+        gain = replace(measured, n=one.count)
+        yield say(f"Tried without a gain: {one.rule}, ", gain, " per launch.", note=True)
     for reason in advice.not_checked:
         yield say(f"Not checked: {reason}.", note=True)
 
 
 def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestion:
     rule = RULES.get(found.rule)
-    over_run = None
-    if found.gain_per == "launch":
-        how: How = "derived" if found.trial_results else "estimated"
-        over_run = resting_on(ns(found.run_gain_ns, how), evidence)
     subject = ""
     if named:
         subject = "the run" if found.graph_id is None else f"graph {found.graph_id}"
@@ -80,7 +76,7 @@ def _suggestion(found: Finding, evidence: Evidence, *, named: bool) -> Suggestio
         gain=gain_number(found, evidence),
         gain_line=gain_line(found, evidence),
         per=found.gain_per,
-        over_run=over_run,
+        over_run=gain_over_run(found, evidence),
         subject=subject,
         reason=(f"{capitalized(found.reason)}{contradicted}.{_layers(found)}",),
         nodes=about if isinstance(about, NodesLink) else None,

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gviz.analysis import Breakdown, GraphAnalysis, LaunchBreakdown, StreamResult
+from gviz.analysis import (
+    Breakdown,
+    GraphAnalysis,
+    LaunchBreakdown,
+    StreamResult,
+    StripIntervals,
+)
 from gviz.report.analysis.verdict import best_finding, gain_basis
 from gviz.report.document import (
     Content,
@@ -16,6 +22,7 @@ from gviz.report.document import (
     caveat_text,
     contradictions_text,
     count_text,
+    give_or_take,
     line,
     ns,
     plain,
@@ -75,7 +82,11 @@ class GraphHeadline:
         return "".join(plain(part.content) for part in self.parts)
 
 
-def headline_of(graph: GraphAnalysis, found: LaunchBreakdown | NotComputed) -> GraphHeadline:
+def headline_of(
+    graph: GraphAnalysis,
+    found: LaunchBreakdown | NotComputed,
+    intervals: StripIntervals | None = None,
+) -> GraphHeadline:
     """Return the headline of a graph.
 
     Parameters
@@ -84,11 +95,14 @@ def headline_of(graph: GraphAnalysis, found: LaunchBreakdown | NotComputed) -> G
         Its analysis.
     found
         The breakdown of its median launch.
+    intervals
+        Of the strip's blocks, to stand behind their times; None: not computed.
     """
     if isinstance(found, NotComputed):
         parts = [HeadlinePart(_undivided(graph, found))]
     else:
-        blocks = [HeadlinePart(_length(graph, found)), *_blocks(found)]
+        length = _length(graph, found, has_intervals=intervals is not None)
+        blocks = [HeadlinePart(length), *_blocks(found, intervals)]
         parts = [replace(x, content=based_line(x.content, found.evidence)) for x in blocks]
         parts += _finding(graph)
     parts += _against_eager(graph.stream_comparison)
@@ -104,18 +118,21 @@ def _undivided(graph: GraphAnalysis, found: NotComputed) -> Line:
     return line(length, f" ({basis_text(evidence)}). ", why)
 
 
-def _length(graph: GraphAnalysis, found: LaunchBreakdown) -> Line:
-    noise = "" if graph.noise_ns is None else f", ±{duration(graph.noise_ns)}"
+def _length(graph: GraphAnalysis, found: LaunchBreakdown, *, has_intervals: bool) -> Line:
+    """Return how long a launch takes; its noise is its interval, or stands in its basis."""
+    reach = graph.noise_ns if has_intervals else None
+    noise = "" if has_intervals or graph.noise_ns is None else f", ±{duration(graph.noise_ns)}"
     caveats = _caveats(found.evidence)
     if found.has_gaps:
         basis = f"{basis_text(found.evidence)}{noise}{caveats}"
-        return line(ns(found.strip.launch_ns), f" ({basis}): ")
+        return line(give_or_take(ns(found.strip.launch_ns), reach), f" ({basis}): ")
     nodes = f"nodes by event copies ({count_text(found.evidence)}{caveats}): "
     launch = graph.launch
     if isinstance(launch, NotComputed):
         return line(nodes)
-    length = resting_on(ns(launch.median_ns, launch.evidence.how), launch.evidence)
-    return line(length, f" ({basis_text(launch.evidence)}{noise}); {nodes}")
+    length = give_or_take(ns(launch.median_ns, launch.evidence.how), reach)
+    basis = f"{basis_text(launch.evidence)}{noise}"
+    return line(resting_on(length, launch.evidence), f" ({basis}); {nodes}")
 
 
 def _caveats(evidence: Evidence) -> str:
@@ -124,7 +141,7 @@ def _caveats(evidence: Evidence) -> str:
     return (f"; {rest}" if rest else "") + contradictions_text(evidence)
 
 
-def _blocks(found: LaunchBreakdown) -> list[HeadlinePart]:
+def _blocks(found: LaunchBreakdown, intervals: StripIntervals | None) -> list[HeadlinePart]:
     """Return the widest blocks of the first row that divides the launch, and what is idle."""
     strip = found.strip
     parts: list[HeadlinePart] = []
@@ -132,7 +149,8 @@ def _blocks(found: LaunchBreakdown) -> list[HeadlinePart]:
     blocks = strip.rows[row]
     order = sorted(range(len(blocks)), key=lambda at: -blocks.width_ns[at])
     for at in order[:_NAMED]:
-        width = ns(float(blocks.width_ns[at]))
+        known = None if intervals is None else intervals.rows[row][at]
+        width = ns(float(blocks.width_ns[at]), interval=known)
         parts += [HeadlinePart(line(", "))] if parts else []
         parts.append(HeadlinePart(line(_label(strip, row, at), " ", width), block=(row, at)))
     others = order[_NAMED:]
@@ -141,7 +159,8 @@ def _blocks(found: LaunchBreakdown) -> list[HeadlinePart]:
         parts.append(HeadlinePart(line(f", {counted(len(others), 'other')} ", ns(rest))))
     if found.has_gaps:
         idle = strip.idle_ns / strip.launch_ns if strip.launch_ns else 0.0
-        content = line("idle ", ns(strip.idle_ns), " (", share(idle), ")")
+        known = None if intervals is None else intervals.idle
+        content = line("idle ", ns(strip.idle_ns, interval=known), " (", share(idle), ")")
         parts += [HeadlinePart(line(", ")), HeadlinePart(content, about="idle")]
     parts.append(HeadlinePart(line(". ")))
     return parts

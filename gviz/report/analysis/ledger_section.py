@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import nan
 
-from gviz.analysis import GapLedger, LedgerResult, PathGap, PathNode
+from gviz.analysis import LedgerResult, PathGap, PathNode
 from gviz.report.document import (
     Bar,
     Block,
     Content,
     Drawing,
     NodeLink,
+    Quantity,
     Section,
     Sentence,
     column,
@@ -19,6 +21,7 @@ from gviz.report.document import (
     gap_between,
     joined,
     line,
+    negated,
     nodes,
     ns,
     number,
@@ -30,7 +33,7 @@ from gviz.report.document import (
     state_text,
     table,
 )
-from gviz.stats import Evidence
+from gviz.stats import Evidence, interval_between
 from gviz.text import counted, integer
 
 #: Launches that are listed, the longest.
@@ -56,7 +59,7 @@ def ledger(found: LedgerResult, path: tuple[PathNode, ...]) -> list[Block]:
         say(note, note=True, detail=True),
         Drawing("ledger", tuple(bar for bar, _ in parts)),
         listed,
-        _gaps_in_words(found.median, found.evidence),
+        _gaps_in_words(found),
         _events_in_words(found),
         _longest_gaps(found),
         _launches(found),
@@ -66,39 +69,48 @@ def ledger(found: LedgerResult, path: tuple[PathNode, ...]) -> list[Block]:
 
 def _parts(found: LedgerResult, path: tuple[PathNode, ...]) -> Iterator[tuple[Bar, Content]]:
     """Yield the parts with the nodes that each is about."""
-    median = found.median
 
     def held(by: str) -> Content:
         return nodes(x.node for x in path[1:] if x.held_by == by and x.gap_ns > 0)
 
     # All four always: that there were no waits is an answer too.
     on_path = nodes(x.node for x in path)
-    yield Bar("Nodes on the critical path", ns(median.node_ns), "work"), on_path
-    after = Bar("Gaps after a dependency ended", ns(median.dependency_gap_ns), "gap")
+    yield Bar("Nodes on the critical path", _part(found, "node_ns"), "work"), on_path
+    after = Bar("Gaps after a dependency ended", _part(found, "dependency_gap_ns"), "gap")
     yield after, held("dependency")
-    yield Bar("Waits for a hardware queue", ns(median.queue_wait_ns), "wait"), held("queue")
+    waits = Bar("Waits for a hardware queue", _part(found, "queue_wait_ns"), "wait")
+    yield waits, held("queue")
     first = NodeLink(path[0].node) if path else ""
-    yield Bar("Until the path's first node", ns(median.late_start_ns), "other"), first
-    yield Bar("First node's start to last node's end", ns(median.total_ns), "total"), ""
+    yield Bar("Until the path's first node", _part(found, "late_start_ns"), "other"), first
+    whole = Bar("First node's start to last node's end", _part(found, "total_ns"), "total")
+    yield whole, ""
     if found.residual_ns is not None:
-        yield Bar("Residual: seen by events only", ns(found.residual_ns), "other"), ""
+        residual = ns(found.residual_ns, interval=found.residual_interval)
+        yield Bar("Residual: seen by events only", residual, "other"), ""
 
 
-def _gaps_in_words(found: GapLedger, evidence: Evidence) -> Sentence:
-    gaps = found.dependency_gap_ns + found.queue_wait_ns + found.late_start_ns
-    if not gaps:
+def _part(found: LedgerResult, name: str) -> Quantity:
+    """Return a part of the median launch's time, by its field, with its interval."""
+    low, high = (nan if end is None else getattr(end, name) for end in (found.low, found.high))
+    return ns(getattr(found.median, name), interval=interval_between(low, high))
+
+
+def _gaps_in_words(found: LedgerResult) -> Sentence:
+    median = found.median
+    if not median.dependency_gap_ns + median.queue_wait_ns + median.late_start_ns:
         return say("There are no gaps on the path.")
-    parts: list[Content] = [("In ", ns(gaps - found.busy_gap_ns), " of the gaps nothing ran")]
-    if found.busy_gap_ns:
-        parts.append(("in ", ns(found.busy_gap_ns), " nodes beside the path did"))
-    if found.crossing_gap_ns:
-        parts.append((ns(found.crossing_gap_ns), " lie between nodes of different queues"))
-    if found.submitting_gap_ns:
+    parts: list[Content] = [("In ", _part(found, "idle_gap_ns"), " of the gaps nothing ran")]
+    if median.busy_gap_ns:
+        parts.append(("in ", _part(found, "busy_gap_ns"), " nodes beside the path did"))
+    if median.crossing_gap_ns:
+        rest = " lie between nodes of different queues"
+        parts.append((_part(found, "crossing_gap_ns"), rest))
+    if median.submitting_gap_ns:
         lead = " of the idle part lie before the launch call had returned"
-        parts.append((ns(found.submitting_gap_ns), lead))
-    if found.untimed_gap_ns:
-        parts.append((ns(found.untimed_gap_ns), " hold nodes that CUPTI does not time"))
-    return say(joined(parts), f"{contradictions_text(evidence)}.")
+        parts.append((_part(found, "submitting_gap_ns"), lead))
+    if median.untimed_gap_ns:
+        parts.append((_part(found, "untimed_gap_ns"), " hold nodes that CUPTI does not time"))
+    return say(joined(parts), f"{contradictions_text(found.evidence)}.")
 
 
 def _events_in_words(found: LedgerResult) -> Sentence:
@@ -109,17 +121,20 @@ def _events_in_words(found: LedgerResult) -> Sentence:
     else:
         more = "more" if found.residual_ns >= 0 else "less"
         count = sum(x.residual_ns is not None for x in launches)
-        residual = resting_on(ns(abs(found.residual_ns)), replace(found.evidence, n=count))
+        residual = ns(found.residual_ns, interval=found.residual_interval)
+        residual = residual if found.residual_ns >= 0 else negated(residual)
+        residual = resting_on(residual, replace(found.evidence, n=count))
         seen.append(("Events around these launches saw ", residual, f" {more} (median)."))
     if found.call_to_first_ns is not None:
         count = sum(x.call_to_first_ns is not None for x in launches)
-        lead = ns(found.call_to_first_ns, "measured")
+        lead = ns(found.call_to_first_ns, "measured", interval=found.call_to_first_interval)
         lead = resting_on(lead, replace(found.evidence, n=count))
         seen.append(("From a launch call to its first node pass ", lead, " (median)."))
     if found.plain_event_ns is not None:
         state = found.plain_event_state
         evidence = Evidence("measured", found.plain_event_count, state=state)
-        plain = resting_on(ns(found.plain_event_ns, "measured"), evidence)
+        plain = ns(found.plain_event_ns, "measured", interval=found.plain_event_interval)
+        plain = resting_on(plain, evidence)
         rest = f" between its events ({state_text(evidence)}, median)."
         seen.append(("A launch without node times takes ", plain, rest))
     return say(joined(seen, " "))
@@ -146,7 +161,8 @@ def _longest_gaps(found: LedgerResult) -> Section | None:
 def _gap_row(gap: PathGap) -> list[Content]:
     held = gap.held_by if gap.via is None else line(gap.held_by, ", through ", NodeLink(gap.via))
     return [
-        ns(gap.gap_ns), number(gap.alike_count, "derived"), ns(gap.alike_ns),
+        ns(gap.gap_ns, interval=gap.interval), number(gap.alike_count, "derived"),
+        ns(gap.alike_ns, interval=gap.alike_interval),
         NodeLink(gap.before), NodeLink(gap.after), held,
         ns(gap.busy_ns) if gap.busy_ns else "", gap_between(gap.before, gap.after),
     ]  # fmt: skip

@@ -55,24 +55,32 @@ def critical_path_lines(found: CriticalPathResult | NotComputed) -> tuple[PathLi
     if isinstance(found, NotComputed):
         return ()
     structural = tuple(dict.fromkeys(found.structural))
-    paths = [PathLine(_STRUCTURAL, ns(found.structural_ns), structural)]
+    paths = [PathLine(_STRUCTURAL, _structural(found), structural)]
     if found.observed_ns is not None:
         observed = tuple(dict.fromkeys(x.node for x in found.observed))
-        paths.append(PathLine(_OBSERVED, ns(found.observed_ns), observed))
+        paths.append(PathLine(_OBSERVED, _observed(found), observed))
     return tuple(paths)
+
+
+def _structural(found: CriticalPathResult) -> Quantity:
+    return ns(found.structural_ns, interval=found.structural_interval)
+
+
+def _observed(found: CriticalPathResult) -> Quantity:
+    return ns(found.observed_ns, interval=found.observed_interval)
 
 
 def critical_path(found: CriticalPathResult) -> list[Block]:
     """Return both paths, and what their longest nodes would give back."""
     structural = found.structural
     rows: list[list[Content]] = [
-        [_STRUCTURAL, ns(found.structural_ns), number(len(structural)),
+        [_STRUCTURAL, _structural(found), number(len(structural)),
          "", nodes(structural)]
     ]  # fmt: skip
     if found.observed_ns is not None:
         queued = nodes(x.node for x in found.observed if x.held_by == "queue")
         rows.append(
-            [_OBSERVED, ns(found.observed_ns), number(len(found.observed)),
+            [_OBSERVED, _observed(found), number(len(found.observed)),
              queued or "none", nodes(x.node for x in found.observed)]
         )  # fmt: skip
     columns = [
@@ -114,14 +122,14 @@ def _faster(found: CriticalPathResult) -> Section:
     rows: list[list[Content]] = [
         [
             line(NodeLink(x.node), f" · execution {x.iteration + 1}" if x.iteration else ""),
-            ns(x.duration_ns),
+            ns(x.duration_ns, interval=x.interval),
             number(x.alike_count, "derived"),
-            ns(x.alike_ns),
+            ns(x.alike_ns, interval=x.alike_interval),
             share(x.alike_ns / whole) if whole else "",
             ns(x.gain_ns, "estimated"),
             held.get((x.node, x.iteration), ""),
         ]
         for x in found.faster
     ]
-    heading = "Longest nodes of the observed path"
+    heading = f"Longest nodes of the {'observed' if found.observed else 'structural'} path"
     return section("faster", heading, table(heading, columns, rows), detail=True)

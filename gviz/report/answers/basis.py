@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gviz.analysis import GraphAnalysis
-from gviz.report.document import Sentence, ns, resting_on, say
+from gviz.report.document import Sentence, give_or_take, ns, resting_on, say
 from gviz.stats import NotComputed
 
 
 def basis_sentences(graph: GraphAnalysis) -> tuple[Sentence, ...]:
     """Return how long the median launch takes; nothing where that is not known."""
-    found, noise = graph.ledger, graph.noise_ns
+    found = graph.ledger
     if isinstance(found, NotComputed):
         return ()
-    total = found.median.total_ns
-    length = resting_on(ns(total), found.evidence)
-    if noise is not None:
-        length = replace(length, interval=(total - noise, total + noise))
+    length = give_or_take(ns(found.median.total_ns), graph.noise_ns)
+    length = resting_on(length, found.evidence)
     return (say("The median launch takes ", length, "."),)

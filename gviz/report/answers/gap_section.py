@@ -17,7 +17,7 @@ from gviz.report.document import (
     say,
     share,
 )
-from gviz.stats import NotComputed
+from gviz.stats import Interval, NotComputed
 
 #: Gaps that a refusal offers.
 _OFFERED = 3
@@ -43,8 +43,10 @@ def gap_document(graph: GraphAnalysis, before: int, after: int, title: str) -> D
     assert not isinstance(ledger, NotComputed)
     assert not isinstance(path, NotComputed)
     ends = [
-        (first, second)
-        for first, second in zip(path.observed, path.observed[1:], strict=False)
+        (first, second, interval)
+        for first, second, interval in zip(
+            path.observed, path.observed[1:], path.gap_intervals[1:], strict=False
+        )
         if (first.node.node_id, second.node.node_id) == (before, after)
     ]
     if not ends:
@@ -55,23 +57,23 @@ def gap_document(graph: GraphAnalysis, before: int, after: int, title: str) -> D
             f"node {after} does not follow node {before} on the observed path of graph "
             f"{graph.graph_id}; its longest gaps are {known or 'none'}"
         )
-    first, second = max(ends, key=lambda pair: pair[1].gap_ns)
+    first, second, interval = max(ends, key=lambda found: found[1].gap_ns)
     alike = [gap for gap in ledger.gaps if (gap.before, gap.after) == (first.node, second.node)]
     whole = ledger.median.total_ns
-    sentences = [_length(first, second, whole), _held(second)]
+    sentences = [_length(first, second, interval, whole), _held(second)]
     sentences += [_alike(gap) for gap in alike[:1]]
     sentences += basis_sentences(graph)
     verdict = Verdict("", tuple(based(one, ledger.evidence) for one in sentences), graph.doubts)
     return Document(f"{title}: gap {before}-{after}", (verdict,), ())
 
 
-def _length(first: PathNode, second: PathNode, whole_ns: float) -> Sentence:
+def _length(first: PathNode, second: PathNode, interval: Interval, whole_ns: float) -> Sentence:
     part: Content = (
         (", ", share(second.gap_ns / whole_ns), " of the median launch") if whole_ns else ""
     )
     return say(
         "From the end of ", NodeLink(first.node), " to the start of ", NodeLink(second.node),
-        " pass ", ns(second.gap_ns), part, ".",
+        " pass ", ns(second.gap_ns, interval=interval), part, ".",
     )  # fmt: skip
 
 
@@ -89,6 +91,6 @@ def _alike(gap: PathGap) -> Sentence:
     through: Content = "" if gap.via is None else (", through ", NodeLink(gap.via))
     return say(
         "Between nodes of these names lie ", number(gap.alike_count, "derived"),
-        " gaps of the path, ", ns(gap.alike_ns), " together", through, "; in ", ns(gap.busy_ns),
-        " of the longest other nodes of the launch ran.",
+        " gaps of the path, ", ns(gap.alike_ns, interval=gap.alike_interval), " together",
+        through, "; in ", ns(gap.busy_ns), " of the longest other nodes of the launch ran.",
     )  # fmt: skip

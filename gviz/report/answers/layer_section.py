@@ -26,7 +26,7 @@ from gviz.text import counted
 
 
 def layers_document(graph: GraphAnalysis, title: str) -> Document:
-    """Return the layers of a graph's model in their order.
+    """Return the layers of a graph's model, the longest first.
 
     Raises
     ------
@@ -38,13 +38,16 @@ def layers_document(graph: GraphAnalysis, title: str) -> Document:
     if isinstance(layers, NotComputed):
         raise UsageError(f"layers of graph {graph.graph_id} are not known: {layers.not_computed}")
     rows: list[list[Content]] = [
-        [name, number(count, "measured"), ns(total), share(fraction)]
-        for name, count, total, fraction in zip(
-            layers.name, layers.node_count, layers.total_ns, layers.fraction, strict=True
-        )
+        [
+            layers.name[at],
+            number(layers.node_count[at], "measured"),
+            ns(layers.total_ns[at], interval=layers.interval[at]),
+            share(layers.fraction[at]),
+        ]
+        for at in layers.longest_first()
     ]
     columns = [column("Layer"), numbers("Nodes"), numbers("Time"), numbers("Share")]
-    heading = "Layers of the model"
+    heading = "Layers of the model, the longest first"
     source = {
         "ranges": "Their NVTX ranges are numbered.",
         "repeats": "They are equal blocks of nodes that repeat.",
@@ -56,14 +59,15 @@ def layers_document(graph: GraphAnalysis, title: str) -> Document:
 
 def layer_document(found: LayerWork, title: str) -> Document:
     """Return one layer, its nodes in the order in which they start."""
-    total = sum(found.time_ns)
+    total = ns(found.total_ns, interval=found.total_interval)
     sentence = say(
-        f"{counted(len(found.nodes), 'node')} take ", ns(total), ", ",
-        share(total / found.launch_ns if found.launch_ns else None),
+        f"{counted(len(found.nodes), 'node')} take ", total, ", ",
+        share(found.total_ns / found.launch_ns if found.launch_ns else None),
         " of the time of all nodes of the median launch.",
     )  # fmt: skip
     rows: list[list[Content]] = [
-        [NodeLink(node), ns(time)] for node, time in zip(found.nodes, found.time_ns, strict=True)
+        [NodeLink(node), ns(time, interval=interval)]
+        for node, time, interval in zip(found.nodes, found.time_ns, found.interval, strict=True)
     ]
     heading = "Nodes in the order of their start"
     listed = table(heading, [column("Node"), numbers("Time")], rows)

@@ -60,10 +60,13 @@ from gviz.report.document.inline import marked_by as marked_by
 from gviz.report.document.inline import nodes as nodes
 from gviz.report.document.inline import plain as plain
 from gviz.report.document.inline import with_whole_names as with_whole_names
+from gviz.report.document.quantity import Bound as Bound
 from gviz.report.document.quantity import Quantity as Quantity
 from gviz.report.document.quantity import average as average
 from gviz.report.document.quantity import change as change
+from gviz.report.document.quantity import give_or_take as give_or_take
 from gviz.report.document.quantity import ns as ns
 from gviz.report.document.quantity import number as number
+from gviz.report.document.quantity import range_text as range_text
 from gviz.report.document.quantity import share as share
 from gviz.report.document.quantity import times as times

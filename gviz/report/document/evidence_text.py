@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gviz.model import LaunchTimes
-from gviz.report.document.quantity import Bound, Quantity
+from gviz.report.document.quantity import Bound, Quantity, range_text
 from gviz.stats import CuptiState, Evidence
 from gviz.text import counted, duration, percent, signed_duration
 
@@ -100,7 +100,7 @@ def gain_text(how: str, low_ns: float, high_ns: float) -> str:
     """Return a gain, as ``estimated 30.0 to 60.0 µs``; with signs where it may be a loss."""
     if low_ns < 0:
         return f"{how} {signed_duration(low_ns)} to {signed_duration(high_ns)}"
-    return f"{how} {_range(duration(low_ns), duration(high_ns))}"
+    return f"{how} {range_text(duration(low_ns), duration(high_ns))}"
 
 
 def gain_range(found: Quantity, low_ns: float, high_ns: float) -> Quantity:
@@ -118,7 +118,7 @@ def measured_gain(gain_ns: float, low_ns: float, high_ns: float) -> Quantity:
 
 def measured_text(gain_ns: float, low_ns: float, high_ns: float) -> str:
     """Return what a trial measured of a launch, as ``measured −41.0 µs (−43.0 to −38.0 µs)``."""
-    ends = _range(signed_duration(-high_ns), signed_duration(-low_ns))
+    ends = range_text(signed_duration(-high_ns), signed_duration(-low_ns))
     return f"measured {signed_duration(-gain_ns)} ({ends})"
 
 
@@ -129,14 +129,9 @@ def results_text(results: str) -> str:
     return f"results {results}"
 
 
-def _range(low: str, high: str) -> str:
-    """Return two ends; of one unit it stands once."""
-    first, _, unit = low.rpartition(" ")
-    return f"{first if first and high.endswith(f' {unit}') else low} to {high}"
-
-
 def interval_text(found: Quantity) -> str:
     """Return the interval of a quantity with its width; empty: it has none."""
     if found.interval is None:
         return ""
-    return f"{found.interval_text}, {found.width_text} wide"
+    text = found.interval_text
+    return text if found.is_within_clock else f"{text}, {found.width_text} wide"

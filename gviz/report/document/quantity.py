@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from gviz.stats import How, Interval
+from gviz.stats import CLOCK_STEP_NS, How, Interval
 from gviz.text import multiple, rounded, signed_duration, signed_percent, with_unit
 
 #: How the truth lies to a number.
@@ -76,10 +76,19 @@ class Quantity:
         return f"{self.bound} {found}" if self.bound and self.value is not None else found
 
     @property
+    def is_within_clock(self) -> bool:
+        """True of a time whose interval is narrower than clocks can tell."""
+        if self.unit != "ns" or self.interval is None:
+            return False
+        return self.interval[1] - self.interval[0] < CLOCK_STEP_NS
+
+    @property
     def interval_text(self) -> str:
         """Return both ends of the interval; empty where there is none."""
         if self.interval is None:
             return ""
+        if self.is_within_clock:
+            return f"within the clock's resolution, {with_unit(CLOCK_STEP_NS, 'ns')}"
         low, high = (self._text_of(end) for end in self.interval)
         return f"{low} to {high}"
 
@@ -100,6 +109,19 @@ class Quantity:
         if self.is_change and self.unit == "fraction":
             return signed_percent(value)
         return with_unit(value, self.unit, self.digits)
+
+
+def give_or_take(found: Quantity, reach: float | None) -> Quantity:
+    """Return a number with an interval of so much to either side; None: without one."""
+    if found.value is None or reach is None:
+        return found
+    return replace(found, interval=(found.value - reach, found.value + reach))
+
+
+def range_text(low: str, high: str) -> str:
+    """Return the texts of two ends as one; of one unit it stands once."""
+    first, _, unit = low.rpartition(" ")
+    return f"{first if first and high.endswith(f' {unit}') else low} to {high}"
 
 
 def ns(

@@ -28,16 +28,22 @@ from gviz.report.document import (
     TableBlock,
     capitalized,
     marked_by,
+    range_text,
 )
 from gviz.report.renderers.how_marks import word_places
+from gviz.stats import LEAST_VALUES
 from gviz.text import counted, inert, marked_data, unquoted
 
 #: Rows of a table, and a name's characters.
 _ROWS, _NAME = 12, 80
 #: A line's, above all of one made of many names.
 _LINE = 1_000
-_NO_INTERVAL = (
-    "(no interval where none stands: a median, or made of medians, whose interval is not computed)"
+#: Why figures have no interval, in the order in which it is said.
+_LACKS = (
+    "shares have that of their time",
+    "estimates assume what their caveats say",
+    f"fewer than {LEAST_VALUES} values are too few",
+    "others are not computed",
 )
 
 
@@ -58,7 +64,7 @@ class _Form:
     def __init__(self, most_rows: int) -> None:
         self._most_rows = most_rows
         self._caveats: dict[str, str] = {}
-        self._lacks_interval = False
+        self._lacking: set[int] = set()
 
     def lines(self, document: Document) -> Iterator[str]:
         if document.title:
@@ -69,13 +75,16 @@ class _Form:
             for sentence in verdict.sentences:
                 yield self._line(sentence.content)
             for caveat in verdict.caveats:
+                if caveat[:1].lower() + caveat[1:] in self._caveats:
+                    continue  # it stands below, with the mark of the numbers that it is about
                 yield _own(f"Caveat: {capitalized(caveat)}.")
         for section in document.sections:
             yield from self._section(section)
         for caveat, mark in self._caveats.items():
             yield _own(f"({mark}) {caveat}")
-        if self._lacks_interval:
-            yield _NO_INTERVAL
+        if self._lacking:
+            why = "; ".join(_LACKS[at] for at in sorted(self._lacking))
+            yield f"(no interval where none stands: {why})"
 
     def _section(self, section: Section) -> Iterator[str]:
         if section.is_detail:
@@ -121,7 +130,8 @@ class _Form:
         yield " | ".join(heads) + (f" [{words.table}]" if words.table else "")
         for number, row in enumerate(rows):
             cells = ["".join(map(self._part, row[at])) for at in shown]
-            cells += [f"[{'; '.join(words.rows[number])}]"] if words.rows else []
+            word = "; ".join(words.rows[number]) if words.rows else ""
+            cells += [f"[{word}]"] if word else []
             yield inert(" | ".join(cells), _LINE)
         left = len(table.rows) - len(rows) + table.left_out
         if left:
@@ -169,11 +179,21 @@ class _Form:
         parts: list[str] = [] if how is None else [how]
         if found.n is not None:
             parts.append(f"n={found.n:,}")
-            self._lacks_interval |= found.interval is None and not found.bound
+            if found.interval is None and not found.bound:
+                self._lacking.add(_lack(found, found.n))
         for caveat in filter(None, (found.caveat or "").split("; ")):
             mark = f"c{len(self._caveats) + 1}"
             parts.append(self._caveats.setdefault(caveat, mark))
         return ", ".join(parts) or None
+
+
+def _lack(found: Quantity, count: int) -> int:
+    """Return why a figure of so many values has no interval: a place in :data:`_LACKS`."""
+    if found.unit != "ns":
+        return 0
+    if found.how == "estimated":
+        return 1
+    return 2 if count < LEAST_VALUES else 3
 
 
 def _interval(found: Quantity) -> str:
@@ -181,8 +201,10 @@ def _interval(found: Quantity) -> str:
     if found.interval is None or found.wording:
         return ""
     low, _, high = found.interval_text.partition(" to ")
-    if low != high:
+    if found.is_within_clock:
         return f" (95% {found.interval_text})"
+    if low != high:
+        return f" (95% {range_text(low, high)})"
     half = (found.interval[1] - found.interval[0]) / 2
     return f" (95% ±{Quantity(half, found.unit).text})"
 

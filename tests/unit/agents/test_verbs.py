@@ -42,7 +42,7 @@ def test_layer_is_one_of_those_listed(desk: Desk) -> None:
     assert "layer 0 | 20 | " in layers.recorded
     verb, arguments = layers.steps[1]
     layer = ask(desk, verb, **arguments)
-    assert layer.recorded.splitlines()[0].endswith(": layer 1")
+    assert layer.recorded.splitlines()[0].endswith(f": {arguments['layer']}")
     assert "20 nodes take " in layer.recorded
     refused = ask(desk, "layer", recording=BEFORE, layer="layer 99")
     assert "there is no such layer; there are 16" in refused.text

@@ -365,7 +365,7 @@ def test_collectives_are_left_out_of_rules_about_work_and_skew_is_named(tmp_path
     named = {node.name for finding in advice.findings for node in finding.nodes}
     assert COLLECTIVE not in named
     (reason,) = advice.not_checked
-    assert reason.startswith("1 collective, 85.7% of the node time: ")
+    assert reason.startswith("1 collective, 85.7% of the node time (median of 5): ")
     assert "'gviz skew'" in reason
     # The same time of a kernel that waits for nobody is a finding.
     other = chain(kernel(), kernel(duration_ns=60_000), kernel(blocks=132))
@@ -497,7 +497,7 @@ def test_bundled_ranks_are_not_told_how_to_make_collectives_shorter() -> None:
     assert [f.rule for f in advice.findings] == ["split-k-reduction", "first-launch-without-upload"]
     assert not [n for f in advice.findings for n in f.nodes if n.name.startswith("nccl")]
     (reason,) = advice.not_checked
-    assert reason.startswith("8 collectives, 38.6% of the node time: ")
+    assert reason.startswith("8 collectives, 38.6% of the node time (median of 24): ")
 
 
 def test_bundled_training_step_fills_between_kernels() -> None:

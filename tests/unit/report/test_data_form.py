@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gviz.analysis import NodeRef
 from gviz.report import Document, NodeLink, Quantity, Sentence, Verdict, based_document, render_data
 from gviz.report.document.blocks import column, numbers, say, section, table
@@ -29,9 +31,30 @@ def test_interval_of_ends_that_look_alike_is_said_by_its_width() -> None:
 
 def test_why_a_number_has_no_interval_is_said_once() -> None:
     time = Quantity(1_000.0, "ns", "measured", 24)
-    assert _said(time, " and ", time).count("whose interval is not computed") == 1
-    assert "whose interval" not in _said(Quantity(1_000.0, "ns", "estimated", 24, bound="at most"))
+    few, estimate = replace(time, n=5), replace(time, how="estimated")
+    part = Quantity(0.5, "fraction", "derived", 24)
+    lack = "(no interval where none stands: "
+    assert _said(time, " and ", time).endswith(f"[measured, n=24]\n{lack}others are not computed)")
+    assert _said(few).endswith(f"{lack}fewer than 6 values are too few)")
+    assert _said(estimate, part).endswith(
+        f"{lack}shares have that of their time; estimates assume what their caveats say)"
+    )
+    assert lack not in _said(replace(estimate, bound="at most"))
     assert _said(Quantity(24, "launches", "measured")) == "24 launches"
+
+
+def test_interval_narrower_than_the_clock_says_so() -> None:
+    time = Quantity(1_600.0, "ns", "measured", interval=(1_600.0, 1_601.0))
+    assert _said(time) == "1.60 µs (95% within the clock's resolution, 32 ns) [measured]"
+    wide = replace(time, interval=(1_600.0, 1_632.0))
+    assert _said(wide) == "1.60 µs (95% 1.60 to 1.63 µs) [measured]"
+
+
+def test_row_without_a_figure_has_no_mark_where_others_have_one() -> None:
+    rows = [["a", ns(1.0, "measured")], ["b", number(16)], ["c", ns(1.0, "derived")]]
+    part = section("t", "T", table("T", [column("Name"), numbers("Value")], rows))
+    lines = render_data(Document("", (), (part,))).splitlines()
+    assert lines[2:] == ["a | 1 ns | [measured]", "b | 16", "c | 1 ns | [derived]"]
 
 
 def test_numbers_take_the_basis_of_their_document_where_they_have_none() -> None:

@@ -11,15 +11,15 @@ from planned_recordings import Plan, Planned, PlannedTrial, chain_edges, in_a_ro
 from gviz.analysis import Finding, analyze
 from gviz.recording.reader import Recording
 from gviz.report.analysis.advice_section import findings_section
-from gviz.report.analysis.finding_gain import gain_line
+from gviz.report.analysis.finding_gain import gain_line, gain_over_run
 from gviz.report.document import Quantity, Sentence, plain
-from gviz.stats import Evidence
+from gviz.stats import CuptiState, Evidence
 
 ABOUT = Finding(
     rule="rule", graph_id=1, reason="it", node_count=1, nodes=(), evidence=(), gain_ns=50_000.0,
     gain_low_ns=30_000.0, gain_high_ns=60_000.0, gain_how="estimated", gain_bound="about",
     gain_per="launch", run_gain_ns=50_000.0, fix="", source="", overlaps=(), layer_count=0,
-    per_layer_count=0, trial_results=None, not_tried=None,
+    per_layer_count=0, trial_results=None, trial_count=None, not_tried=None,
 )  # fmt: skip
 
 
@@ -57,8 +57,31 @@ def test_gain_is_said_with_its_range_or_bound(changes: dict[str, object], words:
     said = gain_line(found, Evidence("derived", 24, is_cold=True))
     assert plain(said) == words
     (gain,) = (part for part in said if isinstance(part, Quantity))
-    assert gain.n == 24
-    assert "first launches" in (gain.caveat or "")
+    if found.trial_results is None:
+        assert gain.n == 24
+        assert "first launches" in (gain.caveat or "")
+
+
+def test_measured_gain_rests_on_the_pairs_of_its_trial() -> None:
+    found = dataclasses.replace(
+        ABOUT, gain_how="measured", trial_results="equal", trial_count=40, gain_bound="about"
+    )
+    (gain,) = (
+        part
+        for part in gain_line(found, Evidence("derived", 24, state=CuptiState.RECORDED))
+        if isinstance(part, Quantity)
+    )
+    # Trials run without CUPTI: what made node times longer did not make these.
+    assert (gain.how, gain.n, gain.caveat) == ("measured", 40, None)
+
+
+@pytest.mark.parametrize("bound", ["at most", "at least", ""])
+def test_gain_over_a_run_is_bounded_as_that_of_a_launch_is(bound: str) -> None:
+    found = dataclasses.replace(ABOUT, gain_bound=bound or "about", run_gain_ns=1e6)
+    gain = gain_over_run(found, Evidence("derived", 24))
+    assert gain is not None
+    assert gain.text == f"{bound} 1.00 ms".strip()
+    assert gain_over_run(dataclasses.replace(found, gain_per="run"), Evidence("derived", 1)) is None
 
 
 def test_repair_that_brings_nothing_is_a_note(tmp_path: Path) -> None:

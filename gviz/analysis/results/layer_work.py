@@ -9,9 +9,10 @@ import numpy as np
 from gviz.analysis.evidence import span_evidence
 from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.node_ref import NodeRef
+from gviz.analysis.results.launch_sums import sum_bounds
 from gviz.analysis.subject import GraphSubject
 from gviz.errors import UsageError
-from gviz.stats import Evidence, NotComputed
+from gviz.stats import Evidence, Interval, NotComputed
 
 #: Layers that a refusal names.
 _NAMED = 8
@@ -29,6 +30,10 @@ class LayerWork:
         Its nodes that were timed, in the order in which they start.
     time_ns
         The time of each, over all its executions in the launch.
+    interval
+        Of the time of each.
+    total_ns, total_interval
+        The time of all of them.
     launch_ns
         The time of all nodes of the graph.
     evidence
@@ -38,6 +43,9 @@ class LayerWork:
     name: str
     nodes: tuple[NodeRef, ...]
     time_ns: tuple[float, ...]
+    interval: tuple[Interval, ...]
+    total_ns: float
+    total_interval: Interval
     launch_ns: float
     evidence: Evidence
 
@@ -67,10 +75,17 @@ def work_of_layer(subject: GraphSubject, wanted: str) -> LayerWork:
     duration = np.asarray(spans.end_ns - spans.start_ns, np.float64)
     total = np.bincount(spans.node, duration, minlength=len(layers.of_node))
     first = list(dict.fromkeys(spans.node[layers.of_node[spans.node] == place].tolist()))
+    one_by_one = np.full(len(total), -1, np.int64)
+    one_by_one[first] = np.arange(len(first))
+    whole = float(total[first].sum())
+    (interval,) = sum_bounds(subject, (one_by_one >= 0) - 1, np.array([whole])).each()
     return LayerWork(
         name=layers.names[place],
         nodes=tuple(subject.ref(node) for node in first),
         time_ns=tuple(total[first].tolist()),
+        interval=sum_bounds(subject, one_by_one, total[first]).each(),
+        total_ns=whole,
+        total_interval=interval,
         launch_ns=float(duration.sum()),
         evidence=subject.once(span_evidence),
     )
