@@ -11,7 +11,8 @@ import numpy as np
 from gviz.analysis import GraphSubject, find_model_layers
 from gviz.errors import UsageError
 from gviz.families import kernel_label
-from gviz.stats import BoolArray, IntArray, NotComputed
+from gviz.model import range_texts
+from gviz.stats import BoolArray, IntArray, NotComputed, group_rows
 from gviz.text import likely_meant
 
 #: Numbers of nodes: ``12``, ``#12``, ``3,10-40``.
@@ -23,7 +24,8 @@ class NodeNames:
 
     A pattern is numbers of nodes as pages show them (``12`` or ``#12``, ``3,10-40``), or a shell
     pattern (``*``, ``?``), whatever its case, of a node's name as the driver has it, its short
-    name, the name or kind of its family (``attention``), or its layer (``layer 17``).
+    name, the name or kind of its family (``attention``), its layer (``layer 17``), or an NVTX
+    range around it.
 
     Parameters
     ----------
@@ -84,9 +86,24 @@ class NodeNames:
         layers = subject.once(find_model_layers)
         if not isinstance(layers, NotComputed):
             yield layers.names, layers.of_node
+        yield from self._ranges()
+
+    def _ranges(self) -> Iterator[tuple[Sequence[str], IntArray]]:
+        """Yield the NVTX ranges around nodes, the outermost of all first."""
+        subject = self._subject
+        paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
+        none = min(paths, default=0) - 1
+        ids, code = group_rows(subject.graph.nodes.integers("nvtx_path_id", none))
+        texts = [range_texts(paths, path_id) for path_id in ids.tolist()]
+        for depth in range(max(map(len, texts), default=0)):
+            is_there = np.array([len(text) > depth for text in texts], bool)
+            names = [text[depth] if len(text) > depth else "" for text in texts]
+            yield names, np.where(is_there[code], code, -1)
 
     def _describe_nothing(self, pattern: str) -> str:
         families = self._subject.named_families
-        near = likely_meant(pattern, [*families.labels, *(k.value for k in families.kinds)])
+        names = [*families.labels, *(k.value for k in families.kinds)]
+        names += [name for ranges, _ in self._ranges() for name in ranges]
+        near = likely_meant(pattern, names)
         known = ", ".join(families.labels[:3])
         return f"no node of the graph matches {pattern!r}{near or f'; families are: {known}'}"

@@ -37,7 +37,7 @@ WHAT_IF = Verb(
     "what_if",
     "What a launch would take with edits made together, computed without a GPU, with the range "
     "that is left open; without edits, which parts of the launch are worth most. A PATTERN is a "
-    "node's number or a shell pattern of names of nodes, families, kinds or layers.",
+    "node's number or a shell pattern of names of nodes, families, kinds, layers or NVTX ranges.",
     (RECORDING, GRAPH, *(Parameter(kind.value, "texts", form) for kind, form in _FORMS.items())),
     _what_if,
 )

@@ -11,10 +11,11 @@ from gviz.report.document import (
     Block,
     Content,
     Drawing,
+    Quantity,
     Sentence,
     capitalized,
     column,
-    gain_range,
+    gain_ends,
     ns,
     number,
     numbers,
@@ -22,7 +23,7 @@ from gviz.report.document import (
     share,
     table,
 )
-from gviz.stats import How, fields_of
+from gviz.stats import How, Interval, fields_of
 from gviz.text import counted, percent
 
 #: Parts that the short form of a report has, a sentence being enough, and that are drawn.
@@ -46,14 +47,14 @@ def part_gains(found: PartRanking, brief: int = _BRIEF) -> list[Block]:
         return [say("No part has a time.")]
     columns = [
         column("Part"), column("Kind"), numbers("Nodes"), numbers("Share", _meaning("share")),
-        numbers(f"{TENTH_OFF} brings", "Of the launch"), numbers("Gain"), column("Range"),
+        numbers(f"{TENTH_OFF} brings", "Of the launch"), numbers("Gain"), numbers("Range"),
     ]  # fmt: skip
     rows: list[list[Content]] = [
         [
             AlikeLink("layer" if part.kind == "layer" else "family", part.name), part.kind,
             number(part.node_count), share(part.share), share(part.gain_fraction, _how(part)),
             ns(part.gain_ns, _how(part)),
-            gain_range(ns(part.gain_ns, _how(part)), part.low_ns, part.high_ns),
+            _range(part),
         ]
         for part in found.parts
     ]  # fmt: skip
@@ -63,6 +64,12 @@ def part_gains(found: PartRanking, brief: int = _BRIEF) -> list[Block]:
         Drawing("part_gains", tuple(bar for part in found.parts[:_CHARTED] for bar in _bars(part))),
         table("Families and layers", columns, rows, brief=brief),
     ]
+
+
+def _range(part: PartGain) -> Quantity:
+    """Return the range of a gain; the column beside it says how both came about."""
+    gain = ns(part.gain_ns, _how(part), interval=Interval(part.low_ns, part.high_ns))
+    return replace(gain, wording=gain_ends(part.low_ns, part.high_ns))
 
 
 def _first(part: PartGain) -> Sentence:

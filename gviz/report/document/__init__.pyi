@@ -28,6 +28,7 @@ from gviz.report.document.evidence_text import bounded as bounded
 from gviz.report.document.evidence_text import caveat_text as caveat_text
 from gviz.report.document.evidence_text import contradictions_text as contradictions_text
 from gviz.report.document.evidence_text import count_text as count_text
+from gviz.report.document.evidence_text import gain_ends as gain_ends
 from gviz.report.document.evidence_text import gain_range as gain_range
 from gviz.report.document.evidence_text import gain_text as gain_text
 from gviz.report.document.evidence_text import interval_text as interval_text

@@ -98,9 +98,14 @@ def negated(found: Quantity) -> Quantity:
 
 def gain_text(how: str, low_ns: float, high_ns: float) -> str:
     """Return a gain, as ``estimated 30.0 to 60.0 µs``; with signs where it may be a loss."""
+    return f"{how} {gain_ends(low_ns, high_ns)}"
+
+
+def gain_ends(low_ns: float, high_ns: float) -> str:
+    """Return the range of a gain, as ``30.0 to 60.0 µs``; with signs where it may be a loss."""
     if low_ns < 0:
-        return f"{how} {signed_duration(low_ns)} to {signed_duration(high_ns)}"
-    return f"{how} {range_text(duration(low_ns), duration(high_ns))}"
+        return f"{signed_duration(low_ns)} to {signed_duration(high_ns)}"
+    return range_text(duration(low_ns), duration(high_ns))
 
 
 def gain_range(found: Quantity, low_ns: float, high_ns: float) -> Quantity:

@@ -14,6 +14,7 @@ from planned_recordings import Plan, Planned, chain_edges, in_a_row
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
 DECODE = ROOT / "assets" / "recordings" / "decode_step.gviz"
+H200 = DECODE.with_name("decode_step_h200.gviz")
 
 
 @pytest.fixture
@@ -27,6 +28,14 @@ def test_answer_is_said_with_its_range(gviz_here: Gviz, chain: Path) -> None:
     assert lines[0] == "What if b at 50.0% of its time: graph 1, planned"
     assert lines[2].startswith("The launch would take 80.2 µs [estimated] instead of 100 µs")
     assert "Gain: estimated 14.8 to 19.8 µs." in lines
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_range_of_a_part_is_never_cut(
+    gviz_here: Gviz, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert "36.7 to 49.9 µs" in gviz_here("what-if", H200).stdout
 
 
 def test_ranking_says_share_of_time_beside_gain(gviz_here: Gviz, chain: Path) -> None:

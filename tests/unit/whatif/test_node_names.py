@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
 
+from gviz.analysis import GraphSubject
 from gviz.cuda import NodeType
 from gviz.errors import UsageError
+from gviz.recording import Recording
 from gviz.whatif import NodeNames
 
 GEMM = "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize64x64x8_stage3"
@@ -49,6 +52,17 @@ def test_layer_is_found_by_its_name(tmp_path: Path) -> None:
     plan = Plan(in_a_row(*nodes), chain_edges(12))
     names = NodeNames(subject_of(plan.write(tmp_path / "a.gviz")))
     assert names.find("layer 2").tolist() == [6, 7, 8]
+
+
+def test_range_is_found_at_any_depth_and_a_misspelt_one_is_named() -> None:
+    with Recording(ROOT / "assets" / "recordings" / "decode_step_h200.gviz") as recording:
+        names = NodeNames(GraphSubject(recording, recording.fetch_graph(1)))
+        inside, layer = names.find("Attention"), names.find("layer 3")
+        assert (len(inside), len(layer)) == (192, 20)
+        # Of each layer 12 of the 20 nodes.
+        assert len(set(inside.tolist()) & set(layer.tolist())) == 12
+        with pytest.raises(UsageError, match="did you mean mlp"):
+            names.find("mpl")
 
 
 @pytest.mark.parametrize(

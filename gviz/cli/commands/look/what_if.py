@@ -42,7 +42,8 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Compute what a launch would take with edits made to its graph, without a "
         "GPU. Edits are made together. Without any, rank kernel families and layers by what 10% "
         "off would bring. A PATTERN is numbers of nodes (12, 3,10-40), or a shell pattern of "
-        "names of nodes, families (attention), kinds or layers ('layer 17'), as pages show them.",
+        "names of nodes, families (attention), kinds, layers ('layer 17') or NVTX ranges, as "
+        "pages show them.",
     )
     parser.add_argument("recording", type=file_path, help="a .gviz file, or a left-over spool")
     parser.add_argument(
