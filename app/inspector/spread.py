@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, median_ranks
 
 #: Fewer spans say nothing about a distribution.
 SHOWN_FROM = 5
@@ -26,6 +26,8 @@ class DurationSpread:
         self._shortest = np.zeros(count, np.int64)
         self._longest = np.zeros(count, np.int64)
         self._median = np.zeros(count)
+        #: Ends of the 95% interval of the median; NaN: too few spans.
+        self._ends = np.full((2, count), np.nan)
         self._counts: list[list[int] | None] = [None] * count
 
     def add(self, node: IntArray, duration: IntArray) -> None:
@@ -46,8 +48,9 @@ class DurationSpread:
     def part(self, first: int, end: int) -> dict[str, list[Any]]:
         """Return the distributions of some nodes; null where there are too few spans.
 
-        ``shortest``, ``longest`` and ``median`` in ns, ``counts``: spans in bins of equal width
-        from the shortest to the longest.
+        ``shortest``, ``longest`` and ``median`` in ns, ``interval``: the 95% interval of the median
+        (null: too few spans for one), ``counts``: spans in bins of equal width from the shortest to
+        the longest.
         """
         counts = self._counts[first:end]
 
@@ -59,6 +62,9 @@ class DurationSpread:
             "shortest": shown(self._shortest),
             "longest": shown(self._longest),
             "median": shown(self._median),
+            "interval": [
+                None if np.isnan(ends[0]) else ends for ends in self._ends[:, first:end].T.tolist()
+            ],
             "counts": counts,
         }
 
@@ -67,6 +73,9 @@ class DurationSpread:
         many = values.shape[1]
         self._shortest[nodes], self._longest[nodes] = values[:, 0], values[:, -1]
         self._median[nodes] = (values[:, (many - 1) // 2] + values[:, many // 2]) / 2
+        ranks = median_ranks(many)
+        if ranks is not None:
+            self._ends[:, nodes] = values[:, list(ranks)].T
         # From the shortest on: large numbers have no edges between them as floating point numbers.
         above = (values - values[:, :1]).astype(np.float64)
         for node, row in zip(nodes.tolist(), _binned(above).tolist(), strict=True):

@@ -58,7 +58,8 @@ class Desk:
             return self._refuse(str(error), verb)
         except MemoryError:
             return self._refuse(_NO_MEMORY, verb)
-        return Reply(answer_text(answer, verb.most_characters), answer.picture)
+        text = self._by_name(answer_text(answer, verb.most_characters))
+        return Reply(text, answer.picture)
 
     def _find(self, name: str) -> Verb:
         if name not in self.verbs:
@@ -66,13 +67,16 @@ class Desk:
             raise UsageError(f"there is no such verb{meant}; there are {', '.join(self.verbs)}")
         return self.verbs[name]
 
+    def _by_name(self, text: str) -> str:
+        """Return a text that names files as the list of recordings does, not as a shell."""
+        for name, path in self.recordings.files().items() if "/" in text else ():
+            text = text.replace(str(path), name)
+        return text
+
     def _refuse(self, why: str, verb: Verb | None) -> Reply:
-        # Messages name files as a shell does, clients as the list of recordings does.
-        for name, path in self.recordings.files().items() if "/" in why else ():
-            why = why.replace(str(path), name)
         steps = [NextStep("overview", "what there is to ask about")]
         if verb is not None and verb.instead is not None:
             steps.insert(0, verb.instead)
-        lines = [f"refused: {inert(why, _REFUSAL)}"]
+        lines = [f"refused: {inert(self._by_name(why), _REFUSAL)}"]
         lines += [step_text(step) for step in steps if step.verb in self.verbs]
         return Reply("\n".join(lines), is_refusal=True)

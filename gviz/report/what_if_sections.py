@@ -16,6 +16,7 @@ from gviz.report.document import (
     caveat_text,
     change,
     gain_range,
+    give_or_take,
     ns,
     say,
     section,
@@ -52,7 +53,7 @@ def _answer(found: WhatIf) -> Verdict:
     how: How = "measured" if found.how == "measured" else "estimated"
     times: tuple[Content, ...] = (
         "The launch would take ", ns(found.changed_ns, how), " instead of ",
-        ns(found.launch_ns), ": ", change(-found.gain_ns, how=how),
+        give_or_take(ns(found.launch_ns), found.noise_ns), ": ", change(-found.gain_ns, how=how),
         " (", share(found.gain_fraction, how), ").",
     )  # fmt: skip
     return Verdict(

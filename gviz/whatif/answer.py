@@ -25,6 +25,10 @@ class WhatIf:
     node_count: int = figure("derived", "nodes that they are about")
     node_share: float = figure("derived", "time of these nodes, as a part of the time of all")
     launch_ns: float = figure("derived", "what the median launch takes without them, as recorded")
+    noise_ns: float | None = figure(
+        "derived",
+        "half of the 95% interval of launch_ns; null: its nodes have no starts, so it is computed",
+    )
     changed_ns: float = figure("estimated", "its length with the edits")
     gain_ns: float = figure("estimated", "what the launch would be shorter by; below 0: longer")
     low_ns: float = figure("estimated", "the lower end of its range")
@@ -107,6 +111,7 @@ class GraphWhatIf:
             node_count=len(nodes),
             node_share=float(duration[chosen].sum()) / total if total else 0.0,
             launch_ns=whole,
+            noise_ns=None if subject.why_no_order else subject.noise_ns,
             changed_ns=whole - found.gain_ns,
             gain_ns=found.gain_ns,
             low_ns=found.low_ns,

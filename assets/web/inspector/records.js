@@ -8,7 +8,7 @@
  *   the first node of the operation whose backward pass a node is
  * @typedef {{count: number, keys: number[]}} Neighbours  how many, and the first of them
  * @typedef {{lines: [name: string, href: string, words: string][], times: Fact[]}} Bodies
- * @typedef {{shortest: number, longest: number, median: number, counts: number[]}} Spread
+ * @typedef {{shortest: number, longest: number, median: number, interval: [low: number, high: number]|null, counts: number[]}} Spread
  * @typedef {Record<string, any>} Row  the columns of a table that are known, by name; of `argumentWords`: text (as signatures have
  *   it), number (its value, where the type tells it), known_by (what told the type)
  * @typedef {{
@@ -48,8 +48,8 @@ function forwardOf(level, at) {
 }
 
 /** @param {any} level @param {number} at @returns {Spread|null} */
-function spreadOf({ spread: { counts, shortest, longest, median } }, at) {
-  return counts[at] && { counts: counts[at], shortest: shortest[at], longest: longest[at], median: median[at] };
+function spreadOf({ spread: { counts, shortest, longest, median, interval } }, at) {
+  return counts[at] && { counts: counts[at], shortest: shortest[at], longest: longest[at], median: median[at], interval: interval[at] };
 }
 
 /**

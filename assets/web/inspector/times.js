@@ -5,13 +5,14 @@ import { element } from "../core/parts.js";
 /** @import { NodeRecord, Row, Spread } from "./records.js" */
 
 /** Duration statistics of a node over recorded launches, and eager ones beside them. @param {NodeRecord} record @returns {Fact[]} */
-export function timeFacts({ statistics, share, timedCount, eager }) {
+export function timeFacts({ statistics, share, timedCount, eager, spread }) {
   const found = /** @type {Row} */ (statistics);
   const error = found.quantile_error_fraction;
   const streamed = error ? `; ${format.integer(found.streamed_count)} of them as a histogram only` : "";
   const exact = error === undefined;
   return [
     ["Median", format.duration(found.median_ns), "Over the launches recorded with node times"],
+    ...intervalFacts(spread, found),
     ["p5 – p95", `${format.duration(found.p5_ns)} – ${format.duration(found.p95_ns)}`,
       `5th and 95th percentile, ${exact ? "linear interpolation" : `within ${format.percent(error)} (see Spans)`}`],
     ["Min – max", `${format.duration(found.min_ns)} – ${format.duration(found.max_ns)}`, "Shortest and longest span"],
@@ -21,6 +22,13 @@ export function timeFacts({ statistics, share, timedCount, eager }) {
     ["Share of time", format.percent(share), "Derived: node time over the launch's GPU time, of event copies over all node times"],
     ...eagerFacts(eager, found.median_ns),
   ];
+}
+
+/** The 95% interval of the median; none of few spans, and of those that are kept in part. @param {Spread|null} spread @param {Row} found @returns {Fact[]} */
+function intervalFacts(spread, found) {
+  if (!spread?.interval || found.streamed_count) return [];
+  const [low, high] = spread.interval.map((end) => format.duration(end));
+  return [["95% interval", `${low} – ${high}`, "Of the median, by ranks of the spans"]];
 }
 
 /** What a node takes in a launch where it does not run just once in each. @param {Row} found @param {number} launches @returns {Fact[]} */
@@ -45,7 +53,7 @@ function eagerFacts(eager, median) {
   ];
 }
 
-/** What a histogram shows: its bars and the sentence for who does not see them. @param {Spread} spread @param {string} name */
+/** What a histogram shows: its bars and the sentence for who does not see them. @param {Omit<Spread, "interval">} spread @param {string} name */
 export function bars({ shortest, longest, median, counts }, name) {
   const all = counts.reduce((sum, count) => sum + count, 0), most = Math.max(...counts);
   const [low, high] = longest > shortest ? [shortest, longest] : [shortest - 0.5, shortest + 0.5];

@@ -89,8 +89,11 @@ def _held(second: PathNode) -> Sentence:
 
 def _alike(gap: PathGap) -> Sentence:
     through: Content = "" if gap.via is None else (", through ", NodeLink(gap.via))
+    busy: tuple[Content, ...] = ()
+    if gap.busy_ns:
+        busy = ("; in ", ns(gap.busy_ns), " of the longest other nodes of the launch ran")
     return say(
         "Between nodes of these names lie ", number(gap.alike_count, "derived"),
         " gaps of the path, ", ns(gap.alike_ns, interval=gap.alike_interval), " together",
-        through, "; in ", ns(gap.busy_ns), " of the longest other nodes of the launch ran.",
+        through, *busy, ".",
     )  # fmt: skip

@@ -36,6 +36,8 @@ from gviz.text import counted, inert, marked_data, unquoted
 
 #: Rows of a table, and a name's characters.
 _ROWS, _NAME = 12, 80
+#: How reports call an interval that stands in words, or in a column of its own.
+INTERVAL = "95% interval"
 #: A line's, above all of one made of many names.
 _LINE = 1_000
 #: Why figures have no interval, in the order in which it is said.
@@ -121,7 +123,12 @@ class _Form:
         rows = table.rows[:most]
         if not rows:
             return
-        shown = [at for at, column in enumerate(table.columns) if not column.is_detail]
+        # Intervals stand behind their figures.
+        shown = [
+            at
+            for at, column in enumerate(table.columns)
+            if not column.is_detail and column.heading != INTERVAL
+        ]
         words = word_places([[row[at] for at in shown] for row in rows], self._basis)
         heads = [
             table.columns[at].heading + (f" [{word}]" if word else "")
@@ -147,7 +154,12 @@ class _Form:
         yield inert(f"   Fix: {one.fix} {one.overlap}".rstrip(), _LINE)
 
     def _line(self, content: Line) -> str:
-        return inert("".join(map(self._part, marked_by(content, self._mark))), _LINE)
+        # A line that says an interval in words says it once.
+        in_words = any(isinstance(part, str) and INTERVAL in part for part in content)
+        parts = marked_by(content, self._mark)
+        if in_words:
+            parts = tuple(part.text if isinstance(part, Quantity) else part for part in parts)
+        return inert("".join(map(self._part, parts)), _LINE)
 
     def _part(self, part: Inline) -> str:
         match part:

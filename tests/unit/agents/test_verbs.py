@@ -57,6 +57,13 @@ def test_node_is_located_at_its_line(desk: Desk) -> None:
     assert "decode_step.py:58 Layer.attention" in _ask(desk, "locate", node=3).recorded
 
 
+def test_comparison_names_files_as_the_list_does(desk: Desk) -> None:
+    sides = {"baseline": BEFORE, "candidate": AFTER}
+    first, *_ = ask(desk, "compare", **sides).recorded.splitlines()
+    assert first.startswith(f"{BEFORE}, run 1: ")
+    assert f" → {AFTER}, run 1: " in first
+
+
 def test_edit_is_answered_and_without_one_parts_are_ranked(desk: Desk) -> None:
     assert "The launch would take " in _ask(desk, "what_if", off=["layer 3"]).recorded
     assert "10% off brings" in _ask(desk, "what_if").recorded

@@ -50,6 +50,22 @@ def test_interval_narrower_than_the_clock_says_so() -> None:
     assert _said(wide) == "1.60 µs (95% 1.60 to 1.63 µs) [measured]"
 
 
+def test_interval_that_stands_in_words_or_in_a_column_stands_once() -> None:
+    time = Quantity(1_000.0, "ns", "measured", interval=(900.0, 1_100.0))
+    said = _said("It takes ", time, " (95% interval 900 ns to 1.10 µs).")
+    assert said == "It takes 1.00 µs (95% interval 900 ns to 1.10 µs) [measured]."
+    columns = [column("Name"), numbers("Change"), numbers("95% interval")]
+    part = section("t", "T", table("T", columns, [["a", time, "900 ns to 1.10 µs"]]))
+    lines = render_data(Document("", (), (part,))).splitlines()
+    assert lines[1:] == ["Name | Change [measured]", "a | 1.00 µs (95% 900 ns to 1.10 µs)"]
+
+
+def test_caveat_of_a_number_is_said_once() -> None:
+    time = Quantity(1_000.0, "ns", "estimated", 24, "cold caches", bound="at most")
+    found = Document("", (Verdict("", (say(time),), ("Cold caches", "Other")),), ())
+    assert render_data(found).splitlines()[1:] == ["Caveat: Other.", "(c1) cold caches"]
+
+
 def test_row_without_a_figure_has_no_mark_where_others_have_one() -> None:
     rows = [["a", ns(1.0, "measured")], ["b", number(16)], ["c", ns(1.0, "derived")]]
     part = section("t", "T", table("T", [column("Name"), numbers("Value")], rows))

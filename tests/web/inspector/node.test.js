@@ -27,7 +27,7 @@ const RECORDS = {
     statistics: { count: { values: [4, 8] }, total_ns: { values: [8000, 800] }, median_ns: { values: [2000, 100] }, p5_ns: { values: [1900, 90] },
       p95_ns: { values: [2100, 110] }, min_ns: { values: [1900, 90] }, max_ns: { values: [2100, 110] }, mad_ns: { values: [50, 2] } },
     share: { values: [0.25, null] }, untimed: { same: null }, nvtx: { values: ["forward", null] }, nvtx_from: { values: ["capture", null] }, module: { values: ["Encoder › Layer 3", null] },
-    spread: { counts: [[1, 0, 3], null], shortest: [1900, null], longest: [2200, null], median: [2000, null] },
+    spread: { counts: [[1, 0, 3], null], shortest: [1900, null], longest: [2200, null], median: [2000, null], interval: [[1950, 2050], null] },
     arguments: { position: { values: [0, 1] }, size_bytes: { values: [4, 4] }, value: { values: ["01000000", "02000000"] } },
     argument_words: { text: { values: ["int n = 1", "4 B"] }, number: { values: ["1", null] }, known_by: { values: ["Triton", null] } },
     argument_count: { values: [2, 0] }, parameters: {}, values: {}, forward: { same: null }, forward_exact: { same: false }, operations: [],
@@ -60,6 +60,12 @@ test("times say how often a node runs in a launch, and what it takes eagerly", (
   assert.deepEqual(kernel.slice(-3), ["Share of time: 25.0%", "Eager: 2.50 µs", "Graph vs eager: −20.0%"]);
   assert.ok(copy.includes("A launch: 200 ns in 2 iterations"));
   assert.ok(!kernel.some((text) => text.startsWith("A launch")));
+  assert.ok(kernel.includes("95% interval: 1.95 µs – 2.05 µs"));
+  assert.ok(!copy.some((text) => text.startsWith("95% interval")));
+  // Of spans that are kept in part the interval is not that of the median.
+  const record = recordOf(RECORDS, 0);
+  const kept = { ...record, statistics: { ...record.statistics, streamed_count: 3 } };
+  assert.ok(!words(timeFacts(kept)).some((text) => text.startsWith("95% interval")));
 });
 
 test("a histogram says each bar's ends, also of nodes that always take as long", () => {

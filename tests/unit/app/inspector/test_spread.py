@@ -47,3 +47,10 @@ def test_few_spans_are_no_distribution() -> None:
     found = spread([1, 2, 3, 4], [], [1, 2, 3, 4, 5])
     assert found["counts"] == [None, None, [1, 0, 1, 0, 1, 0, 1, 1]]
     assert found["median"] == [None, None, 3.0]
+    assert found["interval"] == [None, None, None]
+
+
+def test_median_has_its_interval_by_ranks() -> None:
+    # Of 8 values the second and the last, of 24 the eighth and the eighteenth.
+    found = spread([*range(8)], [*range(24)], [*range(5)])
+    assert found["interval"] == [[1, 7], [7, 17], None]
