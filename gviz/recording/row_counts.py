@@ -17,7 +17,8 @@ def row_counts(
     Counts that are missing or damaged make no file unsound: they are for the progress alone.
     """
     names = ", ".join(f"'{table.name}'" for table in tables)
-    with contextlib.suppress(sqlite3.Error):
+    # UnicodeDecodeError: SQLite's message may quote what is no text.
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
         counted = dict(
             database.execute(
                 "SELECT tbl, max(1.0, min(1e12, max(CAST(stat AS INTEGER)))) "

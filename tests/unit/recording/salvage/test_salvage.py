@@ -177,6 +177,16 @@ def test_sound_recording_is_recovered_whole(loop: bytes, tmp_path: Path) -> None
     assert _rows_of(recovered) == _rows_of(path)
 
 
+def test_schema_that_is_no_text_costs_no_rows(loop: bytes, tmp_path: Path) -> None:
+    path, whole, recovered = (tmp_path / name for name in ("x.gviz", "whole.gviz", "out.gviz"))
+    whole.write_bytes(loop)
+    # SQLite quotes the word in what it says to every statement.
+    path.write_bytes(loop.replace(b"INTEGER NOT NULL", b"INTEGER NOT \xceULL", 1))
+    assert path.read_bytes() != loop
+    recover_recording(path, recovered)
+    assert _rows_of(recovered) == _rows_of(whole)
+
+
 def test_file_of_which_nothing_is_left_is_refused(loop: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.gviz"
     path.write_bytes(loop[:_PAGE] + bytes(len(loop) - _PAGE))
