@@ -113,8 +113,9 @@ def result_classes(root: type) -> Iterator[type]:
         seen.add(cls)
         if cls is not NotComputed:
             yield cls
-        for hint in typing.get_type_hints(cls).values():
-            waiting += _classes_in(hint)
+        hints = typing.get_type_hints(cls)
+        for field in _shown_fields(cls):
+            waiting += _classes_in(hints[field.name])
 
 
 def _classes_in(hint: Any) -> list[type]:

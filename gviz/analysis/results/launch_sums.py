@@ -34,8 +34,11 @@ class Bounds:
 
     def each(self) -> tuple[Interval, ...]:
         """Return them one by one."""
-        ends = zip(self.low_ns.tolist(), self.high_ns.tolist(), strict=True)
-        return tuple(interval_between(*pair) for pair in ends)
+        return tuple(map(self.of, range(len(self.low_ns))))
+
+    def of(self, place: int) -> Interval:
+        """Return one of them."""
+        return interval_between(float(self.low_ns[place]), float(self.high_ns[place]))
 
 
 def bounds_of(launches: FloatArray, shown_ns: TimeArray) -> Bounds:
@@ -108,20 +111,18 @@ def observed_path_times(subject: GraphSubject) -> PathTimes:
 
 def path_times(subject: GraphSubject, path: IntArray) -> PathTimes:
     """Return the times of a path, vertices of the median launch, launch by launch."""
-    unrolled, launches = subject.unrolled, subject.timed_launches
-    many = 1 + max((int(x.spans.iteration.max(initial=0)) for x in launches), default=0)
-    wanted = unrolled.node[path] * many + unrolled.iteration[path]
+    graph, unrolled, launches = subject.graph, subject.unrolled, subject.timed_launches
     start = np.full((len(launches), len(path)), np.nan)
     end = start.copy()
     for at, launch in enumerate(launches):
         spans = launch.spans
-        if not len(spans):
-            continue
-        key = spans.node * many + spans.iteration
-        order = np.argsort(key, kind="stable")
-        place = order[np.searchsorted(key, wanted, sorter=order).clip(max=len(key) - 1)]
-        found = key[place] == wanted
-        start[at, found], end[at, found] = spans.start_ns[place[found]], spans.end_ns[place[found]]
+        # A launch may have more iterations than the median one.
+        inside = spans.iteration < unrolled.executions[graph.level[spans.node]]
+        vertex = unrolled.vertex_of(graph, spans.node[inside], spans.iteration[inside])
+        for times, found in ((start, spans.start_ns), (end, spans.end_ns)):
+            every = np.full(len(unrolled), np.nan)
+            every[vertex] = found[inside]
+            times[at] = every[path]
     reached = np.fmax.accumulate(end, axis=1)
     gap = start.copy()
     gap[:, 1:] = (start[:, 1:] - reached[:, :-1]).clip(min=0)

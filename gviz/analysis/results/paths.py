@@ -10,6 +10,7 @@ from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import HeldLaunch, Hold
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.results.launch_sums import (
+    Bounds,
     bounds_of,
     column_sums,
     observed_path_times,
@@ -111,7 +112,9 @@ class CriticalPathResult:
     )
     why_not_observed: str | None = figure("stated", "why there is no observed path; else null")
     evidence: Evidence = figure("stated", "what it rests on")
-    gap_intervals: tuple[Interval, ...] = apart("of the gap before each of ``observed``")
+    gap_bounds: tuple[Bounds, ...] = apart(
+        "of the gaps before each of ``observed``, one; empty: no path"
+    )
 
 
 def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotComputed:
@@ -150,12 +153,12 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
         faster=tuple(_faster(subject)),
         why_not_observed=subject.why_no_order,
         evidence=subject.once(span_evidence),
-        gap_intervals=_gap_intervals(subject) if observed else (),
+        gap_bounds=(_gap_bounds(subject),) if observed else (),
     )
 
 
-def _gap_intervals(subject: GraphSubject) -> tuple[Interval, ...]:
-    return bounds_of(subject.once(observed_path_times).gap_ns, subject.steps.gap_ns).each()
+def _gap_bounds(subject: GraphSubject) -> Bounds:
+    return bounds_of(subject.once(observed_path_times).gap_ns, subject.steps.gap_ns)
 
 
 def _interval_of_path(subject: GraphSubject, path: CriticalPath) -> Interval:

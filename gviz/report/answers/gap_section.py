@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from gviz.analysis import GraphAnalysis, PathGap, PathNode
 from gviz.errors import UsageError
 from gviz.report.answers.basis import basis_sentences
@@ -43,10 +45,8 @@ def gap_document(graph: GraphAnalysis, before: int, after: int, title: str) -> D
     assert not isinstance(ledger, NotComputed)
     assert not isinstance(path, NotComputed)
     ends = [
-        (first, second, interval)
-        for first, second, interval in zip(
-            path.observed, path.observed[1:], path.gap_intervals[1:], strict=False
-        )
+        at
+        for at, (first, second) in enumerate(pairwise(path.observed), start=1)
         if (first.node.node_id, second.node.node_id) == (before, after)
     ]
     if not ends:
@@ -57,7 +57,10 @@ def gap_document(graph: GraphAnalysis, before: int, after: int, title: str) -> D
             f"node {after} does not follow node {before} on the observed path of graph "
             f"{graph.graph_id}; its longest gaps are {known or 'none'}"
         )
-    first, second, interval = max(ends, key=lambda found: found[1].gap_ns)
+    place = max(ends, key=lambda at: path.observed[at].gap_ns)
+    first, second = path.observed[place - 1], path.observed[place]
+    (gaps,) = path.gap_bounds
+    interval = gaps.of(place)
     alike = [gap for gap in ledger.gaps if (gap.before, gap.after) == (first.node, second.node)]
     whole = ledger.median.total_ns
     sentences = [_length(first, second, interval, whole), _held(second)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -27,10 +28,7 @@ def spans(*executions: tuple[int, int, int]) -> LaunchSpans:
 def subject_of(*launches: LaunchSpans, by_copy: bool = False) -> GraphSubject:
     """Return what the intervals need of a subject whose nodes run once each."""
     timed = [SimpleNamespace(spans=one) for one in launches]
-    unrolled = SimpleNamespace(node=np.arange(3), iteration=np.zeros(3, np.int64))
-    found: Any = SimpleNamespace(
-        timed_launches=timed, is_timed_by_copy=by_copy, unrolled=unrolled, path=np.arange(3)
-    )
+    found: Any = SimpleNamespace(timed_launches=timed, is_timed_by_copy=by_copy)
     return cast(GraphSubject, found)
 
 
@@ -70,11 +68,28 @@ def test_sum_that_copies_timed_in_part_does_not_count() -> None:
 
 
 def test_times_of_a_path_are_those_of_each_launch() -> None:
-    broken = spans((0, 0, 10), (2, 40, 50))
-    found = path_times(subject_of(*launches(2), broken), np.arange(3))
-    np.testing.assert_equal(found.duration_ns, [[10, 20, 10], [10, 21, 10], [10, np.nan, 10]])
+    with Recording(BUNDLED / "cupy_pipeline.gviz") as recording:
+        subject = GraphSubject(recording, recording.fetch_graph(1))
+        path, nodes = subject.path, subject.unrolled.node
+        launch = subject.timed_launches[0].spans
+        gone = np.isin(launch.node, nodes[path[1]], invert=True)
+        lacking = LaunchSpans(*(x[gone] for x in (launch.node, launch.iteration, launch.start_ns,
+                                                  launch.end_ns, launch.queue)))  # fmt: skip
+        subject.timed_launches[:] = [
+            subject.timed_launches[0],
+            replace(subject.timed_launches[0], spans=lacking),
+        ]
+        found = path_times(subject, path)
+    place = {node: at for at, node in enumerate(launch.node.tolist())}
+    start, end = (
+        [float(times[place[node]]) for node in nodes[path].tolist()]
+        for times in (launch.start_ns, launch.end_ns)
+    )
+    assert found.duration_ns[0].tolist() == [b - a for a, b in zip(start, end, strict=True)]
+    assert found.gap_ns[0, 2] == max(0.0, start[2] - max(end[:2]))
     # Where a node did not run, the path goes on from the one before it.
-    np.testing.assert_equal(found.gap_ns, [[0, 5, 5], [0, 5, 5], [0, np.nan, 30]])
+    assert np.isnan(found.duration_ns[1, 1])
+    assert found.gap_ns[1, 2] == start[2] - end[0]
 
 
 @pytest.mark.parametrize("name", ["decode_step_h200", "decode_server", "cupy_pipeline"])
@@ -95,7 +110,9 @@ def test_figures_of_real_launches_lie_in_their_intervals(name: str) -> None:
         pairs.append((path.observed_ns, path.observed_interval))
         pairs += [(one.gap_ns, one.interval) for one in ledger.gaps]
         pairs += [(one.alike_ns, one.alike_interval) for one in ledger.gaps]
-        pairs += zip((one.gap_ns for one in path.observed), path.gap_intervals, strict=True)
+        (bounds,) = path.gap_bounds
+        gaps = (one.gap_ns for one in path.observed)
+        pairs += zip(gaps, bounds.each(), strict=True)
         assert ledger.low is not None
         assert ledger.high is not None
         assert ledger.low.node_ns <= ledger.median.node_ns <= ledger.high.node_ns
