@@ -19,6 +19,7 @@ ONE_PAGE = True
 RECORDING = Path(gviz.assets.__file__).parent / "recordings" / "training_step.gviz"
 DECODE = RECORDING.with_name("decode_step_h200.gviz")
 GRAPH = "graph?file=training_step&graph=1"
+DECODED = "graph?file=decode_step_h200&graph=1"
 #: Controls of a head that lie over another one of it, or leave it.
 CLASHES = """() => {
   const found = [];
@@ -130,7 +131,7 @@ def test_what_the_verdict_has_no_room_for_is_read_by_keyboard(
 ) -> None:
     page = graph_page.page
     page.set_viewport_size({"width": 1024, "height": 768})
-    graph_page.open(site, "graph?file=decode_step_h200&graph=1")
+    graph_page.open(site, DECODED)
     more = page.get_by_role("button", name="more", exact=True)
     more.wait_for()
     below = box(graph_page, ".gv-blocks")["y"]
@@ -166,3 +167,17 @@ def test_verdict_moves_nothing_when_it_comes(graph_page: GraphPage, site: Site) 
     page.locator(".gv-block").first.wait_for()
     block = box(graph_page, ".gv-block")
     assert box(graph_page, "[data-pane=graph]")["y"] - block["y"] - block["height"] < 22
+
+
+def test_canvases_are_light_on_paper(graph_page: GraphPage, site: Site) -> None:
+    page = graph_page.page
+    page.emulate_media(color_scheme="dark")
+    graph_page.open(site, DECODED)
+    boxes = "[...document.querySelectorAll('[data-theme]:has(canvas)')]"
+    themes = f"{boxes}.map((box) => box.dataset.theme)"
+    assert set(page.evaluate(themes)) == {"dark"}
+    page.evaluate(f"addEventListener('beforeprint', () => {{ window.onPaper = {themes}; }})")
+    page.pdf()
+    assert set(page.evaluate("window.onPaper")) == {"light"}
+    assert set(page.evaluate(themes)) == {"dark"}
+    page.emulate_media(color_scheme=None)

@@ -41,7 +41,7 @@ import * as payloads from "./payload.js";
 import * as picture from "./picture.js";
 import { Tooltip } from "./tooltip.js";
 /** @import { Group } from "./bus.js" */
-/** @import { Pen, Size } from "./canvas.js" */
+/** @import { Pen, Size, Theme } from "./canvas.js" */
 /** @import { Payload } from "./payload.js" */
 
 /** Loading that takes longer (ms) is shown. */
@@ -103,6 +103,7 @@ export class Frame {
       gestures.listen(this.canvas, this.view),
     ];
     this.unwatch = this.watchSize();
+    this.watchPaper();
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
     this.canvas.addEventListener("keydown", this.onKey);
     this.onBlur = () => this.tooltip.pin(null);
@@ -157,6 +158,19 @@ export class Frame {
     const observer = new ResizeObserver(() => this.redraw());
     observer.observe(this.box);
     return () => observer.disconnect();
+  }
+
+  /** Paper is light: what is dark on the screen is painted anew for it, before the browser looks. */
+  watchPaper() {
+    const ending = new AbortController(), { signal } = ending;
+    /** @param {Theme} theme */
+    const paintAs = (theme) => {
+      this.theme = theme;
+      this.paint();
+    };
+    window.addEventListener("beforeprint", () => paintAs(canvas.theme("light")), { signal });
+    window.addEventListener("afterprint", () => paintAs(themeOf(this.props)), { signal });
+    this.ends.push(() => ending.abort());
   }
 
   /**
