@@ -92,10 +92,13 @@ def test_what_is_selected_and_left_is_named_and_there_after_a_reload(
     assert graph_page.state("timeline")["brush"] is None
 
 
+@pytest.mark.own_page
 def test_name_of_nothing_is_said(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, f"{KERNELS}&select=phase:evaluation")
+    graph_page.open(site, f"{KERNELS}&select=family:evaluation")
     note = graph_page.page.locator("#selection-note")
     eventually(note.is_visible, "a note")
+    graph_page.address_with("layout=structure", without="select=")
+    # Dash, which comes after it, leaves it there.
     assert "nothing that is called “evaluation”" in note.inner_text()
 
 

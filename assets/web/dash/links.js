@@ -15,7 +15,8 @@ let made = "";
 export function title(text) {
   document.title = text;
   const address = window.location.pathname + window.location.search;
-  if (address !== made) selectionNote.clear();
+  // The first page may have said something before Dash was there.
+  if (made && address !== made) selectionNote.clear();
   if (address !== made && !places.restore() && !window.location.hash) document.getElementById("page")?.scrollTo(0, 0);
   made = address;
   return noUpdate();
