@@ -9,6 +9,8 @@
  *   these columns say which value that is; `launch`: it is ncu's, and these say of which launch
  */
 
+import { trimmed } from "./cell.js";
+
 /** Names of columns that say what a row is about, in the order in which they are tried. @type {[KeyKind, string[]][]} */
 export const KEYS = [
   ["node", ["node", "nodeid", "graphnodeid"]],
@@ -60,7 +62,7 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /** The number that a cell is: null: it is empty, NaN: it is a text. @param {string} cell */
 export function numberOf(cell) {
-  const text = cell.trim();
+  const text = trimmed(cell);
   if (NUMBER.test(text)) return Number(text);
   if (GROUPED.test(text)) return Number(text.replaceAll(",", ""));
   if (text.length > 1 && text.endsWith("%")) return numberOf(text.slice(0, -1));

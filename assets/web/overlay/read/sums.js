@@ -1,4 +1,5 @@
 /** Sums of a table's rows by the nodes they are about. */
+import { trimmed } from "./cell.js";
 import { MOST_COLUMNS, MOST_VALUES, Fault } from "./fault.js";
 import { integer } from "../../core/format.js";
 import { numberOf } from "./header.js";
@@ -25,7 +26,7 @@ export class ColumnSums {
   add(key, cell, line) {
     const value = numberOf(cell);
     if (value === null) return;
-    if (this.texts || Number.isNaN(value)) return this.addText(key, cell.trim(), line);
+    if (this.texts || Number.isNaN(value)) return this.addText(key, trimmed(cell), line);
     if (key >= this.sum.length) this.grow(key);
     this.sum[key] += value;
     this.count[key] += 1;

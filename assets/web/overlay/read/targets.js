@@ -5,6 +5,7 @@
  * @typedef {{places: number[], how: string, isShared: boolean}} Target  nodes by their places in the table; `isShared`:
  *   the row is about them together
  */
+import { trimmed } from "./cell.js";
 import { ownOf, wholeOf } from "./kernel_name.js";
 /** @import { Pace } from "../../core/pace.js" */
 /** @import { KeyKind } from "./header.js" */
@@ -89,7 +90,7 @@ export class Targets {
 
   /** @param {string} cell */
   byId(cell) {
-    const text = cell.trim();
+    const text = trimmed(cell);
     if (!/^\d{1,20}$/.test(text)) return null;
     const id = text.length < 10 ? Number(text) : Number(BigInt(text) & LOWER);
     return this.table("id").get(String(id)) ?? null;
@@ -97,7 +98,7 @@ export class Targets {
 
   /** The name as it is, else without what programs write differently, else the function's alone. @param {string} cell */
   byName(cell) {
-    const text = cell.trim();
+    const text = trimmed(cell);
     const found = this.table("name").get(text);
     if (found) return found;
     const same = this.table("whole").get(wholeOf(text));
@@ -109,14 +110,14 @@ export class Targets {
   /** @param {string} cell */
   byRange(cell) {
     const ranges = this.table("range");
-    const text = cell.trim();
+    const text = trimmed(cell);
     const path = text.split(SLASHES).filter(Boolean).join(BETWEEN);
     return ranges.get(text) ?? ranges.get(path) ?? this.table("group").get(text) ?? null;
   }
 
   /** By its name, or its number. @param {string} cell */
   byLayer(cell) {
-    return this.table("group").get(cell.trim()) ?? this.byRange(cell);
+    return this.table("group").get(trimmed(cell)) ?? this.byRange(cell);
   }
 
   /** Layers by what they are called. @param {Pace} pace @returns {Promise<Map<string, Target>>} */
