@@ -250,6 +250,26 @@ OPERATIONS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("variables", "refusal"),
+    [
+        ({"FAKE_NO_COMPILER": "1"}, None),
+        ({"FAKE_OLD_DRIVER": "1"}, None),
+        (
+            {"FAKE_NO_COMPILER": "1", "FAKE_OLD_DRIVER": "1"},
+            "gviz's kernels could not be loaded on this GPU",
+        ),
+    ],
+)
+def test_probe_is_machine_code_and_ptx_for_older_drivers(
+    fake: Backend, tmp_path: Path, variables: dict[str, str], refusal: str | None
+) -> None:
+    text = f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 20)\nreport()\n"
+    _, recording = run_plain_and_read(fake, tmp_path, text, **variables)
+    with recording:
+        assert readings_of(recording)[-1].refusal == refusal
+
+
 def test_update_is_followed(fake: Backend, tmp_path: Path) -> None:
     text = (
         f"{SUMS}{CHAIN}graph_exec = cuda.instantiate(graph)\nlaunches(graph_exec, 3)\n"

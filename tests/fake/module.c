@@ -1,7 +1,8 @@
-/* Modules: PTX text is read for its entries and their parameters. */
+/* Modules: PTX text, or machine code in an ELF file, is read for its entries and their parameters. */
 #include "fake.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <stdio.h>
 
 /* Of a module's global memory. */
@@ -84,6 +85,14 @@ static void read_parameters(struct function *function, const char *text, const c
     }
 }
 
+static void add_function(struct module *module, struct function *function, char *name) {
+    function->module = module;
+    function->name = name;
+    module->functions =
+        fake_append(module->functions, module->function_count++, sizeof function, &function);
+    add_object(function, OBJECT_FUNCTION);
+}
+
 /* Read the entry that starts at `text`, just after ".entry". Its name may be of any bytes: the
  * real driver takes whatever stands in a binary's symbol table. */
 static const char *read_entry(struct module *module, const char *text) {
@@ -93,8 +102,6 @@ static const char *read_entry(struct module *module, const char *text) {
     while (*end && !isspace((unsigned char)*end) && *end != '(' && *end != '{')
         end++;
     struct function *function = fake_allocate(1, sizeof *function);
-    function->module = module;
-    function->name = strndup(text, (size_t)(end - text));
     const char *open = strchr(end, '(');
     const char *body = strchr(end, '{');
     if (open && (!body || open < body)) {
@@ -102,9 +109,7 @@ static const char *read_entry(struct module *module, const char *text) {
         if (close)
             read_parameters(function, open + 1, close);
     }
-    module->functions =
-        fake_append(module->functions, module->function_count++, sizeof function, &function);
-    add_object(function, OBJECT_FUNCTION);
+    add_function(module, function, strndup(text, (size_t)(end - text)));
     return end;
 }
 
@@ -151,6 +156,69 @@ EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodu
     return get_variable(address, bytes, module, name);
 }
 
+static CUresult read_text(struct module *module, const char *image) {
+    char *text = without_comments(image);
+    if (!strstr(text, ".version") || !strstr(text, ".target")) {
+        free(text);
+        return strstr(image, ".entry") ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE;
+    }
+    for (const char *at = strstr(text, ".entry"); at; at = strstr(at, ".entry"))
+        at = read_entry(module, at + strlen(".entry"));
+    for (const char *at = strstr(text, ".global "); at; at = strstr(at + 1, ".global "))
+        read_variable(module, at + strlen(".global"));
+    free(text);
+    return CUDA_SUCCESS;
+}
+
+/* Parameters of a kernel, as section .nv.info.NAME lists them: each attribute has a form (4: with bytes, so
+ * many), a number (0x17: a parameter) and its bytes: an index, number and place of the parameter, and its
+ * size above bit 18. As ptxas 13.0 writes it, and cuobjdump -elf shows it. */
+static void read_listed(struct function *function, const unsigned char *at, const unsigned char *end) {
+    while (at + 4 <= end) {
+        size_t bytes = at[0] == 4 ? (size_t)at[2] | (size_t)at[3] << 8 : 0;
+        struct {
+            uint32_t index;
+            uint16_t number, offset;
+            uint32_t size;
+        } listed;
+        if (at[0] == 4 && at[1] == 0x17 && bytes == sizeof listed) {
+            memcpy(&listed, at + 4, sizeof listed);
+            struct parameter parameter = {listed.offset, listed.size >> 18};
+            function->parameters =
+                fake_append(function->parameters, function->parameter_count++, sizeof parameter, &parameter);
+            function->parameter_bytes += parameter.size;
+        }
+        at += 4 + bytes;
+    }
+}
+
+/* It runs on GPUs of its major compute capability, from its minor one on; FAKE_OLD_DRIVER: older than any. */
+static CUresult read_elf(struct module *module, const char *image) {
+    static const char listed[] = ".nv.info.";
+    const Elf64_Ehdr *head = (const void *)image;
+    const Elf64_Shdr *sections = (const void *)(image + head->e_shoff);
+    const char *names = image + sections[head->e_shstrndx].sh_offset;
+    unsigned architecture = head->e_flags >> 8 & 0xff;
+    if (architecture / 10 != 9 || architecture % 10 > 0 || fake_setting("FAKE_OLD_DRIVER"))
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    for (size_t i = 0; i < head->e_shnum; i++) {
+        const char *name = names + sections[i].sh_name;
+        const unsigned char *at = (const unsigned char *)image + sections[i].sh_offset;
+        if (strncmp(name, listed, strlen(listed)) != 0)
+            continue;
+        struct function *function = fake_allocate(1, sizeof *function);
+        read_listed(function, at, at + sections[i].sh_size);
+        add_function(module, function, strdup(name + strlen(listed)));
+    }
+    return CUDA_SUCCESS;
+}
+
+static size_t elf_bytes(const char *image) {
+    const Elf64_Ehdr *head = (const void *)image;
+    return head->e_phoff + head->e_phnum * sizeof(Elf64_Phdr);
+}
+
+/* FAKE_NO_COMPILER: the driver's compiler of PTX is missing, for what has a kernel of gviz's probes. */
 static CUresult load(CUmodule *out, const char *image) {
     CUresult result = require_context();
     if (result == CUDA_SUCCESS)
@@ -159,24 +227,22 @@ static CUresult load(CUmodule *out, const char *image) {
         return result;
     if (!out || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    char *text = without_comments(image);
-    if (!strstr(text, ".version") || !strstr(text, ".target")) {
-        free(text);
-        return strstr(image, ".entry") ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE;
-    }
+    bool is_elf = memcmp(image, ELFMAG, SELFMAG) == 0;
+    if (!is_elf && strstr(image, "gviz_probe") && fake_setting("FAKE_NO_COMPILER"))
+        return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     struct module *module = fake_allocate(1, sizeof *module);
-    for (const char *at = strstr(text, ".entry"); at; at = strstr(at, ".entry"))
-        at = read_entry(module, at + strlen(".entry"));
-    for (const char *at = strstr(text, ".global "); at; at = strstr(at + 1, ".global "))
-        read_variable(module, at + strlen(".global"));
+    result = is_elf ? read_elf(module, image) : read_text(module, image);
+    if (result != CUDA_SUCCESS) {
+        free(module);
+        return result;
+    }
     take_code_memory();
-    free(text);
     add_object(module, OBJECT_MODULE);
     struct {
         uint32_t id;
         size_t bytes;
         const char *image;
-    } descriptor = {1, strlen(image), image};
+    } descriptor = {1, is_elf ? elf_bytes(image) : strlen(image), image};
     notify(RESOURCE_MODULE_LOADED, NULL, &descriptor);
     *out = module;
     return CUDA_SUCCESS;

@@ -140,9 +140,16 @@ void eager_abandon(void); /* after fork() */
 
 bool values_are_read(void);
 
-/* ---- probe.c ------------------------------------------------------------------------------------------ */
+/* ---- probe_ptx.c, probe_sass.c ------------------------------------------------------------------------ */
 
 extern const char probe_ptx[];
+/* Machine code for GPUs of a major compute capability, from a minor one on. */
+struct probe_sass {
+    int major, minor;
+    const uint64_t *image; /* an ELF file */
+};
+extern const struct probe_sass probe_sass[];
+extern const size_t probe_sass_count;
 
 /* ---- reading.c: one slice ------------------------------------------------------------------------------- */
 

@@ -30,8 +30,21 @@ struct part {
     uint64_t finite;
 };
 
+/* A driver that is older than the toolkit that made it refuses it. */
+static bool load_sass(CUmodule *module) {
+    CUdevice device;
+    int major = 0, minor = 0;
+    if (cuda.CtxGetDevice(&device) != 0 || cuda.DeviceGetAttribute(&major, DEVICE_CC_MAJOR, device) != 0 ||
+        cuda.DeviceGetAttribute(&minor, DEVICE_CC_MINOR, device) != 0)
+        return false;
+    for (size_t i = 0; i < probe_sass_count; i++)
+        if (probe_sass[i].major == major && probe_sass[i].minor <= minor)
+            return cuda.ModuleLoadData(module, probe_sass[i].image) == 0;
+    return false;
+}
+
 bool probe_load(CUmodule *module, CUfunction *probe) {
-    return cuda.MemcpyHtoD && cuda.ModuleLoadData(module, probe_ptx) == 0 &&
+    return cuda.MemcpyHtoD && (load_sass(module) || cuda.ModuleLoadData(module, probe_ptx) == 0) &&
            cuda.ModuleGetFunction(probe, *module, "gviz_probe") == 0;
 }
 

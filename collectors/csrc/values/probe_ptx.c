@@ -1,4 +1,4 @@
-/* The kernel of the probes.
+/* The kernel of the probes, as PTX.
  *
  * Generated from probe.cu (c63abe9e55e6974e) by tools/make_probe.py. */
 #include "values/parts.h"
