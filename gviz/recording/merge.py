@@ -10,7 +10,7 @@ from pathlib import Path
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.kept_contents import copy_contents
-from gviz.recording.output import check_output
+from gviz.recording.output import check_output, forget_contents
 from gviz.recording.reader import Recording
 from gviz.recording.row_counts import row_counts
 from gviz.recording.rows import Column, Table, all_tables, table_of
@@ -58,9 +58,12 @@ def merge_recordings(
     paths = [Path(source) for source in sources]
     check_output(Path(output), overwrite=overwrite)
     _check_sources(paths)
+    is_source = os.path.exists(output) and any(path.samefile(output) for path in paths)
     with RecordingWriter(output, overwrite=overwrite) as writer:
         for path, part in progress.each(paths, lambda path: path.name):
             _add(writer, path, part)
+    if not is_source:
+        forget_contents(Path(output))  # of the recording that was replaced
     for path in paths:
         copy_contents(path, Path(output))
     return Path(output)

@@ -286,6 +286,18 @@ def test_contents_of_memory_are_copied_beside_the_merged_file(
     assert (folder.stat().st_mode & 0o777, modes) == (0o700, {0o600})
 
 
+def test_contents_of_a_recording_that_is_replaced_go_and_those_of_a_source_stay(
+    sources: list[Path],
+) -> None:
+    first, second, third = sources[:3]
+    keep_values(first, (1.0, 1.0))
+    kept = keep_values(second, (2.0, 1.0))
+    merge_recordings([second, third], first, overwrite=True)
+    assert [file.name for file in contents_folder(first).iterdir()] == [kept.name]
+    merge_recordings([second, third], second, overwrite=True)
+    assert [file.name for file in contents_folder(second).iterdir()] == [kept.name]
+
+
 def test_merged_recordings_without_contents_have_no_folder(
     sources: list[Path], tmp_path: Path
 ) -> None:
