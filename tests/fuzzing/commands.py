@@ -38,6 +38,8 @@ from gviz.report import (
 
 #: Graphs that are exported.
 _GRAPHS = 3
+#: Forms of ``gviz export`` that hold a whole recording.
+WRITTEN_FORMS = ("html", "csv", "parquet")
 
 
 def diff(before: Path, after: Path) -> None:
@@ -186,7 +188,7 @@ READING: dict[str, Sequence[Callable[[Path], None]]] = {
     "skew": (compare_ranks,),
     "fleet": (_ask_fleet,),
     "check": (_check,),
-    "export": (_export, *(partial(export_as, form) for form in ("html", "csv", "parquet"))),
+    "export": (_export, *(partial(export_as, form) for form in WRITTEN_FORMS)),
 }
 #: Commands that do not stand above, and what looks at a recording as they do.
 ELSEWHERE = {

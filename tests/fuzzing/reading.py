@@ -33,7 +33,10 @@ _ADDRESSES = Addresses("/")
 _GRAPHS, _NODES = 3, 2
 #: Routes that answer "waiting", whose work is done by other calls; and those of no recording.
 _NO_PAYLOAD = frozenset(
-    {"gviz_verdict", "gviz_what-if", "gviz_saved", "gviz_state", "gviz_upload", "gviz_nothing"}
+    {
+        *("gviz_verdict", "gviz_what-if", "gviz_saved"),
+        *("gviz_overlay", "gviz_state", "gviz_upload", "gviz_nothing"),
+    }
 )
 
 
@@ -174,6 +177,8 @@ class _Payloads:
                 yield partial(self._ask, path, _method(rule))
             elif not given:
                 yield partial(self._ask, f"{rule.rule}{compared}", _method(rule))
+            else:
+                raise AssertionError(f"nobody asks for {rule.rule}")
 
     def _ask(self, path: str, method: str) -> None:
         host = {"Host": "localhost", "Origin": "http://localhost"}

@@ -134,9 +134,9 @@ def raise_last(*works: Callable[[], object]) -> None:
 
 def write_all(path: Path) -> None:
     """Write a recording in the forms that other targets do not."""
-    from fuzzing.commands import export_as
+    from fuzzing.commands import WRITTEN_FORMS, export_as
 
-    forms = (partial(export_as, form, path) for form in ("html", "csv", "parquet"))
+    forms = (partial(export_as, form, path) for form in WRITTEN_FORMS)
     raise_last(partial(_recover, path), *forms)
 
 

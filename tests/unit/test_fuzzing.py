@@ -53,6 +53,18 @@ def test_each_command_is_looked_at_or_has_a_reason() -> None:
     assert not READING.keys() & ELSEWHERE.keys()
 
 
+def test_each_form_of_export_is_written() -> None:
+    from fuzzing.commands import WRITTEN_FORMS
+
+    from gviz.cli.command_line import build_parser
+
+    actions = build_parser("export").command("export")._actions
+    (choices,) = (one.choices for one in actions if "--format" in one.option_strings)
+    drawn = {"dot", "svg", "perfetto"}  # a graph at a time
+    assert choices is not None
+    assert set(choices) == drawn | {*WRITTEN_FORMS}
+
+
 def test_inputs_follow_from_their_seed(tmp_path: Path) -> None:
     corpus = write_corpus("dot", tmp_path / "corpus")
     texts = []
