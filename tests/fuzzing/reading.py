@@ -115,7 +115,8 @@ def _pages(library: Library) -> Iterator[Callable[[], object]]:
     (opened,) = library.files()
     file, recording = opened.key, opened.recording
     shown = (("/", ""), ("/", "?view=table"), ("/trend", f"?file={file}"), ("/bench", ""))
-    for page, search in (*shown, ("/ranks", f"?file={file}")):
+    two = ("/ranks", f"?file={file}"), ("/compare", f"?a={file}&b={file}")
+    for page, search in (*shown, *two):
         yield partial(render_page, library, _ADDRESSES, page, search)
     try:
         runs = [run.run_id for run in recording.fetch_runs()][:1]
