@@ -29,6 +29,7 @@ from gviz.report.document import (
     resting_on,
     say,
     share,
+    spread_ends,
     state_text,
     times,
 )
@@ -121,7 +122,7 @@ def _launch(found: LaunchLength | NotComputed) -> Content:
     """Return how long launches take that were disturbed least; empty: none was timed."""
     if isinstance(found, NotComputed):
         return ""
-    spread = f", {duration(found.low_ns)} to {duration(found.high_ns)}"
+    spread = f", {spread_ends(found.low_ns, found.high_ns)}"
     return (
         "A launch takes ",
         resting_on(ns(found.median_ns, found.evidence.how), found.evidence),

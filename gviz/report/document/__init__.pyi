@@ -38,6 +38,7 @@ from gviz.report.document.evidence_text import measured_text as measured_text
 from gviz.report.document.evidence_text import negated as negated
 from gviz.report.document.evidence_text import resting_on as resting_on
 from gviz.report.document.evidence_text import results_text as results_text
+from gviz.report.document.evidence_text import spread_ends as spread_ends
 from gviz.report.document.evidence_text import spread_text as spread_text
 from gviz.report.document.evidence_text import state_text as state_text
 from gviz.report.document.inline import AlikeLink as AlikeLink

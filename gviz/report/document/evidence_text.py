@@ -51,7 +51,16 @@ def spread_text(found: LaunchTimes) -> str:
     basis = basis_text(found.evidence)
     if found.count < 2:
         return basis
-    return f"{basis}, {duration(found.low_ns)} to {duration(found.high_ns)}"
+    return f"{basis}, {spread_ends(found.low_ns, found.high_ns)}"
+
+
+def spread_ends(low_ns: float | None, high_ns: float | None) -> str:
+    """Return between what times others lie, with as many digits as tell the ends apart."""
+    for digits in range(3, 7):
+        low, high = duration(low_ns, digits), duration(high_ns, digits)
+        if low != high:
+            return f"{low} to {high}"
+    return "all alike"
 
 
 def contradictions_text(evidence: Evidence) -> str:

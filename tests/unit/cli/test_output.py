@@ -102,6 +102,9 @@ def test_demo_recordings_are_copied_for_the_terminal(gviz_here: Gviz, tmp_path: 
     refused = gviz_here("demo", "--to", "copies", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "copies exists; name a folder that does not" in refused.stderr
+    refused = gviz_here("demo", "--to", "none/copies", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "there is no folder none; create it" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)

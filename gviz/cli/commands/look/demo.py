@@ -57,6 +57,8 @@ def _copy(paths: Sequence[Path], args: argparse.Namespace) -> int:
                 file.write(path.read_bytes())
     except FileExistsError as error:
         raise GvizError(f"{args.to} exists; name a folder that does not") from error
+    except FileNotFoundError as error:
+        raise GvizError(f"there is no folder {args.to.parent}; create it") from error
     except OSError as error:
         raise GvizError(cannot_write(args.to, error)) from error
     inform(f"wrote {counted(len(outputs), 'recording')} to {args.to}; 'gviz info FILE' reads one")

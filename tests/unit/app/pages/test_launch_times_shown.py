@@ -18,10 +18,9 @@ from gviz.app.views.graph_data import graph_view
 from gviz.app.views.run_view import file_views
 from gviz.model.launch_time import launch_times, node_times
 from gviz.recording.reader import Recording
-from gviz.report.document import plain
+from gviz.report.document import plain, spread_ends
 from gviz.report.document.evidence_text import launch_text
 from gviz.report.info.info_verdict import length_of
-from gviz.text import duration
 
 RECORDINGS = Path(gviz.assets.__path__[0]) / "recordings"
 #: With one undisturbed launch, with many, and without events around launches.
@@ -47,9 +46,7 @@ def test_page_card_info_and_analysis_say_the_same_median(path: Path, library: Li
         analysed = launch_length(GraphSubject(recording, recording.fetch_graph(1), devices))
     assert times.count > 2, "a median of one or two says little"
     shown = launch_text(times)
-    assert (
-        f"median of {times.count}, {duration(times.low_ns)} to {duration(times.high_ns)}" in shown
-    )
+    assert f"median of {times.count}, {spread_ends(times.low_ns, times.high_ns)}" in shown
     (opened,) = library.files()
     with opened.at():
         page = {name: value for name, value, _ in time_facts(graph_view(library, opened.key, 1))}
