@@ -97,6 +97,15 @@ def test_memory_that_the_program_gives_back_at_its_end_is_not_reached(
     fake: Backend, tmp_path: Path
 ) -> None:
     late = "def late(cuda):\n    cuda.call('cuMemFree_v2', ctypes.c_ulonglong(work.y))\n"
+    made = found(fake, tmp_path, f"{CHAIN}{late}{GIVING}")
+    assert [t.refusal for t in made] == ["the program gave back memory after its last launch"]
+
+
+def test_driver_that_breaks_down_ends_the_process_as_it_would_have_ended(
+    fake: Backend, tmp_path: Path
+) -> None:
+    # Memory that the driver reaches by the processor is taken from it.
+    late = "def late(cuda):\n    ctypes.CDLL(None).mprotect(ctypes.c_void_p(work.y), 4096, 0)\n"
     assert found(fake, tmp_path, f"{CHAIN}{late}{GIVING}") == []
 
 

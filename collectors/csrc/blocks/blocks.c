@@ -60,6 +60,7 @@ static size_t free_before; /* any was made; 0: not known */
 static bool forbidden;     /* memory that is not saved */
 static bool graph_memory;  /* an allocation was captured */
 static bool lost;          /* a block could not be kept */
+static uint64_t freed_ns;  /* when one was given back, last */
 static _Atomic bool on;
 static bool recorded;
 
@@ -77,6 +78,7 @@ void blocks_start(bool in_spool) {
     memset(effect_of, 0, sizeof effect_of);
     count = free_before = 0;
     forbidden = graph_memory = lost = false;
+    freed_ns = 0;
     recorded = in_spool;
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
         const char *name = NULL;
@@ -128,6 +130,7 @@ static void add(CUdeviceptr address, size_t bytes) {
 /* Those that begin in a range. */
 static void remove_from(CUdeviceptr address, size_t bytes) {
     size_t at = place_of(address), last = at;
+    freed_ns = now_ns();
     record(address, bytes, true);
     while (last < count && blocks[last].address < address + bytes)
         last++;
@@ -208,6 +211,13 @@ bool blocks_hold(CUdeviceptr address, size_t bytes) {
                  address + bytes <= blocks[at].address + blocks[at].bytes;
     pthread_mutex_unlock(&lock);
     return holds;
+}
+
+uint64_t blocks_freed_ns(void) {
+    pthread_mutex_lock(&lock);
+    uint64_t ns = freed_ns;
+    pthread_mutex_unlock(&lock);
+    return ns;
 }
 
 static size_t sum_bytes(void) {

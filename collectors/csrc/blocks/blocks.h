@@ -16,6 +16,8 @@ bool blocks_follow(uint32_t cbid); /* whether they change by this call */
 void blocks_call(const CUpti_CallbackData *data, uint32_t cbid);
 /* Why the memory of the process cannot be accounted for, or NULL. Needs the context. */
 const char *blocks_obstacle(int device);
+/* When memory was last given back; 0: never. */
+uint64_t blocks_freed_ns(void);
 /* Whether all of these bytes are in one block. */
 bool blocks_hold(CUdeviceptr address, size_t bytes);
 /* A copy of them, to be freed; NULL without memory. */

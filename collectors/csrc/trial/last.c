@@ -73,6 +73,30 @@ void trial_watch_end(void) {
             gate->tell(id, true);
 }
 
+/* -- a driver that breaks down -------------------------------------------------------------------------------- */
+
+static const int breakdowns[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+static void leave(int signal) {
+    (void)signal;
+    _exit(exit_status);
+}
+
+/* It ends the process as it would have ended. Its own fault ends a thread's process at once where the thread
+ * blocks the signal. */
+static void catch_breakdowns(void) {
+    struct sigaction action;
+    sigset_t caught;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = leave;
+    sigemptyset(&caught);
+    for (size_t i = 0; i < sizeof breakdowns / sizeof *breakdowns; i++) {
+        sigaction(breakdowns[i], &action, NULL);
+        sigaddset(&caught, breakdowns[i]);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &caught, NULL);
+}
+
 /* -- the thread that tries ----------------------------------------------------------------------------------- */
 
 static bool go_on(void) {
@@ -92,6 +116,7 @@ static void *flush_and_try(void *unused) {
     int flushing = FLUSHING;
     char why[160];
     (void)unused;
+    catch_breakdowns();
     this_thread()->inside = true;
     fflush(NULL);
     if (!atomic_compare_exchange_strong(&state, &flushing, TRYING))
@@ -110,21 +135,6 @@ static void *flush_and_try(void *unused) {
 }
 
 /* -- the thread that exits -------------------------------------------------------------------------------------- */
-
-static void leave(int signal) {
-    (void)signal;
-    _exit(exit_status);
-}
-
-/* A driver that breaks down ends the process as it would have ended. */
-static void catch_breakdowns(void) {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = leave;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
-}
 
 /* Returns whether the thread came to its end. */
 static bool watch(void) {
@@ -156,8 +166,6 @@ static bool at_last(int status) {
     pthread_sigmask(SIG_SETMASK, &every, &before);
     bool begun = pthread_create(&thread, NULL, flush_and_try, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (begun)
-        catch_breakdowns();
     bool ended = !begun || watch();
     if (!ended) {
         tries_hang();

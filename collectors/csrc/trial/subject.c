@@ -112,6 +112,8 @@ void subjects_launch(struct subjects *all, CUgraphExec exec, CUstream launched_o
     if (!watch || captures_known() || stream_is_capturing(launched_on) || pthread_mutex_trylock(all->lock) != 0)
         return;
     struct subject *subject = subject_of(all, watch, exec);
+    if (subject)
+        subject->launched_ns = now_ns();
     if (subject && !subject->over && ++subject->launches > LAUNCHES_BEFORE)
         subject_once(all, subject);
     pthread_mutex_unlock(all->lock);

@@ -317,6 +317,8 @@ void tries_make(bool (*go_on)(void)) {
         if (one->over || context_lost || cuda.CtxPushCurrent(one->loan.context) != 0)
             continue;
         current = (struct tried *)one;
+        if (blocks_freed_ns() > one->launched_ns) /* its nodes may be given what is not there any more */
+            finish(current, TRIAL_OFF, "the program gave back memory after its last launch");
         while (!one->over && go_on())
             subject_once(&all, one);
         current = NULL;

@@ -82,6 +82,7 @@ struct subject {
     bool over, lent;
     uint32_t launches, in_vain, stale;
     uint64_t spent_ns, begin_ns; /* before now; when now began */
+    uint64_t launched_ns; /* by the program, last */
     struct loan loan;
     struct subject *next;
 };
