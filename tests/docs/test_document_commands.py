@@ -25,6 +25,7 @@ RECORDINGS = ROOT / "assets" / "recordings"
 #: Bundled recordings under the names that documents use.
 NAMED = {
     "decode": "decode_step",
+    "decode_step_copies": "decode_step_copies",
     "main": "decode_step",
     "train": "decode_step",
     "before": "decode_step_h200",
