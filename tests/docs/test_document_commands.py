@@ -58,11 +58,12 @@ RUN = [one for one in EXAMPLES if one[0].split()[1] in READING | WRITING]
 
 def _words(command: str, folder: Path) -> list[str]:
     """Return the arguments as a shell would, without what it keeps for itself."""
+    quoted = {shlex.split(text)[0] for text in re.findall(r"'[^']+'|\"[^\"]+\"", command)}
     words = shlex.split(command.partition(" > ")[0], comments=True)[1:]
     found = []
     for word in words:
-        named = sorted(path.name for path in folder.glob(word)) if "*" in word else []
-        found += named if named and " " not in word else [word]
+        is_pattern = "*" in word and word not in quoted
+        found += (is_pattern and sorted(path.name for path in folder.glob(word))) or [word]
     return found
 
 
