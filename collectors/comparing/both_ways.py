@@ -88,7 +88,7 @@ def compare_stream(
     values
         Read what each stream call leaves in memory too, in two iterations more, to be compared
         with what the graph's nodes leave: ``gviz values --eager`` says where they part. The
-        program is started by ``gviz run --values``.
+        program is started by ``gviz run --values``; its times are not to be relied on.
     overwrite
         Replace an existing file.
 
