@@ -169,14 +169,12 @@ def default_of(table: Table, column: Column) -> object:
 
     Raises
     ------
-    RecordingError
-        If the row class gives the column no default.
+    DamagedError
+        If the row class gives the column no default: then each recording has it.
     """
     default: object = table.default_of(column)
     if default is dataclasses.MISSING:
-        raise RecordingError(
-            f"{table.name}.{column.name} has no value in recordings made before it"
-        )
+        raise DamagedError(f"its table {table.name} has no column {column.name}")
     return default
 
 

@@ -50,6 +50,8 @@ def _twice(table: str) -> tuple[str, ...]:
     )
 
 
+#: What is lost with the node that they are about.
+_NODE = "1 node, 1 node time and 1 summary of a node"
 #: Statements that damage the loop recording, and what is said to be lost of it.
 _DAMAGE_OF_LOOP = [
     (("DROP TABLE span",), "1 table"),
@@ -65,9 +67,9 @@ _DAMAGE_OF_LOOP = [
     ),
     (_twice("run"), "1 run"),
     (_twice("graph"), "2 graphs"),
-    (("UPDATE node SET name = x'ff00' WHERE node_id = 1001",), "1 node"),
-    (("UPDATE node SET type = 'kernel' WHERE node_id = 1001",), "1 node"),
-    (("UPDATE node SET type = '1x' WHERE node_id = 1001",), "1 node"),
+    (("UPDATE node SET name = x'ff00' WHERE node_id = 1001",), _NODE),
+    (("UPDATE node SET type = 'kernel' WHERE node_id = 1001",), _NODE),
+    (("UPDATE node SET type = '1x' WHERE node_id = 1001",), _NODE),
     (("UPDATE node SET grid_x = ''",), "5 values"),
     (("UPDATE graph SET name = 5",), ""),  # SQLite makes it a text
     (("UPDATE launch SET host_start_ns = 9223372036854775807",), "1 value"),

@@ -315,7 +315,6 @@ def test_of_several_files_the_good_ones_are_upgraded(
     assert "bad.gviz is not a gviz recording" in lines[1]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 @pytest.mark.parametrize(
     ("table", "column"), [("launch_block", "count"), ("launch", "ordinal")], ids=["room", "copy"]
 )
@@ -327,6 +326,7 @@ def test_column_that_is_missing_is_damage(tmp_path: Path, table: str, column: st
         upgrade_recording(path, tmp_path / "new.gviz")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_folder_that_cannot_be_written_is_one_sentence(
     one: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
