@@ -77,6 +77,7 @@ class SharedLaunch:
         held = self._model.held
         start, end = held.start_ns.astype(np.float64), held.end_ns.astype(np.float64)
         moments = np.unique(np.concatenate((start, end)))
+        self._moments = self._advanced = np.zeros(1)
         if not len(moments):
             return np.zeros(0)
         begin, stop = np.searchsorted(moments, start), np.searchsorted(moments, end)
@@ -87,6 +88,7 @@ class SharedLaunch:
             )
             taken = np.maximum(taken, np.cumsum(change))
         advanced = np.concatenate(([0.0], np.cumsum(np.diff(moments) / taken[:-1])))
+        self._moments, self._advanced = moments, advanced
         return np.where(is_work, advanced[stop] - advanced[begin], 0.0)
 
     def _play(self, change: LaunchChange) -> float:
@@ -98,20 +100,25 @@ class SharedLaunch:
         memory = np.where(duration > 0, self._setting.memory_share, 0.0)
         early = np.minimum(gap, 0.0)
         constraints = model.changed_constraints(change)
-        release = _released_at(constraints, before, early)
+        release = self._released_at(constraints, early)
         play = _Play(work, np.maximum(gap, 0.0), self._filled, memory, constraints, release)
         return play.run(change.delay_ns)
 
+    def _released_at(self, constraints: Constraints, early: FloatArray) -> FloatArray:
+        """Return what share of each constraint's tail is done when it holds its head no longer.
 
-def _released_at(constraints: Constraints, duration: FloatArray, early: FloatArray) -> FloatArray:
-    """Return what share of each constraint's tail is done when it holds its head no longer.
-
-    ``early``: how much before that a vertex starts (clock readings of two queues), 0 or below.
-    """
-    of_tail = duration[constraints.tail]
-    lag = constraints.lag_ns + early[constraints.head]
-    share = np.divide(of_tail + lag, of_tail, out=np.ones(len(lag)), where=of_tail > 0)
-    return np.clip(share, 0.0, 1.0)
+        Of its work, which is not that of its time: what ran beside it changed meanwhile. ``early``:
+        how much before that a vertex starts (clock readings of two queues), 0 or below.
+        """
+        held, tail = self._model.held, constraints.tail
+        begin, end = (times[tail].astype(np.float64) for times in (held.start_ns, held.end_ns))
+        until = end + constraints.lag_ns + early[constraints.head]
+        first, now, last = (
+            np.interp(at, self._moments, self._advanced)
+            for at in (begin, np.fmax(until, begin), end)
+        )
+        share = np.divide(now - first, last - first, out=np.ones(len(tail)), where=last > first)
+        return np.clip(share, 0.0, 1.0)
 
 
 class _Play:

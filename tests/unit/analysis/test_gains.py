@@ -134,3 +134,18 @@ def test_nodes_that_would_wait_for_each_other_are_an_error(tmp_path: Path) -> No
     subject = subject_with(Plan(nodes, chain_edges(3)), tmp_path)
     with pytest.raises(CycleError, match="wait for each other"):
         gain(subject, LaunchChange(added=((2, 0),)), memory=0.5)
+
+
+def test_programmatic_edge_holds_its_node_until_the_work_that_was_done_by_then(
+    tmp_path: Path,
+) -> None:
+    # The first of two full nodes has ended when the other has done a third of its work, in half of
+    # its time; its dependent starts then. Played again, the launch is as long as it was.
+    nodes = [
+        Planned("short", 0, 10_000, queue=7, blocks=FULL),
+        Planned("long", 0, 20_000, queue=8, blocks=FULL),
+        Planned("dependent", 10_000, 10_000, queue=7, blocks=16),
+    ]
+    subject = subject_with(Plan(nodes, [(1, 2, 1)]), tmp_path)
+    shared = SharedLaunch(subject.model, np.array([1.0, 1.0, 0.1]), Setting(0.0, 1.0))
+    assert shared.whole_ns == pytest.approx(20_000.0)
