@@ -20,7 +20,8 @@ import numpy as np
 
 from gviz.analysis.launch.constraints import Constraints, LaunchChange, LaunchModel
 from gviz.errors import CycleError
-from gviz.stats import BoolArray, FloatArray
+from gviz.model import TimeArray
+from gviz.stats import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,18 @@ class Setting:
 
     memory_share: float
     gap_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """The work done by each moment of the recorded launch, and at one rate in between."""
+
+    moments_ns: FloatArray
+    advanced: FloatArray
+
+    def at(self, ns: TimeArray) -> FloatArray:
+        """Return how far it had come by times."""
+        return np.interp(ns, self.moments_ns, self.advanced)
 
 
 class SharedLaunch:
@@ -59,7 +72,10 @@ class SharedLaunch:
         is_work = model.duration_ns > 0
         self._filled = np.where(is_work, np.minimum(filled, 1.0), 0.0)
         self._memory = np.where(is_work, setting.memory_share, 0.0)
-        self._work = self._work_of_spans(is_work)
+        self._progress = self._recorded_progress()
+        #: How long each vertex takes alone: its span, as far as it advanced in it.
+        start, end = (self._progress.at(x) for x in (model.held.start_ns, model.held.end_ns))
+        self._work = np.where(is_work, end - start, 0.0)
         self.whole_ns = self._play(LaunchChange())
 
     def gain_ns(self, change: LaunchChange) -> float:
@@ -72,14 +88,10 @@ class SharedLaunch:
         """
         return self.whole_ns - self._play(change)
 
-    def _work_of_spans(self, is_work: BoolArray) -> FloatArray:
-        """Return how long each vertex takes alone: its span, as far as it advanced in it."""
+    def _recorded_progress(self) -> _Progress:
         held = self._model.held
         start, end = held.start_ns.astype(np.float64), held.end_ns.astype(np.float64)
-        moments = np.unique(np.concatenate((start, end)))
-        self._moments = self._advanced = np.zeros(1)
-        if not len(moments):
-            return np.zeros(0)
+        moments = np.unique(np.concatenate(([0.0], start, end)))
         begin, stop = np.searchsorted(moments, start), np.searchsorted(moments, end)
         taken = np.ones(len(moments))
         for share in (self._filled, self._memory):
@@ -87,9 +99,7 @@ class SharedLaunch:
                 stop, share, len(moments)
             )
             taken = np.maximum(taken, np.cumsum(change))
-        advanced = np.concatenate(([0.0], np.cumsum(np.diff(moments) / taken[:-1])))
-        self._moments, self._advanced = moments, advanced
-        return np.where(is_work, advanced[stop] - advanced[begin], 0.0)
+        return _Progress(moments, np.concatenate(([0.0], np.cumsum(np.diff(moments) / taken[:-1]))))
 
     def _play(self, change: LaunchChange) -> float:
         model = self._model
@@ -111,13 +121,10 @@ class SharedLaunch:
         how much before that a vertex starts (clock readings of two queues), 0 or below.
         """
         held, tail = self._model.held, constraints.tail
-        begin, end = (times[tail].astype(np.float64) for times in (held.start_ns, held.end_ns))
-        until = end + constraints.lag_ns + early[constraints.head]
-        first, now, last = (
-            np.interp(at, self._moments, self._advanced)
-            for at in (begin, np.fmax(until, begin), end)
-        )
-        share = np.divide(now - first, last - first, out=np.ones(len(tail)), where=last > first)
+        begin, end = held.start_ns[tail], held.end_ns[tail].astype(np.float64)
+        until = np.fmax(end + constraints.lag_ns + early[constraints.head], begin)
+        done, work = self._progress.at(until) - self._progress.at(begin), self._work[tail]
+        share = np.divide(done, work, out=np.ones(len(tail)), where=work > 0)
         return np.clip(share, 0.0, 1.0)
 
 
