@@ -106,7 +106,7 @@ from gviz.analysis.values.graph_data import DataRange as DataRange
 from gviz.analysis.values.graph_data import GraphData as GraphData
 from gviz.analysis.values.graph_data import graph_values as graph_values
 from gviz.analysis.values.graph_data import read_graph_data as read_graph_data
-from gviz.analysis.values.graph_data import why_no_values as why_no_values
+from gviz.analysis.values.graph_data import values_read as values_read
 from gviz.analysis.values.node_data import MemoryState as MemoryState
 from gviz.analysis.values.node_data import NodeData as NodeData
 from gviz.analysis.values.node_data import NodeMemoryState as NodeMemoryState

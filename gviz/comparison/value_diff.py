@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gviz.analysis import GraphSubject, NodeRef, graph_values, node_place, why_no_values
+from gviz.analysis import GraphSubject, NodeRef, graph_values, node_place, values_read
 from gviz.comparison.diff import RequestedPair, pair_recordings
 from gviz.comparison.graph_diff import ComparedRun, node_partners, read_compared_run
 from gviz.comparison.graph_pairs import GraphPair
@@ -286,14 +286,14 @@ def compare_eager_values(subject: GraphSubject) -> ValuesDiff | NotComputed:
     The calls are before, the graph is after: each call is the node that the capture made of it.
     """
     eager = read_eager_values(subject.recording, subject.graph)
-    values = subject.once(graph_values)
     if not eager.given:
         return NotComputed(
             "the same work by stream calls was not read: 'gviz.compare_stream(work, values=True)' "
             "reads it, in a program that 'gviz run --values' started"
         )
-    if values.graph_exec_id is None:
-        return why_no_values(values)
+    values = values_read(subject)
+    if isinstance(values, NotComputed):
+        return values
     nodes = {(memory.graph_id, memory.node_id) for memory in eager.given}
     sides = _Side(subject, eager), _Side(subject, values)
     found = _Comparison(*sides, {node: node for node in nodes}).to_diff()

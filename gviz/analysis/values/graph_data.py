@@ -71,7 +71,7 @@ class GraphData:
 
 
 #: Shares of reading what went into nodes, and of looking at it.
-READING = (0.7, 0.3)
+_READING = (0.7, 0.3)
 
 
 def graph_values(subject: GraphSubject) -> GraphValues:
@@ -79,8 +79,19 @@ def graph_values(subject: GraphSubject) -> GraphValues:
     return read_graph_values(subject.recording, subject.graph)
 
 
-def why_no_values(values: GraphValues) -> NotComputed:
-    """Return why nothing was read of a graph."""
+def values_read(
+    subject: GraphSubject, progress: Progress = NO_PROGRESS
+) -> GraphValues | NotComputed:
+    """Return what was read of a graph, or why nothing was.
+
+    Parameters
+    ----------
+    progress
+        Told what is read; what is made of it takes the rest.
+    """
+    values = progress.steps(_READING, subject.title).run(subject.once, graph_values)
+    if values.graph_exec_id is not None:
+        return values
     if values.refusals:
         return NotComputed(values.refusals[-1])
     return NotComputed(
@@ -98,9 +109,10 @@ def read_graph_data(
     progress
         Told what is read, and when it is.
     """
-    values = progress.steps(READING, subject.title).run(subject.once, graph_values)
-    if values.graph_exec_id is None:
-        return why_no_values(values)
+    values = values_read(subject, progress)
+    if isinstance(values, NotComputed):
+        return values
+    assert values.graph_exec_id is not None
     readings, flow, given = values.used_readings, values.flow, values.given
     unexplained = [r.unexplained_bytes for r in readings]
     return GraphData(

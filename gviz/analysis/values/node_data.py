@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
-from gviz.analysis.values.graph_data import READING, VALUES_VERSION, graph_values, why_no_values
+from gviz.analysis.values.graph_data import VALUES_VERSION, values_read
 from gviz.analysis.values.value_finding import LINE, node_place
 from gviz.errors import RecordingError
 from gviz.model import GivenMemory, GraphValues, MemoryContents
@@ -108,9 +108,9 @@ def read_node_data(
     progress
         Told what is read, and when it is.
     """
-    values = progress.steps(READING, subject.title).run(subject.once, graph_values)
-    if values.graph_exec_id is None:
-        return why_no_values(values)
+    values = values_read(subject, progress)
+    if isinstance(values, NotComputed):
+        return values
     given = values.by_node.get(node, ())
     if not given:
         return NotComputed(
