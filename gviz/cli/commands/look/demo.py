@@ -13,7 +13,7 @@ from gviz.cli.commands.look.view import VIEW_VERSION, add_server_options, serve_
 from gviz.cli.output import print_json, written_file
 from gviz.cli.recording_path import file_path
 from gviz.errors import REINSTALL, GvizError, RecordingError, cannot_write
-from gviz.system import create_file, inform, mode_for
+from gviz.system import inform, written_aside
 from gviz.text import counted
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def _copy(paths: Sequence[Path], args: argparse.Namespace) -> int:
     try:
         args.to.mkdir()
         for path, output in zip(paths, outputs, strict=True):
-            with open(create_file(output, mode_for(output)), "wb") as file:
-                file.write(path.read_bytes())
+            with written_aside(output) as part:
+                part.write_bytes(path.read_bytes())
     except FileExistsError as error:
         raise GvizError(f"{args.to} exists; name a folder that does not") from error
     except FileNotFoundError as error:
