@@ -207,7 +207,7 @@ def launch_model(held: HeldLaunch) -> LaunchModel:
     is_queue = np.arange(len(tail)) >= len(unrolled.tail)
     is_double = _find_doubles(unrolled, queued, held.queue_before[queued])
     lag = np.zeros(len(tail), np.float64)
-    ended = effective_ends(unrolled, held.start_ns, held.end_ns)
+    ended = effective_ends(unrolled, held.timed, held.start_ns, held.end_ns)
     lag[: len(ended)] = ended - held.end_ns[unrolled.tail]
     try:
         row = rank_rows(len(unrolled), tail[~is_double], head[~is_double])

@@ -166,7 +166,7 @@ def _last_dependencies(
     tail, head = into.tail, into.head
     if not len(tail):
         return dependency, via, ready
-    ended = effective_ends(unrolled, start, end)[into.edge]
+    ended = effective_ends(unrolled, timed, start, end)[into.edge]
     is_first = np.append(True, head[1:] != head[:-1])
     group = np.cumsum(is_first) - 1
     # Of one dependent the last to end, of equals that of the lowest index.
@@ -179,13 +179,17 @@ def _last_dependencies(
     return dependency, via, ready
 
 
-def effective_ends(unrolled: Unrolled, start: TimeArray, end: TimeArray) -> TimeArray:
+def effective_ends(
+    unrolled: Unrolled, timed: BoolArray, start: TimeArray, end: TimeArray
+) -> TimeArray:
     """Return, for each edge, from when on it held its dependent no longer.
 
-    The end of the dependency; through a programmatic edge no later than the dependent's start.
+    The end of the dependency; through a programmatic edge no later than the dependent's start. One
+    without a time triggers nothing before it was reached.
     """
     ended = end[unrolled.tail]
-    return np.where(unrolled.programmatic, np.minimum(ended, start[unrolled.head]), ended)
+    early = unrolled.programmatic & timed[unrolled.tail]
+    return np.where(early, np.minimum(ended, start[unrolled.head]), ended)
 
 
 def _queue_before(vertex: IntArray, queue: IntArray, start: TimeArray, end: TimeArray) -> IntArray:

@@ -10,6 +10,7 @@ from planned_recordings import MULTIPROCESSORS, Plan, Planned, chain_edges, in_a
 
 from gviz.analysis.launch import UNTRIED, LaunchChange, Setting, SharedLaunch
 from gviz.analysis.subject import GraphSubject
+from gviz.cuda import NodeType
 from gviz.errors import CycleError
 
 #: Blocks of which 8 fit a multiprocessor, so that one kernel fills the GPU.
@@ -149,3 +150,16 @@ def test_programmatic_edge_holds_its_node_until_the_work_that_was_done_by_then(
     subject = subject_with(Plan(nodes, [(1, 2, 1)]), tmp_path)
     shared = SharedLaunch(subject.model, np.array([1.0, 1.0, 0.1]), Setting(0.0, 1.0))
     assert shared.whole_ns == pytest.approx(20_000.0)
+
+
+def test_node_without_a_time_triggers_nothing_before_what_it_waits_for_has_ended(
+    tmp_path: Path,
+) -> None:
+    # The last starts 100 ns too early, by the clock of another queue.
+    nodes = [
+        Planned("first", 0, 5_000),
+        Planned("empty", kind=NodeType.EMPTY),
+        Planned("last", 4_900, 5_000, queue=8),
+    ]
+    subject = subject_with(Plan(nodes, [(0, 1), (1, 2, 1)]), tmp_path)
+    assert subject.held.gap_ns[2] == -100
