@@ -37,10 +37,10 @@ from gviz.app.views import (
     GraphView,
     ShownLaunch,
     family_columns,
-    filter_clear,
     first_launch,
     graph_identity,
     table_columns,
+    table_pane,
     typical_launch,
 )
 from gviz.model import in_nested_order, is_failed
@@ -211,7 +211,6 @@ def _memory() -> Component:
 
 def _table(view: GraphView) -> Component:
     note = None if view.is_timed else html.Span("no node times", className="gv-muted")
-    count = html.Span(id="row-count", className="gv-muted", role="status")
     grouped = dmc.SegmentedControl(
         id="table-view",
         size="xs",
@@ -222,23 +221,7 @@ def _table(view: GraphView) -> Component:
         ],
         **aria(label="Rows of the table"),
     )
-    clear = filter_clear("filter-clear")
-    search = dmc.TextInput(
-        id="search",
-        placeholder="Search nodes  ( / )",
-        size="xs",
-        className="gv-search",
-        **aria(label="Search nodes"),
-    )
-    body = html.Div(
-        [
-            html.Div(id="nodes", className="gv-rows", hidden=True),
-            html.Div(id="kernels", className="gv-rows"),
-            _foot(),
-        ],
-        className="gv-grid gv-grid-footed",
-    )
-    return pane("Nodes", body, note, count, grouped, clear, search, name="table")
+    return table_pane("Nodes", grouped, "nodes", note=note, foot=_foot())
 
 
 def _foot() -> Component:

@@ -67,11 +67,12 @@ from gviz.app.views.table.family_table import family_columns as family_columns
 from gviz.app.views.table.table import NAME_COLUMN as NAME_COLUMN
 from gviz.app.views.table.table import table_columns as table_columns
 from gviz.app.views.table.table import table_payload as table_payload
-from gviz.app.views.table.table_buttons import filter_clear as filter_clear
+from gviz.app.views.table.table_pane import table_pane as table_pane
 from gviz.app.views.timeline.host_ranges import shared_ranges as shared_ranges
 from gviz.app.views.timeline.medians import median_side as median_side
 from gviz.app.views.timeline.side_arrays import SENT_WHOLE as SENT_WHOLE
 from gviz.app.views.timeline.side_arrays import SideArrays as SideArrays
+from gviz.app.views.timeline.side_arrays import nested_arrays as nested_arrays
 from gviz.app.views.timeline.side_arrays import pack_sides as pack_sides
 from gviz.app.views.timeline.side_arrays import read_arrays as read_arrays
 from gviz.app.views.timeline.timeline_side import graph_side as graph_side

@@ -49,6 +49,7 @@ from gviz.app.views.timeline import (
     graph_side,
     is_sent_whole,
     median_side,
+    nested_arrays,
     pack_sides,
     read_arrays,
     stack_side,
@@ -374,7 +375,7 @@ def timeline_payload(
     graph = _graph_side(recording, level, launch, order, in_sight, slots, keep, whole)
     stream = read_stream_side(recording, tree, stream_launch_id, keep)
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
-    nested = _nested(tree)
+    nested = nested_arrays((tree.parent, tree.key))
     wanted = replace(wanted, node_ids=_with_nested(tree, wanted.node_ids))
     header = _timeline_header(tree, graph, stream, graph_title(recording, tree.graph, keep))
     return pack_sides(header, sides, wanted, nested, whole=whole)
@@ -391,16 +392,6 @@ def read_stream_side(
             "stream", lambda s: stream_side(recording, tree, launch_id, s, families)
         ),
     )
-
-
-def _nested(tree: TimedTree) -> Arrays:
-    if len(tree.levels) == 1:
-        return {}
-    inner = np.flatnonzero(tree.parent >= 0)
-    return {
-        "nested_node": tree.key[inner].astype(np.uint32),
-        "nested_parent": tree.key[tree.parent[inner]].astype(np.uint32),
-    }
 
 
 def _with_nested(tree: TimedTree, keys: Sequence[int]) -> tuple[int, ...]:

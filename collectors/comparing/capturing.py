@@ -92,13 +92,8 @@ class TorchCapturing:
         """Return GPU and host time (ns)."""
         begin, end = (self._torch.cuda.Event(enable_timing=True) for _ in range(2))
         self.synchronize()
-        begin.record(self._stream)
-        started = perf_counter_ns()
-        call()
-        host = perf_counter_ns() - started
-        end.record(self._stream)
-        end.synchronize()
-        return 1e6 * float(begin.elapsed_time(end)), float(host)
+        host = _between(begin, end, self._stream, call)
+        return 1e6 * float(begin.elapsed_time(end)), host
 
     def to_host(self, value: Any) -> npt.NDArray[Any] | None:
         """Return a tensor as numpy."""
@@ -185,13 +180,8 @@ class CupyCapturing:
         """Return GPU and host time (ns)."""
         begin, end = self._cupy.cuda.Event(), self._cupy.cuda.Event()
         self.synchronize()
-        begin.record(self._stream)
-        started = perf_counter_ns()
-        call()
-        host = perf_counter_ns() - started
-        end.record(self._stream)
-        end.synchronize()
-        return 1e6 * float(self._cupy.cuda.get_elapsed_time(begin, end)), float(host)
+        host = _between(begin, end, self._stream, call)
+        return 1e6 * float(self._cupy.cuda.get_elapsed_time(begin, end)), host
 
     def to_host(self, value: Any) -> npt.NDArray[Any] | None:
         """Return an array as numpy."""
@@ -210,6 +200,17 @@ class CupyCapturing:
     def same_random_state(self, state: Any) -> bool:
         """Return True: see :meth:`random_state`."""
         return True
+
+
+def _between(begin: Any, end: Any, stream: Any, call: Function) -> float:
+    """Call between two events on a stream, wait for the second, and return the call's ns."""
+    begin.record(stream)
+    started = perf_counter_ns()
+    call()
+    host = perf_counter_ns() - started
+    end.record(stream)
+    end.synchronize()
+    return float(host)
 
 
 def choose(capture: str, function: Function) -> Capturing:

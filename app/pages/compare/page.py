@@ -12,7 +12,7 @@ from gviz.app.components import aria, pane, panes, select
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES, PageLevel
 from gviz.app.pages.compare.summary import change_verdicts
-from gviz.app.pages.compare.tables import first_colour, has_changes, table_pane
+from gviz.app.pages.compare.tables import changes_pane, first_colour, has_changes
 from gviz.app.pages.head import GRAPH_PICTURE, TIMELINE_PICTURE, share_menu
 
 #: The scripts of the page put canvases into elements of this class.
@@ -46,7 +46,7 @@ def render_compared(
             html.Div(id="said", role="status", className="gv-unseen"),
             _head([*choices, *share]),
             *change_verdicts(found.run),
-            panes(_dag(found), _timeline(), table_pane(found), *_SHARES),
+            panes(_dag(found), _timeline(), changes_pane(found), *_SHARES),
         ],
     )
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import dash_mantine_components as dmc
 import numpy as np
-from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import aria, pane, select
+from gviz.app.components import select
 from gviz.app.pages.compare.comparison import Comparison
-from gviz.app.views import NAME_COLUMN, filter_clear
+from gviz.app.views import NAME_COLUMN, table_pane
 from gviz.stats import FALSE_DISCOVERIES
 from gviz.text import integer
 
@@ -155,24 +153,8 @@ def tables_of(found: Comparison) -> dict[str, dict[str, Any]]:
     }
 
 
-def table_pane(found: Comparison) -> Component:
+def changes_pane(found: Comparison) -> Component:
     """Return the pane of the tables; assets/web/page/page.js fills it."""
     options = [{"value": name, "label": label} for name, label in _labels(found).items()]
     choice = select("table-view", "Rows", options, _FIRST, width=210, named=False)
-    count = html.Span(id="row-count", className="gv-muted", role="status")
-    search = dmc.TextInput(
-        id="search",
-        placeholder="Search rows  ( / )",
-        size="xs",
-        className="gv-search",
-        **aria(label="Search rows"),
-    )
-    body = html.Div(
-        [
-            html.Div(id="nodes", className="gv-rows", hidden=True),
-            html.Div(id="kernels", className="gv-rows"),
-        ],
-        className="gv-grid",
-    )
-    clear = filter_clear("filter-clear")
-    return pane("Changes", body, None, count, choice, clear, search, name="table")
+    return table_pane("Changes", choice, "rows")

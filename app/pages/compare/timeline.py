@@ -17,14 +17,14 @@ from gviz.app.views import (
     SideArrays,
     ViewWindow,
     median_side,
+    nested_arrays,
     pack_sides,
     read_arrays,
     value_scale,
 )
 from gviz.cuda import node_type_name
-from gviz.model import Keep, TimedTree, read_level
+from gviz.model import Keep, read_level
 from gviz.recording import Recording
-from gviz.stats import IntArray
 
 #: Sides of the view, by whose launch they show: A above B.
 _PLACES = ("graph", "stream")
@@ -97,7 +97,9 @@ def both_timelines(
             )
         },
     }  # fmt: skip
-    more = _nested(found) | changes
+    before, after = (tree.parent for tree in found.trees)
+    nested = nested_arrays((before, found.keys.before), (after, found.keys.after))
+    more = nested | changes
     return pack_sides(header, sides, window or ViewWindow(), more, whole=whole)
 
 
@@ -118,21 +120,3 @@ def _numbers(found: Comparison, side: int, keys: npt.NDArray[np.uint32]) -> npt.
     tree = found.trees[side]
     numbers = found.keys.of_side(side)
     return numbers[np.searchsorted(tree.key, keys)].astype(np.uint32)
-
-
-def _nested(found: Comparison) -> Arrays:
-    """Return which nodes are nested in which, of both sides; partners once."""
-    pairs: dict[int, int] = {}
-    for tree, numbers in zip(found.trees, (found.keys.before, found.keys.after), strict=True):
-        pairs |= _parents(tree, numbers)
-    if not pairs:
-        return {}
-    return {
-        "nested_node": np.array(list(pairs), np.uint32),
-        "nested_parent": np.array(list(pairs.values()), np.uint32),
-    }
-
-
-def _parents(tree: TimedTree, numbers: IntArray) -> dict[int, int]:
-    nested = np.flatnonzero(tree.parent >= 0)
-    return dict(zip(numbers[nested].tolist(), numbers[tree.parent[nested]].tolist(), strict=True))

@@ -15,6 +15,7 @@ from gviz.app.views import (
     ViewWindow,
     graph_side,
     graph_zero,
+    nested_arrays,
     pack_sides,
     read_arrays,
     read_family_colours,
@@ -69,11 +70,14 @@ def ranks_timeline(
         side = _placed(read, f"rank{at}", level.tree, numbers[at], shifts[at])
         side = side._replace(header={**(side.header or {}), "zero": _zero(found)})
         sides[side.name] = side.after(sum(len(s.strings) for s in sides.values()))
+    nested = nested_arrays(
+        *((one.tree.parent, own) for one, own in zip(levels, numbers, strict=True))
+    )
     return pack_sides(
         _header(found, graph, trees, sides, int(graph.ordinal[launch])),
         sides,
         window or ViewWindow(),
-        _waits(graph, launch, sides, levels[0].tree) | _nested(levels, numbers),
+        _waits(graph, launch, sides, levels[0].tree) | nested,
     )
 
 
@@ -181,20 +185,6 @@ def _starts(arrays: Arrays, name: str, ids: IntArray, iterations: IntArray) -> F
     at = np.searchsorted(spans[order], ids) + iterations
     found: FloatArray = arrays[f"{name}_start_ns"][order[at]].astype(np.float64)
     return found
-
-
-def _nested(levels: Sequence[GraphLevel], numbers: Sequence[IntArray]) -> Arrays:
-    pairs: dict[int, int] = {}
-    for level, own in zip(levels, numbers, strict=True):
-        nested = np.flatnonzero(level.tree.parent >= 0)
-        parents = own[level.tree.parent[nested]]
-        pairs |= dict(zip(own[nested].tolist(), parents.tolist(), strict=True))
-    if not pairs:
-        return {}
-    return {
-        "nested_node": np.array(list(pairs), np.uint32),
-        "nested_parent": np.array(list(pairs.values()), np.uint32),
-    }
 
 
 def _header(

@@ -3,6 +3,7 @@ from gviz.app.views.timeline.medians import median_side as median_side
 from gviz.app.views.timeline.medians import read_median_launch as read_median_launch
 from gviz.app.views.timeline.side_arrays import SideArrays as SideArrays
 from gviz.app.views.timeline.side_arrays import is_sent_whole as is_sent_whole
+from gviz.app.views.timeline.side_arrays import nested_arrays as nested_arrays
 from gviz.app.views.timeline.side_arrays import pack_sides as pack_sides
 from gviz.app.views.timeline.side_arrays import read_arrays as read_arrays
 from gviz.app.views.timeline.stacks import stack_side as stack_side

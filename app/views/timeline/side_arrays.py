@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from gviz.app.views.labels import labels_of
 from gviz.app.views.timeline.timeline_window import (
     Part,
@@ -16,6 +19,7 @@ from gviz.app.views.timeline.timeline_window import (
     thin_gaps,
 )
 from gviz.app.views.wire import Arrays, Strings, pack
+from gviz.stats import IntArray
 
 #: Up to so many spans a timeline is sent whole, about 4 MB; more only for the window shown.
 SENT_WHOLE = 100_000
@@ -59,6 +63,23 @@ def read_arrays(
     strings = Strings()
     header, arrays = side(strings)
     return SideArrays(name, header, arrays, strings.to_list())
+
+
+def nested_arrays(*trees: tuple[IntArray, npt.NDArray[Any]]) -> Arrays:
+    """Return which nodes are nested in which, of trees by their parents and nodes' numbers.
+
+    A number that several trees have is there once, in what the last of them says it is in.
+    """
+    inner = [(numbers, parents, np.flatnonzero(parents >= 0)) for parents, numbers in trees]
+    node = np.concatenate([numbers[at] for numbers, _, at in inner])
+    if not len(node):
+        return {}
+    parent = np.concatenate([numbers[parents[at]] for numbers, parents, at in inner])
+    last = np.sort(len(node) - 1 - np.unique(node[::-1], return_index=True)[1])
+    return {
+        "nested_node": node[last].astype(np.uint32),
+        "nested_parent": parent[last].astype(np.uint32),
+    }
 
 
 def pack_sides(

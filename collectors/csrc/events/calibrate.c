@@ -201,13 +201,19 @@ bool calibrate_busy(const struct calibrated *device, CUstream stream) {
     return cuda.GraphLaunch(device->busy, stream) == 0;
 }
 
+/* Sleep between two looks; false: it is past the limit. */
+static bool rest(uint64_t until_ns) {
+    const struct timespec pause = {0, POLL_NS};
+    if (now_ns() > until_ns)
+        return false;
+    nanosleep(&pause, NULL);
+    return true;
+}
+
 static bool wait_for(struct copy *copy, uint64_t until_ns) {
-    while (!copy_finished(copy)) {
-        if (now_ns() > until_ns)
+    while (!copy_finished(copy))
+        if (!rest(until_ns))
             return false;
-        struct timespec pause = {0, POLL_NS};
-        nanosleep(&pause, NULL);
-    }
     return true;
 }
 
@@ -268,12 +274,9 @@ static int64_t spread(int64_t *values, size_t count, int64_t middle) {
 }
 
 bool calibrate_await(CUevent event, uint64_t until_ns) {
-    while (cuda.EventQuery(event) != 0) {
-        if (now_ns() > until_ns)
+    while (cuda.EventQuery(event) != 0)
+        if (!rest(until_ns))
             return false;
-        struct timespec pause = {0, POLL_NS};
-        nanosleep(&pause, NULL);
-    }
     return true;
 }
 

@@ -2,6 +2,7 @@
 import * as canvas from "../../core/canvas.js";
 import * as format from "../../core/format.js";
 import { fitFold } from "./fold_title.js";
+import { panel } from "./strip.js";
 /** @import { Pen, Size } from "../../core/canvas.js" */
 /** @import { DagScene } from "../scene/scene.js" */
 /** @import { Repeat, Section } from "../scene/sections.js" */
@@ -48,14 +49,8 @@ export function headAt(sections, t, x, y) {
 export function drawGrounds(ctx, sections, { transform: t, theme }) {
   const head = headOf(sections);
   for (const section of sections) {
-    const at = spotOf(section, head, t);
-    ctx.beginPath();
-    canvas.roundRect(ctx, at.x, at.y, at.w, at.h, 8);
-    ctx.fillStyle = theme.panel;
-    ctx.fill();
-    ctx.strokeStyle = theme.line;
-    ctx.lineWidth = 1;
-    ctx.stroke();
+    const { x, y, w, h } = spotOf(section, head, t);
+    panel(ctx, theme, x, y, w, h);
   }
 }
 

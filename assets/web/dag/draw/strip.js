@@ -18,6 +18,7 @@ const LEAST_HEIGHT = 150;
 export const DASH = [4, 3];
 
 /**
+ * A ground with rounded corners.
  * @param {Pen} ctx @param {Theme} theme @param {number} x @param {number} y @param {number} w
  * @param {number} h
  */

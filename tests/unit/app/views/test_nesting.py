@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from app_tree import links, texts
 from inspected import inspected
@@ -20,6 +21,7 @@ from spool_writing import (
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.views.graph_data import graph_view
+from gviz.app.views.timeline.side_arrays import nested_arrays
 from gviz.app.views.timeline.timeline_side import graph_side
 from gviz.app.views.wire import Strings
 from gviz.cuda.node_type import NodeType
@@ -128,3 +130,13 @@ def test_timeline_shows_every_iteration_of_a_body(path: Path) -> None:
         _, inside = graph_side(recording, level_of(recording, body.graph_id), None, Strings())
         assert inside["graph_node_id"].tolist() == [0, 1] * ITERATIONS
         assert inside["graph_iteration"].tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_nested_nodes_of_several_trees_are_named_once() -> None:
+    before = (np.array([-1, 0, 0]), np.array([7, 8, 9]))
+    after = (np.array([-1, 0, 1]), np.array([7, 9, 5]))
+    assert {name: list(a) for name, a in nested_arrays(before, after).items()} == {
+        "nested_node": [8, 9, 5],
+        "nested_parent": [7, 7, 9],
+    }
+    assert nested_arrays((np.array([-1, -1]), np.array([1, 2]))) == {}
