@@ -5,23 +5,20 @@ Each program runs in a process of its own, as a user's would.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from framework_programs import PROGRAMS as FRAMEWORKS
+from framework_programs import Program, profiled, run_script
+from framework_recordings import Record, launched, nodes_with_nested, recorder
 
 from gviz.cuda.node_type import NodeType
 from gviz.dag.contradicted import TOLERANCE_NS
-from gviz.recording import rows
 from gviz.recording.reader import Recording
 
 pytestmark = pytest.mark.gpu
-
-Record = Callable[..., Recording]
 
 CUPY = """
 import cupy as cp
@@ -84,83 +81,19 @@ torch.cuda.synchronize()
 assert torch.allclose(y, model(x), atol=1e-2)
 """
 
-JAX = """
-import jax, jax.numpy as jnp
-@jax.jit
-def f(x, ws):
-    for w in ws:
-        x = jnp.tanh(x @ w) + x
-    return x.sum(axis=0)
-key = jax.random.key(0)
-ws = [jax.random.normal(key, (128, 128)) for _ in range(6)]
-x = jax.random.normal(key, (64, 128))
-for _ in range(8):
-    f(x, ws).block_until_ready()
-"""
-
-PROGRAMS = {"cupy": CUPY, "torch": TORCH, "compile": COMPILE, "jax": JAX}
-
-
-def run_python(folder: Path, text: str, *command: str) -> subprocess.CompletedProcess[str]:
-    """Write ``text`` as a script and run it with a command before its name."""
-    program = folder / "program.py"
-    program.write_text(text)
-    return subprocess.run(
-        [sys.executable, "-P", *command, str(program)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        env=os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
-    )
-
-
-def profiled(text: str, output: Path, options: str = "") -> str:
-    """Return the program inside a profile block."""
-    body = "\n".join("    " + line for line in text.strip().splitlines())
-    return f"import gviz\nwith gviz.profile({str(output)!r}, {options}) as profile:\n{body}\n"
+PROGRAMS = {
+    "cupy": Program("CuPy, NVTX ranges", ("cupy", "nvtx"), CUPY),
+    "torch": Program("PyTorch, a training step", ("torch",), TORCH),
+    "compile": Program("torch.compile, inference", ("torch",), COMPILE),
+    "jax": FRAMEWORKS["jax"],
+}
 
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     """Record one of the programs, by the context manager or by gviz run; each once."""
-    opened: dict[tuple[str, str, str], Recording] = {}
-
-    def run(name: str, how: str = "profile", options: str = "") -> Recording:
-        key = (name, how, options)
-        if key not in opened:
-            folder = tmp_path_factory.mktemp(f"{name}-{how}")
-            output = folder / "out.gviz"
-            if how == "run":
-                command = ("-m", "gviz", "run", "-o", str(output), *options.split())
-                done = run_python(folder, PROGRAMS[name], *command)
-            else:
-                done = run_python(folder, profiled(PROGRAMS[name], output, options))
-            assert done.returncode == 0, done.stderr
-            opened[key] = Recording(output)
-        return opened[key]
-
-    yield run
-    for recording in opened.values():
-        recording.close()
-
-
-def launched(recording: Recording) -> list[rows.Graph]:
-    """Return the top-level graphs that were launched."""
-    return [
-        g
-        for g in recording.fetch_graphs()
-        if g.parent_graph_id is None and recording.fetch_launches(g.graph_id)
-    ]
-
-
-def family(recording: Recording, graph: rows.Graph) -> list[rows.Node]:
-    """Return the nodes of a graph and of the bodies nested in it."""
-    levels = [graph]
-    for level in recording.fetch_graphs():
-        if any(level.parent_graph_id == found.graph_id for found in levels):
-            levels.append(level)
-    return [node for level in levels for node in recording.fetch_nodes(level.graph_id)]
+    with recorder(PROGRAMS, tmp_path_factory) as record:
+        yield record
 
 
 @pytest.mark.parametrize("how", ["profile", "run"])
@@ -173,7 +106,9 @@ def test_every_recorded_launch_has_one_span_for_each_timed_node(
     assert graphs
     for graph in graphs:
         timed = sorted(
-            (n.graph_id, n.node_id) for n in family(recording, graph) if n.not_timed_reason is None
+            (n.graph_id, n.node_id)
+            for n in nodes_with_nested(recording, graph)
+            if n.not_timed_reason is None
         )
         launches = recording.fetch_launches(graph.graph_id)
         recorded = [launch for launch in launches if launch.node_level]
@@ -318,7 +253,7 @@ def test_graph_instantiated_before_is_known_from_its_records(tmp_path: Path) -> 
         "    graph.launch(stream)\nstream",
         "    for _ in range(30): graph.launch(stream)\n    stream",
     )
-    done = run_python(tmp_path, body)
+    done = run_script(tmp_path, body)
     assert done.returncode == 0, done.stderr
     with Recording(output) as recording:
         (graph,) = recording.fetch_graphs()
@@ -337,13 +272,13 @@ with torch_profile(activities=[ProfilerActivity.CUDA]) as p:
     torch.cuda.synchronize()
 assert len([e for e in p.events() if e.device_type.name == "CUDA"]) > 4
 """
-    done = run_python(tmp_path, profiled(TORCH, output) + after)
+    done = run_script(tmp_path, profiled(TORCH, output) + after)
     assert done.returncode == 0, done.stderr
 
 
 def test_exception_in_the_body_comes_out_and_the_recording_stays(tmp_path: Path) -> None:
     output = tmp_path / "out.gviz"
-    done = run_python(tmp_path, profiled(CUPY + "\nraise KeyError('mine')\n", output))
+    done = run_script(tmp_path, profiled(CUPY + "\nraise KeyError('mine')\n", output))
     assert done.returncode == 1
     assert "KeyError: 'mine'" in done.stderr
     with Recording(output) as recording:
@@ -354,7 +289,7 @@ def test_exception_in_the_body_comes_out_and_the_recording_stays(tmp_path: Path)
 def test_exit_inside_the_block_keeps_the_recording(tmp_path: Path) -> None:
     output = tmp_path / "out.gviz"
     text = f"import gviz\nprofile = gviz.profile({str(output)!r})\nprofile.__enter__()\n{CUPY}"
-    done = run_python(tmp_path, text)
+    done = run_script(tmp_path, text)
     assert done.returncode == 0, done.stderr
     with Recording(output) as recording:
         assert recording.fetch_runs()[0].state == "completed"

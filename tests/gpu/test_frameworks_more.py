@@ -5,20 +5,19 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from framework_programs import PROGRAMS, profiled, run_script
+from framework_recordings import Record, launched, nodes_with_nested, recorder
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 
 pytestmark = pytest.mark.gpu
-
-Record = Callable[..., Recording]
 
 #: Warp is no part of a machine for these tests; where it is, it is tested.
 NAMES = [n for n in PROGRAMS if n != "warp" or importlib.util.find_spec("warp") is not None]
@@ -27,46 +26,8 @@ NAMES = [n for n in PROGRAMS if n != "warp" or importlib.util.find_spec("warp") 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     """Record one of the programs, by the context manager or by gviz run; each once."""
-    opened: dict[tuple[str, str, str], Recording] = {}
-
-    def run(name: str, how: str = "profile", options: str = "") -> Recording:
-        key = (name, how, options)
-        if key in opened:
-            return opened[key]
-        for module in PROGRAMS[name].needs:
-            pytest.importorskip(module)
-        folder = tmp_path_factory.mktemp(f"{name}-{how}")
-        output = folder / "out.gviz"
-        if how == "run":
-            command = ("-m", "gviz", "run", "-o", str(output), *options.split())
-            done = run_script(folder, PROGRAMS[name].text, *command)
-        else:
-            done = run_script(folder, profiled(PROGRAMS[name].text, output, options))
-        assert done.returncode == 0, done.stderr
-        opened[key] = Recording(output)
-        return opened[key]
-
-    yield run
-    for recording in opened.values():
-        recording.close()
-
-
-def launched(recording: Recording) -> list[rows.Graph]:
-    """Return the top-level graphs that were launched, in order of instantiation."""
-    return [
-        g
-        for g in recording.fetch_graphs()
-        if g.parent_graph_id is None and recording.fetch_launches(g.graph_id)
-    ]
-
-
-def family(recording: Recording, graph: rows.Graph) -> list[rows.Node]:
-    """Return the nodes of a graph and of the bodies nested in it."""
-    levels = [graph]
-    for level in recording.fetch_graphs():
-        if any(level.parent_graph_id == found.graph_id for found in levels):
-            levels.append(level)
-    return [node for level in levels for node in recording.fetch_nodes(level.graph_id)]
+    with recorder(PROGRAMS, tmp_path_factory) as record:
+        yield record
 
 
 def functions_of(recording: Recording, stack_id: int | None) -> list[str]:
@@ -98,7 +59,7 @@ def test_every_recorded_launch_has_one_span_for_each_timed_node(
     for graph in graphs:
         timed = sorted(
             (n.graph_id, n.node_id)
-            for n in family(recording, graph)
+            for n in nodes_with_nested(recording, graph)
             if n.not_timed_reason is None and n.exec_node_id is not None
         )
         recorded = [x for x in recording.fetch_launches(graph.graph_id) if x.node_level]
@@ -132,7 +93,7 @@ def test_every_kernel_has_a_readable_short_name(record: Record, name: str) -> No
     recording = record(name)
     functions = recording.fetch_functions(1)
     for graph in launched(recording):
-        for node in family(recording, graph):
+        for node in nodes_with_nested(recording, graph):
             if node.type == NodeType.KERNEL:
                 assert node.name
                 assert not node.name.startswith("_Z")
