@@ -10,14 +10,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
 from gviz import __version__
 from gviz.cli.configured import fill_options
 from gviz.cli.encoding import take_any_encoding
 from gviz.cli.file_mode import apply_mode
 from gviz.cli.output import print_text
-from gviz.cli.parser import CommandParser
+from gviz.cli.parser import CommandHelp, CommandParser
 from gviz.cli.verbosity import FLAGS, add_verbosity, is_verbose, use_verbosity
 from gviz.errors import GvizError, is_out_of_memory, is_without_reason
 from gviz.system import inform
@@ -54,58 +54,82 @@ class CommandModule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: its module below COMMANDS_PACKAGE, and its line in ``gviz --help``."""
+    """A command: its heading in ``gviz --help``, module below COMMANDS_PACKAGE, and line there."""
 
+    heading: str
     module: str
     summary: str
 
 
+_RECORD, _READ, _COMPARE = "record a program", "read a recording", "compare recordings"
+_FILES, _MACHINE = "convert, join and repair recordings", "check and set up this machine"
 COMMANDS = {
-    "run": Command("record.run_", "run a program and record its CUDA graphs"),
+    "run": Command(_RECORD, "record.run_", "run a program and record its CUDA graphs"),
     "start": Command(
-        "record.start", "begin recording in a program that runs, paused, under gviz run"
+        _RECORD, "record.start", "begin recording in a program that runs, paused, under gviz run"
     ),
-    "stop": Command("record.stop", "end recording in a program that runs under gviz run --paused"),
-    "top": Command("record.top", "show the graphs of a running program in the terminal"),
-    "view": Command("look.view", "open recordings in the browser"),
-    "demo": Command("look.demo", "open the bundled recordings in the browser"),
-    "info": Command("look.info", "say what is in a recording"),
+    "stop": Command(
+        _RECORD, "record.stop", "end recording in a program that runs under gviz run --paused"
+    ),
+    "top": Command(_RECORD, "record.top", "show the graphs of a running program in the terminal"),
+    "view": Command(_READ, "look.view", "open recordings in the browser"),
+    "demo": Command(_READ, "look.demo", "open the bundled recordings in the browser"),
+    "info": Command(_READ, "look.info", "say what is in a recording"),
     "analyze": Command(
-        "look.analyze",
-        "say what bounds a graph's launches and what could be gained",
+        _READ, "look.analyze", "say what bounds a graph's launches and what could be gained"
     ),
     "what-if": Command(
+        _READ,
         "look.what_if",
         "say what a launch would take if nodes were faster, gone, fused or independent",
     ),
-    "node": Command("look.node", "say all that is recorded of one node"),
-    "values": Command("look.values", "say what went into nodes and came out of them"),
-    "query": Command("look.query", "print rows of a recording, by SQL"),
-    "mcp": Command("look.mcp", "answer programs that read profiles, by the Model Context Protocol"),
-    "skill": Command("look.skill", "print the skill that teaches an agent to use gviz"),
-    "diff": Command("compare.diff", "say what changed from one recording to another"),
-    "trend": Command(
-        "compare.trend",
-        "show the launch times of graphs through any number of runs",
+    "node": Command(_READ, "look.node", "say all that is recorded of one node"),
+    "values": Command(_READ, "look.values", "say what went into nodes and came out of them"),
+    "query": Command(_READ, "look.query", "print rows of a recording, by SQL"),
+    "mcp": Command(
+        _READ, "look.mcp", "answer programs that read profiles, by the Model Context Protocol"
     ),
-    "merge": Command("files.merge", "put the recordings of a job's ranks in one file"),
-    "skew": Command("compare.skew", "compare the ranks of a job"),
-    "fleet": Command("fleet.command", "put the recordings of many ranks in one data set; ask it"),
-    "check": Command("compare.check", "fail if a recording exceeds limits or its baseline"),
+    "skill": Command(_READ, "look.skill", "print the skill that teaches an agent to use gviz"),
+    "diff": Command(_COMPARE, "compare.diff", "say what changed from one recording to another"),
+    "trend": Command(
+        _COMPARE, "compare.trend", "show the launch times of graphs through any number of runs"
+    ),
+    "check": Command(
+        _COMPARE, "compare.check", "fail if a recording exceeds limits or its baseline"
+    ),
+    "skew": Command(_COMPARE, "compare.skew", "compare the ranks of a job"),
+    "fleet": Command(
+        _COMPARE, "fleet.command", "put the recordings of many ranks in one data set; ask it"
+    ),
+    "merge": Command(_FILES, "files.merge", "put the recordings of a job's ranks in one file"),
     "import": Command(
+        _FILES,
         "files.import_",
         "make a recording from a trace of another profiler, or a DOT dump of the driver",
     ),
     "export": Command(
-        "files.export",
-        "write a recording for other programs, or as one HTML file",
+        _FILES, "files.export", "write a recording for other programs, or as one HTML file"
     ),
-    "bench": Command("machine.bench", "measure what CUDA graphs cost and save on this GPU"),
-    "upgrade": Command("files.upgrade", "bring recordings of older gviz versions up to date"),
-    "recover": Command("files.recover", "write what can be read of a damaged recording or spool"),
-    "completion": Command("machine.completion", "print what completes gviz in bash, zsh or fish"),
-    "doctor": Command("machine.doctor", "say whether profiling would work here, and why not"),
+    "upgrade": Command(
+        _FILES, "files.upgrade", "bring recordings of older gviz versions up to date"
+    ),
+    "recover": Command(
+        _FILES, "files.recover", "write what can be read of a damaged recording or spool"
+    ),
+    "doctor": Command(
+        _MACHINE, "machine.doctor", "say whether profiling would work here, and why not"
+    ),
+    "bench": Command(
+        _MACHINE, "machine.bench", "measure what CUDA graphs cost and save on this GPU"
+    ),
+    "completion": Command(
+        _MACHINE, "machine.completion", "print what completes gviz in bash, zsh or fish"
+    ),
 }
+
+
+class _Help(CommandHelp):
+    headings: ClassVar = {name: command.heading for name, command in COMMANDS.items()}
 
 
 def load_command(name: str) -> CommandModule:
@@ -126,12 +150,14 @@ def build_parser(*loaded: str) -> CommandParser:
     """
     parser = CommandParser(
         prog="gviz",
-        description="Profile and show CUDA graphs.",
+        formatter_class=_Help,
+        description="Profile and show CUDA graphs: 'gviz run step.py' records a program, 'gviz "
+        "view' opens the recording, 'gviz analyze step.gviz' says what bounds its launches.",
         epilog="'gviz COMMAND --help' says what a command takes; 'gviz FILE.gviz' opens a file.",
     )
     add_verbosity(parser)
     parser.add_argument("-V", "--version", action="version", version=f"gviz {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
+    subparsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
         if name in loaded:
             load_command(name).add_parser(cast(Subparsers, subparsers))

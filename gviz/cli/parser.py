@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from itertools import groupby
+from typing import Any, ClassVar, NoReturn
 
 from gviz.text import likely_meant
 
@@ -14,6 +15,27 @@ _UNKNOWN_VALUE = re.compile(r"(?s).*: invalid choice: '(.*)' \(choose from (.*)\
 _NO_NUMBER = re.compile(r"invalid (int|float) value: (.*)")
 #: Names of types, as argparse says them, in words.
 _NUMBERS = {"int": "whole number", "float": "number"}
+
+
+class CommandHelp(argparse.HelpFormatter):
+    """Help that lists commands below headings."""
+
+    #: The heading of each command.
+    headings: ClassVar[Mapping[str, str]]
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        groups = []
+        for heading, commands in groupby(
+            action._choices_actions, lambda command: self.headings[command.dest]
+        ):
+            lines = [f"{'':{self._current_indent}}{heading}:\n"]
+            self._indent()
+            lines += map(super()._format_action, commands)
+            self._dedent()
+            groups.append("".join(lines))
+        return "\n".join(groups)
 
 
 class CommandParser(argparse.ArgumentParser):

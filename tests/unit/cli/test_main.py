@@ -307,3 +307,13 @@ def test_reader_that_has_gone_is_no_fault(command: tuple[str, ...]) -> None:
     )  # fmt: skip
     os.close(writing)
     assert (done.returncode, done.stderr) == (cli.EXIT_BROKEN_PIPE, "")
+
+
+def test_help_lists_every_command_below_its_heading(gviz_here: Gviz) -> None:
+    listed = gviz_here("--help").stdout.partition("commands:")[2]
+    headings = list(dict.fromkeys(command.heading for command in cli.COMMANDS.values()))
+    parts = re.split(r"\n  (\S.*):\n", listed)
+    assert parts[1::2] == headings
+    for heading, part in zip(headings, parts[2::2], strict=True):
+        names = [name for name, command in cli.COMMANDS.items() if command.heading == heading]
+        assert re.findall(r"(?m)^    (\S+)", part) == names

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.commands.look.view import VIEW_VERSION, add_server_options, serve_files
-from gviz.cli.output import print_json, written_file
+from gviz.cli.output import WRITTEN_KEYS, print_json, written_file
 from gviz.cli.recording_path import file_path
 from gviz.errors import REINSTALL, GvizError, RecordingError, cannot_write
 from gviz.system import inform, written_aside
@@ -33,7 +33,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="FOLDER",
         help="copy them into this new folder instead, to be read in the terminal",
     )
-    add_server_options(parser)
+    add_server_options(parser, f"; with --to: files ({WRITTEN_KEYS})")
 
 
 def run(args: argparse.Namespace) -> int:

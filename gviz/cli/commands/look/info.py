@@ -35,7 +35,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=count,
         default=SLOWEST_COUNT,
         metavar="N",
-        help=f"how many of each graph's slowest nodes to list (default {SLOWEST_COUNT})",
+        help=f"how many of each graph's slowest nodes to list (default: {SLOWEST_COUNT})",
     )
     parser.add_argument("--json", action="store_true", help="print JSON; docs/info.md has the keys")
 

@@ -43,11 +43,17 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="print a fresh address of each gviz that you have running here, and end",
     )
-    add_server_options(parser)
+    add_server_options(parser, "; with --link: links (address, shows)")
 
 
-def add_server_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a server, shared by every command that starts one."""
+def add_server_options(parser: argparse.ArgumentParser, other_keys: str = "") -> None:
+    """Add the options of a server, shared by every command that starts one.
+
+    Parameters
+    ----------
+    other_keys
+        Keys of its JSON where it does something else.
+    """
     parser.add_argument(
         "--port",
         type=int,
@@ -85,7 +91,7 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
         "--json",
         action="store_true",
         help="print JSON as soon as pages can be opened: view_version, address (one that works "
-        "once); with --link: links (address, shows); gviz demo --to: files",
+        f"once){other_keys}",
     )
     parser.add_argument(
         "--config",
