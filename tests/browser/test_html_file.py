@@ -550,6 +550,47 @@ def test_bodies_are_chosen_and_linked(opened: OpenFile, tmp_path: Path) -> None:
     opened.until(nodeCount=2)
 
 
+def test_address_of_another_graph_is_followed_whatever_the_page_still_takes_in(
+    opened: OpenFile, tmp_path: Path
+) -> None:
+    opened.open(written(write_loop_recording(tmp_path / "loop.gviz")), "graph=1")
+    page = opened.page
+    # The page shown writes its address once more, before the browser tells of the new one.
+    page.evaluate(
+        """() => {
+            location.hash = "graph=2";
+            document.getElementById("colour").dispatchEvent(new Event("change", { bubbles: true }));
+        }"""
+    )
+    page.get_by_role("heading", level=1, name="while loop body").wait_for()
+    opened.until(nodeCount=2)
+    assert "graph=2" in page.url
+    page.go_back()
+    opened.until(nodeCount=3)
+
+
+#: Leads to the second graph, whose data were never read, and at once back to the first, whose data
+#: were; done once those of the second are there as well.
+_THERE_AND_BACK = """() => new Promise(done => {
+    const { decode } = TextDecoder.prototype;
+    TextDecoder.prototype.decode = function (data) {
+        const text = decode.call(this, data);
+        if (JSON.parse(text).name === "while loop body") setTimeout(done, 0);
+        return text;
+    };
+    window.addEventListener("hashchange", () => { location.hash = "graph=1"; }, { once: true });
+    location.hash = "graph=2";
+})"""
+
+
+def test_last_address_is_shown_whichever_is_read_first(opened: OpenFile, tmp_path: Path) -> None:
+    opened.open(written(write_loop_recording(tmp_path / "loop.gviz")), "graph=1")
+    opened.page.evaluate(_THERE_AND_BACK)
+    opened.wait()
+    opened.until(nodeCount=3)
+    assert opened.page.locator("#graph-choice").input_value() == "1"
+
+
 def test_recording_without_times_or_timeline(opened: OpenFile, tmp_path: Path) -> None:
     opened.open(written(write_imported_recording(tmp_path / "dump.gviz")))
     assert opened.state("dag")["nodeCount"] > 0

@@ -17,20 +17,31 @@ import * as split from "../page/split.js";
 /** Where Mantine keeps the chosen scheme, as early/theme.js reads it. */
 const SCHEME = "mantine-color-scheme-value";
 
-/** Who the page tells its state: it stands in the fragment of the file's address. @type {Host} */
-const host = {
-  touched: lastTouched(PARTS),
-  /** Replaced, not pushed: the back button leads to the graph before. */
-  write(query) {
-    // In full: inside a notebook the file is a frame whose base is the notebook's address.
-    const [file] = window.location.href.split("#");
-    window.history.replaceState(null, "", `${file}#${query}`);
-  },
-  openGraph(graph) {
-    window.location.hash = `graph=${graph}`;
-  },
-  open() {},
-};
+const touched = lastTouched(PARTS);
+
+/**
+ * Who a page tells its state: it stands in the fragment of the file's address.
+ * @param {string} hash that the page is opened by @returns {Host}
+ */
+function hostAt(hash) {
+  let known = hash;
+  return {
+    touched,
+    /** Replaced, not pushed: the back button leads to the graph before. */
+    write(query) {
+      // The address leads to another page by now; what this one still takes in is no choice for it.
+      if (window.location.hash !== known) return;
+      // In full: inside a notebook the file is a frame whose base is the notebook's address.
+      const [file] = window.location.href.split("#");
+      window.history.replaceState(null, "", `${file}#${query}`);
+      known = window.location.hash;
+    },
+    openGraph(graph) {
+      window.location.hash = `graph=${graph}`;
+    },
+    open() {},
+  };
+}
 
 /** What is shown. @type {GraphPage|null} */
 let page = null;
@@ -49,12 +60,15 @@ async function readStore(id) {
  * @param {any} file
  */
 async function open(file) {
-  const query = window.location.hash.slice(1) || file.state;
+  const { hash } = window.location;
+  const query = hash.slice(1) || file.state;
   const requested = address.graphOf(query);
   const { id } = file.graphs.find((/** @type {{id: number}} */ one) => one.id === requested) || file.graphs[0];
   const store = await readStore(id);
+  // What the address names by now is opened as well, and may be there already.
+  if (window.location.hash !== hash) return;
   page?.close();
-  page = new GraphPage(byId("page"), store, host, query);
+  page = new GraphPage(byId("page"), store, hostAt(hash), query);
   byId("file-note").textContent = store.graph.note;
 }
 
