@@ -213,6 +213,18 @@ def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path
     assert notes == []
 
 
+def test_busy_moments_delay_the_copies_and_end_them_not(fake: Backend, tmp_path: Path) -> None:
+    text = f"{PREAMBLE}{SETTLED}graph = chain()\nlaunch_settled(graph, 8)\n"
+    options = ("--collector", "events", "--node-launches", "6", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, text, *options, FAKE_EVENTS_LATE_MS="400")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+        assert recording.fetch_notes(RUN) == []
+    assert [x.node_method for x in launches] == [None] + ["events"] * 6 + [None]
+
+
 def test_no_copy_is_made_while_a_capture_is_open(fake: Backend, tmp_path: Path) -> None:
     text = (
         f"{PREAMBLE}{SETTLED}from contract.driver import CAPTURE_RELAXED\n"

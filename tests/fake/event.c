@@ -103,11 +103,21 @@ static CUresult check(CUevent event) {
     return result == CUDA_SUCCESS ? check_unsafe_call() : result;
 }
 
+/* Whether events are late, as to a thread that a loaded machine runs seldom: for FAKE_EVENTS_LATE_MS from
+ * the first query on. */
+static bool are_late(void) {
+    static uint64_t until_ns;
+    if (!until_ns)
+        until_ns = fake_now_ns() + 1000000u * (uint64_t)fake_setting("FAKE_EVENTS_LATE_MS");
+    return fake_now_ns() < until_ns;
+}
+
 static CUresult query(CUevent event) {
     CUresult result = check(event);
     if (result != CUDA_SUCCESS)
         return result;
-    return event->recorded && event->time_ns > fake_now_ns() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    bool pending = event->recorded && (event->time_ns > fake_now_ns() || are_late());
+    return pending ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuEventQuery(CUevent event) { TRACED(cuEventQuery, { CUevent a; }, query(event), event); }

@@ -115,12 +115,12 @@ static bool hand_over(struct watch *watch, struct copy *copy, size_t slice, uint
 }
 
 static uint64_t make_copy(struct watch *watch) {
-    bool never = false;
+    uint64_t again_ns;
     if (captures_known() || !within_budget(now_ns()))
         return AGAIN_NS;
-    if (!watch_calibrated(watch, &never))
-        return never ? refuse(watch, "the bias of events could not be measured on this GPU (is it busy?)")
-                     : AGAIN_NS;
+    if (!watch_calibrated(watch, &again_ns))
+        return again_ns ? again_ns
+                        : refuse(watch, "the bias of events could not be measured (are GPU or machine busy?)");
     if (!copier_has_room(watch)) {
         watch->cramped = true;
         return CRAMPED_NS;

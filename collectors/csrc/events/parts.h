@@ -70,8 +70,9 @@ struct watch *watch_next(int *at);
 void watch_refuse(struct watch *watch, const char *why);
 /* Without its lock: give back what copies need. No copy may be in flight. */
 void watch_release(struct watch *watch);
-/* Whether the bias is known; if not, it is measured, up to so many times: then `*never` is set. */
-bool watch_calibrated(struct watch *watch, bool *never);
+/* Whether the bias is known; if not, it is measured, once it is time for that. `*again_ns`: when that is;
+ * 0: no more. */
+bool watch_calibrated(struct watch *watch, uint64_t *again_ns);
 extern const struct launch_maker launch_by_copies;
 /* It has its times of this period, and those of the plain launches that they are held against. */
 bool watch_is_done(const struct watch *watch);

@@ -30,7 +30,11 @@
 #define MAX_NODES_OF_A_COPY 20000u
 /* All watched clones together; a node takes about 1 KB on the host and as much on the device. */
 #define MAX_NODES_OF_ALL 400000u
-#define CALIBRATION_ATTEMPTS 3
+/* A loaded machine spoils some: the copier tries again, each time after twice as long. */
+#define CALIBRATION_ATTEMPTS 10
+#define CALIBRATION_REST_NS 10000000ll
+/* From this one on, readings that other work on the GPU spreads are taken. */
+#define UNQUIET_ATTEMPT 2
 
 GVIZ_LOCK(table_lock);
 static struct watch **table;
@@ -41,7 +45,8 @@ static int wanted;
 static uint32_t slice_limit = 2000; /* nodes with events at once */
 static _Atomic uint64_t copied_nodes;
 struct watch_counts watch_counts;
-static _Atomic int calibration_attempts;
+static _Atomic int calibrations_failed;
+static _Atomic int64_t calibration_due_ns; /* of the monotonic clock */
 static _Atomic bool standing_in;
 
 /* -- small things -------------------------------------------------------------------------------- */
@@ -259,12 +264,23 @@ GVIZ_EXPORT int gviz_watch_late(CUgraphExec exec) {
 
 static bool wants_copies(void) { return options.policy_count || options.policy == POLICY_ALL; }
 
-bool watch_calibrated(struct watch *watch, bool *never) {
+bool watch_calibrated(struct watch *watch, uint64_t *again_ns) {
+    *again_ns = 0;
     if (calibrate_known(watch->device))
         return true;
-    int attempt = atomic_fetch_add(&calibration_attempts, 1);
-    *never = attempt >= CALIBRATION_ATTEMPTS;
-    return !*never && calibrate(watch->context, watch->device, attempt == CALIBRATION_ATTEMPTS - 1);
+    int failed = atomic_load(&calibrations_failed);
+    if (failed == CALIBRATION_ATTEMPTS)
+        return false;
+    int64_t rest_ns = atomic_load(&calibration_due_ns) - monotonic_ns();
+    if (rest_ns <= 0 && calibrate(watch->context, watch->device, failed >= UNQUIET_ATTEMPT))
+        return true;
+    if (rest_ns <= 0) {
+        rest_ns = CALIBRATION_REST_NS << failed;
+        atomic_store(&calibration_due_ns, monotonic_ns() + rest_ns);
+        atomic_store(&calibrations_failed, failed + 1);
+    }
+    *again_ns = (uint64_t)rest_ns;
+    return false;
 }
 
 /* The watched graph was instantiated as this executable. Nothing runs on the GPU right after a
@@ -280,8 +296,9 @@ static void instantiated(struct watch *watch, CUgraphExec exec) {
         copier_call(watch); /* to release what copies need */
     watch->flags &= ~(uint64_t)INSTANTIATE_UPLOAD; /* needs a stream; the launch uploads */
     if (watch->copies && wants_copies() && !visits_on() && !lasting_on()) {
-        bool never;
-        watch_calibrated(watch, &never); /* else the copier tries again */
+        uint64_t again_ns;
+        if (!atomic_load(&calibrations_failed))
+            watch_calibrated(watch, &again_ns); /* else the copier tries again */
         if ((watch->wanted = !paused()))
             copier_call(watch);
     }
@@ -440,7 +457,8 @@ GVIZ_EXPORT int gviz_collector(void) {
 GVIZ_EXPORT void gviz_limit_slice(uint32_t nodes) { slice_limit = nodes ? nodes : 1; }
 
 static void counts_reset(void) {
-    atomic_store(&calibration_attempts, 0);
+    atomic_store(&calibrations_failed, 0);
+    atomic_store(&calibration_due_ns, 0);
     atomic_store(&copied_nodes, 0);
     atomic_store(&watch_counts.launches, 0);
     atomic_store(&watch_counts.unread, 0);
