@@ -46,7 +46,8 @@ def direct_holds(played: Played, node: int) -> list[tuple[int, int, Hold]]:
     found = []
     for a, b, kind in edges:
         if b == node and held.timed[a]:
-            found.append((min(end[a], start[node]) if kind else end[a], a, Hold.DEPENDENCY))
+            until = max(start[a], min(end[a], start[node])) if kind else end[a]
+            found.append((until, a, Hold.DEPENDENCY))
         elif b == node:
             found += [(end[x], x, Hold.DEPENDENCY) for x in timed_before(a)]
     queue = held.queue.tolist()

@@ -48,7 +48,7 @@ class HeldLaunch:
         int64: the vertex without a time through which it depends on that one; -1: none.
     ready_ns
         When that dependency had ended, 0 without one. A programmatic dependency that ran on when
-        this vertex started counts until then.
+        this vertex started counts until then, or until its own start if that is later.
     queue_before
         int64: the vertex that ran before it on its queue; -1: none.
     held_by
@@ -184,12 +184,13 @@ def effective_ends(
 ) -> TimeArray:
     """Return, for each edge, from when on it held its dependent no longer.
 
-    The end of the dependency; through a programmatic edge no later than the dependent's start. One
-    without a time triggers nothing before it was reached.
+    The end of the dependency; through a programmatic edge no later than the dependent's start, but
+    not before the dependency itself has started: a dependent that starts still earlier is clock
+    skew. One without a time triggers nothing before it was reached.
     """
-    ended = end[unrolled.tail]
+    begun, ended = start[unrolled.tail], end[unrolled.tail]
     early = unrolled.programmatic & timed[unrolled.tail]
-    return np.where(early, np.minimum(ended, start[unrolled.head]), ended)
+    return np.where(early, np.clip(start[unrolled.head], begun, ended), ended)
 
 
 def _queue_before(vertex: IntArray, queue: IntArray, start: TimeArray, end: TimeArray) -> IntArray:

@@ -159,6 +159,7 @@ def view_beside(recording: Path, arming: Arming) -> None:
         arming.arm()
         request(recording)
 
+    arming.shim.steer(None)  # the fault of the work before is not this one's
     held_up = threading.Thread(target=request_armed, daemon=True)
     held_up.start()
     while held_up.is_alive() and not arming.shim.has_failed():

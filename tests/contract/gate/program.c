@@ -374,8 +374,10 @@ static int waits(void) {
     pthread_t threads[4], waiting;
     bool refused = false;
     start();
-    driver_work(20000000000); /* until it is seen, however busy the machine */
+    driver_work(600000000000); /* until it is seen, however busy the machine */
     CHECK(pthread_create(&waiting, NULL, wait_once, NULL) == 0);
+    while (!driver_inside())
+        sleep_ms(1);
     for (int i = 0; i < 4; i++)
         CHECK(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
     sleep_ms(50);
