@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gviz.analysis.launch_costs.figure import Figure, Subject, make_figure
+from gviz.analysis.launch_costs.figure import Figure, Subject, make_figures
 from gviz.analysis.launch_costs.recorded import write_results
 from gviz.analysis.launch_costs.shape import Shape, straight_line
 from gviz.recording import rows
@@ -14,8 +14,7 @@ def figure(
     subject: str, quantity: str, median: float, shape: Shape, experiment: str = "launch"
 ) -> Figure:
     """Return a figure of three equal readings."""
-    found = make_figure(Subject(experiment, subject, quantity, shape), [median] * 3)
-    assert found is not None
+    (found,) = make_figures(Subject(experiment, subject, quantity, shape), [median] * 3)
     return found
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
+from itertools import product
 
-from gviz.analysis import Figure, Subject, make_figure, straight_line
+from gviz.analysis import Figure, Subject, make_figures, straight_line
 from gviz.collectors.launchcost import native
 from gviz.collectors.launchcost.native import FINISH, HOST
 from gviz.collectors.launchcost.opening import opened
@@ -25,17 +26,13 @@ def measure_threads(plan: Plan) -> Iterator[Figure]:
     with opened(plan):
         work = native.program(shape)
         with native.captured(work) as graph:
-            for threads in plan.threads:
-                for subject, launched in (("stream", None), ("graph", graph)):
-                    readings = native.contend(work, launched, threads, _LAUNCHES)
-                    kept = readings[:, plan.warm_up :].reshape(-1, 3)
-                    for quantity, column in (("host", HOST), ("finish", FINISH)):
-                        about = Subject(
-                            THREADS, subject, quantity, shape, "threads", float(threads)
-                        )
-                        figure = make_figure(about, kept[:, column])
-                        if figure:
-                            yield figure
+            sides = (("stream", None), ("graph", graph))
+            for threads, (subject, launched) in product(plan.threads, sides):
+                readings = native.contend(work, launched, threads, _LAUNCHES)
+                kept = readings[:, plan.warm_up :].reshape(-1, 3)
+                for quantity, column in (("host", HOST), ("finish", FINISH)):
+                    about = Subject(THREADS, subject, quantity, shape, "threads", float(threads))
+                    yield from make_figures(about, kept[:, column])
 
 
 def measure_jitter(plan: Plan) -> Iterator[Figure]:
@@ -52,6 +49,4 @@ def measure_jitter(plan: Plan) -> Iterator[Figure]:
                         about = Subject(
                             JITTER, f"{subject}, {host}", "finish", shape, "busy_threads", threads
                         )
-                        figure = make_figure(about, readings[:, FINISH], warm_up=plan.warm_up)
-                        if figure:
-                            yield figure
+                        yield from make_figures(about, readings[:, FINISH], warm_up=plan.warm_up)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gviz.analysis import Figure, Shape, Subject, make_figure, parallel_lines, straight_line
+from gviz.analysis import Figure, Shape, Subject, make_figures, parallel_lines, straight_line
 from gviz.collectors.launchcost import native
 from gviz.collectors.launchcost.native import DEVICE, FIRE_AND_FORGET, TAIL
 from gviz.collectors.launchcost.opening import opened
@@ -96,6 +96,4 @@ def _figure(
     plan: Plan, subject: str, quantity: str, shape: Shape, times: IntArray | np.ndarray
 ) -> Iterator[Figure]:
     about = Subject(EXPERIMENT, subject, quantity, shape)
-    figure = make_figure(about, times, warm_up=plan.warm_up)
-    if figure:
-        yield figure
+    yield from make_figures(about, times, warm_up=plan.warm_up)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gviz.analysis import Call, Figure, Subject, make_figure, straight_line
+from gviz.analysis import Call, Figure, Subject, make_figures, straight_line
 from gviz.collectors.launchcost import native
 from gviz.collectors.launchcost.launches import queue_limit_ns
 from gviz.collectors.launchcost.native import DEVICE, FINISH, Program
@@ -60,9 +60,7 @@ def measure_gain(plan: Plan) -> Iterator[Figure]:
             for subject, readings in (("stream", stream), ("relaunch", relaunch)):
                 for quantity, column in (("finish", FINISH), ("elapsed", DEVICE)):
                     about = Subject(GAIN, subject, quantity, shape, "kernel_us", microseconds)
-                    figure = make_figure(about, readings[:, column])
-                    if figure:
-                        yield figure
+                    yield from make_figures(about, readings[:, column])
 
 
 def _alternately(work: Program, repeats: int, warm_up: int) -> tuple[IntArray, IntArray]:
@@ -102,9 +100,7 @@ def _idle_figure(plan: Plan, subject: str, work: Program, times_ns: Any) -> Iter
     """Make the idle share: 1 - the kernels' own work / the launch's elapsed time."""
     share = 1 - _IDLE_KERNELS * _IDLE_US * 1e3 / np.asarray(times_ns, np.float64)
     about = Subject(IDLE, subject, "idle share", work.shape, "kernel_us", _IDLE_US, unit="fraction")
-    figure = make_figure(about, share, warm_up=plan.warm_up)
-    if figure:
-        yield figure
+    yield from make_figures(about, share, warm_up=plan.warm_up)
 
 
 def cupy_launcher(plan: Plan, clocks: int) -> Callable[[int], tuple[int, float]] | None:
@@ -153,9 +149,7 @@ def measure_python(plan: Plan) -> Iterator[Figure | Gap]:
         readings = np.array([launcher(length) for _ in range(plan.lives + plan.warm_up)])
         for quantity, column in (("host", 0), ("elapsed", 1)):
             about = Subject("launch", "stream from Python", quantity, shape)
-            figure = make_figure(about, readings[:, column], warm_up=plan.warm_up)
-            if figure:
-                yield figure
+            yield from make_figures(about, readings[:, column], warm_up=plan.warm_up)
 
 
 # -- kinds of nodes ------------------------------------------------------------------------------
@@ -174,9 +168,7 @@ def measure_kinds(plan: Plan) -> Iterator[Figure]:
                 nodes = _KIND_LENGTHS[1] - _KIND_LENGTHS[0]
                 per_node = (long - np.median(short[short >= 0])) / nodes
                 about = Subject(KINDS, f"{name}: {subject}", "device a node")
-                figure = make_figure(about, np.where(long >= 0, per_node, -1))
-                if figure:
-                    yield figure
+                yield from make_figures(about, np.where(long >= 0, per_node, -1))
 
 
 def _queued(plan: Plan, work: Program) -> Any:

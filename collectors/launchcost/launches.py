@@ -11,7 +11,7 @@ from gviz.analysis import (
     Shape,
     Subject,
     fork_join,
-    make_figure,
+    make_figures,
     parallel_lines,
     straight_line,
 )
@@ -78,11 +78,9 @@ def _graph(plan: Plan, shape: Shape, graph: int) -> Iterator[Figure]:
     lives = native.time_life(graph, plan.lives + plan.warm_up, upload=False)
     for quantity, column in (("host", "first host"), ("finish", "first finish")):
         times = lives[:, native.LIFE_COLUMNS.index(column)]
-        figure = make_figure(
+        yield from make_figures(
             Subject(EXPERIMENT, "first", quantity, shape), times, warm_up=plan.warm_up
         )
-        if figure:
-            yield figure
     limit = queue_limit_ns(shape.node_count)
     first = []
     for _ in range(plan.lives + plan.warm_up):
@@ -118,15 +116,11 @@ def _idle_figures(plan: Plan, subject: str, shape: Shape, readings: IntArray) ->
     """Make the figures of launches on an idle GPU: host, finish, elapsed."""
     for quantity, column in (("host", HOST), ("finish", FINISH), ("elapsed", DEVICE)):
         about = Subject(EXPERIMENT, subject, quantity, shape)
-        figure = make_figure(about, readings[:, column], warm_up=plan.warm_up)
-        if figure:
-            yield figure
+        yield from make_figures(about, readings[:, column], warm_up=plan.warm_up)
 
 
 def _device(
     plan: Plan, subject: str, shape: Shape, readings: IntArray, experiment: str = EXPERIMENT
 ) -> Iterator[Figure]:
     about = Subject(experiment, subject, "device", shape)
-    figure = make_figure(about, readings[:, DEVICE], warm_up=plan.warm_up)
-    if figure:
-        yield figure
+    yield from make_figures(about, readings[:, DEVICE], warm_up=plan.warm_up)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gviz.analysis import Call, Figure, Shape, Subject, make_figure, straight_line
+from gviz.analysis import Call, Figure, Shape, Subject, make_figures, straight_line
 from gviz.collectors.launchcost import native
 from gviz.collectors.launchcost.native import Loop, Program
 from gviz.collectors.launchcost.opening import opened
@@ -27,9 +27,7 @@ _LOOP_ITERATIONS = 20
 def _figures(
     experiment: str, subject: str, shape: Shape, times: IntArray, warm_up: int
 ) -> Iterator[Figure]:
-    figure = make_figure(Subject(experiment, subject, "host", shape), times, warm_up=warm_up)
-    if figure:
-        yield figure
+    yield from make_figures(Subject(experiment, subject, "host", shape), times, warm_up=warm_up)
 
 
 def measure_lives(plan: Plan) -> Iterator[Figure]:
@@ -63,9 +61,7 @@ def _life(plan: Plan, shape: Shape, graph: int) -> Iterator[Figure]:
         yield from _figures(LIFE, subject, shape, times, plan.warm_up)
     for subject, name in (("first launch", "first finish"), ("second launch", "again finish")):
         about = Subject(LIFE, subject, "finish", shape)
-        figure = make_figure(about, plain[:, column(name)], warm_up=plan.warm_up)
-        if figure:
-            yield figure
+        yield from make_figures(about, plain[:, column(name)], warm_up=plan.warm_up)
 
 
 def _updates(plan: Plan, length: int) -> Iterator[Figure]:
@@ -98,9 +94,7 @@ def _fresh(plan: Plan) -> Iterator[Figure]:
             for what, index in (("instantiate", 0), ("first launch", 1)):
                 times = [life[index] for life in lives]
                 about = Subject(LIFE, f"{what}, {subject}", "host", work.shape)
-                figure = make_figure(about, times)
-                if figure:
-                    yield figure
+                yield from make_figures(about, times)
 
 
 def _first_life(plan: Plan, work: Program, before: Program | None) -> tuple[int, int]:
@@ -127,6 +121,4 @@ def measure_loops(plan: Plan) -> Iterator[Figure]:
             for how, name in _LOOP_NAMES.items():
                 about = Subject(LOOP, name, "finish", work.shape)
                 each = np.array(times[how]) / _LOOP_ITERATIONS
-                figure = make_figure(about, each, warm_up=plan.warm_up)
-                if figure:
-                    yield figure
+                yield from make_figures(about, each, warm_up=plan.warm_up)

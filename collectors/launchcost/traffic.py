@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from gviz.analysis import Figure, Subject, make_figure, straight_line
+from gviz.analysis import Figure, Subject, make_figures, straight_line
 from gviz.collectors.launchcost import native
 from gviz.collectors.launchcost.native import Program
 from gviz.collectors.launchcost.opening import opened
@@ -54,9 +54,7 @@ def _figures(
     for quantity, column in (("to the GPU", 0), ("from the GPU", 1)):
         extra = np.maximum(rates[:, column] - np.median(idle[:, column]), 0)
         about = Subject(EXPERIMENT, subject, quantity, work.shape, unit="bytes")
-        figure = make_figure(about, extra / per_second, warm_up=1)
-        if figure:
-            yield figure
+        yield from make_figures(about, extra / per_second, warm_up=1)
 
 
 def _watch(gpu: NvmlGpu, milliseconds: float) -> np.ndarray:

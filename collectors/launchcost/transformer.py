@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gviz.analysis import Figure, Subject, make_figure
+from gviz.analysis import Figure, Subject, make_figures
 from gviz.collectors.launchcost.plan import Gap, Plan
 
 EXPERIMENT = "batch"
@@ -53,9 +53,7 @@ def _measure(plan: Plan, torch: Any, batch: int, step: Callable[[], Any]) -> Ite
         about = Subject(
             EXPERIMENT, subject, "elapsed", parameter="batch", parameter_value=float(batch)
         )
-        figure = make_figure(about, np.array(times), warm_up=plan.warm_up)
-        if figure:
-            yield figure
+        yield from make_figures(about, np.array(times), warm_up=plan.warm_up)
 
 
 def _elapsed_ns(torch: Any, launch: Callable[[], Any]) -> float:

@@ -24,7 +24,7 @@ from gviz.analysis.launch.ledger import GapLedger as GapLedger
 from gviz.analysis.launch.ledger import gap_ledger as gap_ledger
 from gviz.analysis.launch_costs.figure import Figure as Figure
 from gviz.analysis.launch_costs.figure import Subject as Subject
-from gviz.analysis.launch_costs.figure import make_figure as make_figure
+from gviz.analysis.launch_costs.figure import make_figures as make_figures
 from gviz.analysis.launch_costs.fit import CostLine as CostLine
 from gviz.analysis.launch_costs.fit import fit_lines as fit_lines
 from gviz.analysis.launch_costs.lookup import Figures as Figures

@@ -11,9 +11,10 @@ from gviz.formats.kinds import Format, find_format
 from gviz.formats.kineto import read_kineto
 from gviz.formats.nsys import read_nsys
 from gviz.formats.rocprof import read_rocprof
-from gviz.formats.traces import Dump, Progress, RunWriter, Trace, read_dumps, storable
+from gviz.formats.traces import Dump, RunWriter, Trace, read_dumps, storable
 from gviz.recording import RecordingWriter
 from gviz.runs import IdCounter, RunBuilder
+from gviz.system import ShareRead
 
 
 def import_kineto(
@@ -22,7 +23,7 @@ def import_kineto(
     *,
     overwrite: bool = False,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ShareRead | None = None,
     most_bytes: int | None = None,
 ) -> Path:
     """Write a recording of what a Chrome trace of PyTorch's profiler says; return its place.
@@ -66,7 +67,7 @@ def import_nsys(
     *,
     overwrite: bool = False,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ShareRead | None = None,
 ) -> Path:
     """Write a recording of what an SQLite export of Nsight Systems says; return its place.
 
@@ -84,7 +85,7 @@ def import_files(
     *,
     overwrite: bool = False,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ShareRead | None = None,
     most_bytes: int | None = None,
 ) -> list[str]:
     """Write a recording of a trace, of DOT dumps, or of a trace joined with dumps.
@@ -135,7 +136,7 @@ def _import_dumps(
     *,
     overwrite: bool,
     name: str | None,
-    progress: Progress | None,
+    progress: ShareRead | None,
 ) -> list[str]:
     if len(paths) > 1:
         raise UsageError(

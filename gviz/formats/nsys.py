@@ -21,7 +21,6 @@ from gviz.formats.traces import (
     MOST_DIMENSION,
     MOST_INT,
     DeviceFacts,
-    Progress,
     Trace,
     cuda_version,
     graph_node,
@@ -32,6 +31,7 @@ from gviz.formats.traces import (
 )
 from gviz.recording import LATEST_NS, ForeignTables
 from gviz.stats import UNKNOWN
+from gviz.system import ShareRead
 
 _KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 _MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -66,7 +66,7 @@ _MOST_THREADS = (1 << 15) - 1
 _PROGRESS_EVERY = 16_384
 
 
-def read_nsys(path: Path, *, progress: Progress | None = None) -> list[Trace]:
+def read_nsys(path: Path, *, progress: ShareRead | None = None) -> list[Trace]:
     """Read an export; return one trace for each process that used a GPU.
 
     Parameters
@@ -124,7 +124,7 @@ class _Reading:
     """Takes tables in, process by process."""
 
     tables: ForeignTables
-    progress: Progress | None
+    progress: ShareRead | None
     traces: dict[int, Trace] = field(default_factory=dict)
     _strings: dict[int, str] = field(default_factory=dict)
     _rows: int = 0

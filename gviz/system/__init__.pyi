@@ -14,6 +14,7 @@ from gviz.system.permissions import mode_for as mode_for
 from gviz.system.permissions import parse_mode as parse_mode
 from gviz.system.progress import NO_PROGRESS as NO_PROGRESS
 from gviz.system.progress import Progress as Progress
+from gviz.system.progress import ShareRead as ShareRead
 from gviz.system.progress_line import ProgressLine as ProgressLine
 from gviz.system.quiet import QUIET_VARIABLE as QUIET_VARIABLE
 from gviz.system.quiet import be_quiet as be_quiet

@@ -10,6 +10,9 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
 
+#: Is given the share of a file that was read, from 0 to 1.
+ShareRead = Callable[[float], None]
+
 _REPORT_EVERY = 4096
 
 

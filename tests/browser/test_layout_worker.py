@@ -25,8 +25,8 @@ from gviz.app.components.addresses import Sides
 from gviz.app.components.dag_options import FOLDINGS, LAYOUTS
 from gviz.app.components.web_modules import join_modules
 from gviz.app.files.library import Library
+from gviz.app.html_file.document import compress
 from gviz.app.html_file.launches import choose
-from gviz.app.html_file.packed import pack
 from gviz.app.pages.compare.comparison import compare_sides
 from gviz.app.pages.compare.union_dag import LAYOUTS as LAYOUTS_OF_BOTH
 from gviz.app.pages.compare.union_dag import UnionRequest, union_dag
@@ -218,7 +218,7 @@ def requested_of_both(before: Path, after: Path, most: int) -> Requested:
 
 def answers(worker: Page, of: Requested) -> Iterator[Answer]:
     """Yield what the worker answers to requests."""
-    data = base64.b64encode(pack(of.whole)).decode()
+    data = base64.b64encode(compress(of.whole)).decode()
     for header, arrays in worker.evaluate(ASK, [data, of.questions]):
         found = {
             name: np.frombuffer(base64.b64decode(text), TYPES[kind])

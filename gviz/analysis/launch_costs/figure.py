@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,10 +70,10 @@ class Subject:
     unit: str = "ns"
 
 
-def make_figure(
+def make_figures(
     about: Subject, readings: Sequence[float] | npt.NDArray[np.generic], *, warm_up: int = 0
-) -> Figure | None:
-    """Return the figure of readings, or None where there is none.
+) -> Iterator[Figure]:
+    """Yield the figure of readings; nothing where none was taken.
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ def make_figure(
     values = np.asarray(readings, dtype=np.float64)[warm_up:]
     values = values[values >= 0]
     if not len(values):
-        return None
+        return
     found = describe_readings(values)
     fence = _FAR_OUT * (found["high"] - found["low"])
     far = (values < found["low"] - fence) | (values > found["high"] + fence)
     shape = about.shape
-    return Figure(
+    yield Figure(
         experiment=about.experiment,
         subject=about.subject,
         quantity=about.quantity,

@@ -10,13 +10,14 @@ from pathlib import Path
 import gviz
 from gviz.dag import describe_cycle, find_cycle
 from gviz.errors import DotError, UsageError
-from gviz.formats.dot.lexer import ShareRead, to_nobody
+from gviz.formats.dot.lexer import to_nobody
 from gviz.formats.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.formats.dot.nodes import node_columns, shown_name
 from gviz.formats.dot.parse import read_dot
 from gviz.recording import RecordingWriter, rows
 from gviz.runs import IdCounter, Rows, RunBuilder, integers
 from gviz.stats import UNKNOWN, IntArray
+from gviz.system import ShareRead
 
 _LIMIT = (
     "Imported from DOT text, which has no times, no Python lines and no NVTX ranges, and "

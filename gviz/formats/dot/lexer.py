@@ -12,10 +12,11 @@ The DOT language, graphviz.org/doc/info/lang.html.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gviz.errors import DotError
+from gviz.system import ShareRead
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _ID = rf"(?:{_STRING}|-?[\w.]++)"
@@ -47,8 +48,6 @@ _SHOWN_LENGTH = 40
 _REPORTED_EVERY = 1 << 18
 
 Attributes = dict[str, str]
-#: Is given the share of a text that was read, from 0 to 1.
-ShareRead = Callable[[float], None]
 
 
 def to_nobody(share: float) -> None:

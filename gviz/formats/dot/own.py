@@ -18,7 +18,6 @@ from typing import NamedTuple
 from gviz.cuda import NodeType, node_type_name
 from gviz.errors import DotError
 from gviz.formats.dot.lexer import (
-    ShareRead,
     Statement,
     lex_statements,
     line_of,
@@ -36,6 +35,7 @@ from gviz.formats.dot.model import (
     Parent,
 )
 from gviz.recording import number_range, rows
+from gviz.system import ShareRead
 
 FORMAT = 1
 _START = re.compile(r"\s*digraph graph_\d{1,18} \{\s*gviz_format=")

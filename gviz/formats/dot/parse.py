@@ -17,7 +17,6 @@ from gviz.cuda import NodeType
 from gviz.errors import DotError, no_file
 from gviz.formats.dot.label import Field, parse_label, topo_id
 from gviz.formats.dot.lexer import (
-    ShareRead,
     Statement,
     lex_statements,
     line_of,
@@ -37,6 +36,7 @@ from gviz.formats.dot.model import (
     DotNode,
 )
 from gviz.formats.dot.own import is_own, parse_own
+from gviz.system import ShareRead
 
 #: Numbers of more digits than this do not fit a signed 64-bit integer.
 _NODE = re.compile(r"graph_(\d{1,18})_node_(\d{1,18})")

@@ -24,7 +24,6 @@ from gviz.formats.traces import (
     MOST_INT,
     RANGE,
     DeviceFacts,
-    Progress,
     Trace,
     cuda_version,
     integer,
@@ -35,6 +34,7 @@ from gviz.model import OPERATOR_DOMAIN
 from gviz.recording import LATEST_NS
 from gviz.runs import blank_activities
 from gviz.stats import UNKNOWN, IntArray
+from gviz.system import ShareRead
 
 _GPU_WORK = {
     "kernel": int(NodeType.KERNEL),
@@ -67,7 +67,7 @@ LANES_NOTE = (
 
 
 def read_kineto(
-    path: Path, *, progress: Progress | None = None, most_bytes: int | None = None
+    path: Path, *, progress: ShareRead | None = None, most_bytes: int | None = None
 ) -> Trace:
     """Read a trace, packed with gzip or not.
 

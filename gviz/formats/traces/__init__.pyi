@@ -12,7 +12,6 @@ from gviz.formats.traces.number import graph_node as graph_node
 from gviz.formats.traces.number import integer as integer
 from gviz.formats.traces.number import known as known
 from gviz.formats.traces.number import size as size
-from gviz.formats.traces.progress import Progress as Progress
 from gviz.formats.traces.run_writer import RunWriter as RunWriter
 from gviz.formats.traces.trace import CALL as CALL
 from gviz.formats.traces.trace import COPY_KINDS as COPY_KINDS

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gviz.analysis.launch_costs import recorded
-from gviz.analysis.launch_costs.figure import Subject, make_figure
+from gviz.analysis.launch_costs.figure import Subject, make_figures
 from gviz.analysis.launch_costs.fit import fit_lines
 from gviz.analysis.launch_costs.lookup import Figures
 from gviz.analysis.launch_costs.recorded import (
@@ -118,8 +118,8 @@ def test_impossible_shapes_are_refused(length: int, width: int) -> None:
 
 def test_a_figure_counts_outliers_and_leaves_out_what_was_not_taken() -> None:
     readings = [999.0, 10, 11, 12, 13, -1, 12, 1000]
-    found = make_figure(Subject("launch", "stream", "host", straight_line(2)), readings, warm_up=1)
-    assert found is not None
+    about = Subject("launch", "stream", "host", straight_line(2))
+    (found,) = make_figures(about, readings, warm_up=1)
     assert (found.reading_count, found.outlier_count, found.warm_up_count) == (6, 1, 1)
     assert (found.median, found.minimum, found.maximum) == (12, 10, 1000)
     assert found.low <= found.median <= found.high <= found.p99 <= found.maximum
@@ -128,7 +128,7 @@ def test_a_figure_counts_outliers_and_leaves_out_what_was_not_taken() -> None:
 
 @pytest.mark.parametrize("readings", [[], [-1, -1], [5, 5]])
 def test_no_reading_is_no_figure(readings: list[float]) -> None:
-    assert make_figure(Subject("launch", "stream", "device"), readings, warm_up=2) is None
+    assert not list(make_figures(Subject("launch", "stream", "device"), readings, warm_up=2))
 
 
 # -- lines -----------------------------------------------------------------------------------------
