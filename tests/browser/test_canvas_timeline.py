@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
@@ -21,7 +22,7 @@ from gviz.formats.importer import import_files
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import BrowserContext, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +31,30 @@ MOTION = True
 SHAPE = fork_join_shape()
 TIMED = sum(w.timed for w in SHAPE.works)
 NODE = FIRST_NODE_ID + 4
+
+
+#: All that the page does seems to take long, so it takes a turn behind each part; in each the
+#: views are asked for what they show. What they answer with is kept, of faults the message.
+_ASKED = """() => {
+  const now = performance.now.bind(performance), later = setTimeout.bind(window);
+  let ahead = 0;
+  performance.now = () => now() + (ahead += 20);
+  window.gvizAnswers = [];
+  const ask = () => {
+    for (const canvas of document.querySelectorAll(".gviz-canvas")) {
+      try {
+        gvizAnswers.push(`ready: ${canvas.gvizState().ready}`);
+        canvas.gvizLocate(1);
+      } catch (error) {
+        gvizAnswers.push(String(error));
+      }
+    }
+  };
+  window.setTimeout = (...given) => {
+    ask();
+    return later(...given);
+  };
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +80,17 @@ def test_slow_loading_is_reported(graph_page: GraphPage, site: Site) -> None:
     held[0].continue_()
     graph_page.wait()
     assert graph_page.state("timeline")["message"] == ""
+
+
+def test_views_answer_before_they_are_painted(
+    window: BrowserContext, graph_page: GraphPage, site: Site
+) -> None:
+    asked = replace(graph_page, page=window.new_page())
+    asked.page.add_init_script(f"({_ASKED})()")
+    asked.open(site, "graph?file=small&graph=1")
+    answers = set(asked.page.evaluate("gvizAnswers"))
+    asked.page.close()
+    assert answers == {"ready: false", "ready: true"}
 
 
 def test_both_sides_are_shown_from_their_host_calls(graph_page: GraphPage, site: Site) -> None:

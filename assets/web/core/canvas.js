@@ -68,19 +68,28 @@ export function fitToBox(canvas) {
   return { width, height, ratio };
 }
 
+/** What took longer to draw (ms) has a frame for itself: all views in one would hold the page up. */
+const LONG = 20;
+/** The frame that one view has for itself, by its time (ms). */
+let taken = -1;
+
 /**
- * A function that runs `draw` once in the next animation frame, however often it is called.
+ * A function that runs `draw` once in the next animation frame, however often it is called; in the one after that where
+ * another view took long.
  * @param {() => void} draw
  */
 export function scheduler(draw) {
   let handle = 0;
+  /** @param {number} frame */
+  const run = (frame) => {
+    handle = frame === taken ? requestAnimationFrame(run) : 0;
+    if (handle) return;
+    const began = performance.now();
+    draw();
+    if (performance.now() - began > LONG) taken = frame;
+  };
   const schedule = () => {
-    if (!handle) {
-      handle = requestAnimationFrame(() => {
-        handle = 0;
-        draw();
-      });
-    }
+    handle ||= requestAnimationFrame(run);
   };
   schedule.cancel = () => {
     cancelAnimationFrame(handle);

@@ -192,6 +192,11 @@ export class Frame {
     this.redraw();
   }
 
+  /** Whether the view has its places: it has been painted since its data came. */
+  get isShown() {
+    return this.payload !== null && this.paintedMs !== null;
+  }
+
   /** Have ready what the view colours by, before it is drawn. @param {Laid} laid on the graph */
   prepare(laid) {
     /** @type {{prepare?: (laid: Laid) => void}|null|undefined} */ (this.view.scene)?.prepare?.(laid);
@@ -201,7 +206,7 @@ export class Frame {
   show(nodes) {
     this.pendingFocus = nodes;
     // A view that is hidden, or has no data yet, shows it once it is drawn.
-    if (this.payload && this.paintedMs !== null) this.showPending();
+    if (this.isShown) this.showPending();
   }
 
   /** @param {string|undefined} source */
@@ -240,9 +245,9 @@ export class Frame {
       // What has grown is looked at already: to move it would lose its reader.
       if (!again && this.props.focus) this.pendingFocus ??= [this.props.focus.node];
       // Painted at once: waiting for the next frame would show an empty box for 16 ms. Of a large
-      // graph the page has its turn first.
+      // graph the page has its turn first, in which it may be painted.
       await pace.rest();
-      this.paint();
+      if (!this.isShown) this.paint();
       this.props.loaded?.();
     } catch (error) {
       if (loading.signal.aborted) return;
@@ -353,7 +358,7 @@ export class Frame {
   }
 
   isWaiting() {
-    return this.requested !== null || (!this.payload && this.canvas.hasAttribute("aria-busy"));
+    return this.requested !== null || (!this.isShown && this.canvas.hasAttribute("aria-busy"));
   }
 
   /** @param {number|number[]|null} picked node ids @param {MouseEvent} event */
@@ -387,7 +392,7 @@ export class Frame {
 
   /** @param {KeyboardEvent} event */
   act(event) {
-    if (!this.payload) return;
+    if (!this.isShown) return;
     /** @type {Record<string, (() => void)|undefined>} */
     const actions = {
       Escape: () => {
@@ -409,7 +414,7 @@ export class Frame {
 
   state() {
     return {
-      ready: this.payload !== null && this.paintedMs !== null && !this.canvas.hasAttribute("aria-busy"),
+      ready: this.isShown && !this.canvas.hasAttribute("aria-busy"),
       painted_ms: this.paintedMs,
       paintings: this.paintings,
       selected: this.group.selected.slice(),
@@ -420,7 +425,7 @@ export class Frame {
       theme: this.theme.name,
       colour: this.props.colour,
       message: this.message.textContent,
-      ...(this.payload ? this.view.state() : {}),
+      ...(this.isShown ? this.view.state() : {}),
     };
   }
 
@@ -429,7 +434,7 @@ export class Frame {
    * @param {number} id
    */
   locate(id) {
-    const spot = this.payload ? this.view.locate(id) : null;
+    const spot = this.isShown ? this.view.locate(id) : null;
     const { width, height } = this.size;
     if (!spot || spot.x < 0 || spot.y < 0 || spot.x > width || spot.y > height) return null;
     const box = this.canvas.getBoundingClientRect();

@@ -7,6 +7,8 @@ import * as colour from "../core/colour.js";
 export const NONE = "no value";
 /** Nodes together that have different texts. */
 export const SEVERAL = "several";
+/** Numbers that share a pixel have one colour in so many steps of the ramp: finer ones are not told apart there. */
+const SHARED_STEPS = 16;
 
 /** How numbers of what is laid become colours: along a ramp, or to both sides of no change. */
 export class LaidScale {
@@ -35,6 +37,12 @@ export class LaidScale {
     const step = this.stepOf(value);
     return { fill: css[step], ink: darkText[step] ? theme.inkDark : theme.inkLight };
   }
+
+  /** Fill of a number among others in a pixel; both ends and no change keep theirs. @param {number} value @param {Theme} theme */
+  sharedFill(value, theme) {
+    const step = SHARED_STEPS * Math.round(this.stepOf(value) / SHARED_STEPS);
+    return this.table(theme).css[Math.min(step, colour.STEPS - 1)];
+  }
 }
 
 /** A value as a number; NaN: it is none. @param {number|string|null} value */
@@ -56,5 +64,11 @@ export class LaidColours {
     if (value === null) return null;
     return typeof value === "number" ? this.scale.paint(value, theme)
       : { fill: textColour(this.laid, value, theme), ink: theme.inkDark };
+  }
+
+  /** Fill of a value among others in a pixel; null: it has none. @param {number|string|null} value @param {Theme} theme */
+  sharedFill(value, theme) {
+    if (value === null) return null;
+    return typeof value === "number" ? this.scale.sharedFill(value, theme) : textColour(this.laid, value, theme);
   }
 }

@@ -35,11 +35,14 @@ function buffer(name) {
   return known;
 }
 
-/** A blob of JSON; of a long one the page has its turn before it is read. @param {string} name @returns {Promise<any>} */
+/** A blob of JSON; around a long one the page has its turn. @param {string} name @returns {Promise<any>} */
 async function read(name) {
   const data = await bytes(name);
-  if (data.byteLength > LONG) await turn();
-  return JSON.parse(new TextDecoder().decode(data));
+  if (data.byteLength <= LONG) return JSON.parse(new TextDecoder().decode(data));
+  await turn();
+  const value = JSON.parse(new TextDecoder().decode(data));
+  await turn();
+  return value;
 }
 
 /** A blob of JSON, unpacked and read once. @param {string} name @returns {Promise<any>} */

@@ -43,3 +43,14 @@ test("items of the graph have the value of their nodes together, in its unit", (
   // As in the timeline, though no item is "hot".
   assert.equal(texts.paint(0, theme("light"))?.fill, colour.category(1, "light"));
 });
+
+test("numbers that share a pixel have few colours, the ends and no change their own", () => {
+  const [light, values] = [theme("light"), Array.from({ length: 1000 }, (_, n) => n)];
+  const scale = new LaidColours(column({}), values).scale;
+  const fills = new Set(values.map((value) => scale.sharedFill(value, light)));
+  assert.ok(fills.size <= 17, `${fills.size}`);
+  assert.deepEqual([0, 999].map((value) => scale.sharedFill(value, light)), [0, 999].map((value) => scale.paint(value, light).fill));
+  const changes = new LaidColours({ ...column({}), diverges: true }, [-5, 5]);
+  assert.deepEqual([-5, 0, 5].map((value) => changes.sharedFill(value, light)), [-5, 0, 5].map((value) => changes.paint(value, light)?.fill));
+  assert.equal(changes.sharedFill(null, light), null);
+});

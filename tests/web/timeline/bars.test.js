@@ -32,6 +32,15 @@ test("spans coloured by time that share a pixel have the colour of the slowest",
   assert.deepEqual(mixed.parts, [[mixed.paint.fill, 1]]);
 });
 
+test("spans that share a pixel have the few colours of what is laid on them", () => {
+  const made = scene();
+  const [graph] = made.sides;
+  const laid = { laid: { of: (/** @type {number} */ node) => node }, paint: () => ({ fill: "fine", ink: "" }), sharedFill: (/** @type {number} */ node) => `shade ${node >> 1}` };
+  const [mixed, own] = barsOf(made, graph, graph.lanes[0].items, /** @type {any} */ ({ ...style("laid"), laid }), 500);
+  assert.deepEqual(mixed.parts?.map(([fill]) => fill), ["shade 5", "shade 6"]);
+  assert.equal(own.paint.fill, "fine");
+});
+
 test("spans of nodes that are not wanted are left out", () => {
   const made = scene();
   const [graph] = made.sides;

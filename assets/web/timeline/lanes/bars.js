@@ -48,12 +48,22 @@ function painterOf(scene, side, style) {
   return (/** @type {number} */ i) => (isOwn ? fillOf(scene, side, i, style) : (made[alike[i]] ??= fillOf(scene, side, i, style)));
 }
 
+/**
+ * The fill of a span among others in a pixel.
+ * @param {SideSpans} side @param {TimeStyle} style @param {(i: number) => Paint} paint @returns {(i: number) => string}
+ */
+function sharedFillOf(side, { laid, theme }, paint) {
+  return laid ? (i) => laid.sharedFill(laid.laid.of(side.nodeId[i]), theme) ?? theme.untimed : (i) => paint(i).fill;
+}
+
 /** Spans narrower than a pixel or two, as the bar that they share. */
 class Shared {
-  /** @param {SideSpans} side @param {boolean} isByTime  the slowest has the bar's colour */
-  constructor(side, isByTime) {
+  /** @param {SideSpans} side @param {TimeStyle} style @param {(i: number) => Paint} paint */
+  constructor(side, style, paint) {
     this.side = side;
-    this.isByTime = isByTime;
+    this.paint = paint;
+    this.fillOf = sharedFillOf(side, style, paint);
+    /** The slowest has the bar's colour. */ this.isByTime = style.colour === "duration";
     /** @type {Map<string, number>} */ this.parts = new Map();
     this.x = this.w = 0;
     this.item = -1;
@@ -67,16 +77,18 @@ class Shared {
     this.parts.clear();
   }
 
-  /** @param {number} i @param {string} fill */
-  add(i, fill) {
+  /** @param {number} i */
+  add(i) {
     if (this.side.step[i] > this.side.step[this.item]) this.item = i;
-    if (!this.isByTime) this.parts.set(fill, (this.parts.get(fill) ?? 0) + this.side.duration[i]);
+    if (this.isByTime) return;
+    const fill = this.fillOf(i);
+    this.parts.set(fill, (this.parts.get(fill) ?? 0) + this.side.duration[i]);
   }
 
-  /** @param {(i: number) => Paint} paint @returns {Bar} */
-  end(paint) {
+  /** @returns {Bar} */
+  end() {
     const { x, w, item } = this;
-    const own = paint(item);
+    const own = this.paint(item);
     if (this.isByTime) return { x, w, item, paint: own, parts: [[own.fill, 1]] };
     const parts = Array.from(this.parts).sort(([, a], [, b]) => b - a);
     const whole = parts.reduce((sum, [, ns]) => sum + ns, 0);
@@ -95,9 +107,9 @@ export function barsOf(scene, side, items, style, right, only = null) {
   /** @type {Bar[]} */
   const bars = [];
   const paint = painterOf(scene, side, style);
-  const shared = new Shared(side, style.colour === "duration");
+  const shared = new Shared(side, style, paint);
   const flush = () => {
-    if (shared.w) bars.push(shared.end(paint));
+    if (shared.w) bars.push(shared.end());
     shared.begin(0, 0, -1);
   };
   for (let n = timelineSearch.firstAfter(side, items, (0 - t.x) / t.k); n < items.length; n++) {
@@ -114,12 +126,12 @@ export function barsOf(scene, side, items, style, right, only = null) {
     const px = Math.floor(x);
     if (shared.w && px <= shared.x + shared.w - 1) {
       shared.w = Math.max(shared.w, Math.ceil(x + w) - shared.x);
-      shared.add(i, paint(i).fill);
+      shared.add(i);
       if (shared.w > 3) flush();
     } else {
       flush();
       shared.begin(px, Math.max(1, Math.ceil(w)), i);
-      shared.add(i, paint(i).fill);
+      shared.add(i);
     }
   }
   flush();
