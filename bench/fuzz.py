@@ -3,7 +3,7 @@
 Inputs follow from target and seed; those that show a fault are kept, with what happened. An
 input is taken, or refused by a GvizError that says something; all else is a fault.
 Run: python -P bench/fuzz.py [--target NAME] [--count N] [--seed FIRST] [--workers N] [--keep DIR]
-With --total N the targets share N inputs: those of which one takes long have 2 of 100 each.
+With --total N the targets share N inputs: those of which one takes long have 1 or 2 of 100.
 With --guided SECONDS each target is fuzzed for so long by Atheris (pip install gviz[fuzz]), which
 goes on from inputs that reached new code; these are kept for the next time, and fuzzing.kept packs
 some of them into tests/fuzzing/kept, which a unit test reads again, beside the inputs of seeds that

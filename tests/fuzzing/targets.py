@@ -489,14 +489,14 @@ TARGETS = {
     "rocprof": Target(4, _rocprof, mutate_json, read_rocprof),
     "nsys": Target(2, _exports, mutate_sqlite, read_export),
     "gviz": Target(2, _recordings, mutate_sqlite, read_by_pages),
-    "commands": Target(2, _recordings, mutate_sqlite, read_by_commands),
+    "commands": Target(1, _recordings, mutate_sqlite, read_by_commands),
     "two": Target(2, _recordings, mutate_pair, compare_and_merge),
     "older": Target(2, _older, mutate_sqlite, upgrade),
     "written": Target(2, _recordings, mutate_sqlite, write_all),
     "joined": Target(4, _joined, mutate_joined, import_joined),
     "overlay": Target(16, _tables, mutate_text, lay_table),
     "configuration": Target(16, _configurations, mutate_configuration, configure),
-    "http": Target(10, _requests, _mutate_request, answer_request),
+    "http": Target(11, _requests, _mutate_request, answer_request),
     "spool": Target(2, _spools, mutate_spool, fold_and_open),
 }
 #: Those whose inputs are two files, the second beside the first.
