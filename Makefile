@@ -74,7 +74,7 @@ sanitize: $(VENV)/.gviz-test
 	$(VENV)/bin/python -P tools/sanitize.py build/sanitized $(SANITIZERS) -m 'not gpu' -n $(WORKERS) \
 	    --dist=loadfile --timeout=300 $(PYTEST_FLAGS) tests/contract
 
-# A tenth of it is in make test-all.
+# make test-all tries a part of them, 17 runs of it all.
 faults: $(VENV)/.gviz-test
 	GVIZ_FAULTS=all $(VENV)/bin/pytest -s -p no:cacheprovider $(PYTEST_FLAGS) tests/contract/test_faults.py
 

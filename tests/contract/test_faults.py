@@ -1,9 +1,10 @@
 """Faults of the system in calls of gviz: the program ends as it does, and what was recorded stays.
 
 Each call of a small program's native library fails once, and calls of the processes that start
-programs, write and show recordings; and calls are held up, for a while or for ever. Of calls that
-are made often a sample fails: GVIZ_FAULT_SEED repeats it, GVIZ_FAULTS=all (make faults) tries all
-up to 2,000 of a name.
+programs, write and show recordings; and calls are held up, for a while or for ever: all up to 2,000
+of a name, of more one in k. A run tries a part of them, and the next run in this working copy the
+next part, by the seed that it prints: GVIZ_FAULT_SEED repeats it, GVIZ_FAULTS=all (make faults)
+tries all.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from random import Random
 
 import pytest
 from contract.backend import Backend
+from contract.faults.extent import Extent, next_seed
 from contract.faults.forking import REFUSED, Forked
-from contract.faults.steering import HANG, HANG_BESIDE, Extent, Fault, Shim
+from contract.faults.steering import CALLS, HANG, HANG_BESIDE, Fault, Shim
 from contract.faults.watched_program import WatchedProgram
 from fake.build import compiler
 from recording_equality import normal_run
@@ -34,11 +35,16 @@ _HERE = Path(__file__).parent
 #: What binary.c is told to do.
 _PROGRAMS = ((), ("fork later",), ("_exit",), ("atexit",))
 _TRIES_ALL = os.environ.get("GVIZ_FAULTS") == "all"
-_EXTENT = Extent(2_000, 400) if _TRIES_ALL else Extent(15, 7)
+#: Runs that try all between them: a prime, so that they do where other runs, as of the quick tests
+#: alone, take every second seed.
+_PARTS = 1 if _TRIES_ALL else 17
+_EXTENT = Extent(2_000, 400, _PARTS)
+#: Of the small program, which makes few calls.
+_PROGRAM_EXTENT = Extent(2_000, 400, 1)
 #: Of what starts a process for each fault, or waits for one.
-_SLOW_EXTENT = Extent(200, 100) if _TRIES_ALL else Extent(3, 2)
-#: Of what is held up, and answers others after three seconds.
-_HELD_EXTENT = Extent(2_000, 400) if _TRIES_ALL else Extent(6, 6)
+_SLOW_EXTENT = Extent(200, 100, _PARTS)
+#: Of few that are held up, and answer others after three seconds.
+_HELD_EXTENT = Extent(2_000, 400, min(_PARTS, 5))
 #: What waits for a writer of which a call never returns is over after so long, seconds.
 _DEADLINE_S = 30
 
@@ -49,10 +55,10 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Shim:
 
 
 @pytest.fixture(scope="module")
-def random() -> Random:
-    seed = int(os.environ.get("GVIZ_FAULT_SEED") or Random().randrange(1 << 32))
+def seed() -> int:
+    seed = int(os.environ.get("GVIZ_FAULT_SEED") or next_seed())
     print(f"GVIZ_FAULT_SEED={seed}")
-    return Random(seed)
+    return seed
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +76,17 @@ def forked(fake: Backend, shim: Shim, tmp_path_factory: pytest.TempPathFactory) 
     process = Forked(shim, tmp_path_factory.mktemp("forked"), fake.environment)
     yield process
     process.close()
+
+
+@pytest.mark.quick
+def test_runs_one_after_the_other_try_every_call(tmp_path: Path) -> None:
+    counts = dict.fromkeys(CALLS, 50)
+    seeds = [next_seed(tmp_path / "build" / "seed") for _ in range(7)]
+    parts = [Extent(2_000, 400, 7).faults(counts, seed) for seed in seeds]
+    whole = Extent(2_000, 400, 1).faults(counts, seeds[0])
+    assert {fault.at for fault in whole if fault.call == "malloc"} == set(range(1, 51))
+    assert sorted(map(str, whole)) == sorted(str(fault) for part in parts for fault in part)
+    assert max(map(len, parts)) <= len(whole) // 7 + 1
 
 
 class Trial:
@@ -106,7 +123,7 @@ class Trial:
         assert met > 0.5 * tried, f"{self._name}: only {met} of {tried} calls failed"
 
 
-def _try_program(program: WatchedProgram, trial: Trial, random: Random, delay: int = 0) -> None:
+def _try_program(program: WatchedProgram, trial: Trial, seed: int, delay: int = 0) -> None:
     """Run a program with each fault of its native library."""
     plain = program.run_plain()
     assert program.run(None) == plain
@@ -126,28 +143,28 @@ def _try_program(program: WatchedProgram, trial: Trial, random: Random, delay: i
         lost = launches is None and fault.call not in ("open", "mmap", "truncate", "mkdir")
         return "nothing is recorded" if lost else ""
 
-    for fault in _EXTENT.faults(counts, random, delay):
+    for fault in _PROGRAM_EXTENT.faults(counts, seed, delay):
         trial.attempt(fault, check)
 
 
 @pytest.mark.quick
 def test_program_ends_as_plain_whatever_call_of_gviz_fails(
-    fake: Backend, binary: Path, shim: Shim, tmp_path: Path, random: Random
+    fake: Backend, binary: Path, shim: Shim, tmp_path: Path, seed: int
 ) -> None:
     trial = Trial(shim, "program")
     for arguments in _PROGRAMS:
         program = WatchedProgram([str(binary), *arguments], dict(fake.environment), tmp_path, shim)
-        _try_program(program, trial, random)
+        _try_program(program, trial, seed)
     trial.report()
 
 
 @pytest.mark.thorough
 def test_program_ends_as_plain_whatever_call_of_gviz_is_held_up(
-    fake: Backend, binary: Path, shim: Shim, tmp_path: Path, random: Random
+    fake: Backend, binary: Path, shim: Shim, tmp_path: Path, seed: int
 ) -> None:
     trial = Trial(shim, "program held up")
     program = WatchedProgram([str(binary)], dict(fake.environment), tmp_path, shim)
-    _try_program(program, trial, random, HANG_BESIDE)
+    _try_program(program, trial, seed, HANG_BESIDE)
     trial.report()
 
 
@@ -164,7 +181,7 @@ def _await_or_fold(spool: Path, output: Path) -> None:
 
 @pytest.mark.thorough
 def test_gviz_run_ends_as_the_program_or_does_not_start_it(
-    binary: Path, forked: Forked, shim: Shim, tmp_path: Path, random: Random
+    binary: Path, forked: Forked, shim: Shim, tmp_path: Path, seed: int
 ) -> None:
     program = shutil.copy(binary, tmp_path)
     spool, output = tmp_path / "out.gviz-spool", tmp_path / "out.gviz"
@@ -187,7 +204,7 @@ def test_gviz_run_ends_as_the_program_or_does_not_start_it(
         return "" if launches == whole else f"{launches} launches, not {whole}"
 
     trial = Trial(shim, "gviz run")
-    for fault in _SLOW_EXTENT.faults(shim.counts(), random):
+    for fault in _SLOW_EXTENT.faults(shim.counts(), seed):
         trial.attempt(fault, check)
     trial.report()
 
@@ -222,7 +239,7 @@ def spool(fake: Backend, binary: Path, shim: Shim, tmp_path: Path) -> Spool:
 
 @pytest.mark.thorough
 def test_recording_is_made_later_whatever_call_of_the_writer_fails(
-    forked: Forked, shim: Shim, spool: Spool, random: Random
+    forked: Forked, shim: Shim, spool: Spool, seed: int
 ) -> None:
     assert forked.work("write", spool.path, None) == 0, forked.said()
     counts = shim.counts()
@@ -237,14 +254,14 @@ def test_recording_is_made_later_whatever_call_of_the_writer_fails(
         return "" if spool.content() == whole else "another recording"
 
     trial = Trial(shim, "writer")
-    for fault in _EXTENT.faults(counts, random):
+    for fault in _EXTENT.faults(counts, seed):
         trial.attempt(fault, check)
     trial.report()
 
 
 @pytest.mark.thorough
 def test_recording_that_is_replaced_stays_whatever_call_of_the_writer_fails(
-    forked: Forked, shim: Shim, spool: Spool, tmp_path: Path, random: Random
+    forked: Forked, shim: Shim, spool: Spool, tmp_path: Path, seed: int
 ) -> None:
     before = write_recording(tmp_path / "before.gviz", fork_join_shape(1, 2, 1), launches=3)
     old = _content(before)
@@ -269,14 +286,14 @@ def test_recording_that_is_replaced_stays_whatever_call_of_the_writer_fails(
 
     trial = Trial(shim, "writer that replaces")
     # Without memory it was tried where it replaces nothing.
-    for fault in _EXTENT.faults({**counts, "malloc": 0}, random):
+    for fault in _EXTENT.faults({**counts, "malloc": 0}, seed):
         trial.attempt(fault, check)
     trial.report()
 
 
 @pytest.mark.thorough
 def test_nobody_waits_for_a_writer_of_which_a_call_never_returns(
-    forked: Forked, shim: Shim, spool: Spool, random: Random
+    forked: Forked, shim: Shim, spool: Spool, seed: int
 ) -> None:
     spool.put_back()
     assert forked.work("attend", spool.path, None) == 0, forked.said()
@@ -292,7 +309,7 @@ def test_nobody_waits_for_a_writer_of_which_a_call_never_returns(
         return "" if spool.content() == whole else "another recording"
 
     trial = Trial(shim, "writer that hangs")
-    for fault in _SLOW_EXTENT.faults(counts, random, HANG):
+    for fault in _SLOW_EXTENT.faults(counts, seed, HANG):
         trial.attempt(fault, check)
     trial.report()
 
@@ -311,7 +328,7 @@ def _launch_count(path: Path) -> int:
 @pytest.mark.thorough
 @pytest.mark.parametrize("work", ["read", "view"])
 def test_reader_refuses_in_words_and_the_viewer_goes_on(
-    forked: Forked, shim: Shim, tmp_path: Path, random: Random, work: str
+    forked: Forked, shim: Shim, tmp_path: Path, seed: int, work: str
 ) -> None:
     path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=3)
     assert forked.work(work, path, None) == 0, forked.said()
@@ -325,14 +342,14 @@ def test_reader_refuses_in_words_and_the_viewer_goes_on(
         return "" if 0 <= code <= REFUSED else f"{code}: {forked.said()}"
 
     trial = Trial(shim, work)
-    for fault in _EXTENT.faults(shim.counts(), random):
+    for fault in _EXTENT.faults(shim.counts(), seed):
         trial.attempt(fault, check)
     trial.report()
 
 
 @pytest.mark.thorough
 def test_viewer_shows_other_files_while_a_call_for_one_never_returns(
-    forked: Forked, shim: Shim, tmp_path: Path, random: Random
+    forked: Forked, shim: Shim, tmp_path: Path, seed: int
 ) -> None:
     path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=3)
     assert forked.work("view beside", path, None) == 0, forked.said()
@@ -345,6 +362,6 @@ def test_viewer_shows_other_files_while_a_call_for_one_never_returns(
     # CPython allocates with its lock held: where memory never comes, all of it waits.
     counts = {**shim.counts(), "malloc": 0}
     assert counts["read"] > 0
-    for fault in _HELD_EXTENT.faults(counts, random, HANG):
+    for fault in _HELD_EXTENT.faults(counts, seed, HANG):
         trial.attempt(fault, check)
     trial.report()

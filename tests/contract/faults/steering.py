@@ -6,10 +6,8 @@ import errno
 import mmap
 import struct
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 
 from fake.build import compiler
 
@@ -114,31 +112,3 @@ class Shim:
             with self._file.open("r+b") as file:
                 self._memory = mmap.mmap(file.fileno(), _CONTROL.size)
         return self._memory
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """Number of the calls of a name that fail.
-
-    Attributes
-    ----------
-    all_up_to
-        Of a name with no more calls, each fails with each of its errors.
-    of_more
-        Of one with more, about so many: one in k, from a random one on, with one error each.
-    """
-
-    all_up_to: int
-    of_more: int
-
-    def faults(self, counts: dict[str, int], random: Random, delay: int = 0) -> Iterator[Fault]:
-        """Yield the faults of calls that were counted; ``delay``: all are held up so."""
-        for call, errors in CALLS.items():
-            chosen = (delay,) if delay else errors
-            places = range(1, counts[call] + 1)
-            if len(places) <= self.all_up_to:
-                yield from (Fault(call, at, error) for at in places for error in chosen)
-                continue
-            step = -(-len(places) // self.of_more)
-            for at in places[random.randrange(step) :: step]:
-                yield Fault(call, at, random.choice(chosen))
