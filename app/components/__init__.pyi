@@ -3,6 +3,7 @@ from gviz.app.components.addresses import BENCH as BENCH
 from gviz.app.components.addresses import COMPARE as COMPARE
 from gviz.app.components.addresses import FLEET as FLEET
 from gviz.app.components.addresses import GRAPH as GRAPH
+from gviz.app.components.addresses import PAGES as PAGES
 from gviz.app.components.addresses import PAYLOAD as PAYLOAD
 from gviz.app.components.addresses import RANKS as RANKS
 from gviz.app.components.addresses import REPORT as REPORT

@@ -13,6 +13,18 @@ from gviz.app.components.node_list import parse_ids, write_ids
 
 RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
 COMPARE, TREND, RANKS, FLEET = "/compare", "/trend", "/ranks", "/fleet"
+#: Every page, and what the browser calls it.
+PAGES = {
+    RUNS: "runs",
+    RUN: "run",
+    GRAPH: "graph",
+    REPORT: "report",
+    BENCH: "bench",
+    COMPARE: "compare",
+    TREND: "trend",
+    RANKS: "ranks",
+    FLEET: "fleet",
+}
 PAYLOAD = "/payload"
 
 #: Of the graph page: the time that lies between the two nodes selected.

@@ -13,6 +13,7 @@ from gviz.app.components import (
     COMPARE,
     FLEET,
     GRAPH,
+    PAGES,
     RANKS,
     REPORT,
     RUN,
@@ -89,6 +90,8 @@ def _page_or_sentence(
 
 def _page(library: Library, addresses: Addresses, path: str, search: str | None) -> Page:
     local, query = addresses.local(path), parse_query(search)
+    if local not in PAGES:
+        return _instead("Not here", _NO_PAGE, addresses)
     query = completed(library, local, query, search or "")
     if local == RUNS:
         page = render_runs(

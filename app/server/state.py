@@ -8,20 +8,7 @@ from typing import Any
 
 from flask import Flask, Response
 
-from gviz.app.components import (
-    BENCH,
-    COMPARE,
-    FLEET,
-    GRAPH,
-    RANKS,
-    REPORT,
-    RUN,
-    RUNS,
-    TREND,
-    Addresses,
-    Query,
-    parse_query,
-)
+from gviz.app.components import PAGES, Addresses, Query, parse_query
 from gviz.app.files import GoneError, Library, OpenRecording
 
 
@@ -60,23 +47,10 @@ def shown_files(
     library: Library, addresses: Addresses, path: str, search: str | None
 ) -> dict[str, Any]:
     """Return which page an address is, and the state of the files it is made of."""
-    page = _PAGES.get(addresses.local(path), "")
+    page = PAGES.get(addresses.local(path), "")
     shown = _files_of(page, parse_query(search), [o.key for o in library.files()])
     wanted = [o for o in library.files() if page == "runs" or (page and o.key in shown)]
     return {"page": page, "files": {o.key: file_state(o) for o in wanted}}
-
-
-_PAGES = {
-    RUNS: "runs",
-    RUN: "run",
-    GRAPH: "graph",
-    REPORT: "report",
-    BENCH: "bench",
-    COMPARE: "compare",
-    TREND: "trend",
-    RANKS: "ranks",
-    FLEET: "fleet",
-}
 
 
 def _files_of(page: str, query: Query, every: Iterable[str]) -> set[str | None]:

@@ -15,7 +15,19 @@ from werkzeug.routing import Rule
 
 from fuzzing.commands import diff, reading_works, trend
 from fuzzing.refusals import beside, check_refusal
-from gviz.app.components.addresses import Addresses
+from gviz.app.components.addresses import (
+    BENCH,
+    COMPARE,
+    FLEET,
+    GRAPH,
+    PAGES,
+    RANKS,
+    REPORT,
+    RUN,
+    RUNS,
+    TREND,
+    Addresses,
+)
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_sums
 from gviz.app.inspector.node_records import NodeRecords
@@ -114,26 +126,37 @@ def look_at_both(path: Path) -> None:
 def _pages(library: Library) -> Iterator[Callable[[], object]]:
     (opened,) = library.files()
     file, recording = opened.key, opened.recording
-    shown = (("/", ""), ("/", "?view=table"), ("/trend", f"?file={file}"), ("/bench", ""))
-    two = ("/ranks", f"?file={file}"), ("/compare", f"?a={file}&b={file}")
-    for page, search in (*shown, *two):
-        yield partial(render_page, library, _ADDRESSES, page, search)
     try:
         runs = [run.run_id for run in recording.fetch_runs()][:1]
         graphs = [graph.graph_id for graph in recording.fetch_graphs()][:_GRAPHS]
     except GvizError as error:
         check_refusal(error)
-        return
-    for run in runs:
-        yield partial(render_page, library, _ADDRESSES, "/run", f"?file={file}&run={run}")
+        runs = graphs = []
+    for page in PAGES:
+        for search in _searches(page, file, runs, graphs):
+            yield partial(render_page, library, _ADDRESSES, page, search)
     payloads = _Payloads(library, file)
     for graph in graphs:
-        search = f"?file={file}&graph={graph}"
-        yield partial(render_page, library, _ADDRESSES, "/graph", search)
         yield partial(_inspect, library, file, graph)
         yield from payloads.of(graph)
         if recording.fetch_graph(graph).parent_graph_id is None:
             yield partial(_report, library, file, graph)
+
+
+def _searches(page: str, file: str, runs: Sequence[int], graphs: Sequence[int]) -> Sequence[str]:
+    """Return what follows a page's address where it shows a file; KeyError: nobody opens it."""
+    of_file, of_graphs = f"?file={file}", [f"?file={file}&graph={graph}" for graph in graphs]
+    return {
+        RUNS: ["", "?view=table"],
+        RUN: [f"{of_file}&run={run}" for run in runs],
+        GRAPH: of_graphs,
+        REPORT: of_graphs,
+        BENCH: ["", *(f"{of_file}&run={run}" for run in runs)],
+        COMPARE: [f"?a={file}&b={file}"],
+        TREND: [of_file],
+        RANKS: [of_file],
+        FLEET: [""],
+    }[page]
 
 
 def _inspect(library: Library, file: str, graph: int) -> None:
