@@ -26,7 +26,7 @@ _OPTIONS = {
     "verify_asan_link_order=0:exitcode=99:log_path={report}.address",
     "UBSAN_OPTIONS": "print_stacktrace=1:log_path={report}.undefined",
     # Programs end as they do; what was found stands in the report.
-    "TSAN_OPTIONS": "exitcode=0:report_signal_unsafe=0:log_path={report}.thread",
+    "TSAN_OPTIONS": "exitcode=0:handle_segv=0:report_signal_unsafe=0:log_path={report}.thread",
     # Each of Python's own allocations has a place that is watched.
     "PYTHONMALLOC": "malloc",
 }
