@@ -173,7 +173,8 @@ class TestUpdates:
         assert (kernel.node_id, kernel.count, kernel.result) == (0, facts["updates"], 0)
         assert kernel.call == "cuGraphExecKernelNodeSetParams_v2"
         assert kernel.first_ns < kernel.last_ns
-        assert 0 < kernel.total_ns < kernel.last_ns - kernel.first_ns
+        # The last may have waited for a core.
+        assert 0 < kernel.total_ns < facts["ended_ns"] - kernel.first_ns
         assert (memset.node_id, memset.count) == (4, 3)
         assert not [c for c in recording.fetch_api_calls(RUN) if "SetParams" in c.name]
         (graph,) = top_graphs(recording)

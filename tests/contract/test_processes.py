@@ -186,7 +186,7 @@ class TestBinary:
         time.sleep(1.5)  # two flushes
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(int(children[0]), signal.SIGKILL)
-        process.communicate(timeout=120)
+        process.communicate(timeout=60)
         assert process.returncode == -signal.SIGKILL
         with opened(tmp_path) as recording:
             (row,) = recording.fetch_runs()
@@ -227,7 +227,7 @@ class TestBinary:
             assert time.monotonic() < until
             time.sleep(0.01)
         time.sleep(1)  # two flushes
-        process.communicate("\n", timeout=120)
+        process.communicate("\n", timeout=60)
         assert process.returncode == 3
         with opened(tmp_path) as recording:
             _, child = recording.fetch_runs()
@@ -556,7 +556,7 @@ print(late.pid)
 """,
         )
         process = start(backend, output, script)
-        stdout, stderr = process.communicate(timeout=120)
+        stdout, stderr = process.communicate(timeout=60)
         late = int(stdout)
         try:
             assert process.returncode == 0, stderr
@@ -595,7 +595,7 @@ children[0].wait()
         assert process.stdout.readline() == "ready\n"
         time.sleep(1.5)  # two flushes
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=120)
+        process.communicate(timeout=60)
         assert not output.exists()
         assert len(info(output)["runs"]) == 3
         with opened(tmp_path) as recording:
@@ -610,7 +610,7 @@ def info(output: Path) -> dict[str, list[dict[str, dict[str, object]]]]:
         [sys.executable, "-P", "-m", "gviz", "info", "--json", str(output)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=60,
         check=False,
     )
     assert done.returncode == 0, done.stderr
