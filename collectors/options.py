@@ -114,42 +114,50 @@ class ProfileOptions:
             raise UsageError(
                 f"eager_operations is {self.eager_operations}; give 0 to {_LARGEST_COUNT}"
             )
-        if self.collector not in COLLECTORS:
-            raise UsageError(
-                f"collector is {self.collector!r}; give one of {', '.join(COLLECTORS)}"
-            )
-        if self.node_times not in NODE_TIMES:
-            raise UsageError(
-                f"node_times is {self.node_times!r}; give one of {', '.join(NODE_TIMES)}"
-            )
+        self._check_choices()
+        self._check_seconds()
+        self._check_copies()
+        self._check_dump()
+        self._check_black_box()
+        self._check_period()
+
+    def _check_choices(self) -> None:
+        for what, value, choices in (
+            ("collector", self.collector, COLLECTORS),
+            ("node_times", self.node_times, NODE_TIMES),
+            ("black_box", self.black_box, BLACK_BOXES),
+        ):
+            if value not in choices:
+                raise UsageError(f"{what} is {value!r}; give one of {', '.join(choices)}")
         if self.node_times != "auto" and self.collector != "auto":
             raise UsageError(
                 "node times and a collector exclude each other: both say what measures; give one"
             )
-        seconds_of = {
-            "delay": self.delay_s,
-            "duration": self.duration_s or 0.0,
-            "trial budget": self.trial_budget_s,
-            "values budget": self.values_budget_s,
-        }
-        for what, seconds in seconds_of.items():
+
+    def _check_seconds(self) -> None:
+        for what, seconds, may_be_zero in (
+            ("delay", self.delay_s, True),
+            ("duration", self.duration_s, False),
+            ("trial budget", self.trial_budget_s, False),
+            ("values budget", self.values_budget_s, False),
+        ):
+            if seconds is None:
+                continue
             if not 0 <= seconds < 1e9:
                 raise UsageError(f"{what} is {seconds} s; give a number of seconds from 0")
-        if self.duration_s == 0:
-            raise UsageError("duration is 0 s; give a number of seconds above 0")
-        for what in ("trial budget", "values budget"):
-            if seconds_of[what] == 0:
+            if seconds == 0 and not may_be_zero:
                 raise UsageError(f"{what} is 0 s; give a number of seconds above 0")
-        slices = [
-            what
-            for what, wanted in (("trials", self.trials), ("values", self.reads_values))
-            if wanted
-        ]
-        if slices and (self.measured_by in ("cupti", "topology") or self.node_launches == 0):
+
+    def _check_copies(self) -> None:
+        """Check that what launches copies of graphs can."""
+        what = "trials" if self.trials else "values" if self.reads_values else None
+        if what and (self.measured_by in ("cupti", "topology") or self.node_launches == 0):
             raise UsageError(
-                f"{slices[0]} launch copies of graphs, which have to be timed by event copies "
+                f"{what} launch copies of graphs, which have to be timed by event copies "
                 "first; leave out the collector, and record node times of some launches"
             )
+
+    def _check_dump(self) -> None:
         for what, pattern in (("values", self.values), ("dump", self.dump)):
             if len((pattern or "").encode()) > _LONGEST_PATTERN:
                 raise UsageError(
@@ -162,7 +170,9 @@ class ProfileOptions:
             raise UsageError(
                 f"the limit of dump is {self.dump_limit_mib:g} MiB; give 1 to {_MOST_DUMPED_MIB}"
             )
-        self._check_black_box()
+
+    def _check_period(self) -> None:
+        """Check what says when launches are recorded, and how many."""
         if self.paused and self.delay_s:
             raise UsageError(
                 f"paused and a delay of {self.delay_s:g} s exclude each other: with paused, "
@@ -178,10 +188,6 @@ class ProfileOptions:
             )
 
     def _check_black_box(self) -> None:
-        if self.black_box not in BLACK_BOXES:
-            raise UsageError(
-                f"black_box is {self.black_box!r}; give one of {', '.join(BLACK_BOXES)}"
-            )
         if parse_stall(self.stall) and not self.leaves_crumbs:
             raise UsageError("a stall is seen by crumbs only: give --black-box=layer or node, too")
         if self.leaves_crumbs and (

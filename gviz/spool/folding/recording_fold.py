@@ -292,6 +292,23 @@ class _Fold:
             float(launches.impossible + self.contents.activity_stream.impossible), "number",
             "derived: launches whose node times contradict the graph's dependencies, left out",
         )  # fmt: skip
+        self._note_contents()
+        for problem in problems_in(
+            _integer(self.counters.get("cupti_version")),
+            recording_number=int(self.counters.get("recording_number") or 1),
+            records=self.counters.get("activity_records") or 0,
+            invalid=self.contents.activity_stream.invalid,
+        ):
+            self.notes.append(("limit", f"{problem.text} ({problem.source})"))
+        unwanted = {
+            graphs.execs[i].graph_exec_id for i in self.contents.unwanted_execs if i in graphs.execs
+        }
+        self._measure_losses(graphs, launches, unwanted)
+        self._measure_nesting(graphs, launches)
+        self._note_end()
+
+    def _note_contents(self) -> None:
+        """Note what of the spool could not be read, and where there is nothing in it."""
         if self.contents.unreadable:
             self.notes.append((DAMAGE, unreadable_sentence("the spool", self.contents.unreadable)))
         if self.contents.unknown_records:
@@ -306,18 +323,9 @@ class _Fold:
             self.notes.append(("warning", "nothing was recorded: the spool could not be written"))
         if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
-        for problem in problems_in(
-            _integer(self.counters.get("cupti_version")),
-            recording_number=int(self.counters.get("recording_number") or 1),
-            records=self.counters.get("activity_records") or 0,
-            invalid=self.contents.activity_stream.invalid,
-        ):
-            self.notes.append(("limit", f"{problem.text} ({problem.source})"))
-        unwanted = {
-            graphs.execs[i].graph_exec_id for i in self.contents.unwanted_execs if i in graphs.execs
-        }
-        self._measure_losses(graphs, launches, unwanted)
-        self._measure_nesting(graphs, launches)
+
+    def _note_end(self) -> None:
+        """Note a recording that has not ended as it should, or has not yet."""
         if self.contents.stopped:
             self.notes.append(
                 ("warning", f"collecting stopped: {self.contents.stopped}; the program went on, "
