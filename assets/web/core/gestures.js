@@ -21,9 +21,132 @@ const TOUCH_SLOP = 10;
 /** After so long (ms) a finger rests. */
 const REST_MS = 450;
 
-/** @param {HTMLCanvasElement} canvas @param {Listener} listener */
+/** What fingers, or a mouse's button, do on a canvas from press to release. */
+class Presses {
+  /** @param {HTMLCanvasElement} canvas @param {Listener} listener */
+  constructor(canvas, listener) {
+    this.canvas = canvas;
+    this.listener = listener;
+    /** @type {Map<number, {x: number, y: number}>} */
+    this.down = new Map();
+    this.moved = 0;
+    this.slop = CLICK_SLOP;
+    /** Waits for a finger to rest. @type {ReturnType<typeof setTimeout>|undefined} */
+    this.resting = undefined;
+    /** Whether a finger has rested since it came down. */
+    this.rested = false;
+    /** @type {boolean|"drag"} */
+    this.taken = false;
+    this.spread = 0;
+  }
+
+  /** @param {MouseEvent} event */
+  at(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  /** The middle of two fingers, and how far they are apart. */
+  two() {
+    const [a, b] = Array.from(this.down.values());
+    return {
+      x: (a.x + b.x) / 2,
+      y: (a.y + b.y) / 2,
+      spread: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)),
+    };
+  }
+
+  /** @param {PointerEvent} event */
+  press(event) {
+    if (event.button !== 0) return;
+    this.canvas.setPointerCapture(event.pointerId);
+    const p = this.at(event);
+    const touches = event.pointerType === "touch";
+    this.down.set(event.pointerId, p);
+    this.slop = touches ? TOUCH_SLOP : CLICK_SLOP;
+    this.moved = this.down.size > 1 ? this.slop : 0;
+    clearTimeout(this.resting);
+    if (this.rested) this.listener.hover(null, null);
+    this.rested = false;
+    this.taken = this.down.size === 1 && !!this.listener.grab && this.listener.grab(p.x, p.y, event);
+    if (this.down.size === 2) this.spread = this.two().spread;
+    if (!touches || this.taken === true || this.down.size > 1) return;
+    this.resting = setTimeout(() => {
+      this.rested = true;
+      this.listener.hover(p.x, p.y);
+    }, REST_MS);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const p = this.at(event);
+    const last = this.down.get(event.pointerId);
+    if (!last) {
+      this.listener.hover(p.x, p.y);
+      return;
+    }
+    this.down.set(event.pointerId, p);
+    const [dx, dy] = [p.x - last.x, p.y - last.y];
+    if (this.down.size === 2) this.pinch(dx, dy);
+    else this.drag(p, dx, dy);
+  }
+
+  /** @param {number} dx @param {number} dy */
+  pinch(dx, dy) {
+    const { x, y, spread } = this.two();
+    this.listener.zoom(x, y, spread / this.spread);
+    this.listener.pan(dx / 2, dy / 2);
+    this.spread = spread;
+  }
+
+  /** @param {{x: number, y: number}} p @param {number} dx @param {number} dy */
+  drag(p, dx, dy) {
+    const before = this.moved;
+    this.moved += Math.hypot(dx, dy);
+    if (before < this.slop && this.moved >= this.slop) clearTimeout(this.resting);
+    if (this.taken === "drag" && this.moved < this.slop) return;
+    if (this.taken) this.listener.drag?.(p.x, p.y);
+    else if (this.moved >= this.slop) {
+      this.canvas.style.cursor = "grabbing";
+      this.listener.hover(null, null);
+      this.listener.pan(dx, dy);
+    }
+  }
+
+  /** @param {PointerEvent} event */
+  release(event) {
+    if (!this.down.delete(event.pointerId)) return;
+    this.canvas.style.cursor = "";
+    clearTimeout(this.resting);
+    if (this.taken && this.listener.drop) this.listener.drop();
+    const isClick = event.type === "pointerup" && this.taken !== true && this.moved < this.slop;
+    if (!isClick || this.down.size || this.rested) return;
+    const p = this.at(event);
+    this.listener.click(p.x, p.y, event);
+  }
+}
+
+/** @param {WheelEvent} event @param {{x: number, y: number}} at @param {Listener} listener */
+function turn(event, at, listener) {
+  event.preventDefault();
+  const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+  const sideways = event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX;
+  if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) {
+    listener.pan(-sideways * unit, 0);
+  } else {
+    // A pinch on a touchpad arrives as a wheel with ctrlKey and small deltas.
+    const rate = event.ctrlKey ? 0.01 : 0.0016;
+    listener.zoom(at.x, at.y, Math.exp(-event.deltaY * unit * rate));
+  }
+}
+
+/**
+ * Tell a view of gestures on its canvas; returns what ends that.
+ * @param {HTMLCanvasElement} canvas @param {Listener} listener
+ */
 export function listen(canvas, listener) {
   const end = new AbortController();
+  const presses = new Presses(canvas, listener);
   /**
    * @template {keyof HTMLElementEventMap} K
    * @param {K} name @param {(event: HTMLElementEventMap[K]) => void} handler
@@ -31,111 +154,16 @@ export function listen(canvas, listener) {
    */
   const on = (name, handler, more) =>
     canvas.addEventListener(name, handler, { signal: end.signal, ...more });
-  /** @type {Map<number, {x: number, y: number}>} */
-  const down = new Map();
-  let moved = 0;
-  let slop = CLICK_SLOP;
-  /** Waits for a finger to rest. @type {ReturnType<typeof setTimeout>|undefined} */
-  let resting;
-  /** Whether a finger has rested since it came down. */
-  let rested = false;
-  /** @type {boolean|"drag"} */
-  let taken = false;
-  let spread = 0;
-
-  /** @param {MouseEvent} event */
-  const at = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  };
-  const two = () => {
-    const [a, b] = Array.from(down.values());
-    return {
-      x: (a.x + b.x) / 2,
-      y: (a.y + b.y) / 2,
-      spread: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)),
-    };
-  };
-
-  on("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    canvas.setPointerCapture(event.pointerId);
-    const p = at(event);
-    down.set(event.pointerId, p);
-    slop = event.pointerType === "touch" ? TOUCH_SLOP : CLICK_SLOP;
-    moved = down.size > 1 ? slop : 0;
-    clearTimeout(resting);
-    if (rested) listener.hover(null, null);
-    rested = false;
-    taken = down.size === 1 && !!listener.grab && listener.grab(p.x, p.y, event);
-    if (down.size === 2) spread = two().spread;
-    if (event.pointerType !== "touch" || taken === true || down.size > 1) return;
-    resting = setTimeout(() => {
-      rested = true;
-      listener.hover(p.x, p.y);
-    }, REST_MS);
-  });
-  on("pointermove", (event) => {
-    const p = at(event);
-    const last = down.get(event.pointerId);
-    if (!last) {
-      listener.hover(p.x, p.y);
-      return;
-    }
-    down.set(event.pointerId, p);
-    if (down.size === 2) {
-      const pinch = two();
-      listener.zoom(pinch.x, pinch.y, pinch.spread / spread);
-      listener.pan((p.x - last.x) / 2, (p.y - last.y) / 2);
-      spread = pinch.spread;
-      return;
-    }
-    const before = moved;
-    moved += Math.hypot(p.x - last.x, p.y - last.y);
-    if (before < slop && moved >= slop) clearTimeout(resting);
-    if (taken === "drag" && moved < slop) return;
-    if (taken) listener.drag?.(p.x, p.y);
-    else if (moved >= slop) {
-      canvas.style.cursor = "grabbing";
-      listener.hover(null, null);
-      listener.pan(p.x - last.x, p.y - last.y);
-    }
-  });
-  /** @param {PointerEvent} event */
-  const release = (event) => {
-    if (!down.delete(event.pointerId)) return;
-    canvas.style.cursor = "";
-    clearTimeout(resting);
-    const p = at(event);
-    if (taken && listener.drop) listener.drop();
-    if (event.type === "pointerup" && taken !== true && !down.size && moved < slop && !rested) {
-      listener.click(p.x, p.y, event);
-    }
-  };
-  on("pointerup", release);
-  on("pointercancel", release);
-  on("pointerleave", () => rested || listener.hover(null, null));
-  on("contextmenu", (event) => resting !== undefined && down.size > 0 && event.preventDefault());
+  on("pointerdown", (event) => presses.press(event));
+  on("pointermove", (event) => presses.move(event));
+  on("pointerup", (event) => presses.release(event));
+  on("pointercancel", (event) => presses.release(event));
+  on("pointerleave", () => presses.rested || listener.hover(null, null));
+  on("contextmenu", (event) => presses.resting !== undefined && presses.down.size > 0 && event.preventDefault());
   on("dblclick", (event) => {
-    const p = at(event);
+    const p = presses.at(event);
     listener.double(p.x, p.y);
   });
-  on(
-    "wheel",
-    (event) => {
-      event.preventDefault();
-      const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
-      const p = at(event);
-      const sideways = event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX;
-      if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) {
-        listener.pan(-sideways * unit, 0);
-      } else {
-        // A pinch on a touchpad arrives as a wheel with ctrlKey and small deltas.
-        const rate = event.ctrlKey ? 0.01 : 0.0016;
-        listener.zoom(p.x, p.y, Math.exp(-event.deltaY * unit * rate));
-      }
-    },
-    { passive: false }
-  );
+  on("wheel", (event) => turn(event, presses.at(event), listener), { passive: false });
   return () => end.abort();
 }
