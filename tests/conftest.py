@@ -39,11 +39,12 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# How long an example takes says nothing of it: machines are busy. (Not on the machine with a GPU.)
+# How long an example takes, or is made, says nothing of it: machines are busy. (Not on the machine
+# with a GPU.)
 if find_spec("hypothesis"):
-    from hypothesis import settings
+    from hypothesis import HealthCheck, settings
 
-    settings.register_profile("gviz", deadline=None)
+    settings.register_profile("gviz", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("gviz")
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]

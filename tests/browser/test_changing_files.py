@@ -331,9 +331,9 @@ def test_waiting_for_the_server_is_shown_after_half_a_second(page: Page, site: S
     page.get_by_role("link", name="Run fork-join 3x4").click()
     expect(page.locator("#progress")).to_be_visible()
     expect(page.locator("#progress-said")).to_have_text("Loading…")
+    page.unroute(callbacks)  # first: what is requested meanwhile would be held for ever
     for route in held:
         route.continue_()
-    page.unroute(callbacks)
     page.get_by_role("heading", name="What measuring cost and lost").wait_for()
     expect(page.locator("#progress")).to_be_hidden()
 

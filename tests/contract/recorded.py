@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
+
+from waiting import eventually
 
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.spool.processes.snapshot import Snapshots
 
 Record = Callable[..., Recording]
 
@@ -51,3 +55,17 @@ def launch_ids(recording: Recording, graph: rows.Graph) -> list[int]:
 def shape_of(row: rows.Node | rows.StreamOperation) -> tuple[list[int | None], list[int | None]]:
     """Return a launch shape."""
     return [row.grid_x, row.grid_y, row.grid_z], [row.block_x, row.block_y, row.block_z]
+
+
+def await_recorded(spool: Path, snapshot: Path, is_there: Callable[[Recording], bool]) -> None:
+    """Wait until a snapshot of a running program has something: it flushes twice a second."""
+    snapshots = Snapshots(spool, snapshot)
+
+    def answer() -> bool:
+        snapshots.take()
+        if not snapshot.exists():
+            return False
+        with Recording(snapshot) as recording:
+            return is_there(recording)
+
+    eventually(answer, "flush of what the program did")

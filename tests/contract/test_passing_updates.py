@@ -34,8 +34,11 @@ def run_updates(
         measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
         (graph,) = (g for g in recording.fetch_graphs() if g.origin == "explicit")
         methods = [x.node_method for x in recording.fetch_launches(graph.graph_id)]
-    # Each takes part of a millisecond, those that passed as well.
-    assert all(0 < row.total_ns / row.count < 1_000_000 for row in rows)
+        (run,) = recording.fetch_runs()
+    # The mean of those that passed is that of the others; on a loaded machine these take long.
+    assert run.started_ns is not None
+    assert run.ended_ns is not None
+    assert all(0 < row.total_ns / row.count < run.ended_ns - run.started_ns for row in rows)
     return [(row.node_id, row.count) for row in rows], measured.get("updates_counted", 0), methods
 
 

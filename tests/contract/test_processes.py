@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from contract.backend import Backend
+from contract.recorded import await_recorded
 from contract.test_run import start
 from contract.writers import awaited_by, writer_of
 from ended_processes import tells_ends
@@ -21,6 +22,7 @@ from fake.build import compiler
 
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.spool import spool_of
 
 pytestmark = pytest.mark.installed
 
@@ -78,6 +80,15 @@ def python_script(tmp_path: Path, text: str) -> str:
     path = tmp_path / "script.py"
     path.write_text(WORK + text)
     return str(path)
+
+
+def await_launches(output: Path, counts: list[int]) -> None:
+    """Wait until so many launches of each graph are written."""
+
+    def are_there(found: Recording) -> bool:
+        return [len(found.fetch_launches(g.graph_id)) for g in found.fetch_graphs()] == counts
+
+    await_recorded(spool_of(output), output.with_name("awaited.gviz"), are_there)
 
 
 def graph_of(recording: Recording, run: rows.Run) -> rows.Graph:
@@ -183,7 +194,7 @@ class TestBinary:
         process = start(backend, tmp_path / "out.gviz", str(binary), "wait")
         assert process.stdout is not None
         assert [process.stdout.readline() for _ in range(2)] == [_PLAIN, "ready\n"]
-        time.sleep(1.5)  # two flushes
+        await_launches(tmp_path / "out.gviz", [3])
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(int(children[0]), signal.SIGKILL)
         process.communicate(timeout=60)
@@ -593,7 +604,7 @@ children[0].wait()
         process = start(backend, output, script)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(1.5)  # two flushes
+        await_launches(output, [3, 3, 3])
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=60)
         assert not output.exists()

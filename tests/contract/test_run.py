@@ -8,14 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from contract.backend import Backend, preloading
+from contract.recorded import await_recorded
+from waiting import eventually
 
 from gviz.cli.recording_path import find_source
+from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool.processes.snapshot import Snapshots
 from gviz.spool.records.format import spool_of
@@ -194,21 +196,30 @@ def test_run_inside_run_leaves_the_program_alone(backend: Backend, tmp_path: Pat
         assert len(recording.fetch_graphs()) == 1
 
 
-def ready(run: subprocess.Popen[str], *, has_launched: bool = True) -> None:
-    """Wait until the program says so, and what it launched is written."""
+def ready(run: subprocess.Popen[str], output: Path | None = None) -> None:
+    """Wait until the program says so; with an output until many launches for it are written."""
     assert run.stdout is not None
     assert run.stdout.readline() == "ready\n", run.communicate()[1]
-    if has_launched:
-        time.sleep(1.5)  # two flushes
+    if output:
+        snapshot = output.with_name("awaited.gviz")
+        await_recorded(spool_of(output), snapshot, lambda found: len(timed_in(found)) > 20)
+
+
+def timed_in(recording: Recording) -> list[rows.Launch]:
+    """Return the launches of which each node is timed; none before there is a graph."""
+    return [
+        launch
+        for graph in recording.fetch_graphs()
+        for launch in recording.fetch_launches(graph.graph_id)
+        if launch.span_count == 4
+    ]
 
 
 def launches_of(output: Path) -> tuple[str, int]:
     """Return the state of a recording and how many launches have node times."""
     with Recording(output) as recording:
         (row,) = recording.fetch_runs()
-        (graph,) = recording.fetch_graphs()
-        launches = recording.fetch_launches(graph.graph_id)
-        return row.state, sum(launch.span_count == 4 for launch in launches)
+        return row.state, len(timed_in(recording))
 
 
 @pytest.mark.quick
@@ -217,7 +228,7 @@ def test_interrupt_reaches_the_program_and_keeps_the_recording(
 ) -> None:
     output = tmp_path / "out.gviz"
     run = start(backend, output, script(tmp_path, ENDLESS), options=("--node-launches", "all"))
-    ready(run)
+    ready(run, output)
     os.killpg(run.pid, signal.SIGINT)  # as the terminal does on Ctrl-C
     _, stderr = run.communicate(timeout=60)
     assert run.returncode == -signal.SIGINT, stderr
@@ -230,7 +241,7 @@ def test_interrupt_reaches_the_program_and_keeps_the_recording(
 def test_killed_tree_is_folded_by_the_next_info(backend: Backend, tmp_path: Path) -> None:
     output = tmp_path / "out.gviz"
     run = start(backend, output, script(tmp_path, ENDLESS), options=("--node-launches", "all"))
-    ready(run)
+    ready(run, output)
     os.killpg(run.pid, signal.SIGKILL)  # parent and program at once: nobody can fold
     run.communicate(timeout=60)
     assert not output.exists()
@@ -270,15 +281,15 @@ def test_running_program_is_seen_before_and_while_it_uses_cuda(
     assert run.stdin is not None
     run.stdin.write("go\n")
     run.stdin.flush()
-    ready(run)
+    ready(run, output)
     answer = snapshots.take()
     assert (answer.written, answer.is_over, answer.failure) == (True, False, "")
     assert launches_of(snapshot)[0] == "recording"
     first = timed_launches(snapshot)
     assert first > 20
-    time.sleep(1.5)  # two flushes
-    assert snapshots.take().written
-    assert timed_launches(snapshot) > first
+    eventually(
+        lambda: snapshots.take().written and timed_launches(snapshot) > first, "later launches"
+    )
     os.killpg(run.pid, signal.SIGINT)
     run.communicate(timeout=60)
     assert snapshots.take().is_over
@@ -349,7 +360,7 @@ def test_program_ends_as_it_does_also_where_no_recording_can_be_written(
     output = tmp_path / "folder" / "out.gviz"
     output.parent.mkdir()
     run = start(backend, output, script(tmp_path, PAUSING), moment)
-    ready(run, has_launched=moment == "late")
+    ready(run)
     spoil(output)
     _, stderr = run.communicate("go\n", timeout=60)
     assert run.returncode == 5, stderr
