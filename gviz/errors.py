@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 #: What to do where this installation lacks a part. Without --no-cache-dir pip would take a wheel
@@ -76,11 +77,13 @@ def no_file(path: Path) -> str:
     """Return the message about a file that is not there, with the one that was probably meant."""
     from difflib import get_close_matches
 
-    try:
-        found = get_close_matches(path.name, os.listdir(path.parent), n=1)
-    except OSError:
-        found = []
-    meant = f"did you mean {path.with_name(found[0])}?" if found else "check the name"
+    names: dict[str, str] = {}
+    with suppress(OSError):
+        # Suffixes are alike in every name; of names that differ in theirs the one given is meant.
+        for name in sorted(os.listdir(path.parent), key=lambda name: name.endswith(path.suffix)):
+            names[Path(name).stem] = name
+    found = get_close_matches(path.stem, names, n=1)
+    meant = f"did you mean {path.with_name(names[found[0]])}?" if found else "check the name"
     return f"there is no file {path}; {meant}"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.errors import NO_GRAPH
-from gviz.recording import DAMAGE
 from gviz.report.document import (
     Block,
     Content,
@@ -59,10 +58,7 @@ def _name_of(summary: RunSummary) -> str:
 
 
 def _verdict(summary: RunSummary) -> Verdict:
-    caveats = tuple(
-        (note.text if note.kind == DAMAGE else f"{note.kind}: {note.text}").rstrip(".")
-        for note in summary.notes
-    )
+    caveats = tuple(note.text.rstrip(".") for note in summary.notes)
     return Verdict(_name_of(summary), info_verdict(summary), caveats)
 
 

@@ -72,16 +72,20 @@ def _verdict(verdict: Verdict, width: int) -> Iterator[str]:
 
 
 def _section(section: Section, width: int, indent: int) -> Iterator[str]:
-    """Yield a section; one of sections alone has them below it like sections of its own."""
+    """Yield a section; one of sections alone has them below it like sections of its own.
+
+    One of which the short form leaves all out has no heading.
+    """
     if section.is_detail:
         return
-    yield ""
-    yield from wrapped(section.heading, width, indent)
+    lines: list[str] = []
     for block in section.blocks:
         if isinstance(block, Section) and _is_group(section):
-            yield from _section(block, width, indent + _STEP)
+            lines += _section(block, width, indent + _STEP)
         else:
-            yield from _block(block, width, indent + _STEP)
+            lines += _block(block, width, indent + _STEP)
+    if lines:
+        yield from ("", *wrapped(section.heading, width, indent), *lines)
 
 
 def _is_group(section: Section) -> bool:

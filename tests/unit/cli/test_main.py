@@ -225,8 +225,12 @@ def test_wrong_file_is_answered_with_the_nearest_name(
     (tmp_path / "decode.gviz").symlink_to(small_recording)
     done = gviz_here("info", "decod.gviz", cwd=tmp_path)
     assert done.stderr == ("gviz: there is no file decod.gviz; did you mean decode.gviz?\n")
-    done = gviz_here("info", "quite_another", cwd=tmp_path)
-    assert done.stderr == "gviz: there is no file quite_another; check the name\n"
+    (tmp_path / "decode.json").touch()
+    done = gviz_here("info", "decod.gviz", cwd=tmp_path)
+    assert "did you mean decode.gviz?" in done.stderr
+    for other in ("quite_another", "another.gviz"):  # a suffix makes no name near
+        done = gviz_here("info", other, cwd=tmp_path)
+        assert done.stderr == f"gviz: there is no file {other}; check the name\n"
 
 
 @pytest.fixture

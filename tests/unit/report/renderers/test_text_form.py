@@ -113,9 +113,18 @@ def test_section_within_another_begins_its_line() -> None:
     assert lines[6].startswith("    What")
 
 
+def test_section_of_which_nothing_is_shown_has_no_heading() -> None:
+    rows = table("Label", [column("What")], [("row",)], brief=0)
+    assert shown(section("m", "Measured", rows), section("a", "A", say("One."))) == [
+        "", "A", "  One."
+    ]  # fmt: skip
+
+
 def test_sections_of_sections_are_sections_of_their_own() -> None:
-    lines = shown(section("g", "Graph 1", section("a", "A", say("One.")), section("b", "B")))
-    assert lines == ["", "Graph 1", "", "  A", "    One.", "", "  B"]
+    lines = shown(
+        section("g", "Graph 1", section("a", "A", say("One.")), section("b", "B", say("Two.")))
+    )
+    assert lines == ["", "Graph 1", "", "  A", "    One.", "", "  B", "    Two."]
 
 
 def test_suggestions_name_gain_nodes_rule_and_fix() -> None:
