@@ -2,11 +2,12 @@
 
 import sys
 
-from gviz.system import put_pythonpath_last
+from gviz.system import collect_rarely, put_pythonpath_last
 
 
 def main() -> int:
     """Run the command line with the installation's modules; return its exit code."""
+    collect_rarely()
     put_pythonpath_last()
     from gviz.cli import main as run
 

@@ -5,6 +5,7 @@ from gviz.system.distributions import installed_versions as installed_versions
 from gviz.system.file_aside import UNFINISHED as UNFINISHED
 from gviz.system.file_aside import FileAside as FileAside
 from gviz.system.file_aside import written_aside as written_aside
+from gviz.system.own_process import collect_rarely as collect_rarely
 from gviz.system.own_process import own_command as own_command
 from gviz.system.own_process import own_environment as own_environment
 from gviz.system.own_process import put_pythonpath_last as put_pythonpath_last

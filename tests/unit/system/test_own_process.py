@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +60,22 @@ def test_module_that_is_on_pythonpath_only_is_found(
     command, environment = own_command("elsewhere"), own_environment()
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "found\n", done.stderr
+
+
+def test_process_looks_for_garbage_less_often_than_python_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = "import gc; print(gc.get_threshold()[0])"
+    (tmp_path / "ours.py").write_text(ours)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    script = f"import gviz.__main__ as it; it.put_pythonpath_last = lambda: exec({ours!r}); "
+    script += "import gviz.cli; gviz.cli.main = lambda: 0; it.main()"
+    for command, environment in (
+        (own_command("ours"), own_environment()),
+        ([sys.executable, "-P", "-c", script], dict(os.environ)),
+    ):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert int(done.stdout) > 10 * gc.get_threshold()[0], done.stderr
 
 
 def test_folders_of_pythonpath_come_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
