@@ -21,8 +21,9 @@ from gviz.recording.reader import Recording
 from gviz.stats import NotComputed
 
 INPUTS = PIECES // 2
-#: Random graphs: some whenever tests run, all in the thorough tier.
-COUNTS = [40, pytest.param(500, marks=pytest.mark.thorough)]
+#: Random graphs: some whenever tests run, all in the thorough tier. Each of four faults at each of
+#: up to eight places is in five graphs.
+COUNTS = [40, pytest.param(160, marks=pytest.mark.thorough)]
 #: Of each graph: operations that write memory of their own, read what others wrote before or the
 #: inputs, and a fault at one of them. Outputs hold zeros before.
 FAULTY = f"""{MIXES}

@@ -29,9 +29,9 @@ from gviz.recording.reader import Recording
 # Many made-up cases: these eight files would be a sixth of what the quick tests take.
 pytestmark = pytest.mark.thorough
 
-#: Traces of 200, in batches: what a test costs besides is paid once a batch.
+#: Traces of 100, in batches: what a test costs besides is paid once a batch.
 _BATCH = 25
-_BATCHES = 8
+_BATCHES = 4
 
 
 @pytest.mark.parametrize("batch", range(_BATCHES))

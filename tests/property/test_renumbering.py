@@ -80,11 +80,18 @@ def written(name: str) -> Path:
 
 
 @cache
-def base(name: str) -> tuple[Path, Numbers]:
-    """Return a recording whose graphs have numbers as long as all that are drawn, in order."""
+def with_numbers(name: str, seed: int | None = None) -> tuple[Path, Numbers]:
+    """Return a recording whose graphs have new numbers of one length: at random, or in order."""
     path = written(name)
-    numbers = new_numbers(path)
+    numbers = new_numbers(path, seed)
     return renumber(path, Path(mkdtemp()) / "x.gviz", numbers), numbers
+
+
+@cache
+def with_node_ids(name: str, seed: int | None = None) -> Path:
+    """Return a recording with numbers in order whose node ids are others, too."""
+    path, _ = with_numbers(name)
+    return renumber_nodes(path, Path(mkdtemp()) / "x.gviz", new_node_ids(seed))
 
 
 def printed(*arguments: str) -> Output:
@@ -326,7 +333,7 @@ OF_RANKS: dict[str, Output] = {
 @cache
 def output_before(name: str, output: str) -> str:
     """Return an output with numbers in order."""
-    path, numbers = base(name)
+    path, numbers = with_numbers(name)
     return with_old_numbers((OUTPUTS | OF_RANKS)[output](path, numbers), numbers)
 
 
@@ -334,9 +341,8 @@ def output_before(name: str, output: str) -> str:
 def output_in_order(name: str, output: str) -> str:
     """Return an output of a recording whose node ids are far apart, all equally."""
     ids = new_node_ids()
-    path, numbers = base(name)
-    renumbered = renumber_nodes(path, Path(mkdtemp()) / "x.gviz", ids)
-    return with_old_node_ids((OUTPUTS | OF_RANKS)[output](renumbered, numbers), ids)
+    renumbered = with_node_ids(name)
+    return with_old_node_ids((OUTPUTS | OF_RANKS)[output](renumbered, with_numbers(name)[1]), ids)
 
 
 @pytest.mark.parametrize(
@@ -347,11 +353,8 @@ def output_in_order(name: str, output: str) -> str:
         *product(("ranks",), (1, 2), OF_RANKS),
     ],
 )
-def test_numbers_of_graphs_change_no_output(
-    tmp_path: Path, name: str, seed: int, output: str
-) -> None:
-    numbers = new_numbers(written(name), seed)
-    other = renumber(written(name), tmp_path / "x.gviz", numbers)
+def test_numbers_of_graphs_change_no_output(name: str, seed: int, output: str) -> None:
+    other, numbers = with_numbers(name, seed)
     after = with_old_numbers((OUTPUTS | OF_RANKS)[output](other, numbers), numbers)
     assert after == output_before(name, output)
 
@@ -364,9 +367,8 @@ def test_numbers_of_graphs_change_no_output(
         *product(("ranks",), OF_RANKS),
     ],
 )
-def test_node_ids_change_no_output(tmp_path: Path, name: str, output: str) -> None:
+def test_node_ids_change_no_output(name: str, output: str) -> None:
     ids = new_node_ids(seed=3)
-    path, numbers = base(name)
-    other = renumber_nodes(path, tmp_path / "x.gviz", ids)
-    after = with_old_node_ids((OUTPUTS | OF_RANKS)[output](other, numbers), ids)
+    other = with_node_ids(name, 3)
+    after = with_old_node_ids((OUTPUTS | OF_RANKS)[output](other, with_numbers(name)[1]), ids)
     assert after == output_in_order(name, output)

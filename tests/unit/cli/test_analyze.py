@@ -6,21 +6,30 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 from cost_recordings import write as write_costs
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
-from gviz.analysis.analysis import analyze
+from gviz.analysis.analysis import Analysis, analyze
 from gviz.assets import recordings as bundled
 from gviz.recording.reader import Recording
 from gviz.report.analysis.analysis_document import analysis_documents
-from gviz.report.document import Suggestions, plain
+from gviz.report.document import Document, Suggestions, plain
 from gviz.report.renderers.text_form import render_texts
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
+
+
+@cache
+def analyzed(path: Path) -> tuple[Analysis, tuple[Document, ...]]:
+    """Return the analysis of a bundled recording and what is written of it."""
+    with Recording(path) as recording:
+        found = analyze(recording)
+    return found, analysis_documents(found)
 
 
 def test_analyze_prints_text_on_stdout_only(gviz_here: Gviz, small_recording: Path) -> None:
@@ -44,20 +53,21 @@ def test_analyze_of_an_absent_graph_names_the_next_step(
     assert "gviz info" in done.stderr
 
 
-@pytest.mark.parametrize("width", [80, 100, 120])
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_text_fits_the_terminal_and_says_how_numbers_came_about(path: Path, width: int) -> None:
+def test_text_fits_the_terminal_and_says_how_numbers_came_about(path: Path) -> None:
+    analysis, documents = analyzed(path)
     with Recording(path) as recording:
         imported = recording.fetch_runs()[0].source == "import"
-        analysis = analyze(recording)
-        text = render_texts(analysis_documents(analysis), width)
-    lines = [line for line in text.splitlines() if not line.startswith(str(path))]
-    assert max(map(len, lines)) <= width
     graph_count = sum(len(run.graphs) for run in analysis.runs)
-    assert len(lines) < (170 if width > 80 else 206) * graph_count
-    # A trace has no events around launches and no cost of node level: sentences that gviz measured.
-    for word in ("[derived", "[estimated" if imported else "[measured", "derived"):
-        assert word in text
+    for width in (80, 100, 120):
+        text = render_texts(documents, width)
+        lines = [line for line in text.splitlines() if not line.startswith(str(path))]
+        assert max(map(len, lines)) <= width
+        assert len(lines) < (170 if width > 80 else 206) * graph_count
+        # A trace has no events around launches and no cost of node level: sentences that gviz
+        # measured.
+        for word in ("[derived", "[estimated" if imported else "[measured", "derived"):
+            assert word in text, width
 
 
 def test_text_of_a_loop_names_its_bodies(tmp_path: Path) -> None:
@@ -152,9 +162,7 @@ def test_findings_are_ranked_and_name_their_fix(gviz_here: Gviz) -> None:
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
 def test_verdict_comes_first_then_findings_by_size_then_details(path: Path) -> None:
-    with Recording(path) as recording:
-        documents = analysis_documents(analyze(recording))
-    for document in documents:
+    for document in analyzed(path)[1]:
         text = render_texts([document], 120)
         heads = [text.index(verdict.subject) for verdict in document.verdicts]
         assert heads == sorted(heads)
