@@ -79,5 +79,6 @@ def _words(found: MiniatureShapes) -> str:
             drawn = "The median of event copies, each of a part of the nodes"
         parts = [f"{drawn}: {length}{counted(found.lane_count, 'lane')}"]
     if found.widths:
-        parts.append(f"at most {counted(max(found.widths), 'node')} side by side")
+        most = max(found.widths)
+        parts.append("a chain" if most == 1 else f"at most {most:,} nodes side by side")
     return " · ".join(parts)

@@ -70,6 +70,20 @@ def box(graph_page: GraphPage, selector: str) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.parametrize("width", [1024, 1280])
+def test_ways_on_from_the_verdict_stand_in_one_row(
+    graph_page: GraphPage, site: Site, width: int
+) -> None:
+    graph_page.page.set_viewport_size({"width": width, "height": 768})
+    graph_page.open(site, DECODED)
+    ways = graph_page.page.locator(".gv-headline-ways .gv-breakdown-open:visible")
+    first, second = (x.bounding_box() for x in ways.all())
+    assert first is not None
+    assert second is not None
+    assert first["y"] == second["y"]
+    assert first["x"] + first["width"] < second["x"]
+
+
 @pytest.mark.parametrize("width", [1280, 1024])
 def test_controls_have_room_beside_each_other(
     graph_page: GraphPage, site: Site, width: int

@@ -112,7 +112,7 @@ def _where_time_goes(graph: GraphAnalysis) -> Sentence:
         resting_on(ns(gaps), evidence),
         " (",
         share(gaps / median.total_ns if median.total_ns else 0.0),
-        f") are gaps{contradictions_text(evidence)}",
+        f") are gaps on its critical path{contradictions_text(evidence)}",
         most,
         ".",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -85,7 +85,17 @@ def _name(series: TrendSeries, *, named: bool) -> str:
 
 def _verdict(series: TrendSeries, runs: Sequence[TrendRun], *, named: bool) -> Verdict:
     name = _name(series, named=named)
-    return Verdict(name, (_first_to_last(series), _largest(series, runs), _beyond(series)))
+    if len(series.points) == 1:
+        return Verdict(name, (_only(series.points[0]),))
+    return Verdict(name, (_first_to_last(series), _largest(series, runs), *_beyond(series)))
+
+
+def _only(point: TrendPoint) -> Sentence:
+    """Return what the one run that has a graph says of it."""
+    who = f"Only run {point.run + 1} has it"
+    if point.launch_ns is None:
+        return say(f"{who}, and no launch of it was timed.")
+    return say(f"{who}: its launch takes ", _launch(point), f"{_basis(point)}.")
 
 
 def _first_to_last(series: TrendSeries) -> Sentence:
@@ -126,21 +136,21 @@ def _largest(series: TrendSeries, runs: Sequence[TrendRun]) -> Sentence:
     return say("Largest change from one run to the next: ", _change(point), where)
 
 
-def _beyond(series: TrendSeries) -> Sentence:
+def _beyond(series: TrendSeries) -> Iterator[Sentence]:
+    """Yield how many changes are more than noise; nothing where there is no change."""
     tested = [p for p in series.points if p.rate is not None]
-    if not tested:
-        reasons = dict.fromkeys(p.untested for p in series.points if p.untested)
-        if not reasons:
-            return say("Only one run has it.")
-        return say(f"Whether changes are noise was not tested: {'; '.join(reasons)}.")
+    reasons = dict.fromkeys(p.untested for p in series.points if p.untested)
     found = [p for p in tested if p.significant and p.change_ns]
-    if not found:
-        return say("No tested change was more than noise.")
-    slower = sum((p.change_ns or 0.0) > 0 for p in found)
-    return say(
-        f"More than noise: {counted(slower, 'run')} slower than the one before, "
-        f"{len(found) - slower:,} faster."
-    )
+    if found:
+        slower = sum((p.change_ns or 0.0) > 0 for p in found)
+        yield say(
+            f"More than noise: {counted(slower, 'run')} slower than the one before, "
+            f"{len(found) - slower:,} faster."
+        )
+    elif tested:
+        yield say("No tested change was more than noise.")
+    elif reasons:
+        yield say(f"Whether changes are noise was not tested: {'; '.join(reasons)}.")
 
 
 def _series(at: int, series: TrendSeries, runs: Sequence[TrendRun], *, named: bool) -> Section:

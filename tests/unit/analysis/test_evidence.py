@@ -129,7 +129,7 @@ def test_small_contradiction_is_told_where_it_matters(tmp_path: Path) -> None:
     assert evidence.contradiction_count >= graph.timed_launch_count
     assert 5_000 < evidence.worst_contradiction_ns < 11_000
     text = text_of(run)
-    assert "are gaps, although its times have" in text
+    assert "are gaps on its critical path, although its times have" in text
     assert "Caveat:" in text
 
 

@@ -31,7 +31,7 @@ const PAD = 5;
 const MIXED = -1;
 
 /** The categories that regions are named by: those of the colours, else kernel families. @param {DagScene} scene @param {Overlay} overlay */
-const categoriesOf = (scene, overlay) => /** @type {Categories} */ (overlay.isRamp || overlay.isChange ? scene.overlay("family") : overlay);
+const categoriesOf = (scene, overlay) => /** @type {Categories} */ (overlay.isRamp ? scene.overlay("family") : overlay);
 
 /** What regions are named by: categories, and phases. @param {DagScene} scene @param {Overlay} overlay @returns {Names} */
 function namesOf(scene, overlay) {
@@ -136,10 +136,11 @@ function longestRun(cells, columns) {
 }
 
 /**
- * Draw their names; returns what was written.
+ * Draw their names; returns what was written. Where nodes have changed the changes are looked at: names would cover them.
  * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style @param {Size} size
  */
 export function drawNames(ctx, scene, nodes, style, size) {
+  if (style.overlay.isChange) return [];
   const categories = categoriesOf(scene, style.overlay);
   return knownOf(scene, nodes, style, size).map((region) => write(ctx, region, categories, style, size)).filter(Boolean);
 }

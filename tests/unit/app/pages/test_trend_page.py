@@ -86,7 +86,7 @@ def test_graph_of_one_run_has_no_chart(tmp_path: Path) -> None:
     )
     found = body(library)
     assert not [x for x in walk(found) if hasattr(x, "figure")]
-    assert "Only one run has it." in texts(found)
+    assert "Only run 1 has it" in "".join(texts(found))
 
 
 def test_unfinished_trend_is_requested_again(library: Library) -> None:

@@ -141,7 +141,7 @@ def test_picture_of_no_launch_is_its_width(tmp_path: Path) -> None:
     found = miniature(write_imported_recording(tmp_path / "dump.gviz"))
     root = ET.fromstring(draw_miniature(found))
     assert [path.get("class") for path in root.iter(f"{SVG}path")] == ["gv-mini-band"]
-    assert root.findtext(f"{SVG}title") == "No launch has node times · at most 1 node side by side"
+    assert root.findtext(f"{SVG}title") == "No launch has node times · a chain"
 
 
 def test_reason_stands_in_for_a_picture() -> None:

@@ -40,7 +40,8 @@ def test_graph_is_held_against_eager_then_its_time_then_the_best_finding(
     assert time.startswith(
         "A launch takes 1.15 ms (CUPTI attached, median of 11, 1.11 ms to 1.33 ms) [measured]; "
         "1.08 ms from its first node to its last (recorded, median of 24, ±1.10 µs), of which "
-        "158 µs (14.7%) are gaps; most node time: GEMM f16/f32 64x8 (128 nodes, 59.8%)"
+        "158 µs (14.7%) are gaps on its critical path; most node time: GEMM f16/f32 64x8 "
+        "(128 nodes, 59.8%)"
     )
     assert finding == (
         "Best finding: at most 326 µs per launch (30.3%) [estimated]: 125 kernels have fewer "

@@ -78,10 +78,22 @@ def test_untested_changes_say_why(trend: Trend) -> None:
 
 
 def test_graph_of_one_run_has_nothing_to_compare(trend: Trend) -> None:
-    ends, largest, beyond = sentences(with_points(trend, trend.series[0].points[0]))
+    first = trend.series[0].points[0]
+    (only,) = sentences(with_points(trend, first))
+    assert only.startswith("Only run 1 has it: its launch takes 238 µs")
+    assert sentences(with_points(trend, replace(first, launch_ns=None))) == [
+        "Only run 1 has it, and no launch of it was timed."
+    ]
+
+
+def test_graph_that_was_timed_in_one_of_its_runs_has_no_change(trend: Trend) -> None:
+    first, second, *_ = trend.series[0].points
+    untimed = replace(
+        second, launch_ns=None, change_ns=None, rate=None, significant=None, untested=None
+    )
+    ends, largest = sentences(with_points(trend, first, untimed))
     assert ends.startswith("Its launch was timed in run 1 alone: 238 µs")
     assert largest == "No change from one run to the next was measured."
-    assert beyond == "Only one run has it."
 
 
 def test_runs_without_graphs_have_a_verdict_all_the_same(trend: Trend) -> None:

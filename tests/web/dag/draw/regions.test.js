@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { theme } from "../../../../assets/web/core/canvas.js";
 import { draw } from "../../../../assets/web/dag/draw/draw.js";
-import { regionsOf } from "../../../../assets/web/dag/draw/regions.js";
+import { drawNames, regionsOf } from "../../../../assets/web/dag/draw/regions.js";
 import { DagScene } from "../../../../assets/web/dag/scene/scene.js";
 import { dagPayload } from "../dag_payload.js";
 
@@ -73,4 +73,11 @@ test("regions have names only where nodes have none", () => {
   const scene = field(() => 0), marks = { selected: [], hovered: -1, edge: -1, users: [], buffers: [] };
   assert.deepEqual(draw(penOf([]), scene, styleOf(scene, 0.15), marks, SIZE).regions, ["GEMM f16"]);
   assert.deepEqual(draw(penOf([]), scene, styleOf(scene, 0.6), marks, SIZE).regions, []);
+});
+
+test("nodes that have changed are not covered by names", () => {
+  const scene = field((column) => Number(column >= 10)), nodes = Int32Array.from(scene.nodeId.keys());
+  const style = styleOf(scene, 0.15);
+  const changed = { ...style, overlay: /** @type {any} */ ({ isRamp: true, isChange: true }) };
+  assert.deepEqual([style, changed].map((one) => drawNames(penOf([]), scene, nodes, one, SIZE).length), [2, 0]);
 });
