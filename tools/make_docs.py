@@ -179,12 +179,13 @@ def _render_arguments(command: argparse.ArgumentParser) -> Iterator[str]:
         if action.dest in ("quiet", "verbose"):  # every command has them
             continue
         names = ", ".join(f"`{option}`" for option in action.option_strings)
-        value = action.metavar or action.dest
+        value = action.metavar or "|".join(action.choices or ()) or action.dest
         shown = value if isinstance(value, str) else " ".join(value)
         if not names:
             names = f"`{shown}`"
         elif action.nargs != 0:
-            names += f" {shown.upper() if action.metavar is None else shown}"
+            is_dest = action.metavar is None and action.choices is None
+            names += f" {shown.upper() if is_dest else shown}"
         help_text = (action.help or "") % {"default": action.default, "prog": command.prog}
         yield "| {} | {} |".format(*(text.replace("|", r"\|") for text in (names, help_text)))
 
