@@ -117,7 +117,7 @@ class ProfileOptions:
         self._check_choices()
         self._check_seconds()
         self._check_copies()
-        self._check_dump()
+        self._check_contents()
         self._check_black_box()
         self._check_period()
 
@@ -157,7 +157,8 @@ class ProfileOptions:
                 "first; leave out the collector, and record node times of some launches"
             )
 
-    def _check_dump(self) -> None:
+    def _check_contents(self) -> None:
+        """Check which nodes' memory is read, and how much of it is kept."""
         for what, pattern in (("values", self.values), ("dump", self.dump)):
             if len((pattern or "").encode()) > _LONGEST_PATTERN:
                 raise UsageError(
