@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 #: A page is waited for this long; on a busy machine the first one takes seconds.
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 #: Seconds between two answers: at first, and at last. What takes longer need not be known so soon,

@@ -108,7 +108,7 @@ def render_fleet(current: str) -> str:
         rows = [f"| {name} | {c.type} | {c.meaning} |" for name, c in table.columns.items()]
         meaning = table.meaning[:1].upper() + table.meaning[1:]
         parts.append("\n".join([f"## {table.name}", "", f"{meaning}.", "", head, *rows]))
-    parts += map(_render_results, result_classes(FleetReport))
+    parts += _render_classes(FleetReport)
     return "\n\n".join(parts) + "\n"
 
 
@@ -117,8 +117,7 @@ def render_results(name: str, mark: str, current: str, *roots: type) -> str:
     prose, found, _ = current.partition(mark)
     if not found:
         sys.exit(f"docs/{name} lacks the line {mark}")
-    classes = dict.fromkeys(cls for root in roots for cls in result_classes(root))
-    return "\n\n".join([f"{prose}{mark}", *map(_render_results, classes)]) + "\n"
+    return "\n\n".join([f"{prose}{mark}", *_render_classes(*roots)]) + "\n"
 
 
 def render_faults(current: str) -> str:
@@ -141,6 +140,20 @@ def _render_rules() -> str:
         for r in RULES.values()
     ]
     return "\n".join(["## Rules", "", _RULE_HEAD, *rows])
+
+
+def _render_classes(*roots: type) -> Iterator[str]:
+    """Yield a table for each class of results, and links to those that docs/analysis.md has."""
+    elsewhere = set(result_classes(Analysis))
+    classes = dict.fromkeys(cls for root in roots for cls in result_classes(root))
+    links = [
+        f"[{cls.__name__}](analysis.md#{cls.__name__.lower()})"
+        for cls in classes
+        if cls in elsewhere
+    ]
+    if links:
+        yield f"As in analysis.md: {', '.join(links)}."
+    yield from (_render_results(cls) for cls in classes if cls not in elsewhere)
 
 
 def _render_results(cls: type) -> str:

@@ -22,6 +22,7 @@ from playwright.sync_api import (
     Error,
     Page,
     Playwright,
+    expect,
     sync_playwright,
 )
 from recordings import write_loop_recording
@@ -128,7 +129,7 @@ def _close(started: Started) -> None:
     """Close a server; another may listen there."""
     server, thread = started
     server.close()
-    thread.join(timeout=10)
+    thread.join(timeout=120)
     _free.append((server.port, server.prefix.split("/")[-2]))
 
 
@@ -198,6 +199,7 @@ def memory_recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
     """Playwright, which starts Chromium and speaks with it."""
+    expect.set_options(timeout=1000 * PATIENCE_S)  # it expects things within five seconds
     with sync_playwright() as started:
         yield started
 
@@ -244,6 +246,7 @@ def window(
         viewport=WINDOW,
         reduced_motion="reduce",
     ) as context:
+        context.set_default_timeout(1000 * PATIENCE_S)
         yield context
 
 
@@ -275,6 +278,7 @@ def page(
     if options.keys() - _MEDIA:
         browser: Browser = request.getfixturevalue("browser")
         context = browser.new_context(viewport=WINDOW, **options)
+        context.set_default_timeout(1000 * PATIENCE_S)
     if TRACE:
         context.tracing.start(screenshots=True, snapshots=True)
     opened = (kept.pop(moves, None) if is_shared else None) or context.new_page()

@@ -315,7 +315,7 @@ def test_aborted_program_is_shown_as_such(
     serve_once(program.spool).open(page, "")
     page.locator(".gv-badge-recording").wait_for()
     program.abort()
-    expect(page.locator(".gv-badge-aborted")).to_have_text("aborted", timeout=20_000)
+    expect(page.locator(".gv-badge-aborted")).to_have_text("aborted")
     expect(page.locator("article.gv-card")).to_contain_text("without closing the recording")
 
 

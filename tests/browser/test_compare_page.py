@@ -14,7 +14,7 @@ from nested_recordings import NESTED, NESTED_SHORTENED, write_nested_recording
 from playwright.sync_api import Page, expect
 from recaptures import write_recaptures
 from recordings import fork_join_shape, write_loop_recording, write_recording
-from waiting import PATIENCE_S, eventually
+from waiting import eventually
 
 from gviz.app.components.addresses import Sides
 from gviz.app.files.library import Library
@@ -56,8 +56,8 @@ def _holding(before: Path, after: Path) -> list[int]:
 
 def verdict_says(page: Page, words: str) -> None:
     verdict = page.locator(".gv-verdict")
-    expect(verdict).to_have_count(1, timeout=1000 * PATIENCE_S)  # Trend's page has one a graph
-    expect(verdict).to_contain_text(words, timeout=1000 * PATIENCE_S)
+    expect(verdict).to_have_count(1)  # Trend's page has one a graph
+    expect(verdict).to_contain_text(words)
 
 
 @pytest.mark.installed

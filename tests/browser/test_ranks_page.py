@@ -11,7 +11,7 @@ import pytest
 from accessible import expect_accessible
 from playwright.sync_api import Page, expect
 from rank_recordings import Planted, write_ranks
-from waiting import PATIENCE_S, eventually
+from waiting import eventually
 
 import gviz.assets
 from gviz.recording.merge import merge_recordings
@@ -110,7 +110,7 @@ def test_launch_and_selection_are_in_the_address_and_come_back(
     eventually(lambda: state()["ready"], "timeline drawn")
     before = total_ns(state)
     graph_page.click_node("ranks-timeline", WAITED)
-    expect(page).to_have_url(re.compile(f"node={WAITED}"), timeout=30_000)
+    expect(page).to_have_url(re.compile(f"node={WAITED}"))
     page.get_by_role("button", name="After ▶").click()
     page.wait_for_url("**launch=11*")
     eventually(lambda: total_ns(state) not in (None, before), "another launch")
@@ -125,7 +125,7 @@ def test_launch_and_selection_are_in_the_address_and_come_back(
     assert state()["selected"] == [WAITED]
     expect(page.get_by_role("textbox", name="Launch")).to_have_value("launch 13")
     brush(page, state()["sides"]["rank1"]["top"] + 5)
-    expect(page).to_have_url(re.compile("filter=time:rank1:"), timeout=30_000)
+    expect(page).to_have_url(re.compile("filter=time:rank1:"))
     found = state()["brush"]
     page.reload()
     eventually(lambda: state().get("brush") == found, "the brush again")
@@ -182,5 +182,5 @@ def test_eight_ranks_are_reached_by_scrolling(
 def test_axe_finds_nothing(page: Page, site: Site, path: str) -> None:
     page.set_viewport_size({"width": 1400, "height": 2400})
     site.open(page, path)
-    page.locator(".gv-verdict, .gv-compare-message").first.wait_for(timeout=1000 * PATIENCE_S)
+    page.locator(".gv-verdict, .gv-compare-message").first.wait_for()
     expect_accessible(page)

@@ -18,7 +18,7 @@ from gviz.recording.reader import Recording
 _PROGRAMS = Path(__file__).parent / "programs.py"
 _TESTS = _PROGRAMS.parent.parent
 #: A program takes about a second; this catches one that hangs.
-_TIMEOUT_S = 60
+_TIMEOUT_S = 240
 
 
 def preloading(*libraries: Path | str) -> str:

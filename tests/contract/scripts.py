@@ -10,7 +10,8 @@ from pathlib import Path
 from contract.backend import Backend
 
 _TESTS = Path(__file__).parent.parent
-_TIMEOUT_S = 120
+#: One takes about a second, hundreds of graphs ten on a quiet machine; this catches one that hangs.
+_TIMEOUT_S = 240
 #: A driver, a stream, a chain of four kernels, and a way to launch it.
 PREAMBLE = """
 import os, signal, sys, time

@@ -99,7 +99,7 @@ def by_http(
             yield Client(json.loads(process.stdout.readline())["address"])
         finally:
             process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=120) == 0
 
 
 @pytest.mark.parametrize("transport", [by_stdio, by_http])

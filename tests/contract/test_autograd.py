@@ -83,7 +83,7 @@ def test_backward_pass_leads_to_lines_of_the_forward_pass(backend: Backend, tmp_
         env={**backend.environment, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr

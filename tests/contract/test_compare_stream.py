@@ -129,7 +129,7 @@ def compare(backend: Backend, tmp_path: Path) -> Compare:
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert done.returncode == 0, done.stderr

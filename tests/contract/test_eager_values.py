@@ -10,7 +10,7 @@ import pytest
 from contract.backend import Backend
 from contract.scripts import run_script
 from contract.test_compare_stream import LIBRARY
-from contract.test_values import MIXES
+from contract.test_values import MIXES, WITHOUT_LIMIT
 
 from gviz.analysis import GraphSubject
 from gviz.comparison import GraphValuesDiff, compare_eager_values
@@ -50,7 +50,7 @@ for _ in range(2):  # outputs hold what an iteration leaves, not what was there 
     work()
     cuda.wait(stream)
 try:
-    found = gviz.compare_stream(work, launches=9, values=True)
+    found = gviz.compare_stream(work, launches=40, values=True)
 except gviz.GvizError as error:
     print(json.dumps({{"error": str(error)}}))
 else:
@@ -60,7 +60,8 @@ else:
 
 def compare(fake: Backend, folder: Path, fault: str, *options: str) -> Any:
     text = PROGRAM.replace("FAULT", repr(fault))
-    done = run_script(fake, folder, text, *(options or ("--values",)), "-o", "x.gviz")
+    given = (*(options or ("--values",)), *WITHOUT_LIMIT, "-o", "x.gviz")
+    done = run_script(fake, folder, text, *given)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

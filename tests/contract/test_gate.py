@@ -20,7 +20,7 @@ from gviz.recording.reader import Recording
 SOURCES = Path(__file__).parent / "gate"
 CSRC = Path(__file__).parents[2] / "collectors" / "csrc"
 #: The slowest takes a second on a quiet machine.
-LIMIT_S = 60
+LIMIT_S = 120
 #: A closing waits 5 ms for threads that are inside; a held thread then wakes up.
 LONGEST_HOLD_NS = 6_000_000
 #: Of the work that a GPU can do, with closings beside full queues.

@@ -65,7 +65,7 @@ def test_gviz_run_says_that_the_clock_was_lowered(fake: Backend, tmp_path: Path)
         [sys.executable, "-P", "-m", "gviz", "run", "-o", str(output), *program],
         env={**fake.environment, "PYTHONPATH": path, "FAKE_NVML": "throttled"},
         check=True,
-        timeout=60,
+        timeout=120,
     )
     with Recording(output) as recording:
         (condition,) = read_gpu_conditions(recording, RUN)

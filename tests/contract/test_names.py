@@ -104,7 +104,7 @@ def run(backend: Backend, tmp_path: Path) -> Iterator[Run]:
             env={**backend.environment, "PYTHONPATH": path},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert done.returncode == 0, done.stderr

@@ -77,7 +77,7 @@ def test_program_ends_as_it_does_whatever_becomes_of_the_writer(
     process = _start(backend, tmp_path, code, *arguments)
     writer = writer_of(process.pid)
     os.kill(writer, ending)
-    stdout, stderr = process.communicate("go\n", timeout=30)
+    stdout, stderr = process.communicate("go\n", timeout=120)
     assert (process.returncode, stdout) == (42, ""), stderr
     assert "Traceback" not in stderr
     assert "out.gviz was not written: its writer" in stderr
@@ -94,7 +94,7 @@ def test_writer_that_works_and_never_ends_is_not_awaited(backend: Backend, tmp_p
     code = _PROFILE.replace("writer._STILL_SECONDS = 0.5\n", patience)
     process = _start(backend, tmp_path, code)
     os.kill(writer_of(process.pid), signal.SIGSTOP)
-    _, stderr = process.communicate("go\n", timeout=30)
+    _, stderr = process.communicate("go\n", timeout=120)
     assert process.returncode == 42, stderr
     assert re.search(r"worked for 5\d\d ms and was ended", stderr)
     with Recording(fold_left_over(tmp_path / "out.gviz")) as recording:
@@ -107,7 +107,7 @@ def test_signal_that_ended_the_program_is_kept_whatever_becomes_of_the_writer(
     ending = "os.kill(os.getpid(), signal.SIGUSR1)"
     process = _start(backend, tmp_path, _RUN, "run", "-o", "out.gviz", ending=ending)
     os.kill(writer_of(process.pid), signal.SIGSTOP)
-    process.communicate("go\n", timeout=30)
+    process.communicate("go\n", timeout=120)
     assert process.returncode == -signal.SIGUSR1
 
 
@@ -163,7 +163,7 @@ def test_program_gets_the_descriptors_that_gviz_was_given(backend: Backend, tmp_
         pass_fds=[given],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     for end in (given, written):
@@ -228,7 +228,7 @@ def test_standard_error_that_takes_nothing_changes_nothing(
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
         preexec_fn=spoil,
     )
@@ -245,6 +245,6 @@ def test_second_gviz_on_one_output_is_told_of_the_first(
     assert (second.returncode, second.stdout) == (1, "")
     assert "another gviz is recording into" in second.stderr
     assert "left over" not in second.stderr
-    first.communicate("go\n", timeout=30)
+    first.communicate("go\n", timeout=120)
     assert first.returncode == 42
     assert (tmp_path / "out.gviz").exists()

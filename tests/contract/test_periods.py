@@ -10,7 +10,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -179,27 +178,41 @@ with gviz.profile("x.gviz", max_launches=3) as profile:
     assert spans(path) == [[4] * 6]
 
 
+#: Waits for what another thread brings about.
+AWAITED = """
+from gviz.collectors import native
+def until(question):
+    end = time.monotonic() + 60
+    while not question():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+"""
+
+
 def test_delay_and_duration_are_kept(backend: Backend, tmp_path: Path) -> None:
     text = """
 print(time.time_ns())
+def launched(question):
+    launch(graph_exec, 1)
+    return question()
 with gviz.profile("x.gviz", delay_s=0.4, duration_s=0.6):
     graph_exec = chain()
-    until = time.monotonic() + 2.5
-    while time.monotonic() < until:
-        launch(graph_exec, 1)
-        time.sleep(0.01)
+    until(lambda: launched(native.is_on))
+    until(lambda: launched(lambda: not native.is_on()))
+    launch(graph_exec, 5)
 """
-    began_ns = int(done(run_script(backend, tmp_path, PREAMBLE + text)).stdout.split()[0])
+    done_by = done(run_script(backend, tmp_path, PREAMBLE + AWAITED + text))
+    began_ns = int(done_by.stdout.split()[0])
     path = tmp_path / "x.gviz"
     (period,) = periods(path)
     assert (period.start_reason, period.end_reason) == ("delay", "duration")
     assert period.end_ns is not None
-    assert 0.55e9 < period.end_ns - period.start_ns < 2e9
+    assert period.end_ns - period.start_ns > 0.55e9
     with Recording(path) as recording:
         assert period.start_ns - began_ns >= 0.4e9
         (graph,) = recording.fetch_graphs()
         launches = recording.fetch_launches(graph.graph_id)
-        assert 5 < len(launches) < 150
+        assert launches
         for launch in launches:
             assert launch.host_start_ns is not None
             assert period.start_ns <= launch.host_start_ns < period.end_ns
@@ -243,14 +256,14 @@ with gviz.profile("x.gviz", duration_s=0.3, eager_operations=0):
     graph_exec = chain()
     launch(graph_exec, 3)
     before = enabled()
-    time.sleep(1.2)
+    until(lambda: enabled()["operations"])
     between = enabled()
     cuda.launch("empty", Arguments(), stream)
     cuda.wait(stream)
-    time.sleep(1.2)
+    until(lambda: not enabled()["operations"])
     print(json.dumps([before, between, enabled()]))
 """
-    text = PREAMBLE + QUERY_FAKE + "from contract.driver import Arguments\n" + text
+    text = PREAMBLE + AWAITED + QUERY_FAKE + "from contract.driver import Arguments\n" + text
     before, between, after = json.loads(done(run_script(fake, tmp_path, text)).stdout)
     assert (before["kinds"], before["operations"], before["launches"]) == (4, 0, 2)
     assert (between["kinds"], between["operations"], between["launches"]) == (4, 1, 2)
@@ -262,8 +275,9 @@ with gviz.profile("x.gviz", duration_s=0.3, eager_operations=0):
 
 TOGGLED = """
 def toggle():
+    was_on = native.is_on()
     os.kill(os.getpid(), signal.SIGUSR2)
-    time.sleep(1.2)
+    rest(was_on)
 with gviz.profile("x.gviz", paused=True, toggle_signal="SIGUSR2"):
     graph_exec = chain()
     launch(graph_exec, 3)
@@ -277,7 +291,8 @@ with gviz.profile("x.gviz", paused=True, toggle_signal="SIGUSR2"):
 
 
 def test_signal_starts_and_stops(backend: Backend, tmp_path: Path) -> None:
-    text = PREAMBLE + TOGGLED + "os.kill(os.getpid(), signal.SIGUSR2)\n"
+    rest = "def rest(was_on):\n    until(lambda: native.is_on() != was_on)\n"
+    text = f"{PREAMBLE}{AWAITED}{rest}{TOGGLED}os.kill(os.getpid(), signal.SIGUSR2)\n"
     process = run_script(backend, tmp_path, text)
     # After the block the signal means again what it means without gviz.
     assert process.returncode == -signal.SIGUSR2, process.stderr
@@ -290,8 +305,11 @@ def test_signal_of_the_program_is_left_alone(backend: Backend, tmp_path: Path) -
     text = """
 got = []
 signal.signal(signal.SIGUSR2, lambda number, frame: got.append(number))
+def rest(was_on):
+    time.sleep(1.2)  # two flushes, one of which would see to it
 """
-    process = done(run_script(backend, tmp_path, PREAMBLE + text + TOGGLED + "print(len(got))\n"))
+    text = f"{PREAMBLE}{AWAITED}{text}{TOGGLED}print(len(got))\n"
+    process = done(run_script(backend, tmp_path, text))
     assert process.stdout == "3\n"
     assert process.stderr.count("handles signal") == 1
     assert reasons(tmp_path / "x.gviz") == []
@@ -349,24 +367,25 @@ with gviz.profile("x.gviz", toggle_signal="SIGUSR2"):
 
 # -- gviz run ------------------------------------------------------------------------------------
 
-SERVER = (
-    PREAMBLE
-    + """
-graph_exec = chain()
+#: It says when a period begins and ends.
+SERVER = f"""{PREAMBLE}{AWAITED}
+graph_exec, was_on = chain(), False
 print("ready", flush=True)
 while True:
     launch(graph_exec, 1)
+    if native.is_on() != was_on:
+        was_on = not was_on
+        print("on" if was_on else "off", flush=True)
     time.sleep(0.002)
 """
-)
 
 
 def test_minute_of_a_server(backend: Backend, tmp_path: Path) -> None:
     path, script = tmp_path / "x.gviz", tmp_path / "server.py"
     script.write_text(SERVER)
-    options = ["-o", str(path), "--paused", "--toggle-signal", "USR2", "--duration", "0.5"]
+    options = ["-o", str(path), "--paused", "--toggle-signal", "USR2", "--duration", "1.5"]
     run = subprocess.Popen(
-        [sys.executable, "-P", "-m", "gviz", "run", *options, str(script)],
+        [sys.executable, "-P", "-m", "gviz", "run", *options, "--collector", "cupti", str(script)],
         env=environment(backend),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -375,18 +394,22 @@ def test_minute_of_a_server(backend: Backend, tmp_path: Path) -> None:
     )
     assert run.stdout is not None
     assert run.stdout.readline() == "ready\n", run.communicate()[1]
-    time.sleep(1.0)
     for _ in range(2):
         run.send_signal(signal.SIGUSR2)  # to gviz run, which hands it on
-        time.sleep(2.0)
+        assert [run.stdout.readline(), run.stdout.readline()] == ["on\n", "off\n"]
     run.send_signal(signal.SIGTERM)
-    _, stderr = run.communicate(timeout=60)
+    _, stderr = run.communicate(timeout=120)
     assert run.returncode == -signal.SIGTERM, stderr
-    assert reasons(path) == [("signal", "duration")] * 2
-    assert all(p.end_ns and p.end_ns - p.start_ns < 1.5e9 for p in periods(path))
-    (launches,) = spans(path)
-    assert len(launches) < 1000
-    assert sum(count == 4 for count in launches) >= 30  # 20 in each period, if there was time
+    found = periods(path)
+    assert [(p.start_reason, p.end_reason) for p in found] == [("signal", "duration")] * 2
+    with Recording(path) as recording:
+        launches = recording.fetch_launches(recording.fetch_graphs()[0].graph_id)
+    for period in found:
+        assert period.end_ns is not None
+        began = [x for x in launches if period.start_ns <= (x.host_start_ns or 0) < period.end_ns]
+        assert any(launch.span_count == 4 for launch in began)
+        launches = [launch for launch in launches if launch not in began]
+    assert launches == []
 
 
 #: A server that closes what it does not know, and has a socket of its own under that number.
@@ -505,7 +528,7 @@ def test_other_process_starts_and_stops(
         assert "has not answered within" in deaf.stderr
         os.kill(process_id, signal.SIGCONT)
         os.kill(process_id, signal.SIGTERM)
-        _, stderr = run.communicate(timeout=60)
+        _, stderr = run.communicate(timeout=120)
         assert run.returncode == 0, stderr
     assert reasons(path)[:2] == [("request", "request")] * 2
     assert not spool_of(path).exists()
@@ -542,7 +565,7 @@ def test_request_before_the_first_use_of_cuda_waits_for_it(
         assert run.stdout.readline() == "begun\n"
         said = gviz_here("start", str(run.pid)).stdout
         assert "has not used CUDA so far; it, and what it starts, records from" in said
-        _, stderr = run.communicate("now", timeout=60)
+        _, stderr = run.communicate("now", timeout=120)
         assert run.returncode == 0, stderr
     with Recording(path) as recording:
         found = [recording.fetch_periods(one.run_id) for one in recording.fetch_runs()]
@@ -588,7 +611,7 @@ def test_program_in_a_container_is_reached_from_outside(
         assert [*answers("start"), *answers("stop"), *answers("start")] == [
             "recording", "stopped", "started",
         ]  # fmt: skip
-        _, stderr = run.communicate("end\n", timeout=60)
+        _, stderr = run.communicate("end\n", timeout=120)
         assert run.returncode == 0, stderr
     assert reasons(path) == [("request", "request"), ("request", "end")]
 
@@ -616,7 +639,7 @@ def test_launcher_has_its_processes_listed(
         found = json.loads(gviz_here("start", "--all", str(run.pid), "--json").stdout)["processes"]
         assert [one["answer"] for one in found] == ["started", "started", "waiting"]
         assert all(f"{one['process_id']}" in refused for one in found[:2])
-        _, stderr = run.communicate("now", timeout=60)
+        _, stderr = run.communicate("now", timeout=120)
         assert run.returncode == 0, stderr
     with Recording(tmp_path / "x.gviz") as recording:
         runs = recording.fetch_runs()

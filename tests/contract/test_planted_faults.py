@@ -32,7 +32,7 @@ def _record(backend: Backend, fault: str, side: str, path: Path) -> dict[str, An
         env={**backend.environment, "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr

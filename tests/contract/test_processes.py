@@ -197,7 +197,7 @@ class TestBinary:
         await_launches(tmp_path / "out.gviz", [3])
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(int(children[0]), signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
         assert process.returncode == -signal.SIGKILL
         with opened(tmp_path) as recording:
             (row,) = recording.fetch_runs()
@@ -238,7 +238,7 @@ class TestBinary:
             assert time.monotonic() < until
             time.sleep(0.01)
         time.sleep(1)  # two flushes
-        process.communicate("\n", timeout=60)
+        process.communicate("\n", timeout=120)
         assert process.returncode == 3
         with opened(tmp_path) as recording:
             _, child = recording.fetch_runs()
@@ -567,7 +567,7 @@ print(late.pid)
 """,
         )
         process = start(backend, output, script)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=120)
         late = int(stdout)
         try:
             assert process.returncode == 0, stderr
@@ -606,7 +606,7 @@ children[0].wait()
         assert process.stdout.readline() == "ready\n"
         await_launches(output, [3, 3, 3])
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
         assert not output.exists()
         assert len(info(output)["runs"]) == 3
         with opened(tmp_path) as recording:
@@ -621,7 +621,7 @@ def info(output: Path) -> dict[str, list[dict[str, dict[str, object]]]]:
         [sys.executable, "-P", "-m", "gviz", "info", "--json", str(output)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr

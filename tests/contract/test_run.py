@@ -125,7 +125,7 @@ def test_run_ends_as_python_does(backend: Backend, tmp_path: Path, ending: str, 
     )
     output = tmp_path / "out.gviz"
     run = start(backend, output, program, ending, "--flag", "-x", options=("--json",))
-    stdout, stderr = run.communicate(timeout=60)
+    stdout, stderr = run.communicate(timeout=120)
     assert run.returncode == code == plain.returncode
     stdout, line = stdout.splitlines(keepends=True)
     assert json.loads(line) == {
@@ -148,7 +148,7 @@ def test_run_names_the_recording_after_the_program(backend: Backend, tmp_path: P
     program = script(tmp_path, HELLO)
     for name in ("script.gviz", "script-2.gviz", "script-3.gviz"):
         run = start(backend, None, program, "ok", folder=tmp_path)
-        _, stderr = run.communicate(timeout=60)
+        _, stderr = run.communicate(timeout=120)
         assert (run.returncode, stderr.count(f"wrote {tmp_path / name};")) == (0, 1), stderr
         if name == "script-2.gviz":
             (tmp_path / name).rename(tmp_path / "kept.gviz")
@@ -157,7 +157,7 @@ def test_run_names_the_recording_after_the_program(backend: Backend, tmp_path: P
 
 def test_run_says_that_a_program_has_used_no_cuda(backend: Backend, tmp_path: Path) -> None:
     run = start(backend, tmp_path / "x.gviz", script(tmp_path, "print('done')\n"))
-    stdout, stderr = run.communicate(timeout=60)
+    stdout, stderr = run.communicate(timeout=120)
     assert (run.returncode, stdout) == (0, "done\n")
     assert "x.gviz; it has no graph: the program did not initialise CUDA" in stderr
     assert "look at it" not in stderr
@@ -188,7 +188,7 @@ def test_run_inside_run_leaves_the_program_alone(backend: Backend, tmp_path: Pat
     output, inner = tmp_path / "out.gviz", tmp_path / "inner.gviz"
     arguments = ("-m", "contract.programs", "captured", "gviz", str(inner), "{}")
     run = start(backend, output, *arguments)
-    _, stderr = run.communicate(timeout=60)
+    _, stderr = run.communicate(timeout=120)
     assert run.returncode == 0, stderr
     assert "nothing is written to" in stderr
     assert not inner.exists()
@@ -230,7 +230,7 @@ def test_interrupt_reaches_the_program_and_keeps_the_recording(
     run = start(backend, output, script(tmp_path, ENDLESS), options=("--node-launches", "all"))
     ready(run, output)
     os.killpg(run.pid, signal.SIGINT)  # as the terminal does on Ctrl-C
-    _, stderr = run.communicate(timeout=60)
+    _, stderr = run.communicate(timeout=120)
     assert run.returncode == -signal.SIGINT, stderr
     assert "KeyboardInterrupt" in stderr
     state, recorded = launches_of(output)
@@ -243,13 +243,13 @@ def test_killed_tree_is_folded_by_the_next_info(backend: Backend, tmp_path: Path
     run = start(backend, output, script(tmp_path, ENDLESS), options=("--node-launches", "all"))
     ready(run, output)
     os.killpg(run.pid, signal.SIGKILL)  # parent and program at once: nobody can fold
-    run.communicate(timeout=60)
+    run.communicate(timeout=120)
     assert not output.exists()
     info = subprocess.run(
         [sys.executable, "-P", "-m", "gviz", "info", str(output)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert info.returncode == 0, info.stderr
@@ -291,14 +291,14 @@ def test_running_program_is_seen_before_and_while_it_uses_cuda(
         lambda: snapshots.take().written and timed_launches(snapshot) > first, "later launches"
     )
     os.killpg(run.pid, signal.SIGINT)
-    run.communicate(timeout=60)
+    run.communicate(timeout=120)
     assert snapshots.take().is_over
     assert launches_of(output)[0] == "completed"
 
 
 def test_missing_script_is_one_sentence(backend: Backend, tmp_path: Path) -> None:
     run = start(backend, tmp_path / "out.gviz", str(tmp_path / "none.py"))
-    stdout, stderr = run.communicate(timeout=60)
+    stdout, stderr = run.communicate(timeout=120)
     assert (run.returncode, stdout) == (2, "")
     assert stderr.startswith("gviz: there is no script")
     assert len(stderr.splitlines()) == 1
@@ -308,7 +308,7 @@ def test_existing_output_is_not_overwritten(backend: Backend, tmp_path: Path) ->
     output = tmp_path / "out.gviz"
     output.write_text("precious")
     run = start(backend, output, script(tmp_path, HELLO), "ok")
-    stdout, stderr = run.communicate(timeout=60)
+    stdout, stderr = run.communicate(timeout=120)
     assert (run.returncode, stdout) == (1, "")
     assert "--overwrite" in stderr
     assert output.read_text() == "precious"
@@ -362,7 +362,7 @@ def test_program_ends_as_it_does_also_where_no_recording_can_be_written(
     run = start(backend, output, script(tmp_path, PAUSING), moment)
     ready(run)
     spoil(output)
-    _, stderr = run.communicate("go\n", timeout=60)
+    _, stderr = run.communicate("go\n", timeout=120)
     assert run.returncode == 5, stderr
     assert "Traceback" not in stderr
     assert f"gviz: {output} was not written: " in stderr
@@ -379,7 +379,7 @@ def test_clock_that_jumps_changes_neither_exit_code_nor_recording(
     run = start(backend, output, script(tmp_path, jumps + PAUSING), "never", preloaded=library)
     with run:
         try:
-            _, stderr = run.communicate(timeout=60)
+            _, stderr = run.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             os.killpg(run.pid, signal.SIGKILL)
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from collections import Counter
 from importlib.util import cache_from_source
 from pathlib import Path
+from shutil import copy
 
 import pytest
 from file_order import in_order
@@ -25,6 +27,7 @@ import sys
 sys.path.insert(0, {str(ROOT / "tests")!r})
 import tiers
 from pathlib import Path
+from shutil import copy
 from parts import Part, add_options
 
 tiers.TESTS = Path(__file__).parent
@@ -204,12 +207,70 @@ def test_closing_lines_are_summed(tmp_path: Path) -> None:
     line = _closing_line(path).stdout.rstrip("\n")
     assert line.strip("= ") == "1 failed, 14 passed, 1 error in 64.20s (0:01:04)"
     assert len(line) == 80
+    again = tmp_path / "again"
+    again.write_text("== 2 passed, 9 deselected in 1.00s ==\n")
+    line = _closing_line(path, again).stdout
+    assert line.strip("= \n") == "16 passed in 65.20s (0:01:05)"
+    again.write_text("== 1 failed, 1 passed in 1.00s ==\n")
+    line = _closing_line(path, again).stdout
+    assert line.strip("= \n") == "1 failed, 15 passed in 65.20s (0:01:05)"
     path.write_text("nothing")
     assert _closing_line(path).returncode == 1
 
 
-def _closing_line(path: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", str(ROOT / "tools" / "closing_line.py"), str(path)]
+#: Stands for make: pytest's closing line, what failed, and the exit code of each run.
+_MAKE = """#!/bin/sh
+echo "$@" >> calls
+mkdir -p .pytest_cache/v/cache
+case "$*" in
+    "-k check" | test-wheel) echo "== 9 passed in 1.00s ==" ;;
+    test | test-rest) echo "$FAILED" > .pytest_cache/v/cache/lastfailed
+        echo "== 2 failed, 5 passed in 1.00s =="; exit $FIRST ;;
+    *) echo "== $SECOND in 1.00s =="; [ "$SECOND" = "2 passed" ] || exit 2 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("failed", "first", "second", "passes"),
+    [
+        (2, 2, "2 passed", True),
+        (2, 2, "1 failed, 1 passed", False),
+        (6, 2, "2 passed", False),  # so many are no accident
+        (2, 124, "2 passed", False),  # the rest has not run
+    ],
+)
+def test_continuous_integration_runs_few_failed_tests_again(
+    tmp_path: Path, failed: int, first: int, second: str, passes: bool
+) -> None:
+    tools = tmp_path / "tools"
+    (tmp_path / ".ci").mkdir()
+    tools.mkdir()
+    copy(ROOT / ".ci" / "run", tmp_path / ".ci")
+    copy(ROOT / "tools" / "closing_line.py", tools)
+    # Nothing is missing that it would install.
+    for name in ("make", "aarch64-linux-gnu-gcc", "qemu-aarch64", "musl-gcc"):
+        (tools / name).write_text(_MAKE)
+        (tools / name).chmod(0o755)
+    names = {f"tests/test_{number}.py::test_it": True for number in range(failed)}
+    path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])
+    settings = {"FAILED": json.dumps(names), "FIRST": str(first), "SECOND": second, "PATH": path}
+    environment = {**os.environ, **settings}
+    command = [str(tmp_path / ".ci" / "run")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) is passes, done.stdout + done.stderr
+    calls = (tmp_path / "calls").read_text().splitlines()
+    is_again = failed <= 5 and first == 2
+    assert len(calls) == 4 + 2 * is_again
+    last = done.stdout.splitlines()
+    assert last[-2].endswith("passed" if passes else "FAILED")
+    if passes:
+        assert last[-1].strip("= ").startswith("23 passed in 5.00s")
+        assert last.count("tests/test_0.py::test_it") == 2
+
+
+def _closing_line(*paths: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", str(ROOT / "tools" / "closing_line.py"), *map(str, paths)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -89,7 +89,7 @@ def served(small_recording: Path) -> Iterator[Callable[[], str]]:
         addresses.append(process.stderr.readline().split()[-1])
         yield addresses.pop
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def test_client_of_the_package_comes_by_http(served: Callable[[], str]) -> None:
@@ -110,7 +110,7 @@ def test_stranger_is_not_admitted_by_http(served: Callable[[], str]) -> None:
     def status(url: str, data: bytes | None = call, **headers: str) -> int:
         request = urllib.request.Request(url, data, kind | headers)
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             with error:
@@ -124,7 +124,7 @@ def test_stranger_is_not_admitted_by_http(served: Callable[[], str]) -> None:
     assert status(address, Origin="http://evil.example") == 403
     assert status(plain, Authorization="Bearer wrong") == 403
     # By hand the code is exchanged for a header, once.
-    with urllib.request.urlopen(address, timeout=10) as answer:
+    with urllib.request.urlopen(address, timeout=120) as answer:
         name, _, value = answer.read().decode().strip().partition(": ")
     assert status(address, Accept="*/*") == 403
     assert status(plain, **{name: value}) != 403

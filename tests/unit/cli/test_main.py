@@ -186,7 +186,7 @@ def test_reader_that_goes_away_is_no_error(small_recording: Path) -> None:
         child.stdout.close()
         assert child.stderr is not None
         assert child.stderr.read() == b""
-        assert child.wait(timeout=60) == 141
+        assert child.wait(timeout=120) == 141
 
 
 @pytest.mark.parametrize(

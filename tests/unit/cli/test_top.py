@@ -252,5 +252,5 @@ def test_reader_ends_quietly_when_who_asked_is_gone(tmp_path: Path) -> None:
     ) as reader:  # fmt: skip
         assert reader.stdout is not None
         reader.stdout.close()
-        _, said = reader.communicate("\n", timeout=60)
+        _, said = reader.communicate("\n", timeout=120)
     assert (reader.returncode, said) == (0, "")

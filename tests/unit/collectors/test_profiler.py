@@ -16,7 +16,7 @@ import gviz
 from gviz.errors import RecordingError, UsageError
 from gviz.recording.reader import Recording
 
-_TIMEOUT_S = 60
+_TIMEOUT_S = 120
 #: Makes a graph of a chain of nodes, and can launch it.
 GPU = """
 import os, sys, gviz

@@ -222,7 +222,7 @@ def test_child_begins_with_no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_two_threads_at_once_get_different_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     # Appending lets other threads run: both are in it here before either goes on.
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=120)
     numbers: list[int] = []
 
     def append(kind: int, payload: bytes) -> None:

@@ -92,7 +92,7 @@ def test_graphviz_reads_the_export_without_a_word(dump: Path, tmp_path: Path) ->
         text = to_dot(recording, 1)
     assert DOT_PROGRAM is not None
     done = subprocess.run(
-        [DOT_PROGRAM, "-Tplain"], input=text, capture_output=True, text=True, timeout=60
+        [DOT_PROGRAM, "-Tplain"], input=text, capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
     drawn = [line for line in done.stdout.splitlines() if line.startswith("node ")]
@@ -129,7 +129,7 @@ def test_graphviz_shows_hostile_names_as_they_are(tmp_path: Path) -> None:
         text = to_dot(recording, 1)
     assert DOT_PROGRAM is not None
     svg = subprocess.run(
-        [DOT_PROGRAM, "-Tsvg"], input=text, capture_output=True, text=True, check=True, timeout=60
+        [DOT_PROGRAM, "-Tsvg"], input=text, capture_output=True, text=True, check=True, timeout=120
     ).stdout
     for shown in (
         "a &quot;quoted&quot; name",

@@ -74,7 +74,7 @@ def test_pipe_is_written_as_it_is(tmp_path: Path) -> None:
         file.write("text")
     aside.place()
     aside.remove()
-    reader.join(timeout=30)
+    reader.join(timeout=120)
     assert (read, list(tmp_path.iterdir())) == (["text"], [pipe])
 
 

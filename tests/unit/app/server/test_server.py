@@ -149,11 +149,11 @@ def test_server_closed_by_another_thread_ends_in_order(small_recording: Path) ->
         ended: list[BaseException | None] = []
         thread = threading.Thread(target=run_and_tell, args=(server, ended), daemon=True)
         thread.start()
-        connection = http.client.HTTPConnection("localhost", server.port, timeout=30)
+        connection = http.client.HTTPConnection("localhost", server.port, timeout=120)
         connection.request("GET", "/")
         assert connection.getresponse().read()
         server.close()
-        thread.join(timeout=30)
+        thread.join(timeout=120)
         connection.close()
         assert ended == [None]
         with pytest.raises(OSError, match="refused"):
@@ -201,7 +201,7 @@ def test_demo_serves_every_bundled_recording() -> None:
         with opener.open(f"{url.split('?')[0]}payload/state") as answer:
             served = json.load(answer)["files"]
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
     finally:
         process.kill()
     assert process.returncode == 0, err
@@ -230,7 +230,7 @@ def test_view_serves_until_it_is_ended_and_leaves_nothing(
         (folder,) = tmp_path.glob("gviz-*")
         assert [p.name for p in folder.iterdir()] == ["1.gviz"]
         process.send_signal(ending)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
     assert process.returncode == 0, err

@@ -17,7 +17,7 @@ from gviz.recording.reader import Recording
 from gviz.spool.processes.follow import follow
 from gviz.spool.records.format import RecordType
 
-_TIMEOUT_S = 60
+_TIMEOUT_S = 120
 
 
 @pytest.fixture

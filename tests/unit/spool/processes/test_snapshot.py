@@ -21,7 +21,7 @@ from gviz.spool.processes.attended import attend, is_attended
 from gviz.spool.processes.left_over import StillRunningError
 from gviz.spool.processes.snapshot import Snapshots
 
-_TIMEOUT_S = 60
+_TIMEOUT_S = 120
 
 
 @pytest.fixture

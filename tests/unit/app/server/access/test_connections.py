@@ -18,7 +18,7 @@ from gviz.app.server.server import Options, RunningServer
 from gviz.errors import RecordingError
 
 #: A server that does not end a connection in the tests' time never does.
-_PATIENCE_S = 20
+_PATIENCE_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     thread.start()
     yield running
     running.close()
-    thread.join(timeout=10)
+    thread.join(timeout=120)
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def test_folder_that_others_could_use_is_refused(runtime: Path, kind: str) -> No
 def test_browser_is_given_a_private_file_and_no_link(giver: LinkGiver) -> None:
     opened: queue.Queue[str] = queue.Queue()
     giver.open_browser(opened.put)
-    address = opened.get(timeout=10)
+    address = opened.get(timeout=120)
     assert address.startswith("file:///")
     assert "code" not in address
     (page,) = runtime_folder().glob("*.html")
@@ -156,6 +156,6 @@ def test_enter_in_the_terminal_prints_a_link_that_a_socket_answers(
                 assert client.recv(100).split()[1] == status
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         os.close(ours)
     assert not path.exists()
