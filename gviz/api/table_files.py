@@ -14,7 +14,7 @@ from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import RecordingError, cannot_write
 from gviz.fleet import require_parquet, write_rows
 from gviz.recording import NodeValue, ValueReading, all_tables
-from gviz.system import NO_PROGRESS, Progress, written_aside
+from gviz.system import NO_PROGRESS, Progress, create_folder, written_aside
 
 #: Formats, and the suffix of their files.
 TableFormat = Literal["csv", "parquet"]
@@ -93,7 +93,7 @@ def write_tables(
         _check_folder(folder, targets, overwrite=overwrite)
         write = _write_csv if form == "csv" else _write_parquet
         try:
-            folder.mkdir(exist_ok=True)
+            create_folder(folder)
             counts = [
                 _write_aside(target, partial(write, source))
                 for (target, source), _ in progress.each(

@@ -20,7 +20,7 @@ from gviz.fleet.parquet import join_files
 from gviz.fleet.part import FleetPart
 from gviz.fleet.sources import is_local, open_store, read_source
 from gviz.fleet.tables import TABLES
-from gviz.system import UNFINISHED, written_aside
+from gviz.system import UNFINISHED, create_folder, written_aside
 
 _LOCK = ".lock"
 _PARQUET = ".parquet"
@@ -105,7 +105,8 @@ class Store:
             yield
             return
         try:
-            os.makedirs(self._root, exist_ok=True)
+            Path(self._root).parent.mkdir(parents=True, exist_ok=True)
+            create_folder(Path(self._root))
             lock = os.open(self.path(_LOCK), os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise RecordingError(cannot_write(self.url, error)) from error
@@ -204,7 +205,7 @@ class Store:
                 self.system.pipe_file(path, content)
                 return name
             target = Path(path)
-            target.parent.mkdir(exist_ok=True)
+            create_folder(target.parent)
             with written_aside(target, is_durable=True) as part:
                 part.write_bytes(content)
         except OSError as error:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gviz.cuda import ElementType
 from gviz.errors import RecordingError
 from gviz.recording.output import contents_folder
-from gviz.system import written_aside
+from gviz.system import create_folder, written_aside
 
 #: Of the files that a watched process writes.
 _RAW_SUFFIX = ".contents"
@@ -52,7 +52,7 @@ def keep_contents(spool: Path, recording: Path) -> None:
     if not found:
         return
     folder = contents_folder(recording)
-    folder.mkdir(mode=0o700, exist_ok=True)
+    create_folder(folder)
     for raw in found:
         _keep(raw, folder / f"{raw.name.removesuffix(_RAW_SUFFIX)}.npy")
 
@@ -74,7 +74,7 @@ def copy_contents(recording: Path, other: Path) -> None:
     folder = contents_folder(other)
     try:
         if found:
-            folder.mkdir(mode=0o700, exist_ok=True)
+            create_folder(folder)
         for kept in found:
             if not (folder / kept.name).exists():
                 with written_aside(folder / kept.name) as part:

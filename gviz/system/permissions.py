@@ -50,6 +50,26 @@ def mode_for(path: Path) -> int:
     return stat.S_IMODE(found.st_mode) & 0o777 if stat.S_ISREG(found.st_mode) else _PRIVATE
 
 
+def create_folder(path: Path) -> None:
+    """Make a folder unless it is there; who may read a new file may enter it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made.
+    UsageError
+        If GVIZ_MODE cannot be understood.
+    """
+    mode = mode_for(path)
+    try:
+        path.mkdir(0o700)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+        return
+    path.chmod(mode | (mode & 0o444) >> 2)
+
+
 def create_file(path: Path, mode: int = _PRIVATE) -> int:
     """Make a file, empty where it was there, and open it for writing.
 

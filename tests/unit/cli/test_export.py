@@ -76,6 +76,7 @@ def test_what_is_written_is_for_its_owner_alone_unless_wished(
     assert main([*command, str(wide), "--mode", "0640"]) == 0
     found = [wide] if wide.is_file() else list(wide.iterdir())
     assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o640}
+    assert stat.S_IMODE(wide.stat().st_mode) == (0o640 if wide.is_file() else 0o750)
     monkeypatch.setenv("GVIZ_MODE", "")
     own = loop.with_name("own")
     own.mkdir()

@@ -78,6 +78,8 @@ def test_files_are_for_their_owner_alone_unless_wished(
     ]
     assert len(files) > 8
     assert {path.stat().st_mode & 0o777 for path in files} == {mode}
+    folders = {path.parent for path in files}
+    assert {path.stat().st_mode & 0o777 for path in folders} == {mode | (mode & 0o444) >> 2}
 
 
 def test_collectives_are_where_the_recording_has_them(ranks: Path, tmp_path: Path) -> None:

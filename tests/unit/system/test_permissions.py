@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gviz.errors import UsageError
-from gviz.system.permissions import MODE_VARIABLE, create_file, mode_for, parse_mode
+from gviz.system.permissions import MODE_VARIABLE, create_file, create_folder, mode_for, parse_mode
 
 
 def _mode(path: Path) -> int:
@@ -50,6 +50,27 @@ def test_file_gets_its_mode_whatever_the_umask(tmp_path: Path) -> None:
     with open(create_file(path), "w") as file:
         file.write("new")
     assert (_mode(path), path.read_text()) == (0o600, "new")
+
+
+@pytest.mark.parametrize(("wished", "mode"), [(None, 0o700), ("0640", 0o750), ("0664", 0o775)])
+def test_folder_is_entered_by_who_may_read_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wished: str | None, mode: int
+) -> None:
+    if wished is not None:
+        monkeypatch.setenv(MODE_VARIABLE, wished)
+    before = os.umask(0o022)
+    try:
+        create_folder(tmp_path / "new")
+    finally:
+        os.umask(before)
+    assert _mode(tmp_path / "new") == mode
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there").chmod(0o711)
+    create_folder(tmp_path / "there")
+    assert _mode(tmp_path / "there") == 0o711
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        create_folder(tmp_path / "file")
 
 
 def test_what_is_no_regular_file_stays_as_it_is() -> None:
