@@ -77,6 +77,8 @@ def check_kind(path: Path, *, oldest: int = SCHEMA_VERSION) -> int:
 
 def _read_header(path: Path) -> bytes:
     check_no_directory(path)
+    if path.is_fifo():  # opening one waits for who writes into it
+        raise RecordingError(f"{path} is a pipe; write what comes out of it to a file, name that")
     try:
         with path.open("rb") as file:
             return file.read(100)

@@ -117,6 +117,14 @@ class ProcessSpool:
         remove_spool(self.directory, keep_folders=self.is_top)
 
 
+def _check_files(directory: Path) -> None:
+    # os.walk goes on where a folder is removed meanwhile.
+    for folder, _, names in os.walk(directory):
+        for file in (Path(folder, name) for name in names):
+            if file.is_fifo() or file.is_char_device():
+                raise SpoolError(f"{file} is a pipe or a device, which no gviz wrote; remove it")
+
+
 class JobSpools:
     """All spools of a job, followed while processes come and go.
 
@@ -128,12 +136,13 @@ class JobSpools:
     Raises
     ------
     SpoolError
-        If there is none.
+        If there is none, or pipes or devices are in one, which could keep a reader for ever.
     """
 
     def __init__(self, directory: Path) -> None:
         if not directory.is_dir():
             raise SpoolError(f"there is no spool {directory}")
+        _check_files(directory)
         self.directory = directory
         self._known: dict[Path, ProcessSpool] = {}
 

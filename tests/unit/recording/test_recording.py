@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ def _scrambled(path: Path, good: bytes) -> None:
 BAD_INPUTS = [
     BadInput("missing", lambda path, good: None, "there is no file"),
     BadInput("directory", lambda path, good: path.mkdir(), "is a directory; name a file in it"),
+    BadInput("pipe", lambda path, good: os.mkfifo(path), "is a pipe; write what comes out of it"),
     BadInput("empty", lambda path, good: path.write_bytes(b"") and None, "not a gviz recording"),
     BadInput("text", lambda path, good: path.write_text("digraph {}") and None, "gviz import"),
     BadInput(

@@ -5,6 +5,7 @@ Lines are read while folding: reading them in the watched process would slow it.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,9 @@ class SourceLines:
 
     def _read(self, path: Path) -> list[str]:
         try:
-            if path.stat().st_mtime_ns > self._last_moment_ns:
+            found = path.stat()
+            # A program may be read from a pipe, as of a shell's <(...).
+            if not stat.S_ISREG(found.st_mode) or found.st_mtime_ns > self._last_moment_ns:
                 return []
             return path.read_text("utf-8", "replace").splitlines()
         except OSError:

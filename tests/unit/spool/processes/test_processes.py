@@ -251,6 +251,14 @@ class TestRecording:
         assert output.read_text() == "precious"
         assert (job / "30-1").exists()
 
+    @pytest.mark.parametrize("name", ["000000.segment", "graph_1.dot"])
+    def test_pipe_in_a_spool_keeps_no_reader(self, job: Path, name: str) -> None:
+        write(job, A)
+        (job / name).unlink(missing_ok=True)
+        os.mkfifo(job / name)
+        with pytest.raises(SpoolError, match=f"{name} is a pipe or a device"):
+            fold_left_over(job)
+
     def test_progress_of_a_left_over_only_grows(self, job: Path, output: Path) -> None:
         write(job, A)
         shares: list[float] = []

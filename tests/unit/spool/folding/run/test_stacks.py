@@ -53,6 +53,13 @@ def test_what_is_no_file_gives_no_line(file: str) -> None:
     assert SourceLines(RAN_UNTIL_NS).line(file, 1) is None
 
 
+def test_pipe_that_a_program_was_read_from_gives_no_line(tmp_path: Path) -> None:
+    pipe = tmp_path / "program.py"
+    os.mkfifo(pipe)
+    os.utime(pipe, ns=(RAN_UNTIL_NS - 1, RAN_UNTIL_NS - 1))
+    assert SourceLines(RAN_UNTIL_NS).line(str(pipe), 1) is None
+
+
 def test_bytes_that_are_no_utf8_do_not_fail(program: Path) -> None:
     program.write_bytes(b"x = '\xe9'\n")
     os.utime(program, ns=(0, 0))
