@@ -23,8 +23,8 @@ from fuzzing.campaign import read_path, write_corpus
 from fuzzing.inputs import Inputs
 
 _FOLDER = Path(__file__).parent / "kept"
-#: Of a target; those that are larger than this are left out, for the repository's sake.
-_MOST, _MOST_BYTES = 40, 60_000
+#: Inputs of a target, and bytes of the file that they are packed in, for the repository's sake.
+_MOST, _MOST_BYTES = 40, 40_000
 #: Looked at of a corpus, from the smallest.
 _LOOKED_AT = 400
 _SPECS = map(find_spec, ("gviz", "gviz.app"))
@@ -68,18 +68,24 @@ def pack(target: str, corpus: Path) -> int:
             read_path(target, inputs.write(data, folder / "read"))
         for path in found[:_LOOKED_AT]:
             data, before = path.read_bytes(), len(ran)
-            if len(data) > _MOST_BYTES or len(chosen) == _MOST:
-                break
             read_path(target, inputs.write(data, folder / "read"))
-            if len(ran) > before:
+            if len(ran) > before and len(_archive([*chosen, data])) <= _MOST_BYTES:
                 chosen.append(data)
+            if len(chosen) == _MOST:
+                break
     _FOLDER.mkdir(exist_ok=True)
-    with tarfile.open(_packed(target), "w:xz") as tar:
-        for at, data in enumerate(chosen):
+    _packed(target).write_bytes(_archive(chosen))
+    return len(chosen)
+
+
+def _archive(inputs: Sequence[bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:xz") as tar:
+        for at, data in enumerate(inputs):
             member = tarfile.TarInfo(f"{at:03d}")
             member.size = len(data)
             tar.addfile(member, io.BytesIO(data))
-    return len(chosen)
+    return packed.getvalue()
 
 
 @contextmanager
