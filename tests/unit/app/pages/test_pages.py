@@ -18,7 +18,7 @@ from places import ROOT
 from recordings import Shape, transformer_shape, write_loop_recording, write_recording
 from shown_pages import render_page
 
-from gviz.app.components.addresses import Addresses, parse_query
+from gviz.app.components.addresses import PAGES, TREND, Addresses, parse_query
 from gviz.app.components.canvases import GraphPage
 from gviz.app.files.library import Library
 from gviz.app.inspector.memory_panel import render_memory_facts
@@ -393,3 +393,12 @@ def test_an_imported_trace_without_graphs_is_marked_as_one(tmp_path: Path) -> No
     titles = [str(getattr(part, "title", "")) for part in walk(shown)]
     assert any("the trace is of PyTorch's profiler" in title for title in titles)
     assert not any("it carries no times" in title for title in titles)
+
+
+def test_page_that_the_list_of_pages_lacks_is_not_served(
+    small: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles = [address_page.render_page(small, ADDRESSES, TREND, "")[2]]
+    monkeypatch.delitem(PAGES, TREND)
+    titles.append(address_page.render_page(small, ADDRESSES, TREND, "")[2])
+    assert titles == ["Trend – gviz", "gviz"]
