@@ -95,8 +95,10 @@ def load_contents(kept: Path) -> npt.NDArray[np.generic]:
     """
     try:
         element = _element_of(kept)
+        if kept.is_fifo():  # opening one waits for who writes into it
+            raise ValueError("it is a pipe")
         stored: npt.NDArray[np.generic] = np.load(kept, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, MemoryError) as error:  # of a size that is claimed
         raise RecordingError(f"cannot read the contents {kept}: {error}") from error
     if stored.dtype != _stored(element, stored.nbytes):
         raise RecordingError(f"{kept} holds {stored.dtype}, not {element.text}; record it anew")

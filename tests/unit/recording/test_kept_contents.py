@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,19 @@ def test_damaged_contents_are_refused(tmp_path: Path) -> None:
     np.save(other, np.zeros(2))
     with pytest.raises(RecordingError, match="cannot read the contents"):
         load_contents(other)
+
+
+def test_pipe_and_a_false_size_are_refused(tmp_path: Path) -> None:
+    file = kept(tmp_path, ElementType.FLOAT, bytes(8))
+    header = {"descr": "<f4", "fortran_order": False, "shape": (1 << 50,)}
+    with file.open("wb") as claiming:
+        np.lib.format.write_array_header_1_0(claiming, header)
+    with pytest.raises(RecordingError, match="cannot read the contents"):
+        load_contents(file)
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(RecordingError, match="it is a pipe"):
+        load_contents(file)
 
 
 def test_only_what_is_gvizs_goes_when_the_recording_is_written_anew(tmp_path: Path) -> None:
