@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gviz.errors import RecordingError
 from gviz.fleet.structures import Structure, key_of, read_fingerprint, read_structure
 from gviz.fleet.tables import (
     COLLECTIVES,
@@ -59,7 +60,13 @@ class Rows:
     structures: dict[str, Structure] = field(default_factory=dict)
 
     def add(self, table: FleetTable, columns: Mapping[str, Any]) -> None:
-        """Add rows to a table; a column of one value has it in each of them."""
+        """Add rows to a table; a column of one value has it in each of them.
+
+        Raises
+        ------
+        RecordingError
+            If a number is greater than its column has room for: no gviz recorded it.
+        """
         lengths = [len(v) for v in columns.values() if isinstance(v, np.ndarray | list)]
         count = lengths[0] if lengths else 1
         whole = {
@@ -70,7 +77,19 @@ class Rows:
             else np.full(count, columns[name])
             for name in table.columns
         }
+        for name, column in table.columns.items():
+            if column.type == "int32" and _is_beyond(whole[name]):
+                raise RecordingError(
+                    f"{table.name}.{name} has a number that cannot be: the recording is damaged; "
+                    "record anew"
+                )
         self.pieces.setdefault(table.name, []).append(whole)
+
+
+def _is_beyond(values: Any) -> bool:
+    if isinstance(values, list):
+        values = np.array([value for value in values if value is not None])
+    return bool(((values < -(1 << 31)) | (values >= 1 << 31)).any())
 
 
 def map_run(

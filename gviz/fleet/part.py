@@ -79,22 +79,29 @@ class FleetPart:
 def map_batch(batch: Batch) -> FleetPart:
     """Return the recordings of a batch as a part; those that cannot be read are listed."""
     found, mapped, failures = Rows(), [], []
+    packed: dict[str, PackedStructure] = {}
     for one in batch.recordings:
         try:
             rows = _map_recording(one, batch, found.structures)
+            met = batch.known | found.structures.keys()
+            new = {
+                fingerprint: _pack_structure(structure)
+                for fingerprint, structure in rows.structures.items()
+                if fingerprint not in met
+            }
         except (GvizError, OSError) as error:
             failures.append(Failure(one.head.source, str(error)))
             continue
         for table, pieces in rows.pieces.items():
             found.pieces.setdefault(table, []).extend(pieces)
         found.structures.update(rows.structures)
+        packed.update(new)
         mapped.append(one.recording_id)
-    structures = [s for s in found.structures.values() if s.fingerprint not in batch.known]
     return FleetPart(
         recording_ids=tuple(mapped),
         failures=tuple(failures),
         files={name: _pack(name, pieces) for name, pieces in found.pieces.items()},
-        structures=tuple(_pack_structure(one) for one in structures),
+        structures=tuple(packed.values()),
     )
 
 

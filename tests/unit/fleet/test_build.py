@@ -365,3 +365,21 @@ def test_recordings_and_data_sets_in_stores(ranks: Path) -> None:
         assert (again.added_count, again.known_count) == (0, 4)
     finally:
         memory.store.clear()
+
+
+@pytest.mark.parametrize(
+    ("edit", "column"),
+    [
+        ("UPDATE edge SET type = 1 << 53", "edges.type"),
+        ("UPDATE run SET rank = 1 << 40", "ranks.rank"),
+    ],
+)
+def test_recording_with_a_number_beyond_its_column_is_left_out(
+    ranks: Path, tmp_path: Path, edit: str, column: str
+) -> None:
+    with sqlite3.connect(ranks / "rank0.gviz") as database:
+        database.execute(edit)
+    built = build(ranks, tmp_path / "fleet")
+    (failure,) = built.failures
+    assert (Path(failure.source.url).name, built.added_count) == ("rank0.gviz", 3)
+    assert f"{column} has a number that cannot be" in failure.reason
