@@ -99,6 +99,11 @@ class ChangeBuilder:
             self._gap[heads] = np.minimum(self._gap[heads], max(usual, 0.0))
 
     def _order_by_priority(self) -> None:
+        why = self._subject.why_no_order
+        if not why and self._subject.reachability is None:
+            why = "too many nodes side by side"
+        if why:
+            raise UsageError(f"which nodes waited for others is not known: {why}")
         found = self._subject.priority_order
         if found is None:
             raise UsageError(

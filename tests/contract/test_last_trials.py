@@ -85,6 +85,12 @@ def test_kernel_that_waits_for_what_is_left_out_is_left_behind(
     ]
 
 
+def test_memset_that_a_kernel_waits_for_is_in_every_launch(fake: Backend, tmp_path: Path) -> None:
+    # The last node takes back what the kernel waits for: without the memset it waits for ever.
+    made = found(fake, tmp_path, f"{CHAIN}add_reset(1)\nadd_kernel('await')\nadd_reset(0)\n")
+    assert [(t.kind, t.refusal) for t in made] == [("off", None)] * 2 + [("half", None)] * 2
+
+
 def test_kernels_that_the_program_unloads_at_its_end_stay_for_the_last_moment(
     fake: Backend, tmp_path: Path
 ) -> None:

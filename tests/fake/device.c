@@ -129,7 +129,7 @@ static CUresult get_attribute(int *value, int attribute, CUdevice device) {
         {10, 32},     /* WARP_SIZE */
         {12, 65536},  /* MAX_REGISTERS_PER_BLOCK */
         {13, 1980000},/* CLOCK_RATE, kHz */
-        {16, 132},    /* MULTIPROCESSOR_COUNT */
+        {16, MULTIPROCESSORS}, /* MULTIPROCESSOR_COUNT */
         {36, 2619000},/* MEMORY_CLOCK_RATE, kHz */
         {37, 5120},   /* GLOBAL_MEMORY_BUS_WIDTH */
         {38, 52428800},/* L2_CACHE_SIZE */

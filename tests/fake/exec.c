@@ -4,6 +4,7 @@
 enum {
     QUEUE_GAP_NS = 800,       /* between nodes of one queue */
     CROSS_QUEUE_GAP_NS = 1200, /* from a node to its dependent in another */
+    USE_NODE_PRIORITY = 8, /* CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY */
 };
 
 /* -- planning: numbers, order and queues ---------------------------------------------------------- */
@@ -45,23 +46,32 @@ static bool is_ready(const struct node *node, const size_t *step_of) {
     return true;
 }
 
+/* The next node from `at` on, round and round; where priorities count, the first of the highest. */
+static size_t choose_node(const struct exec *exec, const struct graph *graph, const size_t *step_of, size_t at) {
+    bool by_priority = exec->flags & USE_NODE_PRIORITY;
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < graph->node_count; k++) {
+        size_t i = ((by_priority ? 0 : at) + k) % graph->node_count;
+        const struct node *node = graph->nodes[i];
+        if (step_of[node->id] != SIZE_MAX || !is_ready(node, step_of))
+            continue;
+        if (!by_priority)
+            return i;
+        if (best == SIZE_MAX || node->work.priority < graph->nodes[best]->work.priority)
+            best = i;
+    }
+    return best;
+}
+
 static void plan_graph(struct exec *exec, struct graph *graph, size_t root_queue) {
     size_t *step_of = fake_allocate(graph->next_node_id, sizeof *step_of);
-    size_t planned = 0;
     bool root_taken = false;
     struct edge_index outer = incoming;
     incoming = index_edges(graph);
     memset(step_of, 0xff, graph->next_node_id * sizeof *step_of);
-    for (bool progress = true; planned < graph->node_count && progress;) {
-        progress = false;
-        for (size_t i = 0; i < graph->node_count; i++) {
-            struct node *node = graph->nodes[i];
-            if (step_of[node->id] != SIZE_MAX || !is_ready(node, step_of))
-                continue;
-            step_of[node->id] = plan_node(exec, node, step_of, root_queue, &root_taken);
-            planned++;
-            progress = true;
-        }
+    for (size_t at = 0; (at = choose_node(exec, graph, step_of, at)) != SIZE_MAX; at++) {
+        struct node *node = graph->nodes[at];
+        step_of[node->id] = plan_node(exec, node, step_of, root_queue, &root_taken);
     }
     free(step_of);
     free_index(incoming);
@@ -120,6 +130,7 @@ struct launch {
     struct exec *exec;
     struct stream *stream;
     uint64_t *queue_tails;
+    uint64_t full_until_ns; /* the last kernel that leaves no other room ends */
     uint32_t correlation_id;
 };
 
@@ -130,6 +141,8 @@ static uint64_t start_of(const struct launch *launch, const struct step *step, u
     uint64_t tail = launch->queue_tails[step->queue];
     if (tail && tail + QUEUE_GAP_NS > start)
         start = tail + QUEUE_GAP_NS;
+    if (fills_gpu(&step->node->work) && launch->full_until_ns > start)
+        start = launch->full_until_ns;
     for (size_t i = 0; i < step->after_count; i++) {
         const struct step *before = &launch->exec->steps[step->after[i]];
         uint64_t ready = before->end_ns + (before->queue == step->queue ? QUEUE_GAP_NS : CROSS_QUEUE_GAP_NS);
@@ -188,6 +201,8 @@ static void run_step(struct launch *launch, struct step *step, uint64_t base_ns,
     launch->queue_tails[step->queue] = step->end_ns;
     if (step->node->disabled || !runs)
         return; /* as an empty node */
+    if (fills_gpu(work))
+        launch->full_until_ns = step->end_ns;
     if (work->type == NODE_EVENT_RECORD) {
         work->event->recorded = true;
         work->event->capture_id = 0;
@@ -218,8 +233,8 @@ static uint64_t run_steps(struct launch *launch, struct range range, uint64_t ba
 }
 
 void launch_exec(struct exec *exec, struct stream *stream) {
-    struct launch launch = {exec, stream, fake_allocate(exec->queue_count, sizeof(uint64_t)),
-                            current_correlation_id()};
+    struct launch launch = {.exec = exec, .stream = stream, .correlation_id = current_correlation_id(),
+                            .queue_tails = fake_allocate(exec->queue_count, sizeof(uint64_t))};
     uint64_t base_ns = earliest_start_ns(stream);
     reset_handles(exec);
     if (exec->tail_ns > base_ns) /* launches of one executable never overlap */

@@ -310,9 +310,13 @@ CUresult allocate_device(CUdeviceptr *address, size_t bytes);
 CUresult free_device(CUdeviceptr address);
 void take_graph_memory(void); /* the driver's pool for executables, once */
 void take_code_memory(void);  /* for a module */
+int memory_type_at(CUdeviceptr address, bool *pinned); /* MEMORY_HOST or MEMORY_DEVICE */
+
+/* -- module.c --------------------------------------------------------------------------------- */
+enum { MULTIPROCESSORS = 132 };
+bool fills_gpu(const struct work *work); /* a kernel of as many blocks as run at once, or more */
 /* Where a variable of a module is, or NULL. */
 void *module_variable(const struct module *module, const char *name);
-int memory_type_at(CUdeviceptr address, bool *pinned); /* MEMORY_HOST or MEMORY_DEVICE */
 
 /* -- gpu.c ------------------------------------------------------------------------------------ */
 uint64_t earliest_start_ns(struct stream *stream);

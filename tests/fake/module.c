@@ -351,16 +351,28 @@ EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *of
 }
 
 /* Bounded by threads (2,048) and by blocks (32) of a multiprocessor of compute capability 9.0. */
+static int blocks_that_fit(int block_size, size_t shared) {
+    int warps = (block_size + 31) / 32;
+    int found = 64 / warps < 32 ? 64 / warps : 32;
+    if (shared && (int)(233472 / (shared + 1024)) < found)
+        found = (int)(233472 / (shared + 1024));
+    return found;
+}
+
+bool fills_gpu(const struct work *work) {
+    if (work->type != NODE_KERNEL)
+        return false;
+    uint64_t blocks = (uint64_t)work->grid[0] * work->grid[1] * work->grid[2];
+    int room = blocks_that_fit((int)(work->block[0] * work->block[1] * work->block[2]), work->shared_mem_bytes);
+    return blocks >= (uint64_t)room * MULTIPROCESSORS;
+}
+
 static CUresult get_occupancy(int *blocks, CUfunction function, int block_size, size_t shared) {
     if (!fake_is(function, OBJECT_FUNCTION))
         return CUDA_ERROR_INVALID_HANDLE;
     if (!blocks || block_size <= 0 || block_size > 1024)
         return CUDA_ERROR_INVALID_VALUE;
-    int warps = (block_size + 31) / 32;
-    int found = 64 / warps < 32 ? 64 / warps : 32;
-    if (shared && (int)(233472 / (shared + 1024)) < found)
-        found = (int)(233472 / (shared + 1024));
-    *blocks = found;
+    *blocks = blocks_that_fit(block_size, shared);
     return CUDA_SUCCESS;
 }
 

@@ -96,6 +96,13 @@ def test_higher_priority_goes_first_when_it_is_asked_for(tmp_path: Path) -> None
     assert gain(found, order="priority") == pytest.approx(10_400.0, abs=400.0)
 
 
+def test_waits_that_are_not_known_are_no_order_that_changes_nothing(tmp_path: Path) -> None:
+    plan = chain(5_000, 5_000)
+    plan.slices = 2
+    with pytest.raises(UsageError, match="is not known: event copies time each node"):
+        gain(asked(plan, tmp_path), order="priority")
+
+
 def test_answer_says_what_it_is_about_and_that_nothing_was_tried(tmp_path: Path) -> None:
     found = asked(chain(5_000, 15_000), tmp_path).ask([parse_edit(EditKind.OFF, "b")])
     assert found.edits == ("b off",)
