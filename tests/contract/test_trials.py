@@ -12,9 +12,11 @@ from contract.scripts import PREAMBLE, run_script
 
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.whatif import EditKind, ask_recording, parse_edit
 
 #: Kernels that add to one sum, in an order with dependencies that others imply. What a launch
-#: leaves depends on what the launch before it left: one too many or too few shows.
+#: leaves depends on what the launch before it left: one too many or too few shows. Nothing is tried
+#: before gviz has timed a launch: the first launches let it.
 SUMS = f"""{PREAMBLE}
 import json
 from contract.watched import Sum
@@ -24,8 +26,13 @@ def add(after, factor=3.0):
     nodes.append(work.add(graph, [nodes[i] for i in after], factor))
 def report(**more):
     print(json.dumps({{"sums": work.result(), **more}}))
+is_recorded = "CUDA_INJECTION64_PATH" in os.environ
+if is_recorded:
+    from gviz.collectors.watching import watch_native
 def launches(graph_exec, times):
-    for _ in range(times):
+    for i in range(times):
+        if is_recorded and i < 8:
+            assert watch_native.await_copies(20.0)
         cuda.launch_graph(graph_exec, stream)
         cuda.wait(stream)
         time.sleep(0.002)
@@ -168,6 +175,38 @@ def test_priorities_count_in_a_copy_where_the_executable_ignores_them(
     assert [e.node_id for e in edits if e.kind == "priority"] == [1]
 
 
+#: Two kernels that leave no room beside them, and behind the one of higher priority a third.
+CROWD = f"""{SUMS}
+from ctypes import byref, c_int, c_void_p
+from contract.cases import spin
+def add_spin(after, us, blocks=1):
+    nodes.append(cuda.add_kernel(graph, after, "spin", spin(us), grid=(blocks, 1, 1)))
+add([])
+for _ in range(2):
+    add_spin(nodes[:1], 400, 132 * 32)
+add_spin(nodes[2:], 400)
+cuda.call("cuGraphKernelNodeSetAttribute", c_void_p(nodes[2]), c_int(8), byref((c_int * 16)(-5)))
+launches(cuda.instantiate(graph), 200)
+report()
+"""
+
+
+def test_order_by_priority_saves_what_it_is_computed_to(fake: Backend, tmp_path: Path) -> None:
+    _, tried = run_plain_and_tried(fake, tmp_path, CROWD)
+    with tried:
+        (trial,) = (t for t in trials_of(tried) if t.kind == "priority")
+    done = run_script(fake, tmp_path, CROWD, "--collector", "cupti", "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    with Recording(tmp_path / "x.gviz") as recording:
+        (graph,) = (g for g in recording.fetch_graphs() if g.origin == "explicit")
+        found = ask_recording(recording, graph.graph_id, [parse_edit(EditKind.ORDER, "priority")])
+    assert found.answer is not None
+    assert (trial.refusal, found.answer.node_count) == (None, 1)
+    # The third kernel runs beside the one of lower priority, which takes as long.
+    assert trial.gain_ns == pytest.approx(4e5, rel=0.25)
+    assert found.answer.gain_ns == pytest.approx(4e5, rel=0.25)
+
+
 def test_layers_are_blocks_that_repeat_each_delayed_by_itself(
     fake: Backend, tmp_path: Path
 ) -> None:
@@ -226,6 +265,17 @@ def test_graph_that_reaches_more_than_is_saved_is_refused(
     _, recording = run_plain_and_tried(fake, tmp_path, text)
     with recording:
         assert [(t.kind, t.refusal) for t in trials_of(recording)] == [("any", why)]
+
+
+def test_graph_of_which_no_launch_can_be_timed_says_so(fake: Backend, tmp_path: Path) -> None:
+    text = f"{SUMS}{CHAIN}launches(cuda.instantiate(graph, flags=4), 20)\nreport()\n"
+    why = "it is instantiated for launches from the device"
+    _, recording = run_plain_and_tried(fake, tmp_path, text, "--values")
+    with recording:
+        made = trials_of(recording)
+        readings = recording.fetch_value_readings(made[0].graph_id)
+    assert [(t.kind, t.refusal) for t in made] == [("any", why)]
+    assert [r.refusal for r in readings] == [why]
 
 
 #: A module with a kernel that counts its launches in a variable, and adds the count to y.

@@ -73,6 +73,8 @@ struct loan {
 
 /* Returns NULL, or why there is none. */
 const char *lend_begin(int watch, struct loan *loan);
+/* Whether none ever will be, and the recording says why. */
+bool lend_refused(int watch);
 /* Whether the program has not updated or destroyed it since. It waits for no lock. */
 bool lend_is_current(const struct loan *loan);
 /* The program launches no more: copies are of the executable as it is now, whatever becomes of it. Returns

@@ -44,6 +44,16 @@ const char *lend_begin(int id, struct loan *loan) {
     return why;
 }
 
+bool lend_refused(int id) {
+    struct watch *watch = watch_find(id);
+    if (!watch)
+        return false;
+    pthread_mutex_lock(&watch->lock);
+    bool refused = watch->untimed;
+    pthread_mutex_unlock(&watch->lock);
+    return refused;
+}
+
 /* With the watch's lock. */
 static bool is_current(const struct loan *loan) {
     const struct watch *watch = loan->watch;

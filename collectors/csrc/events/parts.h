@@ -25,6 +25,7 @@ struct watch {
     size_t node_count, timeable_count, slices, slice_nodes;
     bool copies;              /* a copy may take a launch's place */
     bool refused;             /* and if not, the reason is recorded */
+    bool untimed;             /* none was timed before, so that it is that of trials and values, too */
     bool counted;             /* among the nodes of all clones */
     bool late;
     bool for_gate;            /* its launches come from the gate, not from Python */

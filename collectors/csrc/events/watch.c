@@ -92,6 +92,19 @@ static int add(struct watch *watch) {
     return id;
 }
 
+/* Nothing is tried of it, and no values are read. */
+static void refuse_slices(struct watch *watch, const char *why) {
+    struct trial_refused_record trial = {watch->graph_id, watch->exec_id, TRIAL_ANY, 0};
+    struct values_refused_record values = {watch->graph_id, watch->exec_id};
+    struct slice of_trial[] = {{&trial, sizeof trial}, {why, strlen(why)}};
+    struct slice of_values[] = {{&values, sizeof values}, {why, strlen(why)}};
+    watch->untimed = true;
+    if (options.trial_ns)
+        spool_append(RECORD_TRIAL_REFUSED, of_trial, 2);
+    if (options.values_ns)
+        spool_append(RECORD_VALUES_REFUSED, of_values, 2);
+}
+
 /* No copy may take this graph's place; a note records why. */
 void watch_refuse(struct watch *watch, const char *why) {
     watch->copies = false;
@@ -105,11 +118,8 @@ void watch_refuse(struct watch *watch, const char *why) {
     struct refused_record record = {watch->graph_id, watch->exec_id};
     struct slice slices[] = {{&record, sizeof record}, {why, strlen(why)}};
     spool_append(RECORD_REFUSED, slices, 2);
-    if (options.trial_ns && !watch->exec) { /* later it is trials that say so */
-        struct trial_refused_record trial = {watch->graph_id, watch->exec_id, TRIAL_ANY, 0};
-        slices[0] = (struct slice){&trial, sizeof trial};
-        spool_append(RECORD_TRIAL_REFUSED, slices, 2);
-    }
+    if (!watch->extent_ns) /* once a copy was timed, they say it of what they have begun */
+        refuse_slices(watch, why);
 }
 
 bool watch_can_copy(void) {

@@ -56,6 +56,11 @@ bool subject_slice(struct subject *subject, void (*slice)(void *data), void *dat
     return false;
 }
 
+bool subject_open(struct subject *subject) {
+    subject->over = subject->over || lend_refused(subject->watch);
+    return !subject->over;
+}
+
 const char *subject_stale(struct subject *subject) {
     return ++subject->stale >= MOST_STALE ? "the program updates its executable between its launches" : NULL;
 }
@@ -92,7 +97,7 @@ static void end_all(struct subjects *all, const char *why) {
     bool current = context && cuda.CtxPushCurrent(context) == 0;
     for (struct subject *subject = all->first, *next; subject; subject = next) {
         next = subject->next;
-        if (!subject->over)
+        if (subject_open(subject))
             all->finish(subject, why);
         free(subject);
     }
@@ -114,7 +119,7 @@ void subjects_launch(struct subjects *all, CUgraphExec exec, CUstream launched_o
     struct subject *subject = subject_of(all, watch, exec);
     if (subject)
         subject->launched_ns = now_ns();
-    if (subject && !subject->over && ++subject->launches > LAUNCHES_BEFORE)
+    if (subject && subject_open(subject) && ++subject->launches > LAUNCHES_BEFORE)
         subject_once(all, subject);
     pthread_mutex_unlock(all->lock);
 }
@@ -139,7 +144,7 @@ void subjects_destroyed(struct subjects *all, CUgraphExec exec, const char *why)
         return;
     pthread_mutex_lock(all->lock);
     for (struct subject *one = all->first; one; one = one->next)
-        if (one->exec == exec && !one->over)
+        if (one->exec == exec && subject_open(one))
             all->finish(one, why);
     pthread_mutex_unlock(all->lock);
 }

@@ -291,7 +291,7 @@ bool tries_keep(void) {
     for (struct subject *one = all.first; one && in_context; one = one->next) {
         struct tried *subject = (struct tried *)one;
         bool kept = keep(subject);
-        if (!kept && !one->over)
+        if (!kept && subject_open(one))
             finish(subject, TRIAL_ANY, ended);
         any = any || kept;
     }

@@ -107,6 +107,8 @@ bool subject_borrow(struct subject *subject, const char *unknown, const char **w
 void subject_return(struct subject *subject);
 /* Do a slice as soon as nothing is in flight. Returns whether it was done; else why it never will be, or NULL. */
 bool subject_slice(struct subject *subject, void (*slice)(void *data), void *data, const char **why);
+/* Whether its end is still to be said. */
+bool subject_open(struct subject *subject);
 /* The program has updated it. Returns why no more is tried, or NULL. */
 const char *subject_stale(struct subject *subject);
 /* Within the budget. */
