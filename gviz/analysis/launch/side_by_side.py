@@ -13,8 +13,10 @@ advances alike, makes a change of company one step: Zhang (1990), VirtualClock.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from math import inf
 
 import numpy as np
 
@@ -73,6 +75,8 @@ class SharedLaunch:
         self._filled = np.where(is_work, np.minimum(filled, 1.0), 0.0)
         self._memory = np.where(is_work, setting.memory_share, 0.0)
         self._progress = self._recorded_progress()
+        self._early = np.minimum(model.gap_ns, 0.0)
+        self._own_order: _Order | None = None
         #: How long each vertex takes alone: its span, as far as it advanced in it.
         start, end = (self._progress.at(x) for x in (model.held.start_ns, model.held.end_ns))
         self._work = np.where(is_work, end - start, 0.0)
@@ -106,13 +110,29 @@ class SharedLaunch:
         before = model.duration_ns
         gap, duration = model.changed_times(change, self._setting.gap_share)
         ratio = np.divide(duration, before, out=np.ones(len(before)), where=before > 0)
-        work = np.where(before > 0, self._work * ratio, duration)
-        memory = np.where(duration > 0, self._setting.memory_share, 0.0)
-        early = np.minimum(gap, 0.0)
-        constraints = model.changed_constraints(change)
+        nodes = _Nodes(
+            work=np.where(before > 0, self._work * ratio, duration).tolist(),
+            gap=np.maximum(gap, 0.0).tolist(),
+            filled=self._filled.tolist(),
+            memory=np.where(duration > 0, self._setting.memory_share, 0.0).tolist(),
+        )
+        delays = enumerate([] if change.delay_ns is None else change.delay_ns.tolist())
+        order = self._order(change, np.minimum(gap, 0.0))
+        return _play(nodes, order, {vertex: delay for vertex, delay in delays if delay > 0})
+
+    def _order(self, change: LaunchChange, early: FloatArray) -> _Order:
+        """Return what releases what; that of the launch as it was is made once."""
+        is_own = change.dropped is None and not len(change.added)
+        if not is_own or not np.array_equal(early, self._early):
+            return self._make_order(change, early)
+        if self._own_order is None:
+            self._own_order = self._make_order(change, early)
+        return self._own_order
+
+    def _make_order(self, change: LaunchChange, early: FloatArray) -> _Order:
+        constraints = self._model.changed_constraints(change)
         release = self._released_at(constraints, early)
-        play = _Play(work, np.maximum(gap, 0.0), self._filled, memory, constraints, release)
-        return play.run(change.delay_ns)
+        return _Order.of(len(early), constraints, release)
 
     def _released_at(self, constraints: Constraints, early: FloatArray) -> FloatArray:
         """Return what share of each constraint's tail is done when it holds its head no longer.
@@ -128,94 +148,107 @@ class SharedLaunch:
         return np.clip(share, 0.0, 1.0)
 
 
-class _Play:
-    """One run of a launch, from event to event."""
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """Vertices as they are played: work, the gap before it, and shares of the GPU of each."""
 
-    def __init__(
-        self,
-        work: FloatArray,
-        gap: FloatArray,
-        filled: FloatArray,
-        memory: FloatArray,
-        constraints: Constraints,
-        release: FloatArray,
-    ) -> None:
-        count = len(work)
-        self._work, self._gap = work.tolist(), gap.tolist()
-        self._filled, self._memory = filled.tolist(), memory.tolist()
-        self._waiting = np.bincount(constraints.head, minlength=count).tolist()
-        self._after: list[list[int]] = [[] for _ in range(count)]
-        self._during: dict[int, list[tuple[float, int]]] = {}
+    work: list[float]
+    gap: list[float]
+    filled: list[float]
+    memory: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Constraints as they are played, by what releases a vertex.
+
+    Attributes
+    ----------
+    held_by
+        One a vertex: how many constraints hold it.
+    after
+        One a vertex: those that its end releases.
+    during
+        Those that a part of a vertex's work releases: (part, vertex), by that vertex.
+    """
+
+    held_by: list[int]
+    after: list[list[int]]
+    during: dict[int, list[tuple[float, int]]]
+
+    @classmethod
+    def of(cls, count: int, constraints: Constraints, release: FloatArray) -> _Order:
+        """Return it, from the part of each constraint's tail that releases its head."""
+        after: list[list[int]] = [[] for _ in range(count)]
+        during: dict[int, list[tuple[float, int]]] = {}
         columns = (constraints.tail.tolist(), constraints.head.tolist(), release.tolist())
         for tail, head, share in zip(*columns, strict=True):
             if share < 1.0:
-                self._during.setdefault(tail, []).append((share, head))
+                during.setdefault(tail, []).append((share, head))
             else:
-                self._after[tail].append(head)
-        #: (when, vertex) of those whose gap has begun; of -1 - vertex, its pause ends.
-        self._starts = [(self._gap[v], v) for v in range(count) if not self._waiting[v]]
-        heapify(self._starts)
-        #: (virtual time, vertex) of what runs: its end; of -1 - vertex, the vertex is released.
-        self._running: list[tuple[float, int]] = []
-        self._now = self._virtual = 0.0
-        self._filled_now = self._memory_now = 0.0
-        self._left = count
+                after[tail].append(head)
+        held_by = np.bincount(constraints.head, minlength=count).tolist()
+        return cls(held_by, after, during)
 
-    def run(self, delay_ns: FloatArray | None) -> float:
-        """Return when the last vertex has ended, with the pause behind each."""
-        self._delay = {} if delay_ns is None else dict(enumerate(delay_ns.tolist()))
-        starts, running = self._starts, self._running
-        while starts or running:
-            taken = max(1.0, self._filled_now, self._memory_now)
-            if running:
-                ends = self._now + (running[0][0] - self._virtual) * taken
-            if running and (not starts or ends <= starts[0][0]):
-                self._now = ends
-                self._virtual, vertex = heappop(running)
-                if vertex < 0:
-                    self._release(-1 - vertex)
-                    continue
-                self._filled_now -= self._filled[vertex]
-                self._memory_now -= self._memory[vertex]
+
+def _play(nodes: _Nodes, order: _Order, delay: dict[int, float]) -> float:
+    """Return when the last vertex has ended, from event to event.
+
+    One function, as calls of others would take half of its time.
+
+    Parameters
+    ----------
+    delay
+        The pause behind a vertex, of those that have one.
+
+    Raises
+    ------
+    CycleError
+        If nodes would wait for each other.
+    """
+    work, gap, filled, memory = nodes.work, nodes.gap, nodes.filled, nodes.memory
+    after, during, waiting = order.after, order.during, order.held_by.copy()
+    # (when, vertex) of those whose gap has begun; of -1 - vertex, its pause ends.
+    starts = [(gap[v], v) for v, held_by in enumerate(waiting) if not held_by]
+    heapify(starts)
+    # (virtual time, vertex) of what runs: its end; of -1 - vertex, the vertex is released.
+    running: list[tuple[float, int]] = []
+    now = virtual = filled_now = memory_now = 0.0
+    while starts or running:
+        taken = filled_now if filled_now > memory_now else memory_now
+        taken = taken if taken > 1.0 else 1.0
+        ends = now + (running[0][0] - virtual) * taken if running else inf
+        if not starts or ends <= starts[0][0]:
+            now = ends
+            virtual, vertex = heappop(running)
+            if vertex < 0:
+                released: Sequence[int] = (-1 - vertex,)
+            else:
+                filled_now -= filled[vertex]
+                memory_now -= memory[vertex]
                 if not running:
-                    self._filled_now = self._memory_now = 0.0
-                self._pause(vertex)
-            else:
-                when, vertex = heappop(starts)
-                self._virtual += (when - self._now) / taken
-                self._now = when
-                if vertex < 0:
-                    self._end(-1 - vertex)
-                else:
-                    self._start(vertex)
-        if self._left:
-            raise CycleError((), "with this change nodes of the graph would wait for each other")
-        return self._now
-
-    def _start(self, vertex: int) -> None:
-        work = self._work[vertex]
-        for share, head in self._during.get(vertex, ()):
-            heappush(self._running, (self._virtual + share * work, -1 - head))
-        if work <= 0.0:
-            self._pause(vertex)
-            return
-        self._filled_now += self._filled[vertex]
-        self._memory_now += self._memory[vertex]
-        heappush(self._running, (self._virtual + work, vertex))
-
-    def _pause(self, vertex: int) -> None:
-        delay = self._delay.get(vertex, 0.0)
-        if delay > 0.0:
-            heappush(self._starts, (self._now + delay, -1 - vertex))
+                    filled_now = memory_now = 0.0
+                released = after[vertex]
         else:
-            self._end(vertex)
-
-    def _end(self, vertex: int) -> None:
-        self._left -= 1
-        for head in self._after[vertex]:
-            self._release(head)
-
-    def _release(self, vertex: int) -> None:
-        self._waiting[vertex] -= 1
-        if not self._waiting[vertex]:
-            heappush(self._starts, (self._now + self._gap[vertex], vertex))
+            when, vertex = heappop(starts)
+            virtual += (when - now) / taken
+            now = when
+            if vertex in during:
+                for share, head in during[vertex]:
+                    heappush(running, (virtual + share * work[vertex], -1 - head))
+            if vertex >= 0 and work[vertex] > 0.0:
+                filled_now += filled[vertex]
+                memory_now += memory[vertex]
+                heappush(running, (virtual + work[vertex], vertex))
+                continue
+            released = after[vertex if vertex >= 0 else -1 - vertex]
+        if vertex in delay:
+            heappush(starts, (now + delay[vertex], -1 - vertex))
+            continue
+        for head in released:
+            waiting[head] -= 1
+            if not waiting[head]:
+                heappush(starts, (now + gap[head], head))
+    if any(waiting):
+        raise CycleError((), "with this change nodes of the graph would wait for each other")
+    return now
