@@ -40,6 +40,7 @@ from gviz.analysis.results import (
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.soundness import caveats_of
 from gviz.analysis.subject import GraphSubject
+from gviz.analysis.values import ValueFinding, data_findings
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError, no_such_graph
 from gviz.stats import NotComputed, figure, to_document
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 ANALYSIS_VERSION = 1
 #: Of the analysis of a graph, by what takes long in one of 100,000 nodes.
-_STEPS = (1,) * 9
+_STEPS = (1,) * 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,9 @@ class GraphAnalysis:
         "estimated", "what its calls should cost by the run's launch_costs"
     )
     findings: Advice = figure("estimated", "what rules found in it")
+    data_findings: tuple[ValueFinding, ...] | NotComputed = figure(
+        "derived", "what is wrong with its data, or may be, where values were read"
+    )
     device_launch: DeviceLaunch | NotComputed = figure(
         "derived", "whether the device could launch it"
     )
@@ -237,6 +241,7 @@ def _analyze_graph(
         break_even=subject.once(break_even),
         expected_cost=expected_cost(subject, run.costs),
         findings=steps.run(advise_graph, subject, ignored),
+        data_findings=steps.run(data_findings, subject),
         device_launch=NotComputed(WHOLE_ONLY)
         if subject.is_whole_only
         else device_launch(subject.graph, flags),

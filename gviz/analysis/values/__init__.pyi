@@ -1,5 +1,6 @@
 from gviz.analysis.values.graph_data import DataRange as DataRange
 from gviz.analysis.values.graph_data import GraphData as GraphData
+from gviz.analysis.values.graph_data import data_findings as data_findings
 from gviz.analysis.values.graph_data import graph_values as graph_values
 from gviz.analysis.values.graph_data import read_graph_data as read_graph_data
 from gviz.analysis.values.graph_data import values_read as values_read

@@ -99,6 +99,12 @@ def values_read(
     )
 
 
+def data_findings(subject: GraphSubject) -> tuple[ValueFinding, ...] | NotComputed:
+    """Return what is wrong with the data of a graph, or may be; or why nothing is known of it."""
+    values = values_read(subject)
+    return values if isinstance(values, NotComputed) else tuple(_findings(subject, values))
+
+
 def read_graph_data(
     subject: GraphSubject, progress: Progress = NO_PROGRESS
 ) -> GraphData | NotComputed:

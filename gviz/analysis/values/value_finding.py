@@ -9,7 +9,7 @@ from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
 from gviz.model import GivenMemory, own_frame, read_node
-from gviz.stats import NotComputed, figure
+from gviz.stats import NotComputed, apart, figure
 
 #: What ``line`` is in results.
 LINE = "own line of Python that made it; null: not known"
@@ -30,6 +30,7 @@ class ValueFinding:
     address: int = figure("measured", "the memory: where it begins")
     bytes: int = figure("measured", "and its size")
     fix: str = figure("stated", "what to look at next")
+    places: tuple[int, ...] = apart("the nodes, by their places in the graph's tree")
 
 
 def finding_of(
@@ -43,9 +44,10 @@ def finding_of(
 ) -> ValueFinding:
     """Return a finding about the memory that a node is given, and about other nodes."""
     layer, line = node_place(subject, memory.node)
-    refs = tuple(subject.ref(node) for node in (memory.node, *others))
+    places = (memory.node, *others)
+    refs = tuple(subject.ref(node) for node in places)
     return ValueFinding(
-        kind, reason, is_suspicion, refs, layer, line, memory.address, memory.bytes, fix
+        kind, reason, is_suspicion, refs, layer, line, memory.address, memory.bytes, fix, places
     )
 
 

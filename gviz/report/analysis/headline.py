@@ -12,7 +12,7 @@ from gviz.analysis import (
     StreamResult,
     StripIntervals,
 )
-from gviz.report.analysis.verdict import best_finding, gain_basis
+from gviz.report.analysis.verdict import best_finding, data_finding, gain_basis
 from gviz.report.document import (
     Content,
     Line,
@@ -106,6 +106,7 @@ def headline_of(
         parts = [replace(x, content=based_line(x.content, found.evidence)) for x in blocks]
         parts += _finding(graph)
     parts += _against_eager(graph.stream_comparison)
+    parts += _data(graph)
     return GraphHeadline(tuple(parts), graph.doubts)
 
 
@@ -183,6 +184,15 @@ def _finding(graph: GraphAnalysis) -> list[HeadlinePart]:
         HeadlinePart(line(content), places=found[0].places),
         HeadlinePart(line(" ")),
     ]
+
+
+def _data(graph: GraphAnalysis) -> list[HeadlinePart]:
+    """Return what is wrong with its data; nothing where that is not known."""
+    found = data_finding(graph)
+    if found is None or isinstance(graph.data_findings, NotComputed):
+        return []
+    places = tuple(place for one in graph.data_findings for place in one.places)
+    return [HeadlinePart(line(" ")), HeadlinePart(line(found.content), places=places)]
 
 
 def _against_eager(found: StreamResult | NotComputed) -> list[HeadlinePart]:

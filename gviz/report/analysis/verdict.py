@@ -1,4 +1,4 @@
-"""The verdict on a graph: against eager, where the time goes, the best finding."""
+"""The verdict on a graph: against eager, where the time goes, the best finding, its data."""
 
 from __future__ import annotations
 
@@ -41,12 +41,15 @@ NO_FINDING = "No rule found a gain above noise."
 
 
 def verdict_of(graph: GraphAnalysis) -> Verdict:
-    """Return three sentences about a graph, and what in its records makes them doubtful."""
-    return Verdict(
-        f"graph {graph.graph_id}: {graph.title}",
-        (_against_eager(graph.stream_comparison), _where_time_goes(graph), best_finding(graph)),
-        graph.doubts,
+    """Return three or four sentences about a graph, and what in its records makes them doubtful."""
+    data = data_finding(graph)
+    sentences = (
+        _against_eager(graph.stream_comparison),
+        _where_time_goes(graph),
+        best_finding(graph),
+        *([] if data is None else [data]),
     )
+    return Verdict(f"graph {graph.graph_id}: {graph.title}", sentences, graph.doubts)
 
 
 def _against_eager(found: StreamResult | NotComputed) -> Sentence:
@@ -155,6 +158,18 @@ def best_finding(graph: GraphAnalysis) -> Sentence:
         _part_of_launch(graph, best),
         f": {reason}.",
     )
+
+
+def data_finding(graph: GraphAnalysis) -> Sentence | None:
+    """Return what is wrong with the graph's data, or may be; None: nothing that is known."""
+    found = graph.data_findings
+    if isinstance(found, NotComputed) or not found:
+        return None
+    # What is certain stands before what may be.
+    first = min(found, key=lambda one: one.is_suspicion)
+    what = "A suspicion about its data" if first.is_suspicion else "Its data"
+    more = f" ({len(found) - 1} more in 'gviz values')" if len(found) > 1 else ""
+    return say(f"{what}: {first.reason}{more}.")
 
 
 def _part_of_launch(graph: GraphAnalysis, found: Finding) -> Content:

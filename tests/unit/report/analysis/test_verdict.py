@@ -1,15 +1,18 @@
-"""The verdict on a graph: three sentences, whatever the recording has."""
+"""The verdict on a graph: three sentences, whatever the recording has, and one on its data."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import pytest
+from valued_recordings import Ran, write_values
 
 from gviz.analysis import AlternateGain, Gain, GraphAnalysis, analyze
 from gviz.assets import recordings as bundled
 from gviz.recording.reader import Recording
+from gviz.report.analysis.headline import headline_of
 from gviz.report.analysis.verdict import NO_FINDING, verdict_of
 from gviz.report.document import marked, plain
 from gviz.stats import CuptiState, Evidence, Interval, NotComputed
@@ -106,3 +109,25 @@ def test_what_was_not_computed_says_why(decode: GraphAnalysis) -> None:
     assert finding == NO_FINDING
     unknown = sentences(replace(bare, dominance=none))[1]
     assert unknown == "Where the time of a launch goes: not computed: nothing was recorded."
+
+
+def of_values(path: Path, last: Ran) -> GraphAnalysis:
+    ran = (Ran("f", "CAB"), Ran("g", "DCA"), last)
+    with Recording(write_values(path, ran)) as recording:
+        return analyze(recording).runs[0].graphs[0]
+
+
+def test_first_node_with_nan_stands_in_verdict_and_headline(tmp_path: Path) -> None:
+    graph = of_values(tmp_path / "x.gviz", Ran("h", "EDD", (1.0, nan, 2.0, nan), varies=True))
+    said = (
+        "Its data: node 2 (h) outputs 2 NaN of 4 elements (argument 0), and all that it is given "
+        "is free of them (1 more in 'gviz values')."
+    )
+    assert sentences(graph)[3:] == [said]
+    headline = headline_of(graph, NotComputed("no breakdown"))
+    assert headline.text.endswith(f" {said}")
+    assert headline.parts[-1].places == (2, 2)
+
+
+def test_verdict_on_sound_data_says_nothing_of_it(tmp_path: Path) -> None:
+    assert len(sentences(of_values(tmp_path / "x.gviz", Ran("h", "EDD")))) == 3
