@@ -47,7 +47,9 @@ LAST = "ctypes.CDLL(None).puts(b'end of the script')\nsys.exit(7)\n"
 def found(fake: Backend, folder: Path, text: str, *options: str) -> list[rows.GraphTrial]:
     """Run a program that must go on as without trials; return those of the last moment."""
     script = f"{ENDS}{text}launches(cuda.instantiate(graph), 120)\nreport()\n{LAST}"
-    _, recording = run_plain_and_tried(fake, folder, script, *options, code=7)
+    # On a loaded machine the usual budget may end before the last of them.
+    budget = ("--trial-budget", "60")
+    _, recording = run_plain_and_tried(fake, folder, script, *budget, *options, code=7)
     with recording:
         return trials_of(recording, last=True)
 
@@ -144,7 +146,7 @@ def test_graph_that_was_hardly_launched_says_so_beside_one_that_stays(
         f"{ENDS}{CHAIN}launches(cuda.instantiate(graph), 120)\nother = cuda.graph()\n"
         f"work.add(other, [])\nlaunches(cuda.instantiate(other), 3)\nreport()\n{LAST}"
     )
-    _, recording = run_plain_and_tried(fake, tmp_path, text, code=7)
+    _, recording = run_plain_and_tried(fake, tmp_path, text, "--trial-budget", "60", code=7)
     with recording:
         graphs = [g for g in recording.fetch_graphs() if g.origin == "explicit"]
         first, second = (recording.fetch_trials(g.graph_id) for g in graphs)
