@@ -124,7 +124,7 @@ def _eager(run: RunSummary) -> Iterator[Block]:
         if any(count and length is None for count, length in launched):
             return
         inside = sum(count * (length or 0.0) for count, length in launched)
-        of = " of the GPU's time so far"
+        of = " of the GPU's time so far, warm-up included"
     whole = stream.total_ns + inside
     if whole:
         at_least = "at least " if _is_cut(run) else ""

@@ -141,8 +141,8 @@ def _with_eager(found: RecordingSummary, *, windows: int, left_out: int) -> Reco
 @pytest.mark.parametrize(
     ("windows", "left_out", "words"),
     [
-        (0, 0, "{plain} of the GPU's time so far, in 3 operations."),
-        (0, 7, "at least {plain} of the GPU's time so far, in 3 operations."),
+        (0, 0, "{plain} of the GPU's time so far, warm-up included, in 3 operations."),
+        (0, 7, "at least {plain} of the GPU's time so far, warm-up included, in 3 operations."),
         (2, 0, "{in_windows} of the node time in CUPTI's windows, in 3 operations."),
     ],
 )
