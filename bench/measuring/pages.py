@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import psutil
@@ -210,6 +211,22 @@ def longest_task(page: Page) -> float:
     return float(page.evaluate("() => Math.max(0, ...window.gvizTasks)"))
 
 
+def busiest_task_ms(browser: Browser, open_page: Callable[[], Page]) -> float:
+    """Return the most processor time (ms) that a task takes until an opened page is at rest.
+
+    Other work on the machine makes tasks longer, and not this.
+    """
+    browser.start_tracing(categories=["toplevel"])
+    page = open_page()
+    wait_at_rest(page)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    page.close()
+    names = [event for event in events if event["name"] == "thread_name"]
+    mains = {(n["pid"], n["tid"]) for n in names if n["args"]["name"] == "CrRendererMain"}
+    tasks = (event for event in events if (event["pid"], event["tid"]) in mains)
+    return float(max(task.get("tdur", 0) for task in tasks)) / 1e3
+
+
 def unfold(page: Page) -> None:
     """Have every node of a graph drawn."""
     page.evaluate(_UNFOLD)
@@ -223,9 +240,12 @@ def time_fold(page: Page) -> float | None:
 
 def tab_bytes() -> int:
     """Return the memory that the largest of the browser's tabs has for itself."""
-    mine = psutil.Process().children(recursive=True)
-    tabs = [p for p in mine if "--type=renderer" in p.cmdline()]
-    return max((p.memory_full_info().uss for p in tabs), default=0)
+    found = 0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # the tab of a page that was closed is ending
+            if "--type=renderer" in process.cmdline():
+                found = max(found, process.memory_full_info().uss)
+    return found
 
 
 def wait_at_rest(page: Page) -> None:
