@@ -7,13 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from live_spool import NODES, LiveProgram
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from recordings import (
     FIRST_NODE_ID,
     transformer_shape,
@@ -325,13 +326,16 @@ def test_aborted_program_is_shown_as_such(
 def test_waiting_for_the_server_is_shown_after_half_a_second(page: Page, site: Site) -> None:
     site.open(page, "")
     page.get_by_role("link", name="fork-join 3x4").first.wait_for()
-    held: list[Any] = []
-    callbacks = re.compile("/_dash-update-component")
-    page.route(callbacks, lambda route: held.append(route))
+    held: list[Route] = []
+    is_over = threading.Event()
+    page.route(
+        re.compile("/_dash-update-component"),
+        lambda route: route.continue_() if is_over.is_set() else held.append(route),
+    )
     page.get_by_role("link", name="Run fork-join 3x4").click()
     expect(page.locator("#progress")).to_be_visible()
     expect(page.locator("#progress-said")).to_have_text("Loading…")
-    page.unroute(callbacks)  # first: what is requested meanwhile would be held for ever
+    is_over.set()
     for route in held:
         route.continue_()
     page.get_by_role("heading", name="What measuring cost and lost").wait_for()
