@@ -65,24 +65,26 @@ uint64_t bench_launch(const struct bench *bench, CUgraphExec exec) {
     return good && ns > 0 ? (uint64_t)ns : 0;
 }
 
-bool bench_close(void (*slice)(void *data), void *data, bool *never) {
+enum closing bench_close(void (*slice)(void *data), void *data, bool waits) {
     const struct timespec rest = {0, POLL_NS};
     uint64_t begin_ns = now_ns();
-    *never = false;
+    bool busy = false;
     if (closed) {
         slice(data);
-        return true;
+        return CLOSING_DONE;
     }
-    while (!*never) {
+    do {
         enum gate_answer answer = gate->run_closed_for(slice, data, HELD_NS);
         if (answer == GATE_RAN || answer == GATE_OVERRAN)
-            return true;
-        *never = answer == GATE_FORBIDDEN || answer == GATE_UNKNOWN;
-        if (now_ns() - begin_ns > QUIET_NS)
-            break;
+            return CLOSING_DONE;
+        if (answer == GATE_FORBIDDEN || answer == GATE_UNKNOWN)
+            return CLOSING_NEVER;
+        busy = busy || answer == GATE_BUSY;
+        if (!busy && !waits)
+            return CLOSING_LATER;
         nanosleep(&rest, NULL);
-    }
-    return false;
+    } while (now_ns() - begin_ns <= QUIET_NS);
+    return busy ? CLOSING_IN_VAIN : CLOSING_LATER;
 }
 
 static void work_within(void *work) {
@@ -92,9 +94,8 @@ static void work_within(void *work) {
 }
 
 bool bench_close_once(void (*work)(void)) {
-    bool never = false;
-    for (int i = 0; i < TRIES_OF_ALL && !never; i++)
-        if (bench_close(work_within, &work, &never))
-            return true;
-    return false;
+    enum closing closing = CLOSING_LATER;
+    for (int i = 0; i < TRIES_OF_ALL && closing != CLOSING_DONE && closing != CLOSING_NEVER; i++)
+        closing = bench_close(work_within, &work, true);
+    return closing == CLOSING_DONE;
 }

@@ -9,7 +9,7 @@
 #define MILLISECOND_NS 1000000ull
 /* Launches of an executable before the first slice: its upload, and those that it warms up with. */
 #define LAUNCHES_BEFORE 3
-/* How often a launch waits in vain until nothing is in flight before no more slices are made. */
+/* How many launches after one another wait in vain until nothing is in flight before no more slices are made. */
 #define MOST_IN_VAIN 10
 /* Updates of the program meanwhile. */
 #define MOST_STALE 5
@@ -47,13 +47,13 @@ void subject_return(struct subject *subject) {
 }
 
 bool subject_slice(struct subject *subject, void (*slice)(void *data), void *data, const char **why) {
-    bool never;
+    enum closing closing = bench_close(slice, data, subject->requested);
     *why = NULL;
-    if (bench_close(slice, data, &never))
-        return true;
-    if (never || ++subject->in_vain >= MOST_IN_VAIN)
+    if (closing == CLOSING_DONE)
+        subject->in_vain = 0;
+    else if (closing == CLOSING_NEVER || (closing == CLOSING_IN_VAIN && ++subject->in_vain >= MOST_IN_VAIN))
         *why = "work of the process was in flight before each launch, or its calls are not seen";
-    return false;
+    return closing == CLOSING_DONE;
 }
 
 bool subject_open(struct subject *subject) {

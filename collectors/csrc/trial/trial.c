@@ -226,7 +226,8 @@ void trial_launch(CUgraphExec exec, CUstream launched_on) { subjects_launch(&all
 
 /* With the lock. */
 static void make_now(CUgraphExec exec, struct answer *answer) {
-    struct tried subject = {.of = {.watch = executable_watch_of(exec), .exec = exec}, .answer = answer};
+    struct tried subject = {.of = {.watch = executable_watch_of(exec), .exec = exec, .requested = true},
+                            .answer = answer};
     if (!subject.of.watch)
         snprintf(answer->why, sizeof answer->why, "it is no executable that gviz has seen instantiated");
     while (subject.of.watch && !subject.of.over)

@@ -69,8 +69,14 @@ bool bench_ready(struct bench *bench, CUcontext context);
 void bench_end(struct bench *bench);
 /* Launch and wait. Returns the time between two events around the launch, 0: it failed. */
 uint64_t bench_launch(const struct bench *bench, CUgraphExec exec);
-/* Do a slice as soon as nothing is in flight. Returns whether it was done; `never`: nor will it be. */
-bool bench_close(void (*slice)(void *data), void *data, bool *never);
+enum closing {
+    CLOSING_DONE,
+    CLOSING_LATER,   /* the gate backs off from work in flight: nobody is held up for it */
+    CLOSING_IN_VAIN, /* work was in flight all the time */
+    CLOSING_NEVER,
+};
+/* Do a slice as soon as nothing is in flight; `waits`: also until the gate no longer backs off. */
+enum closing bench_close(void (*slice)(void *data), void *data, bool waits);
 /* Do all slices that `work` makes within one closure. Returns false where nothing was done. */
 bool bench_close_once(void (*work)(void));
 
@@ -80,6 +86,7 @@ struct subject {
     int watch;
     CUgraphExec exec;
     bool over, lent;
+    bool requested; /* by the program, which waits for its slices */
     uint32_t launches, in_vain, stale;
     uint64_t spent_ns, begin_ns; /* before now; when now began */
     uint64_t launched_ns; /* by the program, last */
