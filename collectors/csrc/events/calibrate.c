@@ -41,6 +41,9 @@
 /* Other work on the GPU spreads the readings; on an idle one they lie within 0.1 us. */
 #define QUIET_SPREAD_NS 250
 #define MAX_DEVICES 64
+/* From this attempt on, readings that other work on the GPU spreads are taken. */
+#define UNQUIET_ATTEMPT 2
+#define MOST_DOUBLED 3 /* so often the limit of time is doubled: a recording that ends waits for it */
 #define OUTSIDE_TRIES 2 /* in calls of the program */
 #define ANCHOR_LIMIT_NS 300000
 
@@ -82,6 +85,7 @@ static const char ptx[] = ".version 7.0\n"
 
 GVIZ_LOCK(lock);
 static struct calibrated devices[MAX_DEVICES];
+static uint64_t limit_ns = CALIBRATION_LIMIT_NS; /* of what is measured now */
 
 /* -- the private graph -------------------------------------------------------------------------- */
 
@@ -235,7 +239,7 @@ static bool launch_once(const struct calibrated *device, struct copy *copy, bool
 }
 
 static bool sample(const struct calibrated *device, struct copy *copy, struct readings *out) {
-    uint64_t until_ns = now_ns() + CALIBRATION_LIMIT_NS;
+    uint64_t until_ns = now_ns() + limit_ns;
     if (copy->timed_count != NODES)
         return false;
     for (int round = 0; round < CALIBRATION_WARM_UP + 2 * CALIBRATION_ROUNDS; round++) {
@@ -281,7 +285,7 @@ bool calibrate_await(CUevent event, uint64_t until_ns) {
 }
 
 bool calibrate_shortest(calibrate_timed launch, const void *data, int64_t *shortest_ns) {
-    uint64_t until_ns = now_ns() + CALIBRATION_LIMIT_NS;
+    uint64_t until_ns = now_ns() + limit_ns;
     *shortest_ns = INT64_MAX;
     for (int round = 0; round < CALIBRATION_WARM_UP + CALIBRATION_PLAIN_ROUNDS; round++) {
         int64_t taken_ns;
@@ -366,12 +370,12 @@ static bool measure_kind(struct calibrated *device, int number, int kind,
     return good;
 }
 
-static void measure(struct calibrated *device, int number, bool last_chance) {
+static void measure(struct calibrated *device, int number, bool takes_unquiet) {
     struct calibration_record records[KINDS];
     bool good = true, quiet = true;
     for (int k = 0; good && k < KINDS; k++)
         good = measure_kind(device, number, k, &records[k], &quiet);
-    if (!good || !(quiet || last_chance))
+    if (!good || !(quiet || takes_unquiet))
         return;
     for (int k = 0; k < KINDS; k++)
         spool_append_one(RECORD_CALIBRATION, &records[k], sizeof records[k]);
@@ -384,8 +388,8 @@ bool calibrate_known(int number) {
 }
 
 /* Whether the bias of this device is known; measures it if not. The context is current. An
- * unquiet measurement counts only as the `last_chance`: the caller comes again later. */
-bool calibrate(CUcontext context, int number, bool last_chance) {
+ * unquiet measurement counts only after some that failed: the caller comes again later. */
+bool calibrate(CUcontext context, int number, int failed) {
     if (calibrate_known(number))
         return true;
     if (number < 0 || number >= MAX_DEVICES)
@@ -394,12 +398,14 @@ bool calibrate(CUcontext context, int number, bool last_chance) {
     pthread_mutex_lock(&lock);
     if (!device->done && !device->failed) {
         uint64_t begin_ns = now_ns();
+        limit_ns = CALIBRATION_LIMIT_NS << (failed < MOST_DOUBLED ? failed : MOST_DOUBLED);
         int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
         if (make_ready(device, context))
-            measure(device, number, last_chance);
+            measure(device, number, failed >= UNQUIET_ATTEMPT);
         else
             device->failed = true;
         exchange_capture_mode(mode);
+        limit_ns = CALIBRATION_LIMIT_NS;
         counter("events_calibration_ns", (double)(now_ns() - begin_ns), "ns",
                 "measured: host time of the last calibration of the events collector");
         if (device->failed)

@@ -176,7 +176,8 @@ struct readings {
     int64_t chain_ns;
 };
 
-bool calibrate(CUcontext context, int device, bool last_chance);
+/* `failed`: how often it did, on the copier's thread by now, which has more time for it. */
+bool calibrate(CUcontext context, int device, int failed);
 bool calibrate_known(int device);
 /* With the context: measure what events add to kernels outside graphs, on a stream of the program that is
  * idle and not captured, or (NULL) on gviz's own, which may slow the program's graphs. */

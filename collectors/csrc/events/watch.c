@@ -33,8 +33,6 @@
 /* A loaded machine spoils some: the copier tries again, each time after twice as long. */
 #define CALIBRATION_ATTEMPTS 10
 #define CALIBRATION_REST_NS 10000000ll
-/* From this one on, readings that other work on the GPU spreads are taken. */
-#define UNQUIET_ATTEMPT 2
 
 GVIZ_LOCK(table_lock);
 static struct watch **table;
@@ -282,7 +280,7 @@ bool watch_calibrated(struct watch *watch, uint64_t *again_ns) {
     if (failed == CALIBRATION_ATTEMPTS)
         return false;
     int64_t rest_ns = atomic_load(&calibration_due_ns) - monotonic_ns();
-    if (rest_ns <= 0 && calibrate(watch->context, watch->device, failed >= UNQUIET_ATTEMPT))
+    if (rest_ns <= 0 && calibrate(watch->context, watch->device, failed))
         return true;
     if (rest_ns <= 0) {
         rest_ns = CALIBRATION_REST_NS << failed;
