@@ -114,7 +114,9 @@ class TestCopies(test_events.TestEvents):
             (graph,) = top_graphs(recording)
             launches = recording.fetch_launches(graph.graph_id)
             notes = [note.text for note in recording.fetch_notes(RUN)]
-        assert sum(x.node_method == "events" for x in launches) > 5, notes
+        # Where each update waits for a core, following so many is more than its budget.
+        is_slow = any("so often that following it would slow it down" in note for note in notes)
+        assert is_slow or sum(x.node_method == "events" for x in launches) > 5, notes
         assert not [note for note in notes if "while copies of it are made" in note]
 
     def test_copies_end_with_updates_that_they_do_not_follow(self, backend: Backend) -> None:
