@@ -99,7 +99,8 @@ def _damage_named(source: Path) -> Iterator[None]:
 
 def _is_of_schema(error: sqlite3.OperationalError) -> bool:
     """Return whether a statement failed as the file lacks a column, and not as a disk does."""
-    return error.sqlite_errorcode == sqlite3.SQLITE_ERROR
+    # Python's own error, of text that is no UTF-8, has no code.
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR
 
 
 def _remedy(source: Path) -> str:

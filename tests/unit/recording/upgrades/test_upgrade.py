@@ -326,6 +326,14 @@ def test_column_that_is_missing_is_damage(tmp_path: Path, table: str, column: st
         upgrade_recording(path, tmp_path / "new.gviz")
 
 
+def test_schema_that_is_no_utf8_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "old.gviz"
+    path.write_bytes(frozen(3).read_bytes().replace(b"ordinal INTEGER", b"ordinal INTEGE\xff"))
+    assert b"INTEGE\xff" in path.read_bytes()
+    with pytest.raises(RecordingError, match="is damaged: Could not decode"):
+        upgrade_recording(path, tmp_path / "new.gviz")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_folder_that_cannot_be_written_is_one_sentence(
     one: Path, capsys: pytest.CaptureFixture[str]
