@@ -227,5 +227,4 @@ def _faults_of(process: int) -> deque[str]:
 
     for name in ("gviz", "waitress"):
         logging.getLogger(name).addHandler(Listener())
-        logging.getLogger(name).propagate = False
     return found
