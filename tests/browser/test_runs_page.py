@@ -76,7 +76,7 @@ def test_card_says_what_a_run_is(page: Page, site: Site) -> None:
     assert box is not None
     assert box["width"] > 300
     expect(card(page, "train <b>.py").get_by_role("img")).to_have_attribute(
-        "aria-label", "No launch has node times · at most 1 node side by side"
+        "aria-label", "No launch has node times · a chain"
     )
 
 
