@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
+from gviz.system import lower_priority
+
 _T = TypeVar("_T")
 
 #: Works made at the same time; further ones wait, so that pages keep most of the machine.
@@ -47,6 +49,8 @@ class Background(Generic[_T]):
                     self._made.pop(key, None)
 
     def _make(self, found: Future[_T], build: Callable[[], _T]) -> None:
+        # The browser that shows the page runs on the same cores, as a rule, and is awaited now.
+        lower_priority()
         with self._room:
             try:
                 made = build()

@@ -21,6 +21,7 @@ from gviz.app.inspector import NodeRecords
 from gviz.app.pages import first_folds
 from gviz.app.server.ahead_thread import AheadThread
 from gviz.app.views import first_launch, graph_view, kept_memory, typical_launch
+from gviz.system import lower_priority
 
 
 def prefetch(server: Flask, address: str) -> None:
@@ -53,6 +54,7 @@ def prepare_click(
     """
 
     def read() -> None:
+        lower_priority()
         try:
             with opened.at():
                 view = graph_view(library, opened.key, graph_id)

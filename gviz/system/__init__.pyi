@@ -14,6 +14,7 @@ from gviz.system.permissions import create_file as create_file
 from gviz.system.permissions import create_folder as create_folder
 from gviz.system.permissions import mode_for as mode_for
 from gviz.system.permissions import parse_mode as parse_mode
+from gviz.system.priority import lower_priority as lower_priority
 from gviz.system.progress import NO_PROGRESS as NO_PROGRESS
 from gviz.system.progress import Progress as Progress
 from gviz.system.progress import ShareRead as ShareRead
