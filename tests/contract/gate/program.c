@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define CHECK(what)                                                       \
@@ -700,6 +702,62 @@ static int cost(void) {
     return 0;
 }
 
+#if defined(__x86_64__)
+#define TRAP_FLAG 0x100 /* the processor traps after each instruction */
+#define STEPPED 100
+
+static volatile sig_atomic_t stepping;
+static volatile struct steps {
+    int instructions, barriers, system_calls;
+} steps;
+
+/* Whether an instruction that writes memory waits until all processors see it. */
+static int is_barrier(const unsigned char *at) {
+    while (*at == 0x66 || *at == 0xf2 || *at == 0xf3 || (*at & 0xf0) == 0x40) /* prefixes */
+        at++;
+    return *at == 0xf0 /* lock */ || ((*at & 0xfe) == 0x86 && at[1] < 0xc0) /* xchg with memory */ ||
+           (at[0] == 0x0f && at[1] == 0xae && at[2] == 0xf0) /* mfence */;
+}
+
+static void step(int number, siginfo_t *info, void *context) {
+    (void)number, (void)info;
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const unsigned char *at = (const unsigned char *)registers[REG_RIP];
+    registers[REG_EFL] &= ~TRAP_FLAG;
+    if (!stepping)
+        return;
+    registers[REG_EFL] |= TRAP_FLAG;
+    steps.instructions++;
+    steps.barriers += is_barrier(at);
+    steps.system_calls += at[0] == 0x0f && at[1] == 0x05;
+}
+
+static struct steps steps_of(int (*function)(unsigned)) {
+    memset((void *)&steps, 0, sizeof steps);
+    stepping = 1;
+    raise(SIGTRAP); /* the first step is taken when its handler returns */
+    for (int i = 0; i < STEPPED; i++)
+        function(0);
+    stepping = 0;
+    return steps;
+}
+
+/* Print how many instructions, barriers and system calls a stub adds to a call after the first. */
+static int instructions(void) {
+    struct sigaction each = {.sa_sigaction = step, .sa_flags = SA_SIGINFO};
+    start();
+    int (*stub)(unsigned) = (int (*)(unsigned))symbol("cuInit");
+    int (*init)(unsigned) = (int (*)(unsigned))bare("cuInit");
+    CHECK(is_stub((void *)stub) && sigaction(SIGTRAP, &each, NULL) == 0);
+    steps_of(stub); /* finds its way */
+    struct steps without = steps_of(init), with = steps_of(stub);
+    CHECK(without.instructions > STEPPED);
+    printf("%d %d %d\n", (with.instructions - without.instructions) / STEPPED,
+           (with.barriers - without.barriers) / STEPPED, (with.system_calls - without.system_calls) / STEPPED);
+    return 0;
+}
+#endif
+
 /* Start a program of these where the kernel refuses membarrier. */
 static int without_membarrier(const char *self, const char *name) {
     struct sock_filter refuse[] = {
@@ -738,6 +796,9 @@ int main(int count, char **values) {
         {"storm", storm}, {"forks", forks}, {"waits", waits}, {"polls", polls},
         {"full queues", full_queues}, {"overrun", overrun}, {"constructors", constructors}, {"exits", exits},
         {"filters", filters}, {"cost", cost}, {"stays", stays}, {"leaves", leaves},
+#if defined(__x86_64__)
+        {"instructions", instructions},
+#endif
     };
     if (count == 3)
         return without_membarrier(values[0], values[2]);
