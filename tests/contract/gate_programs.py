@@ -38,22 +38,27 @@ class Programs:
         return done.returncode, done.stdout, done.stderr
 
 
+def build(cc: str, output: Path, source: str, *options: str) -> None:
+    """Compile a source of these tests."""
+    flags = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}"]
+    subprocess.run([cc, *flags, str(SOURCES / source), "-o", str(output), *options], check=True)
+
+
+def build_driver(folder: Path, cc: str, fini: str) -> None:
+    """Compile the driver; ``fini``, if it has such a function, is its destructor in DT_FINI."""
+    shared = ["-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic"]
+    options = [*shared, "-Wl,-soname,libcuda.so.1", f"-Wl,-fini,{fini}", "-ldl"]
+    build(cc, folder / "libcuda.so.1", "driver.c", *options)
+
+
 def build_programs(folder: Path, cc: str) -> Programs:
     """Compile the driver and the programs."""
-    flags = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}"]
-    shared = ["-shared", "-fPIC"]
-    driver = ["-fvisibility=hidden", "-Wl,-Bsymbolic", "-Wl,-soname,libcuda.so.1", "-ldl"]
-    build = {
-        "libcuda.so.1": ["driver.c", *shared, *driver],
-        "program": ["program.c", "-rdynamic", "-ldl", "-lpthread"],
-        "direct": ["direct.c", f"-L{folder}", "-l:libcuda.so.1"],
-        "libbound.so": ["bound.c", *shared, "-ldl"],
-        "libconstructing.so": ["constructing.c", *shared, "-ldl"],
-        "libnvidia-bound.so": ["bound.c", *shared, "-ldl"],
-        "other.so": ["preload.c", *shared, "-ldl"],
-    }
-    for target, (source, *options) in build.items():
-        output = ["-o", str(folder / target)]
-        command = [cc, *flags, str(SOURCES / source), *output, *options]
-        subprocess.run(command, check=True)
+    shared = ["-shared", "-fPIC", "-ldl"]
+    build_driver(folder, cc, "end_of_library")
+    build(cc, folder / "program", "program.c", "-rdynamic", "-ldl", "-lpthread")
+    build(cc, folder / "direct", "direct.c", f"-L{folder}", "-l:libcuda.so.1")
+    build(cc, folder / "libbound.so", "bound.c", *shared)
+    build(cc, folder / "libconstructing.so", "constructing.c", *shared)
+    build(cc, folder / "libnvidia-bound.so", "bound.c", *shared)
+    build(cc, folder / "other.so", "preload.c", *shared)
     return Programs(folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from contract.backend import Backend, preloading
-from contract.gate_programs import CSRC, LIMIT_S, SOURCES, Programs, build_programs
+from contract.gate_programs import CSRC, LIMIT_S, SOURCES, Programs, build_driver, build_programs
 from contract.scripts import PREAMBLE, run_script
 from fake.build import compiler
 
@@ -171,12 +171,15 @@ def test_exit_waits_for_the_closer(programs: Programs, gate: Path) -> None:
     assert done == (3, "still here\n", "")
 
 
+@pytest.mark.parametrize("fini", ["end_of_library", "none"])
 def test_driver_stays_for_the_last_moment_and_ends_for_the_program_when_it_would(
-    programs: Programs, gate: Path
+    programs: Programs, gate: Path, tmp_path: Path, fini: str
 ) -> None:
+    build_driver(tmp_path, compiler() or "cc", fini)
+    (tmp_path / "program").symlink_to(programs.folder / "program")
     child = "registered after it: 0\nregistered before the driver: 4\ndestructor: 4\n"
     own = f"{child}last, of status 3: 4, 0 by the gate, ended 0\n"
-    assert programs.run("program", "stays", preload=[gate]) == (3, child + own, "")
+    assert Programs(tmp_path).run("program", "stays", preload=[gate]) == (3, child + own, "")
 
 
 def test_driver_that_nobody_keeps_ends_when_it_does(programs: Programs, gate: Path) -> None:

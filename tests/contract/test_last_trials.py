@@ -109,6 +109,25 @@ def test_memory_that_the_program_gives_back_at_its_end_is_not_reached(
     assert [t.refusal for t in made] == ["the program gave back memory after its last launch"]
 
 
+@pytest.mark.parametrize(
+    ("calls", "refusals"),
+    [
+        (("Retain', ctypes.byref(ctypes.c_void_p()), 0", "Release_v2', 0"), {None}),
+        (
+            ("Release_v2', 0",),
+            {"the program gave back its context at its end (cuDevicePrimaryCtxRelease_v2)"},
+        ),
+    ],
+    ids=["of a library's own", "the last"],
+)
+def test_context_is_given_back_with_the_last_that_retains_it(
+    fake: Backend, tmp_path: Path, calls: tuple[str, ...], refusals: set[str | None]
+) -> None:
+    late = "def late(cuda):\n" + "".join(f"    cuda.call('cuDevicePrimaryCtx{c})\n" for c in calls)
+    made = found(fake, tmp_path, f"{CHAIN}{late}{GIVING}")
+    assert {trial.refusal for trial in made} == refusals
+
+
 def test_driver_that_breaks_down_ends_the_process_as_it_would_have_ended(
     fake: Backend, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ enum { MAX_DEVICES = 2 };
 static struct context primary[MAX_DEVICES] = {{.id = 1, .device = 0}, {.id = 2, .device = 1}};
 static atomic_bool initialized;
 static bool context_made[MAX_DEVICES];
+static atomic_int retained[MAX_DEVICES];
 static __thread struct context *stack[64];
 static __thread size_t depth;
 
@@ -171,6 +172,7 @@ static CUresult retain(CUcontext *context, CUdevice device) {
         add_object(&primary[device], OBJECT_CONTEXT);
         notify(RESOURCE_CONTEXT_CREATED, NULL, NULL);
     }
+    retained[device]++;
     *context = &primary[device];
     return CUDA_SUCCESS;
 }
@@ -180,8 +182,26 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
            device);
 }
 
-/* The context stays: what a program does after releasing it is not modelled. */
-EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) { return require_device(device); }
+static CUresult release(CUdevice device) {
+    CUresult result = require_device(device);
+    if (result == CUDA_SUCCESS && retained[device] > 0)
+        retained[device]--;
+    return result;
+}
+
+/* The context stays: what a program does after the last release is not modelled. */
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    TRACED(cuDevicePrimaryCtxRelease_v2, { CUdevice a; }, release(device), device);
+}
+
+EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+    CUresult result = require_device(device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *flags = 0;
+    *active = retained[device] > 0;
+    return CUDA_SUCCESS;
+}
 
 EXPORT CUresult cuCtxGetCurrent(CUcontext *context) {
     TRACED(cuCtxGetCurrent, { CUcontext *a; },

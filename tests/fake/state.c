@@ -117,13 +117,15 @@ bool fake_is(const void *object, enum object_kind kind) {
     return found;
 }
 
-/* -- the end: by a handler that was left when the driver was loaded, as libcuda's ----------------- */
+/* -- the end: by a handler that was left when the driver was loaded, and by a destructor, as libcuda's -- */
 
 static int ended;
 
 static void end(void) { __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST); }
 
 __attribute__((constructor)) static void begin(void) { atexit(end); }
+
+__attribute__((destructor)) static void end_library(void) { end(); }
 
 /* -- calls and the tool ------------------------------------------------------------------------ */
 

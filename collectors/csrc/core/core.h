@@ -244,6 +244,7 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
       0)                                                                                       \
     X(CoredumpSetAttributeGlobal, cuCoredumpSetAttributeGlobal, (int, void *, size_t *), 0)    \
     X(FuncGetModule, cuFuncGetModule, (CUmodule *, CUfunction), 0)                             \
+    X(DevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState, (CUdevice, unsigned *, int *), 0)  \
     X(ModuleGetGlobal, cuModuleGetGlobal_v2,                                                   \
       (CUdeviceptr *, size_t *, CUmodule, const char *), 0)
 

@@ -1,17 +1,20 @@
 /* The last moment: after all that the process runs at its end, with the driver still there.
  *
- * libcuda leaves what it does at the end with __cxa_atexit, when it is loaded. On request that waits until
- * everything else has run: handlers of exit(), destructors of objects and of libraries. From the moment
- * it was due, the program's calls are answered as after it.
+ * libcuda leaves what it does at the end with __cxa_atexit, when it is loaded, and has destructors of a
+ * library besides. On request both wait until everything else has run: handlers of exit(), destructors of
+ * objects and of libraries. From the moment the first was due, the program's calls are answered as after it.
  */
 #define _GNU_SOURCE
 #include "gate/parts.h"
 
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define DEINITIALIZED 4 /* CUDA_ERROR_DEINITIALIZED */
-#define MOST_ENDINGS 64 /* libcuda 535 has a dozen; further ones do not wait */
+#define MOST_ENDINGS 64 /* libcuda 535 and 580 have a dozen; further ones do not wait */
 
 typedef int (*registering)(void (*function)(void *), void *data, void *object);
 
@@ -68,6 +71,64 @@ EXPORT int __cxa_atexit(void (*function)(void *), void *data, void *object) {
     return next(end, &endings[i], object);
 }
 
+/* -- its destructors ------------------------------------------------------------------------------- */
+
+/* As the loader would call them: those of DT_FINI_ARRAY backwards, then DT_FINI's (gABI, "Initialization and
+ * Termination Functions"). The one of driver 580 ends the driver by itself: all calls answer 4 behind it. */
+static void (*destructors[MOST_ENDINGS])(void);
+static unsigned destructor_count;
+
+static void nothing(void) {}
+
+static void destruct_all(void) {
+    for (unsigned i = 0; i < destructor_count; i++)
+        destructors[i]();
+}
+
+/* What the loader calls in their place. */
+static void destruct(void) {
+    if (!atomic_load(&last))
+        destruct_all();
+}
+
+static ElfW(Dyn) *tagged(const void *dynamic, ElfW(Sxword) tag) {
+    for (ElfW(Dyn) *entry = (ElfW(Dyn) *)dynamic; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == tag)
+            return entry;
+    return NULL;
+}
+
+/* Read-only since it was relocated, or not. It stays writable: the process ends. */
+static bool make_writable(const void *start, size_t bytes) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)start & ~(page - 1);
+    return mprotect((void *)first, (uintptr_t)start + bytes - first, PROT_READ | PROT_WRITE) == 0;
+}
+
+/* The loader reads which they are when it comes to them. */
+static bool hold_destructors(void) {
+    struct object driver;
+    if (destructor_count)
+        return true;
+    if (!object_find("libcuda.so", 0, &driver) || !driver.dynamic)
+        return false;
+    ElfW(Dyn) *fini = tagged(driver.dynamic, DT_FINI), *size = tagged(driver.dynamic, DT_FINI_ARRAYSZ),
+              *place = tagged(driver.dynamic, DT_FINI_ARRAY);
+    void (**array)(void) = place ? (void *)(driver.base + place->d_un.d_ptr) : NULL;
+    size_t length = array && size ? size->d_un.d_val / sizeof *array : 0;
+    if (length >= MOST_ENDINGS || (fini && !make_writable(fini, sizeof *fini)) ||
+        (length && !make_writable(array, length * sizeof *array)))
+        return false;
+    for (size_t i = length; i-- > 0;)
+        destructors[destructor_count++] = array[i];
+    if (fini)
+        destructors[destructor_count++] = (void (*)(void))(driver.base + fini->d_un.d_ptr);
+    for (size_t i = 0; i < length; i++)
+        array[i] = i == 0 && !fini ? destruct : nothing;
+    if (fini)
+        fini->d_un.d_ptr = (uintptr_t)destruct - driver.base;
+    return true;
+}
+
 /* -- the program's calls from then on --------------------------------------------------------------- */
 
 static int deinitialized(void) { return DEINITIALIZED; }
@@ -91,10 +152,12 @@ static void at_last(int status, void *unused) {
         return;
     for (unsigned i = 0; i < atomic_load(&due_count); i++)
         due[i]->function(due[i]->data);
+    destruct_all();
 }
 
 bool last_stay(gate_last work) {
-    if (!atomic_load(&has_last) || !atomic_load(&ending_count) || atomic_load(&ending_count) > MOST_ENDINGS)
+    if (!atomic_load(&has_last) || !atomic_load(&ending_count) || atomic_load(&ending_count) > MOST_ENDINGS ||
+        !hold_destructors())
         return false;
     atomic_store(&last, work);
     return true;

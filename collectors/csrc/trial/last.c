@@ -50,6 +50,16 @@ static const char *const of_code[] = {"cuModuleUnload", "cuLibraryUnload", NULL}
 static const char *const of_context[] = {"cuCtxDestroy", "cuCtxDetach", "cuDevicePrimaryCtxRelease",
                                          "cuDevicePrimaryCtxReset", NULL};
 
+/* A library that retained the primary context for itself releases it: it stays while others retain it. */
+static bool gives_context_back(const struct gate_call *call) {
+    unsigned flags;
+    int active = 0;
+    if (strncmp(call->name, "cuDevicePrimaryCtxRelease", 25) != 0)
+        return true;
+    return call->result && !(cuda.DevicePrimaryCtxGetState &&
+                             cuda.DevicePrimaryCtxGetState((CUdevice)call->words[0], &flags, &active) == 0 && active);
+}
+
 static void on_call(const struct gate_call *call) {
     const CUpti_CallbackData data = {.site = call->result != NULL, .function_name = call->name,
                                      .params = call->words, .return_value = call->result};
@@ -57,9 +67,10 @@ static void on_call(const struct gate_call *call) {
         return;
     if (begins_with(call->name, of_code))
         *call->made = true;
-    else if (begins_with(call->name, of_context))
-        atomic_store(&given_back, call->name);
-    else
+    else if (begins_with(call->name, of_context)) {
+        if (gives_context_back(call))
+            atomic_store(&given_back, call->name);
+    } else
         blocks_call(&data, call->id);
 }
 

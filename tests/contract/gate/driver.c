@@ -39,10 +39,14 @@ EXPORT void driver_work(uint64_t ns) { busy_until_ns = now_ns() + ns; }
 EXPORT int driver_waits(void) { return waits; }
 EXPORT int driver_queries(void) { return queries; }
 
-/* As libcuda does: from its handler on, which was left when it was loaded, calls find it ended. */
+/* As libcuda does: from its handler on, which was left when it was loaded, calls find it ended; and from
+ * each of its destructors on (DT_FINI_ARRAY, DT_FINI), where the handler has not run. */
 static atomic_int ended;
 static void end(void) { ended = 1; }
 __attribute__((constructor)) static void begin(void) { atexit(end); }
+__attribute__((destructor)) static void end_of_array(void) { ended = 1; }
+void end_of_library(void);
+void end_of_library(void) { ended = 1; }
 EXPORT int driver_ended(void) { return ended; }
 
 EXPORT CUresult cuInit(unsigned flags) { return ended ? 4 : flags == 0 ? 0 : 1; }
