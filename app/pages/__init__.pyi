@@ -26,6 +26,7 @@ from gviz.app.pages.graph import render_graph as render_graph
 from gviz.app.pages.head import graph_head as graph_head
 from gviz.app.pages.head import graph_options as graph_options
 from gviz.app.pages.head import has_breakdown as has_breakdown
+from gviz.app.pages.initial_folds import find_folds as find_folds
 from gviz.app.pages.initial_folds import first_folds as first_folds
 from gviz.app.pages.launch_costs import render_launch_costs as render_launch_costs
 from gviz.app.pages.overlay_list import laid_tables as laid_tables

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gviz.app.pages.dag_choices import is_fold_empty
-from gviz.app.views import GraphView, kept_folds
+from gviz.app.views import GraphView, kept_folds, kept_names
 from gviz.layout import FIRST_BLOCKS, open_to_read
 from gviz.model import Keep, read_timed_level
 
@@ -46,9 +46,22 @@ def first_folds(recording: Recording, view: GraphView, keep: Keep) -> FirstFolds
         return FirstFolds("repeats", (FIRST_BLOCKS,))
     if count <= _MOST_NAMED:
         return FirstFolds("none")
-    ways = [name for name in ("ranges", "modules", "repeats") if not is_fold_empty(view, name)]
-    for way in ways:
+    for way in _ways(view):
         opened = open_to_read(kept_folds(recording, level, way, keep))
         if opened is not None:
             return FirstFolds(way, opened)
     return FirstFolds("none")
+
+
+def find_folds(recording: Recording, view: GraphView, keep: Keep) -> None:
+    """Find, and keep, the folds of each way of folding that a graph's page offers."""
+    if view.edge_count is None:
+        return
+    level = read_timed_level(recording, view.tree, 0, keep)
+    for way in _ways(view):
+        kept_names(recording, level, way, keep)
+
+
+def _ways(view: GraphView) -> list[str]:
+    """Return the ways of folding that have something to go by, the plainest to read first."""
+    return [name for name in ("ranges", "modules", "repeats") if not is_fold_empty(view, name)]

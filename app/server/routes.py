@@ -24,7 +24,7 @@ from gviz.app.components import (
 from gviz.app.files import Library, OneAtATime, OpenRecording, split_version
 from gviz.app.inspector import NodeRecords, render_memory_facts, render_sums
 from gviz.app.pages import Questions, Reports, address_against, graph_payload
-from gviz.app.server.ahead import prepare_click
+from gviz.app.server.ahead import prepare_next
 from gviz.app.views import (
     GraphView,
     body_view,
@@ -94,8 +94,8 @@ def add_payload_routes(
     def table(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
         found = answer(opened, ("table", graph_id), lambda: table_payload(view))
-        # Requested once the page is drawn: next comes a click.
-        prepare_click(library, opened, graph_id, addresses)
+        # Requested once the page is drawn: next comes a click, or another way of folding.
+        prepare_next(library, opened, graph_id, addresses)
         return found
 
     def inspector(opened: OpenRecording, graph_id: int) -> Response:

@@ -17,6 +17,7 @@ from gviz.app.views.dag.body_facts import parent_arrays as parent_arrays
 from gviz.app.views.dag.dag_places import LevelItems as LevelItems
 from gviz.app.views.dag.dag_places import place_arrays as place_arrays
 from gviz.app.views.dag.folding import kept_folds as kept_folds
+from gviz.app.views.dag.folding import kept_names as kept_names
 from gviz.app.views.dag.overlays import change_scale as change_scale
 from gviz.app.views.dag.overlays import describe_overlays as describe_overlays
 from gviz.app.views.dag.overlays import overlay_arrays as overlay_arrays

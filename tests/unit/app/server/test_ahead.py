@@ -143,6 +143,22 @@ def test_first_click_is_prepared_when_the_table_is_requested(
     eventually(kept, "what the inspector asks for")
 
 
+def test_folds_are_found_when_the_table_is_requested(tmp_path: Path, open_files: Open) -> None:
+    library = open_files(write_recording(tmp_path / "a.gviz", transformer_shape(2)))
+    file = library.file("a")
+    _, status = made(library)
+    assert status(f"/payload/table/{file.versioned_key}/1") == 200
+
+    def kept() -> bool:
+        try:
+            file.keep(("fold names", 1, 0, "repeats"), _not_there)
+        except LookupError:
+            return False
+        return True
+
+    eventually(kept, "the folds of repeats")
+
+
 def _not_there() -> None:
     raise LookupError
 
@@ -154,11 +170,11 @@ def test_click_on_a_file_that_is_gone_is_left_to_the_request(
     library = open_files(path)
     file = library.file("a")
     with file.at():
-        ahead.prepare_click(library, file, 99, Addresses("/"))
+        ahead.prepare_next(library, file, 99, Addresses("/"))
     path.unlink()
     before = active_count()
     with pytest.raises(GoneError):
-        ahead.prepare_click(library, file, 1, Addresses("/"))
+        ahead.prepare_next(library, file, 1, Addresses("/"))
     assert active_count() <= before
 
 
