@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.recording import Texts
+from gviz.stats import first_of_groups, group_rows
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -45,12 +46,13 @@ class Strings:
 
     def codes(self, column: Texts) -> npt.NDArray[np.int32]:
         """Return the indices of a column of texts (int32; -1: none), adding what it has of new."""
-        used, first, which = np.unique(column.codes, return_index=True, return_inverse=True)
+        used, which = group_rows(column.codes)
+        first = first_of_groups(which, len(used))
         found = np.full(len(used), -1, np.int32)
         for at in np.argsort(first).tolist():  # numbered as they come
             if used[at] >= 0:
                 found[at] = self.add(column.values[used[at]])
-        return found[which.reshape(-1)]
+        return found[which]
 
     def to_list(self) -> list[str]:
         """Return the strings in order of their indices."""

@@ -28,6 +28,14 @@ def group_rows(keys: IntArray) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(present) + low, place[shifted].astype(np.int64)
 
 
+def first_of_groups(group: IntArray, groups: int) -> IntArray:
+    """Return the first row of each of so many groups, none of which is empty (int64)."""
+    first = np.empty(groups, np.int64)
+    # Of several values for one place the last stays: that of the first row.
+    first[group[::-1]] = np.arange(len(group) - 1, -1, -1)
+    return first
+
+
 def sort_in_groups(group: IntArray, values: IntArray, groups: int) -> IntArray:
     """Return the values ordered by group, then by value."""
     if len(values) == 0:

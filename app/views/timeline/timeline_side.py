@@ -23,7 +23,7 @@ from gviz.model import (
     waited_until,
 )
 from gviz.recording import Columns, rows
-from gviz.stats import FloatArray
+from gviz.stats import FloatArray, group_rows
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -183,7 +183,7 @@ def stream_side(
     start = found.integers("start_ns")[order].astype(np.float64)
     duration = found.numbers("duration_ns")[order]
     stream = found.integers("stream_id")[order]
-    streams, lane = np.unique(stream, return_inverse=True)
+    streams, lane = group_rows(stream)
     matched = _matched(tree, found.integers("node_id", -1)[order])
     arrays: Arrays = {
         "stream_node_id": matched,
@@ -192,7 +192,7 @@ def stream_side(
         "stream_type": node_types(found.integers("type")[order]),
         "stream_start_ns": start,
         "stream_duration_ns": duration.astype(np.float32),
-        "stream_lane": lane.reshape(-1).astype(np.uint32),
+        "stream_lane": lane.astype(np.uint32),
         "stream_stream": stream.astype(np.int32),
         **_host_calls(found, order),
         **(_called_in(recording, launch, side, found, order, strings) if has_ranges else {}),

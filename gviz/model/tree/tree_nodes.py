@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.cuda import NodeType
 from gviz.recording import Columns, Texts, join_columns, rows, table_of
-from gviz.stats import UNKNOWN, FloatArray, IntArray
+from gviz.stats import UNKNOWN, FloatArray, IntArray, first_of_groups, group_rows
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -232,9 +232,7 @@ def distinct(columns: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     code = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         if len(column) and column.min() < column.max():
-            values, which = np.unique(column, return_inverse=True)
+            values, which = group_rows(column)
             # Dense after each step, so that the product of two counts never overflows.
-            code = np.unique(code * len(values) + which, return_inverse=True)[1].reshape(-1)
-    first = np.full(int(code.max(initial=-1)) + 1, len(code))
-    np.minimum.at(first, code, np.arange(len(code)))
-    return first, code
+            code = group_rows(code * len(values) + which)[1]
+    return first_of_groups(code, int(code.max(initial=-1)) + 1), code
