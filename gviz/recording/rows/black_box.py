@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
 @table("fault", primary_key=("fault_id",), indexes=(("run_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A failure of the GPU, a launch that stood still, or one that was cut off, by the black box.
 
@@ -40,7 +37,6 @@ class Fault:
 
 
 @table("fault_node", primary_key=("fault_id", "position"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultNode:
     """A node of the graph whose launch was running when something failed."""
 
@@ -55,7 +51,6 @@ class FaultNode:
 
 
 @table("fault_address", primary_key=("fault_id", "position"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultAddress:
     """An address among the parameters of a node that may have been running."""
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
 @table("gpu_interval", primary_key=("run_id", "device_id", "start_ns"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GpuInterval:
     """A GPU's clock and temperature in an interval of a run (measured: NVML).
 

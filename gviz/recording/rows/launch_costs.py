@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
 @table("cost_figure", primary_key=("cost_figure_id",), indexes=(("run_id", "experiment"),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CostFigure:
     """One measured quantity: median and spread over repeated readings."""
 
@@ -52,7 +49,6 @@ class CostFigure:
 
 
 @table("cost_model", primary_key=("cost_model_id",), indexes=(("run_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CostModel:
     """A straight line through figures of one shape: cost = fixed + per_node * nodes."""
 
@@ -72,7 +68,6 @@ class CostModel:
 
 
 @table("cost_gap", primary_key=("run_id", "experiment"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CostGap:
     """An experiment, or part of one, that was not made, and why."""
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
 @table("capture_failure", primary_key=("capture_failure_id",), indexes=(("run_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureFailure:
     """A stream capture that gave no graph, and the call that broke it."""
 
@@ -45,7 +42,6 @@ class CaptureFailure:
 
 
 @table("instantiate_failure", primary_key=("instantiate_failure_id",), indexes=(("run_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InstantiateFailure:
     """An instantiation that the driver refused."""
 
@@ -69,7 +65,6 @@ class InstantiateFailure:
 
 
 @table("graph_update", primary_key=("graph_update_id",), indexes=(("graph_exec_id",), ("run_id",)))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphUpdate:
     """Equal updates of an executable, summed: one row may stand for thousands of calls."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
@@ -12,7 +10,6 @@ from gviz.recording.rows.tables import column, table
     primary_key=("graph_exec_id", "measure", "node_level", "start_ns"),
     without_rowid=True,
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchBin:
     """Launches without a row in launch, counted by when they were called.
 
@@ -38,7 +35,6 @@ class LaunchBin:
 
 
 @table("launch_cost", primary_key=("graph_exec_id", "node_level"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchCost:
     """The time of a launch with and without node times, by executable: the cost of recording."""
 

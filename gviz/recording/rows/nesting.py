@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
 @table("node_parameter", primary_key=("graph_id", "node_id", "position"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeParameter:
     """A parameter of a host, event, semaphore, batch memory or conditional node."""
 
@@ -20,7 +17,6 @@ class NodeParameter:
 
 
 @table("allocation", primary_key=("graph_id", "node_id"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
     """Memory that an alloc node allocates in each launch, and where it is freed."""
 
@@ -39,7 +35,6 @@ class Allocation:
 
 
 @table("graph_memory", primary_key=("run_id", "device_id", "time_ns"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphMemory:
     """Memory of alloc nodes on a device (measured: cuDeviceGetGraphMemAttribute).
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
@@ -12,7 +10,6 @@ from gviz.recording.rows.tables import column, table
     primary_key=("function_id", "declaration", "position"),
     without_rowid=True,
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredParameter:
     """A parameter of a kernel as the framework that compiled it declares it.
 

@@ -7,13 +7,10 @@ A missing measurement is NULL, never 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
 @table("run", primary_key=("run_id",))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One profiled process, or one import."""
 
@@ -49,7 +46,6 @@ class Run:
 
 
 @table("device", primary_key=("run_id", "device_id"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     """One GPU that the run used."""
 
@@ -67,7 +63,6 @@ class Device:
 
 
 @table("library", primary_key=("run_id", "name"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryVersion:
     """Version of a library loaded in the run's process."""
 
@@ -77,7 +72,6 @@ class LibraryVersion:
 
 
 @table("window", primary_key=("run_id", "window_id"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
     """An interval in which node times and stream operations were recorded."""
 
@@ -89,7 +83,6 @@ class Window:
 
 
 @table("period", primary_key=("run_id", "period_id"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
     """An interval in which gviz recorded: all of the run, unless less of it was requested.
 
@@ -115,7 +108,6 @@ class Period:
 
 
 @table("topology", primary_key=("topology_id",))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
     """A shape shared by graphs: equal node types, names and edges are stored once."""
 
@@ -130,7 +122,6 @@ class Topology:
     primary_key=("topology_id", "from_node", "to_node", "type", "from_port", "to_port"),
     without_rowid=True,
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
     """A dependency: to_node starts after from_node (or its port) allows it."""
 
@@ -146,7 +137,6 @@ class Edge:
 
 
 @table("graph", primary_key=("graph_id",), indexes=(("run_id",), ("parent_graph_id",)))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
     """A CUDA graph (template), or the body of a child graph or conditional node."""
 
@@ -192,7 +182,6 @@ class Graph:
 
 
 @table("kernel_function", primary_key=("function_id",))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFunction:
     """A kernel: name and resources, shared by nodes and stream operations."""
 
@@ -207,7 +196,6 @@ class KernelFunction:
 
 
 @table("node", primary_key=("graph_id", "node_id"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """A node of a graph."""
 
@@ -273,7 +261,6 @@ class Node:
 
 
 @table("argument", primary_key=("graph_id", "node_id", "position"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
     """A parameter of a kernel node, as bytes."""
 
@@ -292,7 +279,6 @@ class Argument:
 
 
 @table("graph_exec", primary_key=("graph_exec_id",), indexes=(("graph_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphExec:
     """An executable (cudaGraphExec_t): one instantiation of a graph."""
 
@@ -325,7 +311,6 @@ BY_COPY = "events"
 
 
 @table("launch", primary_key=("launch_id",), indexes=(("graph_id", "side", "ordinal"),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """One launch of a graph, or (side 'stream') the same work done once by stream calls.
 
@@ -370,7 +355,6 @@ class Launch:
 
 
 @table("span", primary_key=("launch_id", "graph_id", "node_id", "iteration"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """One execution of one node inside one graph launch, measured as launch.node_method says.
 
@@ -390,7 +374,6 @@ class Span:
 
 
 @table("stream_operation", primary_key=("operation_id",), indexes=(("launch_id",), ("run_id",)))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StreamOperation:
     """A kernel, copy or memset that ran outside graphs inside a window."""
 
@@ -423,7 +406,6 @@ class StreamOperation:
 
 
 @table("node_statistics", primary_key=("graph_id", "node_id"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStatistics:
     """Duration of a node over all recorded launches of its graph (derived from span).
 
@@ -454,7 +436,6 @@ class NodeStatistics:
 
 
 @table("nvtx_path", primary_key=("nvtx_path_id",))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NvtxPath:
     """A stack of open NVTX ranges, as a tree: one row a range under its parent."""
 
@@ -468,7 +449,6 @@ class NvtxPath:
 
 
 @table("nvtx_range", primary_key=("nvtx_range_id",), indexes=(("run_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NvtxRange:
     """One NVTX push/pop range on the host."""
 
@@ -481,7 +461,6 @@ class NvtxRange:
 
 
 @table("stack", primary_key=("stack_id", "depth"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StackFrame:
     """A Python frame of a stack; depth 0 is the innermost."""
 
@@ -491,7 +470,6 @@ class StackFrame:
 
 
 @table("location", primary_key=("location_id",))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
     """A line of Python code, with its text as it was when profiled."""
 
@@ -503,7 +481,6 @@ class Location:
 
 
 @table("api_call", primary_key=("api_call_id",), indexes=(("run_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiCall:
     """A driver call of a graph's life: capture, instantiate, upload, update, destroy."""
 
@@ -521,7 +498,6 @@ class ApiCall:
 
 
 @table("measurement", primary_key=("run_id", "name"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """The cost of measuring, records lost, and other single numbers of a run."""
 
@@ -533,7 +509,6 @@ class Measurement:
 
 
 @table("note", primary_key=("note_id",))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """A sentence about a run that its reader must know: what is missing, and why."""
 

@@ -1,11 +1,13 @@
-"""Tables described by dataclasses: one source for the schema, its documentation and its rows."""
+"""Tables described by row classes: one source for the schema, its documentation and its rows."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
+
+from gviz.recording.rows.row_class import row_class
 
 _T = TypeVar("_T")
 
@@ -90,6 +92,7 @@ def column(doc: str, *, default: Any = dataclasses.MISSING, key: str | None = No
 _TABLES: dict[type, Table] = {}
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
 def table(
     name: str,
     *,
@@ -97,9 +100,10 @@ def table(
     without_rowid: bool = False,
     indexes: tuple[tuple[str, ...], ...] = (),
 ) -> Callable[[type[_T]], type[_T]]:
-    """Register a dataclass as the row of a table; its docstring is the table's documentation."""
+    """Make a class the row of a table; its docstring is the table's documentation."""
 
-    def register(row: type[_T]) -> type[_T]:
+    def register(cls: type[_T]) -> type[_T]:
+        row = row_class(cls)
         columns = tuple(
             Column(f.name, *_sql_type(str(f.type)), str(f.metadata["doc"]), f.metadata["key"])
             for f in dataclasses.fields(row)  # type: ignore[arg-type]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
 @table("trial", primary_key=("trial_id",), indexes=(("graph_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphTrial:
     """A copy of a graph, edited, against one that is not: pairs of launches, one after the other.
 
@@ -51,7 +48,6 @@ class GraphTrial:
 
 
 @table("trial_edit", primary_key=("trial_id", "position"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphTrialEdit:
     """One change of the copy that a trial launched."""
 

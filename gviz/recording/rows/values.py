@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.recording.rows.tables import column, table
 
 
 @table("value_reading", primary_key=("reading_id",), indexes=(("graph_id",),))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ValueReading:
     """A copy of a graph, its nodes one after the other and with probes around them, launched once.
 
@@ -57,7 +54,6 @@ class ValueReading:
     primary_key=("reading_id", "graph_id", "node_id", "position", "offset", "start", "side"),
     without_rowid=True,
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeValue:
     """Contents in numbers of memory that a node is given, before it ran; after, where changed.
 
