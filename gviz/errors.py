@@ -77,6 +77,8 @@ def no_file(path: Path) -> str:
     """Return the message about a file that is not there, with the one that was probably meant."""
     from difflib import get_close_matches
 
+    with suppress(OSError):  # it is no link
+        return f"{path} is a link to {os.readlink(path)}, which is not there; name another file"
     names: dict[str, str] = {}
     with suppress(OSError):
         # Suffixes are alike in every name; of names that differ in theirs the one given is meant.

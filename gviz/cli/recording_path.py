@@ -10,6 +10,7 @@ from gviz.cli.progress import shown_progress
 from gviz.errors import RecordingError
 from gviz.recording import check_no_directory
 from gviz.spool import SPOOL_SUFFIX, spool_of
+from gviz.system import say
 
 
 def file_path(text: str) -> Path:
@@ -77,11 +78,15 @@ def find_recordings(paths: Sequence[Path]) -> list[Path]:
 
 
 def _looked_through(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths of files that can be read; say what of them cannot."""
     from gviz.recording import look_through  # all tables, of which gviz run needs none
 
+    damage: list[str] = []
     with shown_progress("opening") as progress:
         for path, part in progress.each(paths, lambda path: path.name):
-            look_through(path, part)
+            damage += [f"{path}: {sentence}" for sentence in look_through(path, part)]
+    for sentence in damage:  # also with --quiet: it went wrong
+        say(f"gviz: {sentence}")
     return list(paths)
 
 

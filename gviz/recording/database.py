@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from gviz.errors import RecordingError
 from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind
 from gviz.recording.integrity import DamagedError
-from gviz.recording.salvage import mark_damaged, sound_file
+from gviz.recording.salvage import DAMAGE, mark_damaged, sound_file
 from gviz.system import Progress
 
 _T = TypeVar("_T")
@@ -20,8 +21,10 @@ _T = TypeVar("_T")
 Execute = Callable[..., list[tuple[Any, ...]]]
 
 
-def look_through(path: Path, progress: Progress) -> None:
+def look_through(path: Path, progress: Progress) -> list[str]:
     """Look whether a file is sound, once in a process: then it is opened at once.
+
+    Returns what of it could not be read, in sentences: now, or when what is read was recovered.
 
     Parameters
     ----------
@@ -34,7 +37,12 @@ def look_through(path: Path, progress: Progress) -> None:
         As :class:`Database` does.
     """
     check_kind(path)
-    sound_file(path, progress)
+    with closing(open_to_read(sound_file(path, progress), path)) as connection:
+        try:
+            found = connection.execute("SELECT DISTINCT text FROM note WHERE kind=?", (DAMAGE,))
+            return [text for (text,) in found]
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise DamagedError(str(error)) from error
 
 
 class Database:

@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from gviz.errors import RecordingError, no_file
-from gviz.recording.rows import APPLICATION_ID, SCHEMA_VERSION
+from gviz.recording.rows import APPLICATION_ID, OLDEST_ALIKE, SCHEMA_VERSION
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
@@ -44,10 +44,16 @@ def _whole_header(path: Path) -> bytes:
     page = int.from_bytes(header[16:18], "big") or 65536
     pages = int.from_bytes(header[28:32], "big")
     if len(header) < 100 or path.stat().st_size < (65536 if page == 1 else page) * pages:
-        raise RecordingError(
-            f"{path} is cut short ({path.stat().st_size} bytes); copy it again from its origin"
-        )
+        size = path.stat().st_size
+        raise RecordingError(f"{path} is cut short ({size} bytes); {remedy(path, _ids(header)[1])}")
     return header
+
+
+def remedy(path: Path, version: int) -> str:
+    """Return what to do about a damaged recording of a schema."""
+    if version < OLDEST_ALIKE:
+        return "copy it again"
+    return f"copy it again, or write what can be read of it: gviz recover {path}"
 
 
 def _ids(header: bytes) -> tuple[int, int]:
@@ -89,7 +95,12 @@ def _read_header(path: Path) -> bytes:
 
 
 def _no_recording(path: Path) -> RecordingError:
-    return RecordingError(f"{path} is not a gviz recording; a DOT dump is read with 'gviz import'")
+    if not path.stat().st_size and path.is_file():
+        return RecordingError(f"{path} is empty, not a gviz recording; copy or record it again")
+    return RecordingError(
+        f"{path} is not a gviz recording; 'gviz import' makes one of another profiler's trace, "
+        "or of a DOT dump"
+    )
 
 
 def check_identity(

@@ -82,8 +82,8 @@ def recover_recording(
     from tempfile import TemporaryDirectory  # few files are damaged
 
     source, target = Path(path), Path(output)
-    check_output(target, overwrite=overwrite)
     is_older = check_kind(source, oldest=OLDEST_ALIKE) < SCHEMA_VERSION
+    check_output(target, overwrite=overwrite)
     with TemporaryDirectory(prefix="gviz-") as folder:
         raw = Path(folder) / "raw"
         try:

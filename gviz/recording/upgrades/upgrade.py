@@ -14,10 +14,10 @@ from typing import NamedTuple
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.database import Database
-from gviz.recording.identity import read_version
+from gviz.recording.identity import read_version, remedy
 from gviz.recording.integrity import DamagedError
 from gviz.recording.row_counts import row_counts
-from gviz.recording.rows import OLDEST_ALIKE, SCHEMA_VERSION, Column, Table, all_tables, table_of
+from gviz.recording.rows import SCHEMA_VERSION, Column, Table, all_tables, table_of
 from gviz.recording.upgrades import from_3
 from gviz.recording.upgrades.old_tables import OldTables
 from gviz.recording.writer import SOURCE, RecordingWriter, attach_source
@@ -104,9 +104,7 @@ def _is_of_schema(error: sqlite3.OperationalError) -> bool:
 
 
 def _remedy(source: Path) -> str:
-    if read_version(source) < OLDEST_ALIKE:
-        return "copy it again"
-    return f"copy it again, or write what can be read of it: gviz recover {source}"
+    return remedy(source, read_version(source))
 
 
 # -- room --------------------------------------------------------------------------------

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
 import pytest
+from recordings import fork_join_shape, write_recording
 
 from gviz.cli import command_line as cli
 from gviz.cli.recording_path import file_path, find_recordings, find_sources
+from gviz.system import QUIET_VARIABLE
 
 #: Command lines with a place for a path, by command and by what argparse calls the place.
 #: ``good`` is a recording.
@@ -120,6 +126,75 @@ def test_what_is_no_file_is_refused_in_a_sentence(
     assert code in (1, 2), stated
     assert stated.splitlines()[-1].startswith("gviz"), stated
     assert sorted(folder.rglob("*")) == before
+
+
+#: Commands that read a recording, by their arguments.
+READING = (
+    "info {bad}", "analyze {bad}", "what-if {bad}", "node {bad} 1002", "values {bad}",
+    "query {bad} SELECT+1", "diff {bad} good.gviz", "diff good.gviz {bad}",
+    "trend {bad} good.gviz", "check {bad} --baseline good.gviz", "check good.gviz --baseline {bad}",
+    "export {bad}", "export {bad} --format svg -o new.svg", "info {bad} --json --quiet",
+)  # fmt: skip
+
+
+@pytest.fixture
+def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that holds a recording and one of which a launch is damaged."""
+    good = write_recording(tmp_path / "good.gviz", fork_join_shape(), launches=4)
+    bad = Path(shutil.copy(good, tmp_path / "bad.gviz"))
+    with closing(sqlite3.connect(bad)) as database, database:
+        database.execute("PRAGMA ignore_check_constraints=ON")
+        database.execute("UPDATE launch SET graph_id='?' WHERE launch_id=1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(QUIET_VARIABLE, "0")  # --quiet sets it for the process
+    return bad
+
+
+@pytest.mark.parametrize("line", READING)
+def test_every_reader_reports_what_it_cannot_read(
+    line: str, damaged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [word.replace("+", " ").format(bad=damaged.name) for word in line.split()]
+    assert cli.main(arguments) == 0
+    stated = capsys.readouterr().err.splitlines()
+    (sentence,) = [one for one in stated if "damaged" in one]
+    assert re.fullmatch(r"gviz: bad\.gviz: the file was damaged: .*1 launch.* left out", sentence)
+
+
+def test_recovered_file_is_still_known_to_lack_rows(
+    damaged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["recover", damaged.name]) == 3
+    capsys.readouterr()
+    assert cli.main(["query", "bad.recovered.gviz", "SELECT 1"]) == 0
+    assert capsys.readouterr().err.startswith("gviz: bad.recovered.gviz: the file was damaged: ")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: path.write_bytes(b""), "is empty, not a gviz recording; copy or record"),
+        (lambda path: path.symlink_to("away"), "is a link to away, which is not there"),
+        (lambda path: path.write_text("hello"), "'gviz import' makes one of another profiler's"),
+    ],
+    ids=["empty", "link", "text"],
+)
+def test_what_is_no_recording_is_named_for_what_it_is(
+    make: Callable[[Path], object], sentence: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(folder / "x.gviz")
+    assert cli.main(["info", "x.gviz"]) == 1
+    stated = capsys.readouterr().err
+    assert stated.startswith("gviz: x.gviz is ")
+    assert sentence in stated
+
+
+@pytest.mark.parametrize("name", ["good/x.gviz", "away/x.gviz"])
+def test_recover_refuses_a_file_that_is_not_there_and_not_its_output(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["recover", name]) == 1
+    assert capsys.readouterr().err.startswith(f"gviz: there is no file {name}; ")
 
 
 def test_folder_means_the_recordings_in_it(tmp_path: Path, small_recording: Path) -> None:

@@ -256,7 +256,8 @@ def test_view_of_a_bad_file_is_one_sentence_and_exit_1(gviz: Any, tmp_path: Path
     ended = gviz("view", bad, "--no-browser")
     assert ended.returncode == 1
     assert ended.stderr == (
-        f"gviz: {bad} is not a gviz recording; a DOT dump is read with 'gviz import'\n"
+        f"gviz: {bad} is not a gviz recording; 'gviz import' makes one of another profiler's "
+        "trace, or of a DOT dump\n"
     )
 
 

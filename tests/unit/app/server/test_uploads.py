@@ -379,7 +379,7 @@ def damaged(small: Path) -> bytes:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda small: b"", "is not a gviz recording"),
+        (lambda small: b"", "is empty, not a gviz recording"),
         (lambda small: b"not a recording", "is not a gviz recording"),
         (cut, "is cut short"),
         (other_database, "of another program"),
