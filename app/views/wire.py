@@ -46,7 +46,7 @@ class Strings:
 
     def codes(self, column: Texts) -> npt.NDArray[np.int32]:
         """Return the indices of a column of texts (int32; -1: none), adding what it has of new."""
-        used, which = group_rows(column.codes)
+        used, which = group_rows(column.codes.astype(np.int64))
         first = first_of_groups(which, len(used))
         found = np.full(len(used), -1, np.int32)
         for at in np.argsort(first).tolist():  # numbered as they come
