@@ -6,6 +6,7 @@ from gviz.text.one_line import inert as inert
 from gviz.text.one_line import marked_data as marked_data
 from gviz.text.one_line import unquoted as unquoted
 from gviz.text.quantity import MISSING as MISSING
+from gviz.text.quantity import at_quantities as at_quantities
 from gviz.text.quantity import byte_size as byte_size
 from gviz.text.quantity import counted as counted
 from gviz.text.quantity import duration as duration

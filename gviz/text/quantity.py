@@ -13,6 +13,7 @@ https://tc39.es/ecma262/2024/#sec-number.prototype.tofixed
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
@@ -21,6 +22,9 @@ MISSING = "–"
 
 _TIMES = (("s", 1e9), ("ms", 1e6), ("µs", 1e3))
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
+#: A number with its unit.
+_UNITS = "|".join([*(unit for unit, _ in _TIMES), "ns", *_SIZES])
+_QUANTITY = re.compile(rf"([<>]?[+−±]?\d[\d.,]* (?:{_UNITS})(?!\w))")
 
 
 def rounded(value: float | None, digits: int = 3) -> str:
@@ -127,6 +131,14 @@ def signed_percent(fraction: float | None) -> str:
         return MISSING
     tiny = abs(100 * fraction) < 0.05
     return "±0%" if tiny else _sign(fraction) + percent(abs(fraction))
+
+
+def at_quantities(text: str) -> list[str]:
+    """Return a text in parts: every other one, from the second on, is a number with its unit.
+
+    Lines are not broken inside those.
+    """
+    return _QUANTITY.split(text)
 
 
 def _sign(value: float) -> str:

@@ -1,5 +1,5 @@
 /** The room of the sentence over the breakdown: so many lines at first, and all of them where a reader wants more. */
-import { element } from "../core/parts.js";
+import { element, unbroken } from "../core/parts.js";
 
 /** Height of a line (px), and lines that there are always, as styles/breakdown.css has them. */
 const LINE = 21;
@@ -35,7 +35,7 @@ export class Headline {
   /** Say an answer in place of the verdict; null: the verdict. @param {(string|Node)[]|null} words */
   answer(words) {
     this.answered = words;
-    this.sentence.replaceChildren(...(words ?? this.verdict));
+    this.sentence.replaceChildren(...(words ?? this.verdict).flatMap(unbroken));
     this.fit();
   }
 

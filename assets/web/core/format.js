@@ -16,6 +16,9 @@ const TIMES = [
 ];
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
 
+/** A number with its unit: lines are not broken between them. */
+const QUANTITY = new RegExp(`([<>]?[+−±]?\\d[\\d.,]* (?:${[...TIMES.map(([, unit]) => unit), ...SIZES].join("|")})(?![\\wµ]))`);
+
 /** @typedef {number|null|undefined} Maybe */
 
 /** @param {Maybe} value @returns {value is number} */
@@ -107,4 +110,9 @@ export function signedMicroseconds(ns) {
 export function signedPercent(fraction) {
   if (!isKnown(fraction)) return MISSING;
   return Math.abs(100 * fraction) < 0.05 ? "±0%" : sign(fraction) + percent(Math.abs(fraction));
+}
+
+/** A text in parts: every other one, from the second on, is a number with its unit. @param {string} text */
+export function atQuantities(text) {
+  return text.split(QUANTITY);
 }

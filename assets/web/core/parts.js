@@ -5,17 +5,42 @@
  *   how far back in the list the part of a child stands
  */
 
+import { atQuantities } from "./format.js";
+
+/** Keeps a number and its unit in one line. */
+const UNBROKEN = "gv-nowrap";
+
+/**
+ * What stands for a text: its numbers stay in one line with their units.
+ * @param {string|Node} child
+ * @returns {(string|Node)[]}
+ */
+export function unbroken(child) {
+  if (typeof child !== "string") return [child];
+  return atQuantities(child).map((part, at) => (at % 2 ? element("span", {}, part) : part)).filter((part) => part !== "");
+}
+
+/** Whether a text is one quantity, and nothing else. @param {(string|Node)[]} children */
+function isQuantity([text, ...others]) {
+  if (typeof text !== "string" || others.length) return false;
+  const [before, , after] = atQuantities(text);
+  return before === "" && after === "";
+}
+
 /**
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag @param {Record<string, any>} [attributes] @param {...(string|Node)} children
  */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
+  const isWhole = isQuantity(children);
+  const given = isWhole ? { ...attributes, class: [attributes.class, UNBROKEN].filter(Boolean).join(" ") } : attributes;
+  for (const [name, value] of Object.entries(given)) {
     if (name === "style") setStyle(made, value);
     else if (value !== false) made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children);
+  // Of an option the browser shows a text alone.
+  made.append(...(isWhole || tag === "option" ? children : children.flatMap(unbroken)));
   return made;
 }
 

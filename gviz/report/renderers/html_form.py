@@ -27,7 +27,7 @@ from gviz.report.document import (
     with_whole_names,
 )
 from gviz.report.renderers.how_marks import how_places
-from gviz.text import counted, integer
+from gviz.text import at_quantities, counted, integer
 
 #: Colours are those around it, so that it is read on dark and on light.
 _TABLE = "border-collapse: collapse; color: inherit; background: none"
@@ -59,7 +59,7 @@ def _verdict(verdict: Verdict, href: Href) -> Iterator[str]:
     for sentence in verdict.sentences:
         yield _paragraph(sentence, href)
     for caveat in verdict.caveats:
-        yield f"<p>Caveat: {escape(capitalized(caveat))}.</p>"
+        yield f"<p>Caveat: {_unbroken(capitalized(caveat))}.</p>"
 
 
 def _section(section: Section, href: Href, level: int) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _suggestion(one: Suggestion, href: Href) -> str:
     gain = _line(marked(one.gain_line), href)
     subject = f", {escape(one.subject)}" if one.subject else ""
     about = "" if one.nodes is None else f" ({_part(one.nodes, href)})"
-    fix = escape(f"Fix: {one.fix} {one.overlap}".rstrip())
+    fix = _unbroken(f"Fix: {one.fix} {one.overlap}".rstrip())
     return (
         f"<li><strong>{gain}</strong>{subject}: {_line(one.reason, href)}{about} "
         f"<code>{escape(one.rule)}</code><br>{fix}</li>"
@@ -141,13 +141,22 @@ def _line(content: Line, href: Href) -> str:
 def _part(part: Inline, href: Href) -> str:
     match part:
         case str():
-            return escape(part)
+            return _unbroken(part)
         case HowMark():
             return _mark(part.how).lstrip()
         case _ if (address := _address(part, href)) is not None:
             return f'<a href="{escape(address)}">{_named(part)}</a>'
         case _:
             return _named(part)
+
+
+def _unbroken(text: str) -> str:
+    """Return a text, escaped, whose numbers stay in one line with their units."""
+    parts = map(escape, at_quantities(text))
+    return "".join(
+        f'<span style="white-space: nowrap">{part}</span>' if at % 2 else part
+        for at, part in enumerate(parts)
+    )
 
 
 def _address(part: Inline, href: Href) -> str | None:
@@ -159,9 +168,9 @@ def _named(part: Inline) -> str:
     whole = with_whole_names((part,))
     text = plain((part,))
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-    return (
-        escape(shown) if shown == whole else f'<span title="{escape(whole)}">{escape(shown)}</span>'
-    )
+    if shown == whole:
+        return _unbroken(shown)
+    return f'<span title="{escape(whole)}">{_unbroken(shown)}</span>'
 
 
 def _mark(how: str) -> str:

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from gviz import text
-from gviz.text import MISSING, counted, duration, percent
+from gviz.text import MISSING, at_quantities, counted, duration, percent
 
-_TABLE = json.loads(Path(__file__).parents[2].joinpath("quantities.json").read_text("utf-8"))
+_TESTS = Path(__file__).parents[2]
+_TABLE = json.loads(_TESTS.joinpath("quantities.json").read_text("utf-8"))
+_IN_TEXT = json.loads(_TESTS.joinpath("quantities_in_text.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("form", _TABLE)
@@ -24,6 +26,11 @@ def test_quantities_are_as_in_the_table(form: str) -> None:
 def test_what_is_not_finite_is_missing(form: str) -> None:
     write = getattr(text, form)
     assert [write(math.nan), write(math.inf)] == [MISSING, MISSING]
+
+
+@pytest.mark.parametrize(("whole", "parts"), _IN_TEXT)
+def test_numbers_with_units_are_found_in_a_text(whole: str, parts: list[str]) -> None:
+    assert at_quantities(whole) == parts
 
 
 def test_one_is_not_several() -> None:

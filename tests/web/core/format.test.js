@@ -7,6 +7,9 @@ import * as format from "../../../assets/web/core/format.js";
 /** The table that Python's formatter is held against too. @type {Record<string, [number|null, string][]>} */
 const TABLE = JSON.parse(readFileSync(new URL("../../quantities.json", import.meta.url), "utf-8"));
 
+/** Texts, and the parts that Python finds in them too. @type {[string, string[]][]} */
+const IN_TEXT = JSON.parse(readFileSync(new URL("../../quantities_in_text.json", import.meta.url), "utf-8"));
+
 /** @type {Record<string, (value: number|null|undefined) => string>} */
 const FORMS = {
   rounded: format.rounded, integer: format.integer, duration: format.duration, microseconds: format.microseconds,
@@ -31,6 +34,10 @@ test("cells of changes have a sign", () => {
   assert.equal(format.signedMicroseconds(-1_000_000), "−1,000");
   assert.equal(format.signedMicroseconds(0), "±0");
   assert.equal(format.signedMicroseconds(null), format.MISSING);
+});
+
+test("numbers with units are found in a text", () => {
+  for (const [whole, parts] of IN_TEXT) assert.deepEqual(format.atQuantities(whole), parts);
 });
 
 test("one is not several", () => {

@@ -75,3 +75,8 @@ def test_references_become_links_where_they_have_an_address() -> None:
 
     found = Tags(render_html(evil_document(), href))
     assert found.addresses == ["graph?<node>=2"]
+
+
+def test_numbers_of_sentences_stay_in_one_line_with_their_units() -> None:
+    document = Document("", (), (section("k", "", say("at most ", ns(297_000), " of it")),))
+    assert '<span style="white-space: nowrap">297 µs</span>' in render_html(document)
