@@ -505,17 +505,63 @@ for thread in threads:
 """
 
 
-def test_ranks_of_a_job_share_the_wall_clock(fake: Backend, tmp_path: Path) -> None:
+def test_windows_of_ranks_begin_in_a_slot_of_the_wall_clock_each(
+    fake: Backend, tmp_path: Path
+) -> None:
     text = (
-        f"{PREAMBLE}graph, end = chain(), time.monotonic() + 2.6\n"
-        "while time.monotonic() < end:\n    launch(graph, 1)\n    time.sleep(0.001)\n"
+        f"{PREAMBLE}import ctypes\ncupti = ctypes.CDLL(os.environ['GVIZ_CUPTI'])\n"
+        "graph, end = chain(), time.monotonic() + 60\n"
+        "while cupti.fake_finalized() < 4 and time.monotonic() < end:\n    launch(graph, 1)\n"
     )
-    path = record_windows(fake, tmp_path, text, "--every", "500ms", RANK="3")
+    path = record_windows(fake, tmp_path, text, "--node-launches", "all", RANK="3")
     with Recording(path) as recording:
         windows = recording.fetch_windows(RUN)
-    late = [window.start_ns % 500_000_000 for window in windows[1:]]
-    assert len(late) >= 2
-    assert all(since < 200_000_000 for since in late), late
+    assert len(windows) >= 4
+    # Without a rank the next one begins some milliseconds after the end of one.
+    for before, after in pairwise(windows):
+        assert after.start_ns // 250_000_000 > (before.end_ns or 0) // 250_000_000
+
+
+#: Launches in pairs, the first late in a period of the wall clock, the second early in the next one.
+#: Printed are pairs whose launches came in time, by the order of the first.
+PAIRS = f"""{SETTLED}
+PERIOD_NS, MOST_NS = 500_000_000, 900_000_000
+graph, count, pairs, last_ns = chain(), 0, [], 0
+launch_settled(graph, 1)
+def launch_at(part):
+    global count
+    assert watch_native.await_copies(20.0)
+    next_ns = time.time_ns() // PERIOD_NS * PERIOD_NS + PERIOD_NS
+    time.sleep((next_ns + part * PERIOD_NS - time.time_ns()) / 1e9)
+    begin_ns = time.time_ns()
+    launch(graph, 1)
+    count += 1
+    return begin_ns, time.time_ns()
+end = time.monotonic() + 60
+while len(pairs) < 3 and time.monotonic() < end:
+    first, second = launch_at(0.6), launch_at(0.1)
+    # A copy that was not launched for a second is gone.
+    is_kept = first[1] - last_ns < MOST_NS
+    follows = first[1] // PERIOD_NS == first[0] // PERIOD_NS == second[0] // PERIOD_NS - 1
+    if is_kept and follows and second[1] - first[0] < PERIOD_NS:
+        pairs.append(count - 1)
+    last_ns = second[0]
+print(*pairs)
+"""
+
+
+def test_ranks_of_a_job_share_the_wall_clock(fake: Backend, tmp_path: Path) -> None:
+    options = ("--collector", "events", "--every", "500ms", "-o", "x.gviz")
+    done = run_script(fake, tmp_path, f"{PREAMBLE}{PAIRS}", *options, RANK="3")
+    assert done.returncode == 0, done.stderr
+    pairs = [int(text) for text in done.stdout.split()]
+    with Recording(tmp_path / "x.gviz") as recording:
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+    copied = {launch.ordinal for launch in launches if launch.node_method == "events"}
+    assert len(pairs) == 3
+    # Without a rank the second is left out: it begins less than a period after the first.
+    assert copied >= {ordinal + i for ordinal in pairs for i in (0, 1)}
 
 
 def test_no_window_opens_outside_periods(fake: Backend, tmp_path: Path) -> None:
