@@ -522,8 +522,8 @@ def test_windows_of_ranks_begin_in_a_slot_of_the_wall_clock_each(
         assert after.start_ns // 250_000_000 > (before.end_ns or 0) // 250_000_000
 
 
-#: Launches in pairs, the first late in a period of the wall clock, the second early in the next one.
-#: Printed are pairs whose launches came in time, by the order of the first.
+#: Launches in pairs, one late in a period of the wall clock, the other early in the next period.
+#: Printed are those that came in time, by the order of the first launch.
 PAIRS = f"""{SETTLED}
 PERIOD_NS, MOST_NS = 500_000_000, 900_000_000
 graph, count, pairs, last_ns = chain(), 0, [], 0
