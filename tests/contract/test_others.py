@@ -351,7 +351,8 @@ with gviz.profile("x.gviz") as profile:
 def test_delay_that_passes_while_left_costs_no_time(fake: Backend, folder: Path) -> None:
     text = """
 import jax
-with gviz.profile("x.gviz", delay_s=0.3):
+from gviz.collectors import native
+with gviz.profile("x.gviz", delay_s=1):
     graph_exec = chain()
     launch(graph_exec, 1)
     jax.profiler.start_trace("folder")
@@ -359,7 +360,9 @@ with gviz.profile("x.gviz", delay_s=0.3):
     time.sleep(1.5)
     print(time.process_time() - before < 0.3)
     jax.profiler.stop_trace()
-    time.sleep(0.8)
+    end = time.monotonic() + 60
+    while not native.is_on() and time.monotonic() < end:
+        time.sleep(0.01)
     launch(graph_exec, 2)
 """
     process = run_script(fake, folder, script(text))
