@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -69,3 +70,15 @@ def await_recorded(spool: Path, snapshot: Path, is_there: Callable[[Recording], 
             return is_there(recording)
 
     eventually(answer, "flush of what the program did")
+
+
+def await_own_launches(count: int) -> None:
+    """Wait, in a process that ``gviz run`` watches, until so many of its launches are written."""
+    spool, process_id = Path(os.environ["GVIZ_SPOOL"]), os.getpid()
+
+    def are_there(found: Recording) -> bool:
+        own = [run.run_id for run in found.fetch_runs() if run.process_id == process_id]
+        graphs = [graph.graph_id for run in own for graph in found.fetch_graphs(run)]
+        return sum(len(found.fetch_launches(graph_id)) for graph_id in graphs) == count
+
+    await_recorded(spool, spool.with_name(f"awaited by {process_id}.gviz"), are_there)

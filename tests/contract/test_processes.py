@@ -237,7 +237,7 @@ class TestBinary:
         while not {int(f.name.partition("-")[0]) for f in spool.glob("*-*")} & awaited_by(writer):
             assert time.monotonic() < until
             time.sleep(0.01)
-        time.sleep(1)  # two flushes
+        await_launches(tmp_path / "out.gviz", [3, 3])
         process.communicate("\n", timeout=120)
         assert process.returncode == 3
         with opened(tmp_path) as recording:
@@ -358,10 +358,11 @@ if __name__ == "__main__":
             f"""
 import multiprocessing, time
 from pathlib import Path
+from contract.recorded import await_own_launches
 
 def work_and_wait(at):
     work()
-    time.sleep(1)  # two flushes
+    await_own_launches(3)
     Path(__file__).with_name(f"worked {{at}}").touch()
     time.sleep(100)
 
@@ -392,11 +393,12 @@ if __name__ == "__main__":
         script = python_script(
             tmp_path,
             f"""
-import pickle, time
+import pickle
+from contract.recorded import await_own_launches
 assert pickle.loads(pickle.dumps(os._exit)) is os._exit
 if (child := os.fork()) == 0:
     work()
-    time.sleep(1)  # two flushes
+    await_own_launches(3)
     os._exit(status={code})
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """,
@@ -414,8 +416,9 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         script = python_script(
             tmp_path,
             """
-import multiprocessing, signal, time
+import multiprocessing, signal
 from concurrent.futures import ProcessPoolExecutor
+from contract.recorded import await_own_launches
 
 def work_as(name):
     work()
@@ -423,12 +426,12 @@ def work_as(name):
 
 def be_killed():
     work_as("killed")
-    time.sleep(1)  # two flushes
+    await_own_launches(3)
     os.kill(os.getpid(), signal.SIGKILL)
 
 def fail():
     work_as("failed")
-    time.sleep(1)
+    await_own_launches(3)
     os._exit(3)
 
 context = multiprocessing.get_context("fork")
