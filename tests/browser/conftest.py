@@ -407,6 +407,14 @@ class GraphPage:
         self.page.evaluate(_REST, view)
         return self.drawn(view)
 
+    def turn_wheel(self, view: str, by: float) -> dict[str, Any]:
+        """Turn the wheel on a canvas that takes it; return its transform once it has another."""
+        before = self.state(view)["transform"]
+        self.page.mouse.wheel(0, by)
+        self.wait_until(lambda: self.state(view)["transform"] != before, f"{view} zoomed")
+        found: dict[str, Any] = self.at_rest(view)["transform"]
+        return found
+
     def choose(self, box: str, option: str | re.Pattern[str]) -> None:
         """Choose from a list: the graph page's own, or one of Dash's pages."""
         if self.page.locator(f"select#{box}").count():

@@ -254,9 +254,7 @@ def test_node_that_was_opened_stays_where_it_is(graph_page: GraphPage, site: Sit
     page = graph_page.page
     before = locate(page, WHILE)
     page.mouse.move(before["x"], before["y"])
-    page.mouse.wheel(0, -300)
-    page.wait_for_timeout(100)
-    k = graph_page.state("dag")["transform"]["k"]
+    k = graph_page.turn_wheel("dag", -300)["k"]
     before = locate(page, WHILE)
     double(graph_page, WHILE)
     opens(graph_page, WHILE)

@@ -117,10 +117,8 @@ def expect_wheel_to_zoom_time_only(graph_page: GraphPage) -> None:
     before = locate(page, NODE, "timeline")
     k = graph_page.state("timeline")["transform"]["k"]
     page.mouse.move(before["x"], before["y"])
-    page.mouse.wheel(0, -400)
-    page.wait_for_timeout(100)
+    assert graph_page.turn_wheel("timeline", -400)["k"] > 1.5 * k
     after = locate(page, NODE, "timeline")
-    assert graph_page.state("timeline")["transform"]["k"] > 1.5 * k
     assert after["x"] == pytest.approx(before["x"], abs=1)
     assert after["y"] == before["y"]
 
@@ -133,10 +131,8 @@ def test_wheel_zooms_time_only_and_out_to_where_everything_is_shown(
     fitted = graph_page.state("timeline")["transform"]
     spot = locate(page, NODE, "timeline")
     page.mouse.move(spot["x"], spot["y"])
-    page.mouse.wheel(0, -400)
-    page.mouse.wheel(0, 2000)
-    page.wait_for_timeout(100)
-    assert graph_page.state("timeline")["transform"] == pytest.approx(fitted)
+    assert graph_page.turn_wheel("timeline", -400)["k"] > 1.5 * fitted["k"]
+    assert graph_page.turn_wheel("timeline", 2000) == pytest.approx(fitted)
     expect_wheel_to_zoom_time_only(graph_page)
 
 
@@ -212,12 +208,17 @@ def test_node_far_off_screen_is_brought_into_view(graph_page: GraphPage, site: S
     first = locate(page, FIRST_NODE_ID, "timeline")
     page.mouse.move(first["x"], first["y"])
     for _ in range(4):
-        page.mouse.wheel(0, -600)
-    page.wait_for_timeout(100)
+        graph_page.turn_wheel("timeline", -600)
     last = FIRST_NODE_ID + len(SHAPE.works) - 1
     graph_page.click_node("dag", last)
     graph_page.expect_selected(last)
-    page.wait_for_timeout(500)
+    graph_page.wait_until(
+        lambda: page.evaluate(
+            "id => document.querySelector('#timeline canvas').gvizLocate(id)", last
+        ),
+        "the node on screen",
+    )
+    graph_page.at_rest("timeline")
     box = page.locator("#timeline canvas").bounding_box()
     assert box is not None
     assert box["x"] < locate(page, last, "timeline")["x"] < box["x"] + box["width"]

@@ -245,8 +245,8 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
     for view in ("dag", "timeline"):
         canvas = page.locator(f"#{view} canvas")
         canvas.hover()
-        page.mouse.wheel(0, -400)
-        page.mouse.wheel(0, -400)
+        graph_page.turn_wheel(view, -400)
+        graph_page.turn_wheel(view, -400)
     page.get_by_role("columnheader", name="Kernel family").get_by_role("button").click()
     page.locator("#search").fill("work")
     before = {view: graph_page.at_rest(view)["transform"] for view in ("dag", "timeline")}

@@ -110,9 +110,7 @@ def expect_wheel_to_stretch_time(graph_page: GraphPage) -> None:
     page = graph_page.page
     before, spot = graph_page.state("dag")["transform"], locate(page, NODE)
     page.mouse.move(spot["x"], spot["y"])
-    page.mouse.wheel(0, -300)
-    page.wait_for_timeout(100)
-    after = graph_page.state("dag")["transform"]
+    after = graph_page.turn_wheel("dag", -300)
     assert after["kx"] > 1.3 * before["kx"]
     assert after["k"] == before["k"]
     assert locate(page, NODE)["x"] == pytest.approx(spot["x"], abs=1)

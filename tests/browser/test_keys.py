@@ -151,8 +151,9 @@ def expect_zoom_to_the_selection(graph_page: GraphPage) -> None:
     """Zoom in by key."""
     before = graph_page.state("dag")["transform"]["k"]
     press(graph_page, "z")
-    graph_page.page.wait_for_timeout(500)
-    assert graph_page.state("dag")["transform"]["k"] > before
+    graph_page.wait_until(
+        lambda: graph_page.state("dag")["transform"]["k"] > before, "the selection larger"
+    )
 
 
 @pytest.mark.parametrize(("view", "scheme"), [("dag", "light"), ("timeline", "dark")])
