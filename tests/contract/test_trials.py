@@ -359,8 +359,37 @@ def test_memory_that_the_driver_takes_for_code_is_its_own(fake: Backend, tmp_pat
         assert {(t.results, t.refusal) for t in trials_of(recording)} == {("equal", None)}
 
 
-def test_memory_from_elsewhere_is_not_accounted_for(fake: Backend, tmp_path: Path) -> None:
-    text = f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 20)\nreport()\n"
+#: Two kernels that only spend time, in a program that never allocates memory.
+NOTHING = f"""{SUMS.replace("work, graph = Sum(cuda), cuda.graph()", "graph = cuda.graph()")}
+from contract.cases import spin
+for _ in range(2):
+    nodes.append(cuda.add_kernel(graph, nodes[-1:], "spin", spin(20)))
+launches(cuda.instantiate(graph), 60)
+print(json.dumps({{"nodes": len(nodes)}}))
+"""
+
+
+def test_program_that_allocates_nothing_is_tried(fake: Backend, tmp_path: Path) -> None:
+    printed, recording = run_plain_and_tried(fake, tmp_path, NOTHING)
+    assert printed == {"nodes": 2}
+    with recording:
+        made = trials_of(recording)
+    assert [(t.kind, t.results, t.refusal, t.saved_bytes) for t in made] == [
+        (kind, "equal", None, 0) for kind in ("executable", "control", "delay")
+    ]
+
+
+#: Programs beside which memory comes: with their first block, or without any.
+BESIDE = {
+    "blocks": f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 20)\nreport()\n",
+    "none": NOTHING.replace("graph = cuda.graph()", "graph = cuda.graph()\ncuda.allocate_pinned(64)"),
+}
+
+
+@pytest.mark.parametrize("text", BESIDE.values(), ids=BESIDE)
+def test_memory_from_elsewhere_is_not_accounted_for(
+    fake: Backend, tmp_path: Path, text: str
+) -> None:
     _, recording = run_plain_and_tried(fake, tmp_path, text, FAKE_UNSEEN_MB="100")
     why = "more device memory is in use than the process was seen to allocate"
     with recording:

@@ -244,12 +244,13 @@ static bool graphs_have_memory(int device) {
                             cuda.DeviceGetGraphMemAttribute(device, GRAPH_MEMORY_USED, &used) == 0 && used);
 }
 
-/* Whether the context holds about what the calls gave it, and what the driver took. */
+/* Whether the context holds about what the calls gave it, and what the driver took. A program that never made
+ * a block has no moment before the first. */
 static bool is_all(size_t bytes) {
-    size_t available = 0, total = 0;
-    if (!free_before || !cuda.MemGetInfo || cuda.MemGetInfo(&available, &total) != 0)
+    size_t available = 0, total = 0, begin = free_before ? free_before : growth_free_at_first();
+    if (!begin || !cuda.MemGetInfo || cuda.MemGetInfo(&available, &total) != 0)
         return false;
-    return (int64_t)(available + bytes + OWN_BYTES) + growth_bytes() >= (int64_t)free_before;
+    return (int64_t)(available + bytes + OWN_BYTES) + growth_bytes() >= (int64_t)begin;
 }
 
 const char *blocks_obstacle(int device) {

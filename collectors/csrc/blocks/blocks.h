@@ -32,7 +32,9 @@ void growth_open(void);
 void growth_close(void);
 /* Another call of the program that may change what is free. */
 void growth_disturb(void);
-/* Bytes since growth_begin(), less what it gave back. */
+/* What was free before the program's first call that was counted; 0: none was. */
+size_t growth_free_at_first(void);
+/* Bytes since growth_begin(), or else that call, less what it gave back. */
 int64_t growth_bytes(void);
 void growth_begin(void);
 void growth_reset(void);

@@ -38,6 +38,7 @@ static uint8_t kind_of[CALL_ID_LIMIT]; /* one more than its place; 0: none */
 static _Atomic uintptr_t seen[SEEN];
 static _Atomic size_t seen_count;
 static _Atomic int64_t taken;
+static _Atomic size_t free_at_first; /* when the program made the first of these calls; 0: none was counted */
 static _Atomic uint64_t counted; /* that may change what is free */
 static __thread struct {
     size_t free; /* 0: not counted */
@@ -49,10 +50,13 @@ void growth_reset(void) {
     for (size_t i = 0; i < SEEN; i++)
         atomic_store_explicit(&seen[i], 0, memory_order_relaxed);
     atomic_store(&seen_count, 0);
+    atomic_store(&free_at_first, 0);
     growth_begin();
 }
 
 void growth_begin(void) { atomic_store(&taken, 0); }
+
+size_t growth_free_at_first(void) { return atomic_load(&free_at_first); }
 
 int64_t growth_bytes(void) { return atomic_load(&taken); }
 
@@ -103,9 +107,11 @@ void growth_call(const CUpti_CallbackData *data, uint32_t cbid) {
     const uintptr_t *words = data->params;
     if (!kind_of[cbid])
         return;
-    size_t kind = kind_of[cbid] - 1u;
-    if (data->site != 0)
+    size_t kind = kind_of[cbid] - 1u, none = 0;
+    if (data->site != 0) {
         growth_close();
-    else if (kinds[kind].when == ALWAYS || is_new(words[kinds[kind].subject]))
+    } else if (kinds[kind].when == ALWAYS || is_new(words[kinds[kind].subject])) {
         growth_open();
+        atomic_compare_exchange_strong(&free_at_first, &none, before.free);
+    }
 }
