@@ -307,7 +307,7 @@ def test_variables_of_modules_are_saved_and_restored(fake: Backend, tmp_path: Pa
 MODULES = {
     "variable that is not found": (
         "DECLARED",
-        {"FAKE_HIDDEN_VARIABLES": "1"},
+        {"FAKE_REFUSES": "count"},
         "a variable of a module of its kernels was not found in memory, so that it is not saved",
     ),
     "printing": (
@@ -382,7 +382,9 @@ def test_program_that_allocates_nothing_is_tried(fake: Backend, tmp_path: Path) 
 #: Programs beside which memory comes: with their first block, or without any.
 BESIDE = {
     "blocks": f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 20)\nreport()\n",
-    "none": NOTHING.replace("graph = cuda.graph()", "graph = cuda.graph()\ncuda.allocate_pinned(64)"),
+    "none": NOTHING.replace(
+        "graph = cuda.graph()", "graph = cuda.graph()\ncuda.allocate_pinned(64)"
+    ),
 }
 
 
@@ -572,6 +574,137 @@ def test_graph_that_does_not_repeat_itself_has_no_results_compared(
         found = [(t.kind, t.results) for t in trials_of(recording)]
     results = ["different"] * 2 + ["not tested"] * 3
     assert found == [*zip([*KINDS, "delay"], results, strict=True)]
+
+
+def test_delays_need_the_speed_of_the_clock_and_say_so(fake: Backend, tmp_path: Path) -> None:
+    text = f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 60)\nreport()\n"
+    # What measures it is found in its module, and then never runs.
+    _, recording = run_plain_and_tried(fake, tmp_path, text, FAKE_REFUSES="gviz_spin:2")
+    why = "the speed of the GPU's clock could not be measured, by which delays have their length"
+    with recording:
+        found = [(t.kind, t.refusal) for t in trials_of(recording)]
+    assert found == [*((kind, None) for kind in KINDS[:3]), ("delay", why)]
+
+
+#: Several graphs, and how many modules and streams there are after each.
+REPEATED = f"""{SUMS}
+found = []
+for _ in range(4):
+    graph, nodes = cuda.graph(), []
+    add([])
+    launches(cuda.instantiate(graph), 8)
+    found.append([cuda.library.fake_objects(kind) for kind in (2, 4)])
+print(json.dumps(found), file=sys.stderr)
+report()
+"""
+
+
+def test_what_is_made_for_trials_goes_where_some_of_it_is_refused(
+    fake: Backend, tmp_path: Path
+) -> None:
+    done = run_script(
+        fake, tmp_path, REPEATED, "--trials", "-o", "x.gviz", FAKE_REFUSES="gviz_spin"
+    )
+    assert done.returncode == 0, done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("[["))
+    first, *others = json.loads(line)
+    assert others == [first] * 3
+    with Recording(tmp_path / "x.gviz") as recording:
+        graphs = [g for g in recording.fetch_graphs() if g.origin == "explicit"]
+        refusals = [t.refusal for g in graphs for t in recording.fetch_trials(g.graph_id)]
+    assert (
+        refusals == ["the driver lacks functions that a trial needs, or has no memory for it"] * 4
+    )
+
+
+@pytest.mark.parametrize("first", [8, 18], ids=["before all", "between"])
+def test_dependencies_that_cannot_be_read_are_not_taken_for_none(
+    fake: Backend, tmp_path: Path, first: int
+) -> None:
+    text = f"{SUMS}{FORK}launches(cuda.instantiate(graph), 80)\nreport()\n"
+    refuses = f"cuGraphGetEdges_v2:{first}"
+    _, recording = run_plain_and_tried(fake, tmp_path, text, FAKE_REFUSES=refuses)
+    with recording:
+        found = trials_of(recording)
+    # Copies that are not edited need none of them; a delay that nothing waits for is none.
+    assert {t.kind for t in found if t.refusal is None} <= {"executable", "control"}
+    assert {t.refusal for t in found} - {None} <= {
+        "the dependencies of its nodes cannot be read",
+        "a copy with this edit could not be made",
+    }
+
+
+#: A kernel whose module has a variable that is not found, and one that another module's kernel adds to.
+SHARED = f"""{COUNTING}{CHAIN}
+from ctypes import byref, c_char_p, c_float, c_size_t, c_uint, c_void_p
+names = ("count", "shared", "hidden")
+add_tally("\\n".join(DECLARED.replace("count", name) for name in names))
+launches(cuda.instantiate(graph), 12)
+module, at, size = c_void_p(), c_ulonglong(), c_size_t()
+cuda.call("cuFuncGetModule", byref(module), c_void_p(cuda.functions["tally"]))
+cuda.call("cuModuleGetGlobal_v2", byref(at), byref(size), module, c_char_p(b"shared"))
+other = cuda.graph()
+given = Arguments(c_uint(1), c_float(1.0), c_ulonglong(work.x + 4), at)
+cuda.add_kernel(other, [], "axpy", given)
+launches(cuda.instantiate(other), 60)
+report(shared=cuda.download_floats(at.value, 1))
+"""
+
+
+def test_variable_of_a_module_that_is_not_all_known_is_not_written_in_trials(
+    fake: Backend, tmp_path: Path
+) -> None:
+    printed, recording = run_plain_and_tried(fake, tmp_path, SHARED, FAKE_REFUSES="hidden")
+    assert isinstance(printed, dict)
+    assert printed["shared"] == [60.0]
+    with recording:
+        graphs = [g for g in recording.fetch_graphs() if g.origin == "explicit"]
+        whys = [t.refusal for g in graphs for t in recording.fetch_trials(g.graph_id)]
+    assert whys == [
+        MODULES["variable that is not found"][2],
+        "it is given device memory that the process was not seen to allocate",
+    ]
+
+
+def test_graph_of_a_second_context_is_refused_for_it(fake: Backend, tmp_path: Path) -> None:
+    text = (
+        f"{SUMS}{CHAIN}launches(cuda.instantiate(graph), 12)\ncuda.use_device(1)\n"
+        "stream, other = cuda.stream(), cuda.graph()\n"
+        "Sum(cuda).add(other, [])\nlaunches(cuda.instantiate(other), 20)\nprint('{}')\n"
+    )
+    _, recording = run_plain_and_tried(fake, tmp_path, text, "--values", FAKE_DEVICES="2")
+    with recording:
+        *_, last = (g for g in recording.fetch_graphs() if g.origin == "explicit")
+        found = [t.refusal for t in recording.fetch_trials(last.graph_id)]
+        found += [r.refusal for r in recording.fetch_value_readings(last.graph_id)]
+    assert found == ["the process has several contexts"] * 2
+
+
+#: Executables that are launched once each, and how many KiB the process has meanwhile.
+SHORT_LIVED = f"""{SUMS}
+add([])
+def resident_kib():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4
+def use_some(count):
+    for _ in range(count):
+        graph_exec = cuda.instantiate(graph)
+        cuda.launch_graph(graph_exec, stream)
+        cuda.wait(stream)
+        cuda.destroy_exec(graph_exec)
+    return resident_kib()
+print(json.dumps([[use_some(500), use_some(2500)]]), file=sys.stderr)
+report()
+"""
+
+
+def test_executables_that_are_gone_leave_nothing_to_keep(fake: Backend, tmp_path: Path) -> None:
+    done = run_script(fake, tmp_path, SHORT_LIVED, "--trials", "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("[["))
+    ((before, after),) = json.loads(line)
+    # Of each its number and what it took stay: 2 KiB, of which trials have no part.
+    assert (after - before) / 2500 < 8
 
 
 #: Edits that are tried where the program asks for them, and what came of them.

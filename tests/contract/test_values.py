@@ -427,6 +427,17 @@ def test_contents_above_their_limit_are_left_out_and_said(fake: Backend, tmp_pat
     assert any(note.startswith("the contents of 1 range of memory are not kept") for note in notes)
 
 
+def test_contents_may_take_more_than_is_left_unaccounted_for(fake: Backend, tmp_path: Path) -> None:
+    # Kept twice, before and after: more than the 64 MiB that may be in use besides the program's.
+    text = LARGE.replace("4 << 20", "40 << 20")
+    options = ("--dump", "*", "--dump-limit", "100")
+    _, recording = run_plain_and_read(fake, tmp_path, text, "--values", *options)
+    with recording:
+        assert [r.refusal for r in readings_of(recording)] == [None]
+        kept = [state.contents is not None for state in states_of(recording, 0)]
+    assert all(kept)
+
+
 def test_dump_alone_reads_its_nodes_and_replaces_what_was_kept(
     fake: Backend, tmp_path: Path
 ) -> None:

@@ -266,7 +266,7 @@ uint32_t next_stream_id(void);
         struct call call_;                                           \
         call_enter(&call_, cbid_##function, #function, &params_);    \
         fake_lock();                                                 \
-        CUresult result_ = (expression);                             \
+        CUresult result_ = fake_refuses(#function) ? CUDA_ERROR_OUT_OF_MEMORY : (expression); \
         fake_unlock();                                               \
         return call_exit(&call_, result_);                           \
     } while (0)
@@ -293,6 +293,7 @@ CUresult require_device(CUdevice device);
 /* -- fault.c: kernels that fail and kernels that never end ------------------------------------ */
 uint64_t kernel_ends_ns(const struct work *work, uint64_t start_ns); /* and note what it does to the GPU */
 bool gpu_gets_to(uint64_t start_ns); /* whether what starts then runs */
+bool fake_refuses(const char *name); /* see fault.c */
 CUresult with_fault(const char *name, CUresult result); /* what a call returns once the GPU has failed */
 
 /* -- work.c ----------------------------------------------------------------------------------- */

@@ -78,6 +78,18 @@ CUresult with_fault(const char *name, CUresult result) {
     return ILLEGAL_ADDRESS;
 }
 
+/* FAKE_REFUSES: a call, variable or kernel of this name is refused, and what it would do is not done;
+ * "name:3": from the third on. */
+bool fake_refuses(const char *name) {
+    static _Atomic long seen;
+    const char *refused = getenv("FAKE_REFUSES");
+    size_t length = refused ? strcspn(refused, ":") : 0;
+    if (!length || strncmp(refused, name, length) != 0 || name[length])
+        return false;
+    long from = refused[length] ? strtol(refused + length + 1, NULL, 10) : 1;
+    return ++seen >= from;
+}
+
 /* -- core dumps ----------------------------------------------------------------------------------- */
 
 /* FAKE_DUMP_LATE: not while the driver initialises. */

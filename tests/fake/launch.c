@@ -38,6 +38,8 @@ EXPORT int fake_streams_with_kernels(void) {
 static CUresult launch_shape(CUfunction function, const unsigned int shape[6], unsigned int shared,
                              CUstream stream, void **parameters, void **extra) {
     struct work work = kernel_work(function, shape, shape + 3, shared);
+    if (fake_refuses(function->name))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     note_stream(stream);
     return launch(&work, stream, parameters, extra);
 }

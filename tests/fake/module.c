@@ -139,11 +139,11 @@ void *module_variable(const struct module *module, const char *name) {
     return NULL;
 }
 
-/* As the real driver, of what kernels declare; FAKE_HIDDEN_VARIABLES: none is found. */
+/* As the real driver, of what kernels declare. */
 static CUresult get_variable(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
     if (!fake_is(module, OBJECT_MODULE))
         return CUDA_ERROR_INVALID_HANDLE;
-    for (size_t i = 0; i < module->variable_count && !fake_setting("FAKE_HIDDEN_VARIABLES"); i++)
+    for (size_t i = 0; i < module->variable_count && !fake_refuses(name); i++)
         if (strcmp(module->variables[i].name, name) == 0) {
             *address = module->variables[i].address;
             *bytes = module->variables[i].bytes;
@@ -274,7 +274,7 @@ static CUresult get_function(CUfunction *out, CUmodule module, const char *name)
     if (!fake_is(module, OBJECT_MODULE))
         return CUDA_ERROR_INVALID_HANDLE;
     for (size_t i = 0; i < module->function_count; i++)
-        if (strcmp(module->functions[i]->name, name) == 0) {
+        if (strcmp(module->functions[i]->name, name) == 0 && !fake_refuses(name)) {
             *out = module->functions[i];
             return CUDA_SUCCESS;
         }

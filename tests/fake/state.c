@@ -117,6 +117,16 @@ bool fake_is(const void *object, enum object_kind kind) {
     return found;
 }
 
+/* For tests: how many of a kind there are. */
+EXPORT int fake_objects(int kind) {
+    int found = 0;
+    fake_lock();
+    for (size_t i = 0; i < slot_count; i++)
+        found += slots[i].object && slots[i].object != &tombstone && slots[i].kind == (enum object_kind)kind;
+    fake_unlock();
+    return found;
+}
+
 /* -- the end: by a handler that was left when the driver was loaded, and by a destructor, as libcuda's -- */
 
 static int ended;

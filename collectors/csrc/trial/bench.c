@@ -28,14 +28,30 @@ bool bench_find_gate(void) {
 
 const struct gate_api *bench_gate(void) { return gate; }
 
+/* What of it was made. */
+static void release(struct bench *bench) {
+    if (bench->end)
+        cuda.EventDestroy(bench->end);
+    if (bench->start)
+        cuda.EventDestroy(bench->start);
+    if (bench->stream)
+        cuda.StreamDestroy(bench->stream);
+    if (bench->kernels.module)
+        cuda.ModuleUnload(bench->kernels.module);
+    memset(bench, 0, sizeof *bench);
+}
+
 static bool make(struct bench *bench, CUcontext context) {
-    if (bench->context || !cuda.StreamCreate || !kernels_load(&bench->kernels))
+    if (bench->context || !cuda.StreamCreate)
         return false;
-    if (cuda.StreamCreate(&bench->stream, 1 /* CU_STREAM_NON_BLOCKING */) != 0 ||
-        cuda.EventCreate(&bench->start, 0) != 0 || cuda.EventCreate(&bench->end, 0) != 0)
-        return false;
-    bench->context = context;
-    return true;
+    bool good = kernels_load(&bench->kernels) &&
+                cuda.StreamCreate(&bench->stream, 1 /* CU_STREAM_NON_BLOCKING */) == 0 &&
+                cuda.EventCreate(&bench->start, 0) == 0 && cuda.EventCreate(&bench->end, 0) == 0;
+    if (good)
+        bench->context = context;
+    else
+        release(bench);
+    return good;
 }
 
 bool bench_ready(struct bench *bench, CUcontext context) {
@@ -48,13 +64,8 @@ bool bench_ready(struct bench *bench, CUcontext context) {
 }
 
 void bench_end(struct bench *bench) {
-    if (!bench->context)
-        return;
-    cuda.EventDestroy(bench->start);
-    cuda.EventDestroy(bench->end);
-    cuda.StreamDestroy(bench->stream);
-    cuda.ModuleUnload(bench->kernels.module);
-    memset(bench, 0, sizeof *bench);
+    if (bench->context)
+        release(bench);
 }
 
 uint64_t bench_launch(const struct bench *bench, CUgraphExec exec) {

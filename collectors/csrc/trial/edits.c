@@ -48,6 +48,7 @@ struct arc *arcs_of(const struct level *level, size_t *count) {
         arcs[i].plain = !data[i].type && !data[i].from_port && !data[i].to_port;
         good = find(sorted, level->count, from[i], &arcs[i].from) && find(sorted, level->count, to[i], &arcs[i].to);
     }
+    good = good && *count == level->edge_count; /* else some, or all, could not be read */
     free(from);
     free(to);
     free(data);
@@ -56,6 +57,17 @@ struct arc *arcs_of(const struct level *level, size_t *count) {
         return arcs;
     free(arcs);
     return NULL;
+}
+
+const char *arcs_obstacle(const struct level *level) {
+    size_t count = 0;
+    struct arc *arcs = arcs_of(level, &count);
+    const char *why = arcs ? NULL : "the dependencies of its nodes cannot be read";
+    free(arcs);
+    for (size_t i = 0; i < level->count && !why; i++)
+        if (level->children[i])
+            why = arcs_obstacle(level->children[i]);
+    return why;
 }
 
 /* -- dependencies that others imply ------------------------------------------------------------------ */

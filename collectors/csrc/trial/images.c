@@ -201,7 +201,7 @@ bool images_hold(CUdeviceptr address, size_t bytes) {
     bool holds = false;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < count && !holds; i++)
-        for (size_t k = 0; k < loaded[i].block_count && !holds; k++) {
+        for (size_t k = 0; !loaded[i].fault && k < loaded[i].block_count && !holds; k++) {
             const struct block *block = &loaded[i].blocks[k];
             holds = block->address <= address && address + bytes <= block->address + block->bytes;
         }

@@ -63,8 +63,6 @@ static const char ptx[] =
     "}\n";
 
 bool kernels_load(struct kernels *kernels) {
-    if (kernels->spin)
-        return true;
     if (!cuda.ModuleLoadData || !cuda.ModuleGetFunction || !cuda.LaunchKernel || !cuda.MemAlloc || !cuda.MemFree ||
         !cuda.MemcpyDtoDAsync || !cuda.MemcpyDtoH || !cuda.MemsetD32Async || !cuda.StreamSynchronize)
         return false;

@@ -44,15 +44,15 @@ void images_call(const CUpti_CallbackData *data, uint32_t cbid);
 /* Why a kernel of this name may write what is not saved, or prints, or NULL. Reads images that were not
  * asked for before: first before a gate is closed. */
 const char *images_obstacle(CUfunction function, const char *name);
-/* Whether all of these bytes are of a variable. */
-bool images_hold(CUdeviceptr address, size_t bytes);
-/* The variables of modules that were asked for, to be freed; NULL without memory. */
+/* The variables of modules that were asked for and are known, to be freed; NULL without memory. */
 struct block *images_blocks(size_t *count);
+/* Whether all of these bytes are of a variable among them. */
+bool images_hold(CUdeviceptr address, size_t bytes);
 void images_reset(void);
 
 /* ---- kernels.c: those of gviz's own -------------------------------------------------------------- */
 
-/* In the current context. */
+/* In the current context; the module is to be unloaded where it is there, also when this fails. */
 bool kernels_load(struct kernels *kernels);
 
 /* ---- edits.c: what is changed in a copy ---------------------------------------------------------------- */

@@ -41,9 +41,7 @@ static void warm_up(struct slice_work *work, struct saved *memory, uint64_t *roo
         room[i] = memory->sums[i];
     good = good && launch_summed(work, memory, experiment->edited, room, &ns[1]);
     work->failed = !good;
-    if (!good)
-        work->why = failed;
-    else if (ns[0] > LONGEST_LAUNCH_NS)
+    if (good && ns[0] > LONGEST_LAUNCH_NS)
         work->why = "a launch takes longer than 4 ms, too long for a slice of 20 ms";
     experiment->warm = good;
 }
@@ -72,7 +70,9 @@ static void launch_pairs(struct slice_work *work, struct saved *memory, int64_t 
     if (!experiment->warm)
         warm_up(work, memory, room);
     else /* which pieces this process writes is to be known in each slice */
-        work->why = launch_summed(work, memory, experiment->unedited, NULL, &(uint64_t){0}) ? NULL : failed;
+        work->failed = !launch_summed(work, memory, experiment->unedited, NULL, &(uint64_t){0});
+    if (work->failed)
+        work->why = failed;
     while (!work->why && experiment->count < MOST_PAIRS && monotonic_ns() - begin_ns < LAUNCHES_NS)
         launch_pair(work, memory);
 }

@@ -143,9 +143,16 @@ void subjects_destroyed(struct subjects *all, CUgraphExec exec, const char *why)
     if (!atomic_load(&all->on))
         return;
     pthread_mutex_lock(all->lock);
-    for (struct subject *one = all->first; one; one = one->next)
-        if (one->exec == exec && subject_open(one))
+    for (struct subject **at = &all->first, *one; (one = *at);) {
+        if (one->exec != exec) {
+            at = &one->next;
+            continue;
+        }
+        if (subject_open(one))
             all->finish(one, why);
+        *at = one->next;
+        free(one);
+    }
     pthread_mutex_unlock(all->lock);
 }
 

@@ -124,12 +124,14 @@ static bool begin(struct tried *subject) {
     bool begun = subject->of.lent, ready = subject_borrow(&subject->of, subject->answer ? unknown : NULL, &why);
     if (begun || (!ready && !why))
         return ready;
-    if (!why && !bench_ready(&all.bench, subject->of.loan.context))
-        why = "the driver lacks functions that a trial needs";
     if (!why)
         why = blocks_obstacle(subject->of.loan.device);
+    if (!why && !bench_ready(&all.bench, subject->of.loan.context))
+        why = "the driver lacks functions that a trial needs, or has no memory for it";
     if (!why)
         why = graph_obstacle(subject->of.loan.level);
+    if (!why)
+        why = arcs_obstacle(subject->of.loan.level);
     if (!why && !subject->experiments.planned)
         experiments_plan(&subject->experiments, &subject->of.loan);
     if (!why && subject->answer)
@@ -141,12 +143,21 @@ static bool begin(struct tried *subject) {
 
 /* -- one slice --------------------------------------------------------------------------------------------- */
 
+static void plan_delays(struct tried *subject) {
+    if (all.bench.kernels.clocks_per_ns) {
+        experiments_plan_delays(&subject->experiments, subject->of.loan.level);
+        return;
+    }
+    subject->experiments.delays = true;
+    refuse(subject, TRIAL_DELAY, "the speed of the GPU's clock could not be measured, by which delays have their length");
+}
+
 /* An experiment is made, or cannot be: to the next one, or the end. */
 static void go_on(struct tried *subject) {
     struct experiments *these = &subject->experiments;
     experiments_next(these);
-    if (!experiments_current(these) && !these->delays && all.bench.kernels.clocks_per_ns)
-        experiments_plan_delays(these, subject->of.loan.level);
+    if (!experiments_current(these) && !these->delays)
+        plan_delays(subject);
     if (subject->last && !experiments_current(these) && !these->last)
         experiments_plan_last(these, subject->of.loan.level);
     if (these->last && !experiments_current(these) && !these->halves)

@@ -44,8 +44,10 @@ struct arc {
     size_t from, to; /* places of the nodes in the level */
     bool plain;      /* the whole of one before the whole of the other */
 };
-/* Those of a level, to be freed; NULL without memory. */
+/* Those of a level, to be freed; NULL: there is no memory, or they cannot be read. */
 struct arc *arcs_of(const struct level *level, size_t *count);
+/* Why those of a level, or of levels below it, are not known, or NULL. */
+const char *arcs_obstacle(const struct level *level);
 bool arc_add(const struct level *level, CUgraphNode from, CUgraphNode to);
 
 /* ---- bench.c: what a slice launches with, behind the closed gate ------------------------------------ */

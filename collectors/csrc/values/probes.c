@@ -44,8 +44,15 @@ static bool load_sass(CUmodule *module) {
 }
 
 bool probe_load(CUmodule *module, CUfunction *probe) {
-    return cuda.MemcpyHtoD && (load_sass(module) || cuda.ModuleLoadData(module, probe_ptx) == 0) &&
-           cuda.ModuleGetFunction(probe, *module, "gviz_probe") == 0;
+    if (!cuda.MemcpyHtoD || !(load_sass(module) || cuda.ModuleLoadData(module, probe_ptx) == 0))
+        return false;
+    bool good = cuda.ModuleGetFunction(probe, *module, "gviz_probe") == 0;
+    if (!good) {
+        cuda.ModuleUnload(*module);
+        *module = NULL;
+        *probe = NULL;
+    }
+    return good;
 }
 
 /* -- how much ------------------------------------------------------------------------------------------ */
@@ -90,20 +97,31 @@ static enum element_type type_in(const struct range *range, const struct buffer 
     return range->at % width_of(buffer->type) ? ELEMENT_BYTES : buffer->type;
 }
 
+/* Memory of gviz's own, which is not the program's. */
+static bool allocate(struct probes *probes, size_t bytes, size_t content_bytes) {
+    growth_open();
+    bool good = cuda.MemAlloc(&probes->memory, bytes) == 0;
+    if (!good)
+        probes->memory = 0;
+    /* Without room for contents there are none. */
+    if (good && content_bytes && (probes->held = malloc(content_bytes)) &&
+        cuda.MemAlloc(&probes->contents, content_bytes) != 0)
+        probes->contents = 0;
+    growth_close();
+    return good;
+}
+
 bool probes_make_table(struct probes *probes) {
     const struct plan *plan = probes->plan;
     size_t count = probes_ranges(probes);
     for (size_t i = 0; i < count; i++)
         probes->parts += parts_of(plan->ranges[first_range(probes) + i].bytes);
     probes->table_bytes = 2 * count * sizeof(struct table_row);
-    size_t part_bytes = 2 * probes->parts * sizeof(struct part), content_bytes = plan->content_bytes;
+    size_t part_bytes = 2 * probes->parts * sizeof(struct part);
     struct table_row *table = probes->table = calloc(2 * count + 1, sizeof *table);
     probes->read = calloc(1, part_bytes + 1);
-    if (!table || !probes->read || cuda.MemAlloc(&probes->memory, probes->table_bytes + part_bytes) != 0)
+    if (!table || !probes->read || !allocate(probes, probes->table_bytes + part_bytes, plan->content_bytes))
         return false;
-    /* Without room for contents there are none. */
-    if (content_bytes && (probes->held = malloc(content_bytes)) && cuda.MemAlloc(&probes->contents, content_bytes) != 0)
-        probes->contents = 0;
     CUdeviceptr to = probes->memory + probes->table_bytes;
     for (size_t side = 0; side < 2; side++)
         for (size_t i = 0; i < count; i++) {
@@ -226,7 +244,11 @@ const char *probes_make(struct probes *probes, const struct loan *loan, CUfuncti
     size_t site = 0;
     const struct laying laying = {probes, loan->context, probe, &site};
     const char *why = probes_make_table(probes) ? NULL : "the GPU gave no memory for its probes";
-    if (!why && !(probes->copy = lend_copy(loan, lay_all, &laying)))
+    growth_open();
+    if (!why)
+        probes->copy = lend_copy(loan, lay_all, &laying);
+    growth_close();
+    if (!why && !probes->copy)
         why = copy_error()[0] ? copy_error() : "a copy of it with probes could not be made";
     if (why)
         probes_free(probes);
@@ -240,12 +262,20 @@ bool probes_launch(const struct probes *probes, CUfunction probe, CUstream strea
     return cuda.LaunchKernel(probe, params.grid[0], params.grid[1], 1, THREADS, 1, 1, 0, stream, arguments, NULL) == 0;
 }
 
-void probes_free(struct probes *probes) {
+static void free_on_device(struct probes *probes) {
+    if (!probes->copy && !probes->memory && !probes->contents)
+        return;
+    growth_open();
     copy_free(probes->copy);
     if (probes->memory)
         cuda.MemFree(probes->memory);
     if (probes->contents)
         cuda.MemFree(probes->contents);
+    growth_close();
+}
+
+void probes_free(struct probes *probes) {
+    free_on_device(probes);
     free(probes->table);
     free(probes->read);
     free(probes->held);

@@ -89,9 +89,13 @@ static const char *prepare(struct probed *subject, size_t first) {
 bool values_are_read(void) { return atomic_load(&all.on); }
 
 static const char *plan_and_prepare(struct probed *subject) {
+    const char *why = blocks_obstacle(subject->of.loan.device);
+    if (why)
+        return why;
     if (!bench_ready(&all.bench, subject->of.loan.context) || (!probe && !probe_load(&module, &probe)))
         return "gviz's kernels could not be loaded on this GPU";
-    const char *why = graph_obstacle(subject->of.loan.level);
+    why = graph_obstacle(subject->of.loan.level);
+    why = why ? why : arcs_obstacle(subject->of.loan.level);
     why = why ? why : plan_make(&subject->plan, &subject->of.loan);
     return why ? why : prepare(subject, 0);
 }
