@@ -79,19 +79,22 @@ static int by_size(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-size_t delays_find(const struct level *level, struct edits *found, size_t most) {
+struct parts delays_find(const struct level *level) {
     struct families families = {NULL, 0};
+    struct parts found = {NULL, 0};
     collect(level, &families);
-    if (families.count)
+    if (families.count) {
         qsort(families.all, families.count, sizeof *families.all, by_size);
+        found.all = calloc(families.count, sizeof *found.all);
+    }
     for (size_t i = 0; i < families.count; i++) {
-        if (i < most)
-            found[i] = families.all[i].edits;
+        if (found.all)
+            found.all[found.count++] = families.all[i].edits;
         else
             free(families.all[i].edits.edits);
     }
     free(families.all);
-    return families.count < most ? families.count : most;
+    return found;
 }
 
 const char *delays_name(const struct level *level, const struct edits *edits) {
@@ -125,21 +128,26 @@ static size_t repeated(const struct sequence *all, size_t first, size_t period) 
     return at - first;
 }
 
-/* The longest stretch of blocks that are alike; of equal ones that of the shortest blocks. */
-static void find_blocks(const struct sequence *all, size_t *first, size_t *period, size_t *blocks) {
+/* A stretch of blocks that are alike, one behind the other. */
+struct blocks {
+    size_t first, period, count; /* the place of the first, kernels in each, how many */
+};
+
+/* The longest; of equal ones that of the shortest blocks. */
+static struct blocks find_blocks(const struct sequence *all) {
+    struct blocks found = {0, 0, 0};
     size_t best = 0;
     for (size_t length = LEAST_BLOCK; length <= MOST_BLOCK && length * LEAST_BLOCKS <= all->count; length++) {
         for (size_t at = 0; at + length * LEAST_BLOCKS <= all->count;) {
             size_t whole = repeated(all, at, length) / length * length;
             if (whole >= length * LEAST_BLOCKS && whole > best) {
                 best = whole;
-                *first = at;
-                *period = length;
-                *blocks = whole / length;
+                found = (struct blocks){at, length, whole / length};
             }
             at += whole > length ? whole - length + 1 : 1;
         }
     }
+    return found;
 }
 
 static bool sequence_make(struct sequence *all, const struct level *level) {
@@ -161,17 +169,29 @@ static bool sequence_make(struct sequence *all, const struct level *level) {
     return good;
 }
 
-size_t layers_find(const struct level *level, struct edits *layers, size_t most) {
+static void add_layer(struct parts *layers, const struct level *level, const struct sequence *all,
+                      const struct blocks *blocks, size_t block) {
+    struct edits *layer = &layers->all[layers->count++];
+    for (size_t i = 0; i < blocks->period; i++)
+        edits_add(layer, (struct trial_edit){.kind = CHANGE_DELAY, .graph_id = level->graph_id,
+                      .node_id = level->ids[all->places[blocks->first + block * blocks->period + i]]});
+}
+
+struct parts layers_find(const struct level *level) {
     struct sequence all = {NULL, NULL, 0};
-    size_t first = 0, period = 0, blocks = 0, found = 0;
+    struct blocks blocks = {0, 0, 0};
+    struct parts found = {NULL, 0};
+    size_t step = 1;
     if (sequence_make(&all, level))
-        find_blocks(&all, &first, &period, &blocks);
-    for (; found < most && found < blocks; found++) {
-        size_t block = blocks <= most ? found : found * (blocks - 1) / (most - 1);
-        layers[found] = (struct edits){0};
-        for (size_t i = 0; i < period; i++)
-            edits_add(&layers[found], (struct trial_edit){.kind = CHANGE_DELAY, .graph_id = level->graph_id,
-                          .node_id = level->ids[all.places[first + block * period + i]]});
+        blocks = find_blocks(&all);
+    if (blocks.count && (found.all = calloc(blocks.count, sizeof *found.all))) {
+        add_layer(&found, level, &all, &blocks, 0);
+        add_layer(&found, level, &all, &blocks, blocks.count - 1);
+        while (2 * step < blocks.count)
+            step *= 2;
+        for (; step; step /= 2) /* those that no larger step came to */
+            for (size_t block = step; block < blocks.count - 1; block += 2 * step)
+                add_layer(&found, level, &all, &blocks, block);
     }
     free(all.functions);
     free(all.places);

@@ -11,12 +11,27 @@
 /* Of a launch, what is delayed by in all, and each node at least. */
 #define DELAYED_PART 20
 #define LEAST_DELAY_NS 500
+/* What is left out in the last moment, and of that halved. */
+#define MOST_FAMILIES 6
+#define MOST_HALVES 5
 #define USE_NODE_PRIORITY 8u
+
+static bool make_room(struct experiments *these) {
+    if (these->count < these->room)
+        return true;
+    size_t room = these->room ? 2 * these->room : 16;
+    struct experiment *grown = realloc(these->all, room * sizeof *grown);
+    if (!grown)
+        return false;
+    these->all = grown;
+    these->room = room;
+    return true;
+}
 
 /* `edits` are its own from now on; those of kinds that change something are left out where there are none. */
 static void add(struct experiments *these, enum trial_kind kind, struct edits edits) {
     bool has_any = edits.count || kind < TRIAL_IMPLIED;
-    if (has_any && these->count < MOST_EXPERIMENTS)
+    if (has_any && make_room(these))
         these->all[these->count++] = (struct experiment){.kind = kind, .edits = edits};
     else
         free(edits.edits);
@@ -51,20 +66,24 @@ static uint64_t median_launch(const struct experiment *experiment, bool edited) 
     return ns[experiment->count / 2];
 }
 
-static void add_delays(struct experiments *these, enum trial_kind kind, struct edits *found, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t ns = these->launch_ns / DELAYED_PART / (found[i].count ? found[i].count : 1);
-        for (size_t k = 0; k < found[i].count; k++)
-            found[i].edits[k].value_ns = ns > LEAST_DELAY_NS ? ns : LEAST_DELAY_NS;
-        add(these, kind, found[i]);
-    }
+static void add_delay(struct experiments *these, enum trial_kind kind, struct edits part) {
+    uint64_t ns = these->launch_ns / DELAYED_PART / (part.count ? part.count : 1);
+    for (size_t i = 0; i < part.count; i++)
+        part.edits[i].value_ns = ns > LEAST_DELAY_NS ? ns : LEAST_DELAY_NS;
+    add(these, kind, part);
 }
 
 void experiments_plan_delays(struct experiments *these, const struct level *level) {
-    struct edits families[MOST_FAMILIES], layers[MOST_LAYERS];
+    struct parts families = delays_find(level), layers = layers_find(level);
     these->delays = true;
-    add_delays(these, TRIAL_DELAY, families, delays_find(level, families, MOST_FAMILIES));
-    add_delays(these, TRIAL_LAYER, layers, layers_find(level, layers, MOST_LAYERS));
+    for (size_t i = 0; i < families.count || i < layers.count; i++) {
+        if (i < families.count)
+            add_delay(these, TRIAL_DELAY, families.all[i]);
+        if (i < layers.count)
+            add_delay(these, TRIAL_LAYER, layers.all[i]);
+    }
+    free(families.all);
+    free(layers.all);
 }
 
 /* -- what only the last moment allows ---------------------------------------------------------------------- */
@@ -78,11 +97,11 @@ void experiments_plan_last(struct experiments *these, const struct level *level)
 }
 
 /* NULL: there is none more. */
-static struct experiment *largest_gain(struct experiments *these, const bool *taken) {
+static struct experiment *largest_gain(struct experiments *these) {
     struct experiment *best = NULL;
     for (size_t i = 0; i < these->count; i++) {
         struct experiment *one = &these->all[i];
-        if (one->kind == TRIAL_OFF && !taken[i] && one->gain_ns && (!best || one->gain_ns > best->gain_ns))
+        if (one->kind == TRIAL_OFF && !one->halved && one->gain_ns && (!best || one->gain_ns > best->gain_ns))
             best = one;
     }
     return best;
@@ -90,12 +109,11 @@ static struct experiment *largest_gain(struct experiments *these, const bool *ta
 
 /* Pauses take half of what a launch without the family saves, each as much. */
 void experiments_plan_halves(struct experiments *these) {
-    bool taken[MOST_EXPERIMENTS] = {false};
     struct experiment *one;
     these->halves = true;
-    for (size_t i = 0; i < MOST_HALVES && (one = largest_gain(these, taken)); i++) {
+    for (size_t i = 0; i < MOST_HALVES && (one = largest_gain(these)); i++) {
         struct edits halves = {0};
-        taken[one - these->all] = true;
+        one->halved = true;
         for (size_t k = 0; k < one->edits.count; k++) {
             struct trial_edit edit = one->edits.edits[k];
             edit.kind = CHANGE_SPIN;
@@ -203,5 +221,6 @@ void experiments_free(struct experiments *these) {
         experiment_drop(&these->all[i]);
         free(these->all[i].edits.edits);
     }
+    free(these->all);
     memset(these, 0, sizeof *these);
 }

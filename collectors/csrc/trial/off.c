@@ -29,16 +29,19 @@ static bool may_make_indices(const char *name) {
 }
 
 size_t off_find(const struct level *level, struct edits *families, size_t most) {
-    size_t kept = 0, count = delays_find(level, families, most);
-    for (size_t i = 0; i < count; i++) {
-        if (may_make_indices(delays_name(level, &families[i]))) {
-            free(families[i].edits);
+    struct parts found = delays_find(level);
+    size_t kept = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        struct edits *family = &found.all[i];
+        if (i >= most || may_make_indices(delays_name(level, family))) {
+            free(family->edits);
             continue;
         }
-        for (size_t k = 0; k < families[i].count; k++)
-            families[i].edits[k].kind = CHANGE_OFF;
-        families[kept++] = families[i];
+        for (size_t k = 0; k < family->count; k++)
+            family->edits[k].kind = CHANGE_OFF;
+        families[kept++] = *family;
     }
+    free(found.all);
     return kept;
 }
 

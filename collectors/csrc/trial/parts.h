@@ -87,12 +87,17 @@ struct delays {
     const struct kernels *kernels;
     bool idle; /* the nodes that delay are there, and take no time */
 };
-/* Kernels of one function each: the largest families, at most `most`; returns how many. */
-size_t delays_find(const struct level *level, struct edits *families, size_t most);
+/* Edits of some parts of a graph: `all` is to be freed, and the edits of each. */
+struct parts {
+    struct edits *all;
+    size_t count;
+};
+/* Kernels of one function each, the largest family first. */
+struct parts delays_find(const struct level *level);
 /* Name of the kernel that delays of a family stand behind; NULL: it has none. */
 const char *delays_name(const struct level *level, const struct edits *edits);
-/* Kernels of some of the blocks that repeat, spread evenly, at most `most`. */
-size_t layers_find(const struct level *level, struct edits *layers, size_t most);
+/* Kernels of each of the blocks that repeat: the first, the last, then always between those before. */
+struct parts layers_find(const struct level *level);
 /* A node that spends time, behind another unless NULL; NULL: it cannot be made. */
 CUgraphNode delays_pause(const struct level *level, const struct delays *delays, CUgraphNode after, uint64_t ns);
 /* That of a node; NULL: it has none. */
@@ -102,7 +107,7 @@ bool delays_apply(const struct level *level, const void *data);
 
 /* ---- off.c: kernels left out, or replaced by pauses --------------------------------------------- */
 
-/* Of the families that delays_find finds those that may be; returns how many. */
+/* Of the first `most` families that delays_find finds those that may be; returns how many. */
 size_t off_find(const struct level *level, struct edits *families, size_t most);
 /* `data` is a struct delays. */
 bool off_apply(const struct level *level, const void *data);
@@ -118,6 +123,7 @@ struct experiment {
     struct edits edits;
     struct trial_pair pairs[MOST_PAIRS];
     uint32_t count;
+    bool halved; /* what it leaves out takes half of its time in another */
     bool warm; /* its first pair was launched, and its results are known */
     enum trial_results results;
     uint64_t begin_ns, held_ns;
@@ -125,14 +131,9 @@ struct experiment {
 };
 /* ---- experiments.c: what is tried of a graph ------------------------------------------------------------ */
 
-#define MOST_FAMILIES 6
-#define MOST_LAYERS 4
-#define MOST_HALVES 5
-#define MOST_EXPERIMENTS (6 + MOST_FAMILIES + MOST_LAYERS + MOST_FAMILIES + MOST_HALVES)
-
 struct experiments {
-    struct experiment all[MOST_EXPERIMENTS];
-    size_t count, at;
+    struct experiment *all;
+    size_t count, room, at;
     bool planned, delays; /* those without delays are there; those with, too */
     bool last, halves;    /* those of the last moment; of these, what needs the gains of others */
     bool varies;          /* launches of the same leave other results */

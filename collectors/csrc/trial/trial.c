@@ -10,6 +10,9 @@
 
 static const char ended[] = "the program ended before it was tried";
 static const char budget[] = "its budget (--trial-budget) was spent";
+/* There may be many delays: they leave a quarter of it to the last moment. */
+#define DELAYS_NS (options.trial_ns / 4 * 3)
+static const char delays_budget[] = "three quarters of its budget (--trial-budget) were spent";
 
 /* Of an experiment that the program asked for (gviz.try_edits): its pairs, or why there are none. */
 struct answer {
@@ -89,8 +92,20 @@ static void name_left(const struct tried *subject, const struct experiment *one,
                      : one->kind == TRIAL_DELAY ? "delays behind" : NULL;
     const char *name = what ? delays_name(subject->of.loan.level, &one->edits) : NULL;
     text[0] = 0;
+    if (one->kind == TRIAL_LAYER)
+        snprintf(text, size, "delays behind the layer that begins with node %u", one->edits.edits[0].node_id);
     if (name)
         snprintf(text, size, "%s %.120s", what, name);
+}
+
+/* Name the next one, which is not made. */
+static void leave(struct tried *subject, const char *spent) {
+    struct experiment *one = experiments_current(&subject->experiments);
+    char why[256], name[160];
+    name_left(subject, one, name, sizeof name);
+    snprintf(why, sizeof why, name[0] ? "%s before %s" : "%s", spent, name);
+    refuse(subject, one->kind, why);
+    experiments_next(&subject->experiments);
 }
 
 /* Name what is left. */
@@ -99,12 +114,8 @@ static void spend(struct tried *subject) {
     if (these->planned && !these->delays && subject->of.lent)
         experiments_plan_delays(these, subject->of.loan.level);
     bool begun = experiments_current(these);
-    for (struct experiment *one; (one = experiments_current(these)); experiments_next(these)) {
-        char why[256], name[160];
-        name_left(subject, one, name, sizeof name);
-        snprintf(why, sizeof why, name[0] ? "%s before %s" : "%s", budget, name);
-        refuse(subject, one->kind, why);
-    }
+    while (experiments_current(these))
+        leave(subject, budget);
     finish(subject, TRIAL_ANY, begun ? NULL : budget);
 }
 
@@ -143,6 +154,15 @@ static bool begin(struct tried *subject) {
 
 /* -- one slice --------------------------------------------------------------------------------------------- */
 
+static bool delays_are_over(const struct tried *subject) {
+    const struct subject *of = &subject->of;
+    return of->spent_ns + now_ns() - of->begin_ns >= DELAYS_NS;
+}
+
+static bool is_delay(const struct experiment *one) {
+    return one && (one->kind == TRIAL_DELAY || one->kind == TRIAL_LAYER);
+}
+
 static void plan_delays(struct tried *subject) {
     if (all.bench.kernels.clocks_per_ns) {
         experiments_plan_delays(&subject->experiments, subject->of.loan.level);
@@ -158,6 +178,8 @@ static void go_on(struct tried *subject) {
     experiments_next(these);
     if (!experiments_current(these) && !these->delays)
         plan_delays(subject);
+    while (is_delay(experiments_current(these)) && delays_are_over(subject))
+        leave(subject, delays_budget);
     if (subject->last && !experiments_current(these) && !these->last)
         experiments_plan_last(these, subject->of.loan.level);
     if (these->last && !experiments_current(these) && !these->halves)

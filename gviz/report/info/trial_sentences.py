@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gviz.model import HALF_TRIAL, OFF_TRIAL, TrialSummary, edit_words
 from gviz.recording import GraphTrial
@@ -13,6 +13,8 @@ from gviz.text import counted
 _NOISE, _LIKE_EXECUTABLE = 0.01, 0.05
 #: Stands in the refusal of what the budget did not reach.
 _BUDGET = "--trial-budget"
+#: A graph may have a hundred delays, made or not: so many are named.
+_DELAYS, _LATE = 12, 8
 #: Kinds in words, of what was not tried.
 _KINDS = {
     "any": "all",
@@ -34,8 +36,12 @@ def trial_sentences(trials: Sequence[TrialSummary]) -> Iterator[Sentence]:
     edited = [one for one in made if edit_words(one.trial.kind, one.edited_count)]
     delayed = [one for one in made if one.slope is not None]
     left_out = [one for one in made if one.trial.kind in (OFF_TRIAL, HALF_TRIAL)]
-    for found, sentence in ((edited, _edited), (delayed, _delay), (left_out, _left_out)):
-        yield from map(sentence, sorted(found, key=lambda one: -abs(one.trial.gain_ns or 0)))
+    yield from map(_edited, _by_gain(edited))
+    yield from map(_delay, _by_gain(delayed)[:_DELAYS])
+    if len(delayed) > _DELAYS:
+        more = counted(len(delayed) - _DELAYS, "more delay")
+        yield say(f"{more} made less of a difference: they stand in table trial.")
+    yield from map(_left_out, _by_gain(left_out))
     for one in made:
         yield from _control(one.trial)
     refused = [one.trial for one in trials if one.trial.refusal is not None]
@@ -44,10 +50,15 @@ def trial_sentences(trials: Sequence[TrialSummary]) -> Iterator[Sentence]:
         rest = "Not tried further" if made else "Not tried"
         yield say(f"{rest}: {why}.")
     if late:
+        more = f" and {len(late) - _LATE} more" if len(late) > _LATE else ""
         yield say(
-            f"Not tried, for its budget was spent: {', '.join(map(_left, late))}; 'gviz run "
-            "--trials --trial-budget 10 PROGRAM' goes on."
+            f"Not tried, for its budget was spent: {', '.join(map(_left, late[:_LATE]))}{more}; "
+            "'gviz run --trials --trial-budget 10 PROGRAM' goes on."
         )
+
+
+def _by_gain(trials: Iterable[TrialSummary]) -> list[TrialSummary]:
+    return sorted(trials, key=lambda one: -abs(one.trial.gain_ns or 0))
 
 
 def _edited(one: TrialSummary) -> Sentence:

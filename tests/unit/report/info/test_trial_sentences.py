@@ -98,6 +98,25 @@ def test_delays_of_a_layer_are_named_by_its_first_kernel() -> None:
     assert "A saving in the layer that begins with norm (9 nodes) brings 10.0% of itself" in text
 
 
+def test_of_many_delays_those_that_tell_most_are_named_and_the_rest_is_counted() -> None:
+    tried = [
+        TrialSummary(made("delay", -1_000.0 * i), 2, f"kernel_{i}", 20_000, 0.05 * i)
+        for i in range(1, 16)
+    ]
+    text = stated(*tried)
+    named = [i for i in range(1, 16) if f"A saving in kernel_{i} (2 nodes)" in text]
+    assert named == list(range(4, 16))
+    assert "3 more delays made less of a difference: they stand in table trial." in text
+
+
+def test_of_much_that_the_budget_did_not_reach_the_first_is_named() -> None:
+    why = "three quarters of its budget (--trial-budget) were spent before delays behind"
+    late = [replace(refused(f"{why} kernel_{i}"), kind="delay") for i in range(10)]
+    text = stated(*map(plain, late))
+    assert "delays behind kernel_7 and 2 more; 'gviz run" in text
+    assert "kernel_8" not in text
+
+
 def test_what_the_budget_did_not_reach_is_named_with_the_command_that_tries_it() -> None:
     spent = "its budget (--trial-budget) was spent"
     late = [
