@@ -88,9 +88,9 @@ def percent(fraction: float | None, places: int = 1) -> str:
     return f"{_fixed(value, places if abs(value) < 100 - least / 2 else 0)}%"
 
 
-def multiple(value: float | None) -> str:
+def multiple(value: float | None, digits: int = 3) -> str:
     """Return how many times as much something is: ``2.62×``."""
-    return MISSING if value is None or not math.isfinite(value) else f"{rounded(value)}×"
+    return MISSING if value is None or not math.isfinite(value) else f"{rounded(value, digits)}×"
 
 
 def with_unit(value: float | None, unit: str, digits: int = 3) -> str:
@@ -117,11 +117,11 @@ def with_unit(value: float | None, unit: str, digits: int = 3) -> str:
     return text if unit in ("", "number") else f"{text} {unit}"
 
 
-def signed_duration(ns: float | None) -> str:
+def signed_duration(ns: float | None, digits: int = 3) -> str:
     """Return a change of a duration (ns) with its sign."""
     if ns is None or not math.isfinite(ns):
         return MISSING
-    text = duration(abs(ns))
+    text = duration(abs(ns), digits)
     return f"±{text}" if text == "0 ns" else _sign(ns) + text
 
 

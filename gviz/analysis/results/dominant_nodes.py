@@ -20,7 +20,7 @@ from gviz.analysis.evidence import span_evidence
 from gviz.analysis.model_layers import LayerSource, find_model_layers
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.repeats import outermost_repeats
-from gviz.analysis.results.launch_sums import sum_bounds
+from gviz.analysis.results.launch_sums import Bounds, key_bounds, sum_bounds
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType, node_type_name
 from gviz.layout import compare_repeats
@@ -42,6 +42,7 @@ class TimeShares:
     name: tuple[str, ...] = figure("stated", "what the nodes have in common")
     executions: tuple[int, ...] = figure("measured", "executions of such nodes in a launch")
     total_ns: tuple[float, ...] = figure("derived", "their time, summed")
+    interval: tuple[Interval, ...] = figure("derived", "of total_ns")
     fraction: tuple[float, ...] = figure("derived", "of the time of all nodes, 0 to 1")
     cumulative_fraction: tuple[float, ...] = figure(
         "derived", "this one and all above it together: the Pareto curve; null where rows overlap"
@@ -195,16 +196,15 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
     duration = np.asarray(spans.end_ns - spans.start_ns, np.float64)
     path = _path_share(subject, duration)
     names = graph.nodes.texts("name")
-    name = names.codes[spans.node].astype(np.int64)
-    kinds, kind = group_rows(graph.types[spans.node])
-    each = _Totals(duration, path)
+    kinds, kind = group_rows(graph.types)
+    each = _Totals(subject, duration, path)
     families = subject.named_families
     by_range, by_nesting = _by_ranges(subject, each)
     why_no_repeats = subject.why_no_edges or subject.why_contradicted
     return Dominance(
         node_ns=float(duration.sum()),
-        by_name=each.by([(text,) for text in names.values], name),
-        by_family=each.by([(label,) for label in families.labels], families.code[spans.node]),
+        by_name=each.by([(text,) for text in names.values], names.codes.astype(np.int64)),
+        by_family=each.by([(label,) for label in families.labels], families.code),
         by_kind=each.by([(node_type_name(number),) for number in kinds.tolist()], kind),
         by_range=by_range,
         by_nesting=by_nesting,
@@ -233,21 +233,22 @@ def _path_share(subject: GraphSubject, duration: TimeArray) -> TimeArray | None:
 class _Totals:
     """Sums over spans that have something in common."""
 
-    def __init__(self, duration: TimeArray, path: TimeArray | None) -> None:
-        self._duration, self._path = duration, path
+    def __init__(self, subject: GraphSubject, duration: TimeArray, path: TimeArray | None) -> None:
+        self._subject, self._duration, self._path = subject, duration, path
 
     def by(
-        self, keys: Sequence[Sequence[str]], kind: IntArray, *, overlap: bool = False
+        self, keys: Sequence[Sequence[str]], of_node: IntArray, *, overlap: bool = False
     ) -> TimeShares:
         """Return the table of spans by their keys; with several each, they overlap.
 
         Parameters
         ----------
         keys
-            The keys of each kind of span.
-        kind
-            The kind of each span, an index into ``keys``.
+            The keys of each kind of node.
+        of_node
+            int64, one a node of the graph: its kind, an index into ``keys``.
         """
+        kind = of_node[self._subject.spans.node]
         known: dict[str, int] = {}
         codes = {
             at: [known.setdefault(key, len(known)) for key in keys[at]]
@@ -275,6 +276,7 @@ class _Totals:
             name=tuple(names[i] for i in rows.tolist()),
             executions=tuple(count[rows].tolist()),
             total_ns=tuple(total[rows].tolist()),
+            interval=self._bounds(of_node, sizes, code, rows, total[rows]).each(),
             fraction=tuple((total[rows] / whole).tolist()),
             cumulative_fraction=tuple(
                 np.full(len(rows), np.nan).tolist() if overlap else cumulative.tolist()
@@ -282,6 +284,21 @@ class _Totals:
             path_ns=path,
             left_out_count=size - len(rows),
         )
+
+    def _bounds(
+        self,
+        of_node: IntArray,
+        sizes: IntArray,
+        code: IntArray,
+        rows: IntArray,
+        shown_ns: FloatArray,
+    ) -> Bounds:
+        """Return the bounds of some rows; ``sizes``, ``code``: the keys of each kind."""
+        kind = np.repeat(np.arange(len(sizes)), sizes)
+        place = np.full(len(code) + 1, -1)
+        place[rows] = np.arange(len(rows))
+        chosen = place[code] >= 0
+        return key_bounds(self._subject, of_node, kind[chosen], place[code[chosen]], shown_ns)
 
 
 def _in_order_of_appearance(kind: IntArray) -> list[int]:
@@ -303,8 +320,7 @@ def _by_ranges(
         return missing, missing
     paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
     no_path = min(paths, default=0) - 1
-    of_node = subject.graph.nodes.integers("nvtx_path_id", no_path)
-    found, kind = group_rows(of_node[subject.spans.node])
+    found, kind = group_rows(subject.graph.nodes.integers("nvtx_path_id", no_path))
     ids = [i if i in paths else None for i in found.tolist()]
     if all(i is None for i in ids):
         missing = NotComputed("no node was made inside an NVTX range that gviz saw")

@@ -17,6 +17,7 @@ from gviz.stats import (
     FloatArray,
     IntArray,
     Interval,
+    group_rows,
     interval_between,
     rank_intervals,
 )
@@ -65,20 +66,60 @@ def sum_bounds(subject: GraphSubject, of_node: IntArray, shown_ns: TimeArray) ->
     shown_ns
         The time of each group in the median launch.
     """
-    count = len(shown_ns)
-    sums = np.zeros((len(subject.timed_launches), count))
-    executions = np.zeros(sums.shape, np.int64)
+    return bounds_of(_sums(subject, of_node, len(shown_ns)).each_ns(subject), shown_ns)
+
+
+def key_bounds(
+    subject: GraphSubject, of_node: IntArray, kind: IntArray, key: IntArray, shown_ns: TimeArray
+) -> Bounds:
+    """Return the bounds of the time of what kinds of nodes have in common.
+
+    Parameters
+    ----------
+    of_node
+        int64, one a node of the graph: its kind.
+    kind, key
+        int64, pairs: that a kind of nodes has a key, a place among ``shown_ns``; each is in one.
+    shown_ns
+        The time of each key in the median launch.
+    """
+    kinds, place = group_rows(kind)
+    among = np.full(max(int(of_node.max(initial=-1)), int(kind.max(initial=-1))) + 1, -1)
+    among[kinds] = np.arange(len(kinds))
+    found = _sums(subject, among[of_node], len(kinds))
+    each = _Sums(
+        column_sums(found.time_ns[:, place], key), column_sums(found.executions[:, place], key)
+    )
+    return bounds_of(each.each_ns(subject), shown_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Times and executions of groups of nodes: arrays with a row a launch and a column a group."""
+
+    time_ns: FloatArray
+    executions: FloatArray
+
+    def each_ns(self, subject: GraphSubject) -> FloatArray:
+        """Return the times; NaN where a launch has none."""
+        # An instrumented copy may time a part of a group's nodes: then it has no sum of them.
+        least = self.executions.max(axis=0, initial=1) if subject.is_timed_by_copy else 1
+        return np.where(self.executions < least, np.nan, self.time_ns)
+
+
+def _sums(subject: GraphSubject, of_node: IntArray, count: int) -> _Sums:
+    """Return the sums of nodes by their group, -1: none."""
+    time_ns = np.zeros((len(subject.timed_launches), count))
+    executions = np.zeros(time_ns.shape)
     for at, launch in enumerate(subject.timed_launches):
         spans = launch.spans
-        group = of_node[spans.node]
+        group, length = of_node[spans.node], spans.end_ns - spans.start_ns
         inside = group >= 0
-        length = (spans.end_ns - spans.start_ns)[inside]
-        sums[at] = np.bincount(group[inside], length, minlength=count)
-        executions[at] = np.bincount(group[inside], minlength=count)
-    # An instrumented copy may time a part of a group's nodes: then it has no sum of them.
-    least = executions.max(axis=0, initial=1) if subject.is_timed_by_copy else 1
-    sums[executions < least] = np.nan
-    return bounds_of(sums, shown_ns)
+        if not inside.all():
+            group, length = group[inside], length[inside]
+        time_ns[at] = np.bincount(group, length, minlength=count)
+        executions[at] = np.bincount(group, minlength=count)
+    return _Sums(time_ns, executions)
 
 
 def column_sums(values: FloatArray, group: IntArray) -> FloatArray:

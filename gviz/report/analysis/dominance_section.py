@@ -113,7 +113,8 @@ def _shares(
     rows = []
     for at, name in enumerate(found.name[:most]):
         row: list[Content] = [
-            AlikeLink(by, name), number(found.executions[at]), ns(found.total_ns[at]),
+            AlikeLink(by, name), number(found.executions[at]),
+            ns(found.total_ns[at], interval=found.interval[at]),
             share(found.fraction[at]),
         ]  # fmt: skip
         if not overlap:
@@ -142,7 +143,7 @@ def _layers(found: LayerTimes | NotComputed) -> Section:
         columns,
         [
             (AlikeLink("layer", found.name[at]), number(found.node_count[at]),
-             ns(found.total_ns[at]), share(found.fraction[at]))
+             ns(found.total_ns[at], interval=found.interval[at]), share(found.fraction[at]))
             for at in order[:_MOST_LAYERS]
         ],
         brief=_BRIEF_LAYERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gviz.model import LaunchTimes
-from gviz.report.document.quantity import Bound, Quantity, range_text
+from gviz.report.document.quantity import Bound, Quantity, digits_apart, range_text
 from gviz.stats import CuptiState, Evidence
 from gviz.text import counted, duration, percent, signed_duration
 
@@ -55,12 +55,13 @@ def spread_text(found: LaunchTimes) -> str:
 
 
 def spread_ends(low_ns: float | None, high_ns: float | None) -> str:
-    """Return between what times others lie, with as many digits as tell the ends apart."""
-    for digits in range(3, 7):
-        low, high = duration(low_ns, digits), duration(high_ns, digits)
-        if low != high:
-            return f"{low} to {high}"
-    return "all alike"
+    """Return between what times others lie."""
+
+    def ends(digits: int) -> tuple[str, str]:
+        return duration(low_ns, digits), duration(high_ns, digits)
+
+    low, high = ends(digits_apart(ends))
+    return f"{low} to {high}" if low != high else "all alike"
 
 
 def contradictions_text(evidence: Evidence) -> str:

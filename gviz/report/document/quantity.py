@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,6 +13,8 @@ from gviz.text import multiple, rounded, signed_duration, signed_percent, with_u
 Bound = Literal["", "at most", "at least"]
 #: Units of how many times as much something is, and of what is no count.
 TIMES, AVERAGE = "times", "average"
+#: Significant digits of a number, and of one that nearly meets another.
+LEAST_DIGITS, MOST_DIGITS = 3, 6
 #: Units of what is no count.
 _MEASURES = frozenset({"ns", "fraction", TIMES, AVERAGE})
 
@@ -89,8 +92,26 @@ class Quantity:
             return ""
         if self.is_within_clock:
             return f"within the clock's resolution, {with_unit(CLOCK_STEP_NS, 'ns')}"
-        low, high = (self._text_of(end) for end in self.interval)
-        return f"{low} to {high}"
+        return " to ".join(self.interval_ends)
+
+    @property
+    def interval_ends(self) -> tuple[str, str]:
+        """Return the ends of the interval, which there is."""
+        return self._ends_text(self._interval_digits())
+
+    @property
+    def beside_interval(self) -> Quantity:
+        """Return it with as many digits as its interval needs; as it is: there is none."""
+        if self.interval is None or self.is_within_clock:
+            return self
+        return replace(self, digits=max(self.digits, self._interval_digits()))
+
+    def _interval_digits(self) -> int:
+        return digits_apart(self._ends_text)
+
+    def _ends_text(self, digits: int) -> tuple[str, str]:
+        low, high = self.interval or (None, None)
+        return self._text_of(low, digits), self._text_of(high, digits)
 
     @property
     def width_text(self) -> str:
@@ -99,16 +120,17 @@ class Quantity:
             return ""
         return self._text_of(self.interval[1] - self.interval[0])
 
-    def _text_of(self, value: float | None) -> str:
+    def _text_of(self, value: float | None, least: int = LEAST_DIGITS) -> str:
+        digits = max(least, self.digits)
         if self.unit == TIMES:
-            return multiple(value)
+            return multiple(value, digits)
         if self.unit == AVERAGE:
-            return rounded(value, self.digits)
+            return rounded(value, digits)
         if self.is_change and self.unit == "ns":
-            return signed_duration(value)
+            return signed_duration(value, digits)
         if self.is_change and self.unit == "fraction":
             return signed_percent(value)
-        return with_unit(value, self.unit, self.digits)
+        return with_unit(value, self.unit, digits)
 
 
 def give_or_take(found: Quantity, reach: float | None) -> Quantity:
@@ -116,6 +138,21 @@ def give_or_take(found: Quantity, reach: float | None) -> Quantity:
     if found.value is None or reach is None:
         return found
     return replace(found, interval=(found.value - reach, found.value + reach))
+
+
+def digits_apart(ends: Callable[[int], tuple[str, str]]) -> int:
+    """Return how many significant digits tell two ends apart, six at most.
+
+    Parameters
+    ----------
+    ends
+        The texts of both by their digits.
+    """
+    for digits in range(LEAST_DIGITS, MOST_DIGITS):
+        low, high = ends(digits)
+        if low != high:
+            return digits
+    return MOST_DIGITS
 
 
 def range_text(low: str, high: str) -> str:

@@ -166,7 +166,7 @@ class _Form:
             case str():
                 return unquoted(part)
             case Quantity():
-                return f"{part.text}{_interval(part)}"
+                return f"{part.beside_interval.text}{_interval(part)}"
             case NodeLink():
                 return (
                     f"node {part.node.node_id} {marked_data(kernel_label(part.node.name), _NAME)}"
@@ -209,16 +209,11 @@ def _lack(found: Quantity, count: int) -> int:
 
 
 def _interval(found: Quantity) -> str:
-    """Return the 95% interval in brackets, by its width where its ends look alike; empty: none."""
+    """Return the 95% interval in brackets; empty: none."""
     if found.interval is None or found.wording:
         return ""
-    low, _, high = found.interval_text.partition(" to ")
-    if found.is_within_clock:
-        return f" (95% {found.interval_text})"
-    if low != high:
-        return f" (95% {range_text(low, high)})"
-    half = (found.interval[1] - found.interval[0]) / 2
-    return f" (95% ±{Quantity(half, found.unit).text})"
+    text = found.interval_text if found.is_within_clock else range_text(*found.interval_ends)
+    return f" (95% {text})"
 
 
 def _own(text: str) -> str:

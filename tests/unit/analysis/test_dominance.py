@@ -11,8 +11,10 @@ from planned_recordings import MULTIPROCESSORS, Plan, Planned, chain_edges, in_a
 from gviz.analysis.results.dominant_nodes import Dominance, Fullness, TimeShares, dominance
 from gviz.assets import recordings as bundled
 from gviz.cuda.node_type import NodeType
+from gviz.model import nested_ranges
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
+from gviz.stats import Interval, rank_interval
 from gviz.stats.figure_fields import NotComputed
 
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
@@ -64,6 +66,39 @@ def test_totals_by_name_are_the_pareto_curve(tmp_path: Path) -> None:
     assert result.by_kind.name == ("KERNEL", "MEMSET")
     assert result.by_family.name == ("b", "a", "memset")
     assert isinstance(result.by_range, NotComputed)
+
+
+@pytest.mark.parametrize("name", ["decode_step", "decode_step_copies", "training_step"])
+def test_intervals_are_those_of_the_sums_of_each_launch_and_hold_the_time(name: str) -> None:
+    (path,) = (path for path in BUNDLED if path.stem == name)
+    subject = subject_of(path)
+    result = dominance(subject)
+    assert isinstance(result, Dominance)
+    assert isinstance(result.by_nesting, TimeShares)
+    families = subject.named_families
+    outermost = subject.recording.fetch_nvtx_paths(subject.row.run_id)
+    inside = subject.graph.nodes.integers("nvtx_path_id", -1)
+    within = {i: nested_ranges(outermost, i) for i in set(inside.tolist()) if i in outermost}
+    for shares, is_in in (
+        (result.by_family, lambda text, node: families.labels[families.code[node]] == text),
+        (result.by_nesting, lambda text, node: text in within.get(int(inside[node]), ())),
+    ):
+        for text, total_ns, interval in zip(
+            shares.name[:3], shares.total_ns, shares.interval, strict=False
+        ):
+            mine = np.array([is_in(text, node) for node in range(len(subject.graph))])
+            sums, counts = [], []
+            for launch in subject.timed_launches:
+                chosen = mine[launch.spans.node]
+                sums.append(float((launch.spans.end_ns - launch.spans.start_ns)[chosen].sum()))
+                counts.append(int(chosen.sum()))
+            # Of copies some launches time a part of the nodes: of these there is no sum.
+            least = max(counts) if subject.is_timed_by_copy else 1
+            whole = [x for x, count in zip(sums, counts, strict=True) if count >= least]
+            known = rank_interval(whole)
+            assert known.low is not None
+            assert known.high is not None
+            assert interval == Interval(min(known.low, total_ns), max(known.high, total_ns))
 
 
 def test_time_beside_the_path_is_not_on_it(tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ def test_number_has_how_n_interval_and_caveat() -> None:
     assert said == f"It takes {number} and {number} [derived, n=24, c1].\n(c1) cold caches"
 
 
-def test_interval_of_ends_that_look_alike_is_said_by_its_width() -> None:
+def test_interval_has_as_many_digits_as_tell_its_ends_apart() -> None:
     time = Quantity(1_030_000.0, "ns", "derived", interval=(1_029_000.0, 1_031_000.0))
-    assert _said(time) == "1.03 ms (95% ±1.00 µs) [derived]"
+    assert _said(time) == "1.030 ms (95% 1.029 to 1.031 ms) [derived]"
 
 
 def test_why_a_number_has_no_interval_is_said_once() -> None:

@@ -32,3 +32,10 @@ def test_interval_is_kept_where_it_has_both_ends() -> None:
     assert ns(2_000, interval=Interval(1_000, 3_000)).interval_text == "1.00 µs to 3.00 µs"
     assert ns(2_000, interval=Interval(None, None)).interval is None
     assert ns(2_000).interval_text == ""
+
+
+def test_interval_and_its_number_have_the_digits_that_tell_its_ends_apart() -> None:
+    found = ns(1_030_000, interval=Interval(1_029_000, 1_031_000))
+    assert found.interval_text == "1.029 ms to 1.031 ms"
+    assert (found.text, found.beside_interval.text) == ("1.03 ms", "1.030 ms")
+    assert ns(2_000).beside_interval.text == "2.00 µs"
