@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats import FloatArray, IntArray, median_ranks
+from gviz.stats import FloatArray, IntArray, distinct_values, median_ranks
 
 #: Fewer spans say nothing about a distribution.
 SHOWN_FROM = 5
@@ -41,7 +41,7 @@ class DurationSpread:
         order = np.lexsort((duration, node))
         values, of = duration[order], node[order]
         nodes, first, spans = np.unique(of, return_index=True, return_counts=True)
-        for many in np.unique(spans[spans >= SHOWN_FROM]).tolist():
+        for many in distinct_values(spans[spans >= SHOWN_FROM]).tolist():
             chosen = spans == many
             self._fill(nodes[chosen], values[first[chosen][:, None] + np.arange(many)])
 

@@ -20,7 +20,7 @@ from gviz.analysis import (
 from gviz.layout import INFERRED, name_layers
 from gviz.model import SEPARATOR, Keep, TimedTree
 from gviz.recording import Texts
-from gviz.stats import IntArray, NotComputed
+from gviz.stats import IntArray, NotComputed, distinct_values
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -73,7 +73,7 @@ class ModelParts:
         layers = self.layers
         if layers is None or not len(nodes) or (layers.of_node[nodes] < 0).any():
             return None
-        numbers = layers.numbers[np.unique(layers.of_node[nodes])].tolist()
+        numbers = layers.numbers[distinct_values(layers.of_node[nodes])].tolist()
         is_inferred = layers.source == "repeats" or layers.is_inferred[nodes].any()
         return name_layers(layers.kind, numbers) + (INFERRED if is_inferred else "")
 

@@ -71,7 +71,7 @@ from gviz.model import (
     read_timed_tree,
 )
 from gviz.recording import Texts, rows
-from gviz.stats import FloatArray
+from gviz.stats import FloatArray, distinct_values
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -467,4 +467,4 @@ def level_memory_payload(
 
 
 def _kind_names(tree: TimedTree) -> dict[int, str]:
-    return {t: node_type_name(t) for t in np.unique(tree.nodes.integers("type")).tolist()}
+    return {t: node_type_name(t) for t in distinct_values(tree.nodes.integers("type")).tolist()}

@@ -35,7 +35,7 @@ from gviz.analysis.tried_repairs import RepairInVain, TriedRepair, tried_repair
 from gviz.families import Kind
 from gviz.model import state_of
 from gviz.recording import GraphTrial
-from gviz.stats import Evidence, IntArray, NotComputed, figure
+from gviz.stats import Evidence, IntArray, NotComputed, distinct_values, figure
 from gviz.text import counted, percent
 
 #: The modules whose import fills RULES.
@@ -175,7 +175,7 @@ def _findings(
         times = launches if rule.per == "launch" else 1
         nodes = np.zeros(0, np.int64)
         if subject is not None and vertices:
-            nodes = np.unique(subject.unrolled.node[vertices])
+            nodes = distinct_values(subject.unrolled.node[vertices])
         refs = () if subject is None else map(subject.ref_of_vertex, vertices[:NAMED])
         yield _named(rule, one, gain, subject, _About(nodes, len(vertices), tuple(refs)), times)
 

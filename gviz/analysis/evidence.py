@@ -6,7 +6,7 @@ import numpy as np
 
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType
-from gviz.stats import BoolArray, CuptiState, Evidence, IntArray
+from gviz.stats import BoolArray, CuptiState, Evidence, IntArray, distinct_values
 
 
 def span_evidence(subject: GraphSubject) -> Evidence:
@@ -32,7 +32,7 @@ def fewest_launches(subject: GraphSubject) -> int:
         return len(launches)
     count = np.zeros(len(subject.graph), np.int64)
     for launch in launches:
-        count[np.unique(launch.spans.node)] += 1
+        count[distinct_values(launch.spans.node)] += 1
     return int(count[count > 0].min(initial=len(launches)))
 
 

@@ -22,7 +22,7 @@ from gviz.analysis.subject import GraphSubject
 from gviz.layout import INFERRED, name_layers
 from gviz.model import SEPARATOR, GraphTree, range_texts, short_range
 from gviz.recording import rows
-from gviz.stats import BoolArray, IntArray, NotComputed, group_rows
+from gviz.stats import BoolArray, IntArray, NotComputed, distinct_values, group_rows
 
 #: Stands for the phase of nodes that were made in no range, where others have one.
 NO_RANGE = "(no range)"
@@ -98,7 +98,7 @@ def _places(
     none = min(paths, default=0) - 1
     ids, code = group_rows(graph.nodes.integers("nvtx_path_id", none))
     texts = [range_texts(paths, path_id) for path_id in ids.tolist()]
-    used = [texts[at] for at in np.unique(code[timed]).tolist()]
+    used = [texts[at] for at in distinct_values(code[timed]).tolist()]
     around = _common(used)
     inner = [text[around:] for text in texts]
     kind = layers.kind if layers is not None and layers.source == "ranges" else None
@@ -158,9 +158,9 @@ def _sections(
     labels, of_section = list(found.labels), found.code.copy()
     has_layer = layers.of_node >= 0
     has_none = np.array([not label for label in labels], bool)[of_section]
-    for one in np.unique(phase).tolist():
+    for one in distinct_values(phase).tolist():
         of_phase = has_layer & has_none & (phase == one)
-        numbers = layers.numbers[np.unique(layers.of_node[of_phase])].tolist()
+        numbers = layers.numbers[distinct_values(layers.of_node[of_phase])].tolist()
         if numbers:
             of_section[of_phase] = len(labels)
             labels.append(name_layers(layers.kind, numbers) + _inferred(layers, of_phase))

@@ -11,7 +11,7 @@ import numpy as np
 from gviz.analysis import GraphSubject, ModelLayers, find_model_layers
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.level_diff import ComparedLevel
-from gviz.stats import IntArray, NotComputed
+from gviz.stats import IntArray, NotComputed, distinct_values
 
 
 class LayerPair(NamedTuple):
@@ -96,11 +96,11 @@ def _counterpart(comparison: GraphComparison, nodes: IntArray, known: IntArray |
     partners = comparison.pairs[np.isin(comparison.pairs[:, 0], nodes), 1]
     if known is None:
         more = [r.after for r in comparison.replacements if np.isin(r.before, nodes).any()]
-        return np.unique(np.concatenate([partners, *more]))
+        return distinct_values(np.concatenate([partners, *more]))
     theirs = known[partners]
     theirs = theirs[theirs >= 0]
     if not len(theirs):
-        return np.unique(partners)
+        return distinct_values(partners)
     lone = comparison.added[known[comparison.added] == np.bincount(theirs).argmax()]
     return np.union1d(partners, lone)
 

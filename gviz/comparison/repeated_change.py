@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from gviz.analysis import GraphSubject, find_model_layers
 from gviz.comparison.diff_result import RepeatedChange
 from gviz.comparison.level_diff import ComparedLevel
 from gviz.cuda import NodeType
-from gviz.stats import NotComputed
+from gviz.stats import NotComputed, distinct_values
 
 
 def repeated_change(levels: Sequence[ComparedLevel], before: GraphSubject) -> RepeatedChange | None:
@@ -62,4 +60,4 @@ def _layers(
     tree = subject.graph
     own = next(x for x in tree.levels if x.graph.graph_id == level.graph_ids[0])
     of_node = layers.of_node[own.part][level.replaced.before[at]]
-    return layers.kind, len(np.unique(of_node[of_node >= 0])), len(layers)
+    return layers.kind, len(distinct_values(of_node[of_node >= 0])), len(layers)

@@ -24,7 +24,7 @@ from gviz.dag.placement import (
     join_routes,
 )
 from gviz.dag.ranks import count_crossing_edges, cut_rows, neighbours_of, rank_rows
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, distinct_values
 
 #: Width over height that a placement aims for: the pane of a graph, 1024 to 1920 px wide, below its
 #: legend. Nodes are largest where the plane has the pane's.
@@ -155,7 +155,7 @@ def wrap_rows(
     widths = np.bincount(row, minlength=rows).astype(np.float64)
     best, best_miss = [1] * len(parts), np.inf
     most = max(1, rows // _ROWS_LEAST)
-    for columns in np.unique(np.geomspace(1, most, 40).round().astype(int)).tolist():
+    for columns in distinct_values(np.geomspace(1, most, 40).round().astype(int)).tolist():
         counts = _columns_of_parts(parts, columns)
         first = _even_starts(parts, counts)
         lanes = np.maximum.reduceat(widths, first)

@@ -32,6 +32,7 @@ from gviz.model import (
     read_tree,
 )
 from gviz.recording import LaunchArrays, Measure, rows, weigh
+from gviz.stats import distinct_values
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -293,7 +294,9 @@ def _add_timed_launches(mapped: _Mapped, found: Rows) -> None:
 
 def _spread(count: int, most: int) -> list[int]:
     """Return places of at most so many of some launches, evenly among them."""
-    places: list[int] = np.unique(np.linspace(0, count - 1, min(count, most)).astype(int)).tolist()
+    places: list[int] = distinct_values(
+        np.linspace(0, count - 1, min(count, most)).astype(int)
+    ).tolist()
     return places
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.dag import Placement, join_routes
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, distinct_values
 
 
 def make_room(
@@ -40,7 +40,7 @@ def make_room(
     x = across.of(place.x)
     x[large] = (across.of(left) + across.of(right)) / 2
     down = {}
-    for column in np.unique(place.column[large]).tolist():
+    for column in distinct_values(place.column[large]).tolist():
         inside = large[place.column[large] == column]
         down[column] = _Stretch(place.y[inside] - half_h, place.y[inside] + half_h, height[inside])
     y = _map(down, place.column, place.y)
@@ -106,7 +106,7 @@ class _Stretch:
     """
 
     def __init__(self, low: FloatArray, high: FloatArray, least: FloatArray) -> None:
-        self._at = np.unique(np.concatenate((low, high)))
+        self._at = distinct_values(np.concatenate((low, high)))
         length = np.diff(self._at)
         added = np.zeros(len(length))
         first, last = np.searchsorted(self._at, low), np.searchsorted(self._at, high)

@@ -19,7 +19,7 @@ import numpy as np
 
 from gviz.dag import rank_rows
 from gviz.matching.recorded_work import PlaceArray, Timetable
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, distinct_values
 
 #: Token of a node that gets no time: allocations, events, and what was not recorded.
 NO_WORK = -1
@@ -127,7 +127,7 @@ class WorkClass:
         return first, stop
 
     def _find_lanes(self) -> None:
-        self.lanes = np.unique(self.keys // self._step)
+        self.lanes = distinct_values(self.keys // self._step)
         self.base = self.lanes * self._step
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, distinct_values
 
 #: Places in lanes: int32.
 PlaceArray = npt.NDArray[np.int32]
@@ -129,7 +129,7 @@ def _lanes(work: RecordedWork) -> tuple[IntArray, IntArray]:
     both = work.timed[:, order[:-1]] & work.timed[:, order[1:]]
     steps = work.start_ns[:, order[1:]] - work.start_ns[:, order[:-1]]
     is_same = lane[order[1:]] == lane[order[:-1]]
-    broken = np.unique(lane[order[1:]][is_same & (both & (steps <= 0)).any(axis=0)])
+    broken = distinct_values(lane[order[1:]][is_same & (both & (steps <= 0)).any(axis=0)])
     for number in broken.tolist():
         _split_lane(work, lane, order[lane[order] == number])
     order = np.lexsort((work.usual_starts(), lane))

@@ -16,7 +16,7 @@ import numpy as np
 from gviz.model.launch_time import state_of, taken_in
 from gviz.model.tree import Keep, build_anew
 from gviz.recording import rows
-from gviz.stats import BoolArray, CuptiState, FloatArray, IntArray
+from gviz.stats import BoolArray, CuptiState, FloatArray, IntArray, distinct_values
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -260,7 +260,7 @@ def _judge(
         # All that is known is that these had to wait no longer than they took.
         return np.zeros(len(call_ns), bool), ~may_wait
     long = may_wait & (call_ns > _LONGER * np.median(usual))
-    for depth in np.unique(in_flight[long]).tolist():
+    for depth in distinct_values(in_flight[long]).tolist():
         deep = in_flight >= depth
         if long[deep].mean() >= _MOST_WAIT:
             return long & deep, np.ones(len(call_ns), bool)

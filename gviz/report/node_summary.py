@@ -27,7 +27,7 @@ from gviz.model import (
     signature_text,
 )
 from gviz.recording import KernelFunction, Recording, rows
-from gviz.stats import IntArray, Interval, rank_interval
+from gviz.stats import IntArray, Interval, distinct_values, rank_interval
 from gviz.system import NO_PROGRESS, Progress
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
@@ -183,5 +183,5 @@ def _beside(
 
 
 def _named(tree: GraphTree, nodes: IntArray) -> tuple[NodeNeighbour, ...]:
-    found = (tree.nodes[at] for at in np.unique(nodes).tolist())
+    found = (tree.nodes[at] for at in distinct_values(nodes).tolist())
     return tuple(NodeNeighbour(node.node_id, node.name) for node in found)

@@ -19,6 +19,7 @@ from gviz.stats.figure_fields import fields_of as fields_of
 from gviz.stats.figure_fields import figure as figure
 from gviz.stats.figure_fields import to_document as to_document
 from gviz.stats.figure_fields import to_json as to_json
+from gviz.stats.grouping import distinct_values as distinct_values
 from gviz.stats.grouping import first_of_groups as first_of_groups
 from gviz.stats.grouping import group_rows as group_rows
 from gviz.stats.idle import Intervals as Intervals

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from gviz.stats.arrays import FloatArray
 from gviz.stats.bootstrap import Interval
+from gviz.stats.grouping import distinct_values
 
 #: Of fewer values even the least and the greatest hold the median with less than 95%.
 LEAST_VALUES = 6
@@ -65,7 +66,7 @@ def rank_intervals(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """
     counts = (~np.isnan(values)).sum(axis=0)
     low, high = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
-    for count in np.unique(counts).tolist():
+    for count in distinct_values(counts).tolist():
         ranks = median_ranks(count)
         if ranks is not None:
             chosen = np.flatnonzero(counts == count)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gviz.analysis import GraphSubject, LaunchChange
 from gviz.errors import UsageError
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, distinct_values
 from gviz.whatif.edits import ANYTHING, Edit, EditKind
 from gviz.whatif.node_names import NodeNames
 
@@ -95,7 +95,7 @@ class ChangeBuilder:
         self._nodes[second] = True
         usual = self._subject.usual.of(crossing=True)
         if usual is not None:
-            heads = np.unique(model.head[between])
+            heads = distinct_values(model.head[between])
             self._gap[heads] = np.minimum(self._gap[heads], max(usual, 0.0))
 
     def _order_by_priority(self) -> None:
@@ -130,7 +130,7 @@ class ChangeBuilder:
                 self._make_one(group)
         if not used.any():
             raise UsageError(f"no way leads from {edit.nodes!r} to {edit.other!r}")
-        self._nodes[np.unique(self._subject.unrolled.node[used])] = True
+        self._nodes[distinct_values(self._subject.unrolled.node[used])] = True
 
     def _between(self, start: int, last: BoolArray) -> IntArray:
         """Return the executions on all ways from one to the nearest of others, in order."""
@@ -175,4 +175,4 @@ class ChangeBuilder:
         inside[group] = True
         leaving = inside[unrolled.tail] & ~inside[unrolled.head] & (unrolled.tail != last)
         # Who waited for one of them now waits for the one kernel.
-        self._added += [(last, head) for head in np.unique(unrolled.head[leaving]).tolist()]
+        self._added += [(last, head) for head in distinct_values(unrolled.head[leaving]).tolist()]

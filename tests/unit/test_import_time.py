@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tarfile
+from pathlib import Path
 
+import golden_spools
 import pytest
 
 pytestmark = pytest.mark.installed
@@ -76,6 +79,19 @@ def test_a_writer_loads_nothing_for_rare_cases(module: str) -> None:
     )
     assert "gviz.recording.rows.recorded" in loaded
     assert loaded & {"ctypes.util", "difflib", "subprocess", "tempfile", "tomllib"} == set()
+
+
+def test_writing_a_recording_loads_no_masked_arrays(tmp_path: Path) -> None:
+    spool = tmp_path / "s"
+    spool.mkdir()
+    with tarfile.open(golden_spools.FOLDER / f"cupy_pipeline{golden_spools.SUFFIX}") as packed:
+        packed.extractall(spool, filter="data")
+    loaded = _loaded_by(
+        "from pathlib import Path; import gviz.spool.folding.recording_fold as m; "
+        f"spool = Path({str(spool)!r}); m.fold(m.read_contents(spool), spool, spool / 'x.gviz')"
+    )
+    assert "gviz.recording.writer" in loaded
+    assert "numpy.ma" not in loaded
 
 
 def test_all_tables_are_those_of_all_modules_whoever_asks_first() -> None:

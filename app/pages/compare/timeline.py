@@ -25,6 +25,7 @@ from gviz.app.views import (
 from gviz.cuda import node_type_name
 from gviz.model import Keep, read_level
 from gviz.recording import Recording
+from gviz.stats import distinct_values
 
 #: Sides of the view, by whose launch they show: A above B.
 _PLACES = ("graph", "stream")
@@ -70,7 +71,7 @@ def both_timelines(
     )
     names = tuple(split_version(file)[0] for file in (versioned.before, versioned.after))
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
-    kinds = np.unique(np.concatenate([t.nodes.integers("type") for t in found.trees]))
+    kinds = distinct_values(np.concatenate([t.nodes.integers("type") for t in found.trees]))
     durations = np.concatenate([tree.times.median_ns for tree in found.trees])
     scale = value_scale(durations)
     # Of a large pair a window is requested with each step of the wheel.

@@ -42,6 +42,7 @@ from gviz.cuda import node_type_name
 from gviz.dag import cover_graph
 from gviz.model import TimedLevel, keeper, read_timed_level
 from gviz.recording import Recording
+from gviz.stats import distinct_values
 
 #: Layouts of the union: along time there are two launches.
 LAYOUTS = ("structure", "lanes")
@@ -169,7 +170,7 @@ def _header(
 
 def both_header(found: Comparison, names: tuple[str, str]) -> dict[str, Any]:
     """Return what the header says of both graphs, whatever of them is drawn."""
-    types = np.unique(np.concatenate([tree.nodes.integers("type") for tree in found.trees]))
+    types = distinct_values(np.concatenate([tree.nodes.integers("type") for tree in found.trees]))
     return {
         "kind": "dag",
         "graph_name": f"{names[0]} and {names[1]}",

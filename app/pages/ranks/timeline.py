@@ -27,7 +27,7 @@ from gviz.cuda import node_type_name
 from gviz.model import GraphLevel, GraphTree, Keep, TimedTree, read_level, read_timed_tree
 from gviz.recording import Recording
 from gviz.report import rank_name
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, distinct_values
 
 
 def ranks_timeline(
@@ -195,7 +195,7 @@ def _header(
     ordinal: int,
 ) -> dict[str, Any]:
     refs = [found.skew.ranks[side.rank] for side in graph.sides]
-    kinds = np.unique(np.concatenate([x.nodes.integers("type") for x in trees]))
+    kinds = distinct_values(np.concatenate([x.nodes.integers("type") for x in trees]))
     scale = value_scale(np.concatenate([x.times.median_ns for x in trees]))
     return {
         "kind": "timeline",

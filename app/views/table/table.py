@@ -15,6 +15,7 @@ from gviz.cuda import node_type_name
 from gviz.families import kernel_label
 from gviz.model import TreeNodes, call_names, distinct
 from gviz.recording import Texts, rows
+from gviz.stats import distinct_values
 
 #: Shows the label; a search finds the whole name too, and CSV files have it.
 NAME_COLUMN: dict[str, Any] = {
@@ -112,7 +113,7 @@ def _frame_words(frame: rows.Location) -> str:
 def table_columns(view: GraphView) -> list[dict[str, Any]]:
     """Return the columns of assets/web/table/table.js; ``field`` is the name in the payload."""
     nodes = view.tree.nodes
-    kinds = [node_type_name(t) for t in np.unique(nodes.integers("type")).tolist()]
+    kinds = [node_type_name(t) for t in distinct_values(nodes.integers("type")).tolist()]
     grids, blocks = ({d or "" for d in _shapes(nodes, name)[0]} for name in ("grid", "block"))
     levels = view.tree.levels
     columns: list[dict[str, Any]] = [

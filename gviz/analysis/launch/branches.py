@@ -12,7 +12,7 @@ from gviz.analysis.launch.gaps import UsualGaps
 from gviz.analysis.launch.pairs import places_in_parts
 from gviz.dag import Reachability
 from gviz.model import GraphTree
-from gviz.stats import BoolArray, FloatArray, IntArray
+from gviz.stats import BoolArray, FloatArray, IntArray, distinct_values
 
 #: Branches of more work than this are worth a fork whatever it costs: forks cost a few us.
 _SMALL_NS = 10_000
@@ -244,7 +244,7 @@ def barriers(graph: GraphTree, model: LaunchModel) -> Barriers | None:
     dropped &= ~model.is_queue
     change = LaunchChange(dropped=dropped, added=added)
     gain = max(0.0, model.whole_ns - model.length_ns(change))
-    dependencies = np.unique(np.concatenate(waited_for))
+    dependencies = distinct_values(np.concatenate(waited_for))
     return Barriers(np.array(waiting, np.int64), dependencies, count, gain, change)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.model import LaunchSpans, TimeArray
-from gviz.stats import FloatArray, IntArray, group_rows
+from gviz.stats import FloatArray, IntArray, distinct_values, group_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def parts_of_launch(spans: LaunchSpans) -> tuple[FloatArray, float]:
     if not len(spans):
         return np.zeros(0), 0.0
     start, end = spans.start_ns.astype(np.float64), spans.end_ns.astype(np.float64)
-    moments = np.unique(np.concatenate((start, end)))
+    moments = distinct_values(np.concatenate((start, end)))
     begin, stop = np.searchsorted(moments, start), np.searchsorted(moments, end)
     change = np.bincount(begin, minlength=len(moments)) - np.bincount(stop, minlength=len(moments))
     running = np.cumsum(change)[:-1]

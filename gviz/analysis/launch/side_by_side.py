@@ -23,7 +23,7 @@ import numpy as np
 from gviz.analysis.launch.constraints import Constraints, LaunchChange, LaunchModel
 from gviz.errors import CycleError
 from gviz.model import TimeArray
-from gviz.stats import FloatArray
+from gviz.stats import FloatArray, distinct_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class SharedLaunch:
     def _recorded_progress(self) -> _Progress:
         held = self._model.held
         start, end = held.start_ns.astype(np.float64), held.end_ns.astype(np.float64)
-        moments = np.unique(np.concatenate(([0.0], start, end)))
+        moments = distinct_values(np.concatenate(([0.0], start, end)))
         begin, stop = np.searchsorted(moments, start), np.searchsorted(moments, end)
         taken = np.ones(len(moments))
         for share in (self._filled, self._memory):

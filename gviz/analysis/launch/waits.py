@@ -21,7 +21,7 @@ from gviz.analysis.launch.pairs import places_in_parts
 from gviz.cuda import NodeType
 from gviz.dag import Reachability
 from gviz.model import GraphTree, LaunchSpans, TimeArray, TreeNodes
-from gviz.stats import BoolArray, FloatArray, IntArray
+from gviz.stats import BoolArray, FloatArray, IntArray, distinct_values
 
 #: Waits are looked at from here on: half of the usual gap between dependent kernels, and above
 #: what clocks of two queues differ by as a rule (160 ns).
@@ -414,7 +414,7 @@ def _count_overlapping(
         overlap = np.minimum(spans.end_ns[a], spans.end_ns[b]) > np.maximum(
             spans.start_ns[a], spans.start_ns[b]
         )
-        count[np.unique(group[both[overlap]])] += 1
+        count[distinct_values(group[both[overlap]])] += 1
     found: list[int] = count.tolist()
     return found
 

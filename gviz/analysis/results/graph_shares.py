@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from gviz.analysis.run_subject import RunSubject
 from gviz.model import launch_times, least_disturbed, read_total_ns
 from gviz.recording import Measure
-from gviz.stats import Evidence, NotComputed, figure, worst_of
+from gviz.stats import Evidence, NotComputed, distinct_values, figure, worst_of
 from gviz.text import duration
 
 
@@ -92,7 +90,7 @@ def _evidence(run: RunSubject) -> Iterator[Evidence]:
 
 def _most_at_once(run: RunSubject) -> int:
     """Return how many launches can run at once: as many as there are streams."""
-    return 1 if run.launches is None else max(1, len(np.unique(run.launches.stream_id)))
+    return 1 if run.launches is None else max(1, len(distinct_values(run.launches.stream_id)))
 
 
 def gpu_total_ns(run: RunSubject, graph_id: int) -> float:

@@ -19,7 +19,7 @@ from gviz.analysis.results.first_calls import first_launches
 from gviz.analysis.results.stream_gain import Gain, stream_result
 from gviz.analysis.sound_times import span_ns
 from gviz.analysis.subject import GraphSubject
-from gviz.stats import Evidence, NotComputed, figure
+from gviz.stats import Evidence, NotComputed, distinct_values, figure
 
 #: Why there is no setup cost.
 NO_SETUP = (
@@ -151,7 +151,7 @@ def launches_to_pay_back(setup_ns: float, saved_ns: float) -> int | None:
 
 
 def _curve(setup_ns: float, stream_ns: float, graph_ns: float, most: int) -> Curve:
-    launches = np.unique(np.linspace(0, max(most, 2), _POINTS).round().astype(int)).tolist()
+    launches = distinct_values(np.linspace(0, max(most, 2), _POINTS).round().astype(int)).tolist()
     return Curve(
         launches=tuple(launches),
         stream_ns=tuple(n * stream_ns for n in launches),

@@ -14,7 +14,7 @@ from gviz.cuda import EdgeType, NodeType
 from gviz.dag import longest_path, rank_rows
 from gviz.families import kernel_label
 from gviz.model import NOT_WORKING
-from gviz.stats import IntArray
+from gviz.stats import IntArray, distinct_values
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
 _USE_NODE_PRIORITY = 8
@@ -224,7 +224,7 @@ def single_stream_capture(subject: GraphSubject) -> Iterator[Found]:
         return
     edges = subject.edges.of(level)
     row = rank_rows(level.count, edges.source, edges.target)
-    if len(np.unique(row)) != level.count or subject.usual.count == 0:
+    if len(distinct_values(row)) != level.count or subject.usual.count == 0:
         return  # not one chain
     order = np.argsort(row, kind="stable")
     flow = _conflicts(subject, order)

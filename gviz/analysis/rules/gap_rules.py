@@ -10,7 +10,7 @@ from gviz.analysis.launch import Hold, LaunchChange
 from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
-from gviz.stats import IntArray
+from gviz.stats import IntArray, distinct_values
 from gviz.text import duration
 
 #: Copies within a device, or between two of them: what a kernel could do as well.
@@ -56,7 +56,7 @@ def _between_kernels(subject: GraphSubject, kind: NodeType, word: str) -> Iterat
         copies = np.isin(subject.graph.nodes.integers("copy_kind", 0), list(_ON_DEVICE))
         chosen &= copies[subject.unrolled.node]
     after = np.flatnonzero(held.timed & (kinds == NodeType.KERNEL) & (before >= 0) & chosen[before])
-    between = np.unique(before[after])
+    between = distinct_values(before[after])
     if not len(between):
         return
     around = np.concatenate((between, after))

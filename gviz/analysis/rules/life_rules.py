@@ -13,7 +13,7 @@ from gviz.analysis.sound_launches import UNKNOWN, SoundLaunches
 from gviz.analysis.subject import GraphSubject
 from gviz.model import read_launch_calls
 from gviz.recording import rows
-from gviz.stats import IntArray, NotComputed
+from gviz.stats import IntArray, NotComputed, distinct_values
 from gviz.text import duration, rounded
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
@@ -197,7 +197,7 @@ def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
     call = float(np.median(plain if len(plain) else calls))
     idle = float(np.median(between)) if len(between) else call
     each = max(0.0, min(idle, call) - _USUAL_GAP_NS)
-    graph_ids = np.unique(launches.graph_id[np.concatenate((first, second))]).tolist()
+    graph_ids = distinct_values(launches.graph_id[np.concatenate((first, second))]).tolist()
     names = sorted({run.graphs[graph_id].name for graph_id in graph_ids})
     yield Found(
         reason=f"{len(second):,} launches of graphs of up to {_SMALL_NODES} nodes came directly "

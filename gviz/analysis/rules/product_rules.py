@@ -13,7 +13,7 @@ from gviz.analysis.rules.work_rules import EMPTY_KERNEL_NS, without
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
 from gviz.families import KernelFamily, Kind
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, distinct_values
 from gviz.text import counted, percent
 
 #: Multiplications in TF32 by the tensor cores of a multiprocessor, over those in FP32 by its other
@@ -106,10 +106,10 @@ def split_k_reduction(subject: GraphSubject) -> Iterator[Found]:
     split = families.where(lambda f: f.is_split)[unrolled.node]
     adds = families.of_kind(Kind.SPLIT_K_REDUCTION)[unrolled.node] & subject.held.timed
     pairs = split[unrolled.tail] & adds[unrolled.head]
-    chosen = np.unique(unrolled.head[pairs])
+    chosen = distinct_values(unrolled.head[pairs])
     if not len(chosen):
         return
-    products = subject.model.duration_ns[np.unique(unrolled.tail[pairs])]
+    products = subject.model.duration_ns[distinct_values(unrolled.tail[pairs])]
     total = float(subject.model.duration_ns[chosen].sum())
     one = len(chosen) == 1
     yield Found(

@@ -14,6 +14,7 @@ import numpy as np
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.values.value_finding import ValueFinding, finding_of, named
 from gviz.model import GivenMemory, GraphTree, GraphValues
+from gviz.stats import distinct_values
 from gviz.text import byte_size
 
 #: Pairs that are named.
@@ -66,7 +67,7 @@ class _Users:
 
 def _shared(given: Sequence[GivenMemory], order: _Order) -> Iterator[tuple[int, int]]:
     """Yield pairs, in the order of the second."""
-    edges = np.unique(np.array([a for m in given for a in (m.address, m.end)], np.uint64))
+    edges = distinct_values(np.array([a for m in given for a in (m.address, m.end)], np.uint64))
     written = np.zeros(len(edges), bool)
     parts = []
     for memory in given:

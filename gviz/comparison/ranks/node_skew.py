@@ -7,7 +7,7 @@ import numpy as np
 from gviz.comparison.ranks.rank_graph import RankGraph, RankLevel
 from gviz.comparison.ranks.result import BodySkew, CollectiveSkew, NodeSkew
 from gviz.comparison.ranks.skew import RankSpread, median, range_of, spread_of, waits_of
-from gviz.stats import FALSE_DISCOVERIES, IntArray, adjusted
+from gviz.stats import FALSE_DISCOVERIES, IntArray, adjusted, distinct_values
 
 
 def node_skews(graph: RankGraph, ranks: int) -> tuple[NodeSkew, ...]:
@@ -126,7 +126,7 @@ def _body(graph: RankGraph, ranks: int, level: RankLevel) -> BodySkew:
         body=level.pairs.body,
         graph_ids=_graph_ids(graph, level, ranks),
         turns=tuple(iterations),
-        launch_count=len(np.unique(executions.launch)),
+        launch_count=len(distinct_values(executions.launch)),
         left_out_count=int(executions.uneven.sum()),
         reason=_why_left_out(level),
     )

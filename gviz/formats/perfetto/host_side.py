@@ -12,7 +12,7 @@ from gviz.formats.perfetto.event_text import GRAPH_LAUNCH_CALL, call_of, known, 
 from gviz.formats.perfetto.tracks import Tracks, nest
 from gviz.model import OPERATOR_DOMAIN
 from gviz.recording import rows
-from gviz.stats import IntArray
+from gviz.stats import IntArray, distinct_values
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -152,7 +152,7 @@ def write_host(
         np.concatenate([getattr(b, name) for b in batches])
         for name in ("thread_id", "start_ns", "end_ns", "key")
     )
-    for number in np.unique(thread).tolist():
+    for number in distinct_values(thread).tolist():
         mine = np.flatnonzero(thread == number)
         order, track = nest(start[mine], end[mine])
         for at in order.tolist():

@@ -18,7 +18,7 @@ from gviz.formats.traces.launches import FoldedTrace
 from gviz.matching import CapturedWork
 from gviz.recording import rows
 from gviz.runs import NodeKeys, Rows, RunBuilder
-from gviz.stats import UNKNOWN, IntArray
+from gviz.stats import UNKNOWN, IntArray, distinct_values
 from gviz.text import counted, duration
 
 _NOT_IN_TRACE = "the trace has no time of this node"
@@ -232,7 +232,7 @@ class Joining:
 
     def _say_exchangeable(self, dump: Dump, join: Join) -> None:
         classes = join.match_class[join.match_class != UNKNOWN]
-        marked, groups = len(classes), len(np.unique(classes))
+        marked, groups = len(classes), len(distinct_values(classes))
         if not marked:
             return
         given_up = ""

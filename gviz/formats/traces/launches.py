@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gviz.formats.traces.trace import Trace
 from gviz.runs import Activities
 from gviz.spool import OWN_IDS
-from gviz.stats import UNKNOWN, IntArray
+from gviz.stats import UNKNOWN, IntArray, distinct_values
 
 #: A graph launch; what the trace does not report is UNKNOWN. ``call`` is the place of its call in
 #: the calls; the executable may be one above OWN_IDS that is numbered here.
@@ -193,7 +193,7 @@ def _number_nodes(work: Activities, mine: IntArray) -> tuple[frozenset[int], fro
     cuts = np.flatnonzero(np.diff(work["correlation_id"][order])) + 1
     for launch in np.split(order, cuts) if len(order) else ():
         streams = []
-        for stream in np.unique(work["stream_id"][launch]):
+        for stream in distinct_values(work["stream_id"][launch]):
             at = launch[work["stream_id"][launch] == stream]
             streams.append((_shape(work.take(at)), at))
         # Which number a stream gets differs from launch to launch; what it does, does not.
@@ -228,7 +228,7 @@ def _group(work: Activities, inside: IntArray) -> tuple[IntArray, npt.NDArray[np
         _, group[plain] = np.unique(keys, axis=0, return_inverse=True)
     loose = np.flatnonzero(correlation <= 0)
     start = work["start_ns"][inside]
-    for exec_id in np.unique(executable[loose]).tolist():
+    for exec_id in distinct_values(executable[loose]).tolist():
         mine = loose[executable[loose] == exec_id]
         known = plain[executable[plain] == exec_id]  # by start, as all work is
         if len(known):

@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.layout.folds.fold import Fold, FoldTree
 from gviz.layout.folds.ranges import RangePaths
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, distinct_values
 
 #: Between a range and what it holds, where it is not all of a fold's name.
 _HOLDS = ": "
@@ -138,7 +138,7 @@ class _Around:
         Those that hold the whole graph do not count. Empty: the range is much more than the fold.
         """
         ranges = self._ranges
-        lines = [ranges.line_of(path) for path in np.unique(ranges.path[fold.nodes]).tolist()]
+        lines = [ranges.line_of(path) for path in distinct_values(ranges.path[fold.nodes]).tolist()]
         shared: list[int] = []
         for paths in zip(*lines, strict=False):
             if len(set(paths)) > 1:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gviz.dag import rank_rows
 from gviz.layout.folds.arrangement import Arrangement, Group, Piece, arrange
 from gviz.layout.folds.fold import BrokenRange, Fold, FoldTree, build_fold
-from gviz.stats import IntArray
+from gviz.stats import IntArray, distinct_values
 
 #: Between the texts of ranges that hold the same nodes and so are one fold.
 SEPARATOR = " / "
@@ -124,7 +124,7 @@ class _Occurrences:
     def __init__(self, paths: RangePaths, order: IntArray) -> None:
         self.path: list[int] = []
         self._nodes = order.tolist()
-        self._lines = {p: paths.line_of(p) for p in np.unique(paths.path).tolist()}
+        self._lines = {p: paths.line_of(p) for p in distinct_values(paths.path).tolist()}
         self._of = paths.path[order]
         self.groups = self._build(0, len(order), 0)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.model.memory.uses import Access, MemoryUses
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, distinct_values
 
 
 class Common(IntEnum):
@@ -136,7 +136,7 @@ def data_edges(
     width = places + 1
     return DataEdges(
         common=common,
-        count=np.bincount(np.unique(at * width + met.place) // width, minlength=count),
+        count=np.bincount(distinct_values(at * width + met.place) // width, minlength=count),
         bytes=_sum_moved(at, met, len(uses), count),
         place=first,
         allocation=allocation,

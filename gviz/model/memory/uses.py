@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.recording import Blobs
-from gviz.stats import AddressArray, BoolArray, IntArray
+from gviz.stats import AddressArray, BoolArray, IntArray, distinct_values
 
 #: Blocks of the allocators of CUDA, PyTorch and CuPy start at multiples of 256 or 512 bytes.
 _ALIGNMENT = 512
@@ -154,7 +154,7 @@ class MemoryUses:
         object.__setattr__(self, "_wide", np.flatnonzero(self.reach > 1))
         known = self.allocation >= 0
         keys = self.node[known] * (len(self.allocation_address) + 1) + self.allocation[known]
-        object.__setattr__(self, "_of_nodes", np.unique(keys))
+        object.__setattr__(self, "_of_nodes", distinct_values(keys))
 
     def __len__(self) -> int:
         return len(self.node)
@@ -365,13 +365,13 @@ def _looks_like_addresses(
     """
     known = np.isin(word, certain)
     half = np.uint64(32)
-    regions = np.unique(np.concatenate((memory.address, memory.end)) >> half)
+    regions = distinct_values(np.concatenate((memory.address, memory.end)) >> half)
     likely = (word % np.uint64(_ALIGNMENT) == 0) & np.isin(word >> half, regions)
     likely &= (word & np.uint64(0xFFFFFFFF)) >= _LEAST_LOW_HALF
     at = np.flatnonzero(likely)
     address, which = np.unique(word[at], return_inverse=True)
     width = int(slot.max(initial=0)) + 1
-    slots = np.unique(which * width + slot[at]) // width
+    slots = distinct_values(which * width + slot[at]) // width
     often = np.bincount(slots, minlength=len(address)) > 1
     known[at[often[which]]] = True
     return known

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.recording import rows
-from gviz.stats import UNKNOWN, BoolArray, IntArray
+from gviz.stats import UNKNOWN, BoolArray, IntArray, distinct_values
 
 if TYPE_CHECKING:
     from gviz.recording import Columns, Recording
@@ -108,7 +108,7 @@ def find_forward_operations(made: Creations, capturing: int | None) -> ForwardOp
     by_autograd = np.array([name is not None for name in made.autograd_name], bool)
     is_timed = made.created_ns != UNKNOWN
     is_first = is_timed & ~by_autograd & (made.sequence_nr != UNKNOWN)
-    if len(np.unique(made.created_thread_id[is_first])) > 1:
+    if len(distinct_values(made.created_thread_id[is_first])) > 1:
         is_first &= made.created_thread_id == (UNKNOWN if capturing is None else capturing)
     firsts = _by_time(made, is_first)
     if not len(firsts):
@@ -135,7 +135,7 @@ def _by_time(made: Creations, chosen: BoolArray) -> IntArray:
 def _carried(made: Creations, backward: IntArray) -> IntArray:
     """Return the number of each of autograd's nodes; without one, of that before on its thread."""
     number = made.sequence_nr[backward]
-    for thread in np.unique(made.created_thread_id[backward]).tolist():
+    for thread in distinct_values(made.created_thread_id[backward]).tolist():
         own = np.flatnonzero(made.created_thread_id[backward] == thread)
         known = np.where(number[own] != UNKNOWN, np.arange(len(own)), -1)
         latest = np.maximum.accumulate(known)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.model.values.given_memory import Direction, GivenMemory
+from gviz.stats import distinct_values
 
 #: In place of a writer: no node wrote it before.
 _NOBODY = -1
@@ -47,7 +48,7 @@ class DataFlow:
 
 def trace_data(given: Sequence[GivenMemory]) -> DataFlow:
     """Return the way of data; ``given`` in the order in which nodes ran."""
-    edges = np.unique(np.array([a for m in given for a in (m.address, m.end)], np.uint64))
+    edges = distinct_values(np.array([a for m in given for a in (m.address, m.end)], np.uint64))
     writer = np.full(len(edges), _NOBODY, np.int64)
     sources: list[tuple[int, ...]] = [()] * len(given)
     readers: list[list[int]] = [[] for _ in given]
@@ -56,7 +57,7 @@ def trace_data(given: Sequence[GivenMemory]) -> DataFlow:
     for places in _by_node(given):
         parts = [_part(edges, given[at]) for at in places]
         for at, part in zip(places, parts, strict=True):
-            found = np.unique(writer[part])
+            found = distinct_values(writer[part])
             sources[at] = tuple(found[found != _NOBODY].tolist())
             if not given[at].may_be_read:
                 continue

@@ -8,7 +8,7 @@ import numpy as np
 
 from gviz.runs import Activities, Rows
 from gviz.spool.streams import Extent, Fences, place_between
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, distinct_values
 
 #: A launch call is no sign of a new launch's work where the work before went on until less than
 #: this before it: bodies of a loop follow each other within some 10 µs (H100, driver 580).
@@ -60,7 +60,7 @@ class BodyOwners:
         """
         ambiguous = np.zeros(len(owner), bool)
         loose = np.flatnonzero((owner < 0) & self._loose)
-        for exec_id in np.unique(self._exec_of[loose]).tolist():
+        for exec_id in distinct_values(self._exec_of[loose]).tolist():
             launches = np.flatnonzero(self._launch_exec == exec_id)
             if len(launches) == 0:
                 continue

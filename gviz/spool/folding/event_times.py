@@ -23,7 +23,7 @@ from gviz.spool.folding.launch_cost import plain_times
 from gviz.spool.folding.launches import FoldedLaunches
 from gviz.spool.records import NO_STREAM, OWN_IDS, CalibrationRecord, NodeTimesRecord
 from gviz.spool.streams import Contents
-from gviz.stats import UNKNOWN, IntArray
+from gviz.stats import UNKNOWN, IntArray, distinct_values
 
 #: Node types that events can stand around, with an uncertain meaning for the second line: the
 #: time includes the way to the host or to a semaphore and back.
@@ -66,7 +66,7 @@ def fit_to_events(contents: Contents, graphs: Graphs) -> None:
 
 def _timed_graphs(contents: Contents) -> set[int]:
     """Return CUDA's ids of the graphs of which copies timed nodes."""
-    found = (np.unique(record.times["graph_id"]).tolist() for record in contents.node_times)
+    found = (distinct_values(record.times["graph_id"]).tolist() for record in contents.node_times)
     return {graph_id for ids in found for graph_id in ids}
 
 
@@ -206,7 +206,7 @@ def _find_nodes(
     """Return the type and the id in the executable of each node with times; UNKNOWN: none."""
     graph_ids, node_ids = record.times["graph_id"], record.times["node_id"].astype(np.int64)
     kind, exec_node_id = np.full((2, len(node_ids)), UNKNOWN)
-    for graph_id in np.unique(graph_ids).tolist():
+    for graph_id in distinct_values(graph_ids).tolist():
         level = levels.get(graph_id)
         if level is not None:
             mine = np.flatnonzero(graph_ids == graph_id)

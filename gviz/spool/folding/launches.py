@@ -21,7 +21,7 @@ from gviz.spool.streams import (
     cut_launches,
     impossible_launches,
 )
-from gviz.stats import UNKNOWN, IntArray, is_ascending
+from gviz.stats import UNKNOWN, IntArray, distinct_values, is_ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ def _launch_ordinals(
 def _add_unknown(samples: Samples, folder: GraphFolder) -> None:
     """Add the nodes that have a record and that no walk read."""
     graphs = folder.graphs
-    for exec_id in np.unique(samples.records["exec_id"]).tolist():
+    for exec_id in distinct_values(samples.records["exec_id"]).tolist():
         records = samples.records[samples.records["exec_id"] == exec_id]
         if exec_id not in graphs.execs:
             folder.add_late(exec_id, records)

@@ -16,7 +16,7 @@ from gviz.spool.streams.consistency import impossible_launches
 from gviz.spool.streams.fences import Fences
 from gviz.spool.streams.launch_stream import LaunchStream
 from gviz.spool.streams.samples import Samples
-from gviz.stats import UNKNOWN, DurationSketch, IntArray
+from gviz.stats import UNKNOWN, DurationSketch, IntArray, distinct_values
 
 #: Records gathered before they are sorted into launches.
 _BATCH = 32_768
@@ -166,7 +166,7 @@ class ActivityStream:
         """Note what ran around bodies in the launches of these records."""
         owned = np.flatnonzero((place != _NO_PLACE) & (records["correlation_id"] != 0))
         execs = records["exec_id"][owned]
-        for exec_id in np.unique(execs).tolist():
+        for exec_id in distinct_values(execs).tolist():
             mine = owned[execs == exec_id]
             self._bodies.note(exec_id, records.take(mine), place[mine], self._launches.first_open)
 
@@ -181,7 +181,7 @@ class ActivityStream:
         out of order.
         """
         execs = held.records["exec_id"]
-        for exec_id in np.unique(execs[bodies]).tolist():
+        for exec_id in distinct_values(execs[bodies]).tolist():
             mine = bodies[execs[bodies] == exec_id]
             called = self._launches.streamed_from.get(exec_id)
             if called is None:
@@ -220,7 +220,7 @@ class ActivityStream:
             ready[:] = True
         good = np.ones(len(held.records), bool)
         execs = held.records["exec_id"]
-        for exec_id in np.unique(execs).tolist():
+        for exec_id in distinct_values(execs).tolist():
             graph = self._graph_of(exec_id)
             mine = np.flatnonzero(execs == exec_id)
             if graph is None:

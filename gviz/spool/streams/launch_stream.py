@@ -14,7 +14,7 @@ from gviz.spool.records import format as f
 from gviz.spool.streams.launch_bins import LaunchBins
 from gviz.spool.streams.passed_launches import PassedLaunches
 from gviz.spool.streams.retention import Retention, RowChoice
-from gviz.stats import IntArray
+from gviz.stats import IntArray, distinct_values
 
 #: A launch without spans. -1: not known; gpu times 0 likewise.
 LAUNCH = np.dtype(
@@ -303,7 +303,7 @@ class LaunchStream:
         block = self._open.popleft()
         if not self._open:
             block, self._fill = block[: self._fill], 0
-        for exec_id in np.unique(block["exec_id"][_without(block)]).tolist():
+        for exec_id in distinct_values(block["exec_id"][_without(block)]).tolist():
             mine = (block["exec_id"] == exec_id) & _without(block)
             self.without_nodes[exec_id] += int(mine.sum())
         kept = max(0, self._plain_count - self._sealed * self.limits.block_launches)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gviz.cuda import CopyKind, NodeType
 from gviz.runs import Activities, blank_activities
 from gviz.spool.records import OUTSIDE_GRAPHS, CalibrationRecord, FunctionRecord
-from gviz.stats import UNKNOWN, BoolArray
+from gviz.stats import UNKNOWN, BoolArray, distinct_values
 
 _SAME = (
     "type", "device_id", "grid", "block", "shared_mem_bytes", "bytes", "start_ns", "end_ns",
@@ -76,7 +76,7 @@ class OperationStream:
         found["name"][is_kernel] = keys[is_kernel].astype(np.int64)
         for name in ("grid", "block", "shared_mem_bytes"):
             found[name][~is_kernel] = UNKNOWN
-        for key in np.unique(keys[is_kernel]).tolist():
+        for key in distinct_values(keys[is_kernel]).tolist():
             function = functions.get(key)
             if function is not None:
                 mine = is_kernel & (keys == key)
