@@ -33,10 +33,12 @@ _TESTS = {
         "test_processes.py::TestBinary::test_child_that_uses_cuda_first_gets_a_run_of_its_own",
         "test_processes.py::TestBinary::test_launches_of_exit_handlers_are_recorded",
     ),
-    # A driver that is initialised, used and left, and the gate's closer beside a program.
+    # A driver that is initialised, used and left, the gate's closer beside a program, and the
+    # thread of the process's last moment.
     "thread": (
         "test_processes.py::TestBinary::test_launches_of_exit_handlers_are_recorded",
         "test_quiet.py::test_gate_stays_open_while_work_is_in_flight[fake-a stream]",
+        "test_trials.py::test_one_update_is_followed",
     ),
 }
 #: Compiles a program with a fault, and does not look at how it ends.

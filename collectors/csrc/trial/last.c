@@ -177,6 +177,8 @@ static bool at_last(int status) {
     pthread_sigmask(SIG_SETMASK, &every, &before);
     bool begun = pthread_create(&thread, NULL, flush_and_try, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (begun)
+        pthread_detach(thread); /* to join it could take for ever: others' destructors run in it */
     bool ended = !begun || watch();
     if (!ended) {
         tries_hang();
