@@ -220,12 +220,10 @@ class _Build:
         return manifest
 
     def _why_nothing(self) -> str:
+        first = self._failures[0].sentence
         if len(self._failures) == 1:
-            return self._failures[0].reason
-        return (
-            f"none of {len(self._failures)} recordings can be used; of the first: "
-            f"{self._failures[0].reason}"
-        )
+            return first
+        return f"none of {len(self._failures)} recordings can be used; of the first: {first}"
 
 
 def _read_heads(mapper: Mapper, sources: Sequence[RecordingSource]) -> Iterator[RecordingHead]:

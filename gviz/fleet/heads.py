@@ -67,6 +67,12 @@ class Failure:
     source: RecordingSource
     reason: str
 
+    @property
+    def sentence(self) -> str:
+        """The reason, with the recording named."""
+        url = self.source.url
+        return self.reason if url in self.reason else f"{url}: {self.reason}"
+
 
 def read_heads(sources: Sequence[RecordingSource]) -> tuple[RecordingHead, ...]:
     """Return the heads of recordings; one that cannot be read has a reason instead."""

@@ -155,6 +155,18 @@ def test_run_names_the_recording_after_the_program(backend: Backend, tmp_path: P
             Path(f"{tmp_path / name}-spool").mkdir()  # left over: its recording is still to come
 
 
+def test_run_names_a_recording_beside_its_folder_without_dots(
+    backend: Backend, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    (tmp_path / "here").symlink_to(tmp_path / "elsewhere" / "deep")
+    run = start(backend, Path("here/../x.gviz"), script(tmp_path, HELLO), "ok", folder=tmp_path)
+    _, stderr = run.communicate(timeout=120)
+    written = tmp_path / "elsewhere" / "x.gviz"
+    assert (run.returncode, stderr.count(f"wrote {written};")) == (0, 1), stderr
+    assert written.exists()
+
+
 def test_run_says_that_a_program_has_used_no_cuda(backend: Backend, tmp_path: Path) -> None:
     run = start(backend, tmp_path / "x.gviz", script(tmp_path, "print('done')\n"))
     stdout, stderr = run.communicate(timeout=120)

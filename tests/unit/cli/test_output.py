@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -98,6 +99,7 @@ def test_demo_recordings_are_copied_for_the_terminal(gviz_here: Gviz, tmp_path: 
         original = LIVES.parent / Path(one["path"]).name
         assert (tmp_path / one["path"]).read_bytes() == original.read_bytes()
     assert len(found["files"]) == len(list(LIVES.parent.glob("*.gviz")))
+    assert stat.S_IMODE((tmp_path / "copies").stat().st_mode) == 0o700
     assert "'gviz info FILE' reads one" in done.stderr
     refused = gviz_here("demo", "--to", "copies", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (1, "")

@@ -383,3 +383,5 @@ def test_recording_with_a_number_beyond_its_column_is_left_out(
     (failure,) = built.failures
     assert (Path(failure.source.url).name, built.added_count) == ("rank0.gviz", 3)
     assert f"{column} has a number that cannot be" in failure.reason
+    with pytest.raises(GvizError, match=rf"rank0\.gviz: {column} has a number"):
+        build(ranks / "rank0.gviz", tmp_path / "alone")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib.resources import as_file, files
@@ -13,7 +14,7 @@ from gviz.cli.commands.look.view import VIEW_VERSION, add_server_options, serve_
 from gviz.cli.output import WRITTEN_KEYS, print_json, written_file
 from gviz.cli.recording_path import file_path
 from gviz.errors import REINSTALL, GvizError, RecordingError, cannot_write
-from gviz.system import inform, written_aside
+from gviz.system import create_folder, inform, written_aside
 from gviz.text import counted
 
 if TYPE_CHECKING:
@@ -50,13 +51,13 @@ def run(args: argparse.Namespace) -> int:
 def _copy(paths: Sequence[Path], args: argparse.Namespace) -> int:
     """Copy the recordings, and say it; return 0."""
     outputs = [args.to / path.name for path in paths]
+    if os.path.lexists(args.to):
+        raise GvizError(f"{args.to} exists; name a folder that does not")
     try:
-        args.to.mkdir()
+        create_folder(args.to)
         for path, output in zip(paths, outputs, strict=True):
             with written_aside(output) as part:
                 part.write_bytes(path.read_bytes())
-    except FileExistsError as error:
-        raise GvizError(f"{args.to} exists; name a folder that does not") from error
     except FileNotFoundError as error:
         raise GvizError(f"there is no folder {args.to.parent}; create it") from error
     except OSError as error:

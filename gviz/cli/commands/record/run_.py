@@ -258,7 +258,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the program; return its exit code."""
     options = _options(args)
     command = command_of(args.program, args.arguments, module=args.module)
-    output = (args.output or _free_output(_name_of(args), overwrite=args.overwrite)).absolute()
+    output = _full_path(args.output or _free_output(_name_of(args), overwrite=args.overwrite))
     check_output(output, overwrite=args.overwrite)
     native.load()
     outer = Job.from_environment(os.environ)
@@ -316,6 +316,13 @@ class _Outcome:
             if self.output is not None and self.output.exists():
                 found = written_file(self.output)
             print_json({"run_version": RUN_VERSION, **found, "exit_code": code})
+
+
+def _full_path(path: Path) -> Path:
+    """Return the path from the root on, for a program that changes its folder, without ".."."""
+    full = path.absolute()
+    # Only the system knows what ".." behind a link is.
+    return Path(os.path.realpath(full.parent), full.name) if ".." in full.parts else full
 
 
 def _free_output(program: str, *, overwrite: bool) -> Path:
