@@ -732,6 +732,40 @@ report()
 """
 
 
+#: 2 MiB of mapped memory that the GPU may read and write, may read, or may not reach.
+MAPPED = f"""{SUMS}{CHAIN}
+from ctypes import byref, c_int, c_size_t, c_ulonglong
+at, handle, size = c_ulonglong(), c_ulonglong(), c_size_t(2 << 20)
+none = c_ulonglong(0)
+cuda.call("cuMemAddressReserve", byref(at), size, c_size_t(0), none, none)
+cuda.call("cuMemCreate", byref(handle), size, None, none)
+cuda.call("cuMemMap", at, size, c_size_t(0), handle, none)
+if ACCESS:
+    cuda.call("cuMemSetAccess", at, size, (c_int * 3)(1, 0, ACCESS), c_size_t(1))
+launches(cuda.instantiate(graph), LAUNCHES)
+cuda.call("cuMemUnmap", at, size)
+report()
+"""
+
+
+@pytest.mark.parametrize("access", [0, 1, 3], ids=["none", "reading", "both"])
+def test_mapped_memory_is_saved_where_the_gpu_may_read_and_write_it(
+    fake: Backend, tmp_path: Path, access: int
+) -> None:
+    launches = 200 if access == 3 else 20
+    text = MAPPED.replace("ACCESS", str(access)).replace("LAUNCHES", str(launches))
+    printed, recording = run_plain_and_tried(fake, tmp_path, text)
+    assert printed == {"sums": [12.0 * i * launches for i in range(4)]}
+    with recording:
+        made = trials_of(recording)
+    if access == 3:
+        saved = 2 * 4 * 256 + (2 << 20)
+        assert {(t.refusal, t.saved_bytes) for t in made} == {(None, saved)}
+    else:
+        why = "the process has memory that is mapped, and that the GPU may not read and write"
+        assert [t.refusal for t in made] == [why]
+
+
 def test_executables_that_are_gone_leave_nothing_to_keep(fake: Backend, tmp_path: Path) -> None:
     done = run_script(fake, tmp_path, SHORT_LIVED, "--trials", "-o", "x.gviz")
     assert done.returncode == 0, done.stderr

@@ -170,6 +170,57 @@ EXPORT CUresult cuMemFreeHost(void *address) {
     TRACED(cuMemFreeHost, { void *a; }, free_checked((CUdeviceptr)(uintptr_t)address, MEMORY_HOST), address);
 }
 
+/* -- addresses and memory by themselves --------------------------------------------------------------- */
+
+/* As CUmemAccessDesc. */
+struct access {
+    int location_type, location_id, flags; /* 0: none, 1: reading, 3: both */
+};
+
+EXPORT CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted,
+                                    unsigned long long flags) {
+    (void)alignment, (void)wanted, (void)flags;
+    void *pages = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *address = (CUdeviceptr)(uintptr_t)pages;
+    return pages == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemCreate(unsigned long long *handle, size_t bytes, const void *properties, unsigned long long flags) {
+    static _Atomic unsigned long long last;
+    (void)bytes, (void)properties, (void)flags;
+    *handle = ++last;
+    return CUDA_SUCCESS;
+}
+
+/* Nobody may reach it yet. */
+EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, unsigned long long handle,
+                         unsigned long long flags) {
+    struct allocation allocation = {address, bytes, MEMORY_DEVICE, 0, 0};
+    (void)offset, (void)handle, (void)flags;
+    fake_lock();
+    allocations = fake_append(allocations, allocation_count++, sizeof allocation, &allocation);
+    fake_unlock();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const struct access *access, size_t count) {
+    int may = PROT_NONE;
+    for (size_t i = 0; i < count; i++)
+        may |= access[i].flags == 3 ? PROT_READ | PROT_WRITE : access[i].flags == 1 ? PROT_READ : PROT_NONE;
+    return mprotect((void *)(uintptr_t)address, bytes, may) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+EXPORT CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
+    fake_lock();
+    struct allocation *allocation = find(address);
+    bool good = allocation && allocation->address == address && allocation->bytes == bytes &&
+                mprotect((void *)(uintptr_t)address, bytes, PROT_NONE) == 0;
+    if (good)
+        *allocation = (struct allocation){0};
+    fake_unlock();
+    return good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 /* -- pointer attributes ------------------------------------------------------------------------- */
 
 /* Write one attribute of an allocation; its null value when there is none. */

@@ -17,7 +17,7 @@
 #define MOST_BYTES (4096 * MEBIBYTE)
 #define GRAPH_MEMORY_USED 0 /* CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT */
 
-enum effect { NO_EFFECT, ALLOCATES, ALLOCATES_PITCHED, MAPS, FREES, UNMAPS, FORBIDS };
+enum effect { NO_EFFECT, ALLOCATES, ALLOCATES_PITCHED, MAPS, OPENS, FREES, UNMAPS, FORBIDS };
 
 static const struct {
     const char *name; /* with _ptsz and the like too */
@@ -28,6 +28,7 @@ static const struct {
     {"cuMemAllocFromPoolAsync", ALLOCATES},
     {"cuMemAllocPitch_v2", ALLOCATES_PITCHED},
     {"cuMemMap", MAPS},
+    {"cuMemSetAccess", OPENS},
     {"cuMemFree_v2", FREES},
     {"cuMemFreeAsync", FREES},
     {"cuMemUnmap", UNMAPS},
@@ -109,7 +110,7 @@ static void record(CUdeviceptr address, size_t bytes, bool freed) {
         spool_append_one(RECORD_BLOCK, &made, sizeof made);
 }
 
-static void add(CUdeviceptr address, size_t bytes) {
+static void add(CUdeviceptr address, size_t bytes, bool closed) {
     record(address, bytes, false);
     if (count == room) {
         size_t wanted = room ? 2 * room : 256;
@@ -123,7 +124,7 @@ static void add(CUdeviceptr address, size_t bytes) {
     }
     size_t at = place_of(address);
     memmove(blocks + at + 1, blocks + at, (count - at) * sizeof *blocks);
-    blocks[at] = (struct block){address, bytes};
+    blocks[at] = (struct block){address, bytes, closed};
     count++;
 }
 
@@ -136,6 +137,24 @@ static void remove_from(CUdeviceptr address, size_t bytes) {
         last++;
     memmove(blocks + at, blocks + last, (count - last) * sizeof *blocks);
     count -= last - at;
+}
+
+/* As CUmemAccessDesc of cuda.h. */
+struct access {
+    int location_type, location_id, flags;
+};
+#define ON_DEVICE 1
+#define READ_AND_WRITE 3
+
+/* Of those that lie in a range whoever may read and write them is named. */
+static void open_those_in(CUdeviceptr address, size_t bytes, const struct access *access, size_t descriptions) {
+    bool may = false;
+    for (size_t i = 0; i < descriptions; i++)
+        may = may || (access[i].location_type == ON_DEVICE && access[i].flags == READ_AND_WRITE);
+    for (size_t at = place_of(address); at < count && blocks[at].address < address + bytes; at++) {
+        bool inside = blocks[at].address >= address && blocks[at].bytes <= address + bytes - blocks[at].address;
+        blocks[at].closed = !(may && inside);
+    }
 }
 
 /* -- calls ---------------------------------------------------------------------------------------------- */
@@ -163,13 +182,16 @@ static bool is_captured(const CUpti_CallbackData *data, enum effect effect) {
 static void done(const uintptr_t *words, enum effect effect) {
     switch (effect) {
     case ALLOCATES:
-        add(*(const CUdeviceptr *)words[0], words[1]);
+        add(*(const CUdeviceptr *)words[0], words[1], false);
         break;
     case ALLOCATES_PITCHED:
-        add(*(const CUdeviceptr *)words[0], *(const size_t *)words[1] * words[3]);
+        add(*(const CUdeviceptr *)words[0], *(const size_t *)words[1] * words[3], false);
         break;
     case MAPS:
-        add(words[0], words[1]);
+        add(words[0], words[1], true);
+        break;
+    case OPENS:
+        open_those_in(words[0], words[1], (const struct access *)words[2], words[3]);
         break;
     case FREES:
         remove_from(words[0], 1);
@@ -189,7 +211,7 @@ void blocks_call(const CUpti_CallbackData *data, uint32_t cbid) {
     if (effect == NO_EFFECT || !atomic_load(&on))
         return;
     growth_disturb();
-    if (data->site == 0 && effect != FREES && effect != UNMAPS)
+    if (data->site == 0 && effect != OPENS && effect != FREES && effect != UNMAPS)
         before_first();
     if (data->site == 0 || (data->return_value && *(const int *)data->return_value != 0))
         return;
@@ -244,6 +266,13 @@ static bool graphs_have_memory(int device) {
                             cuda.DeviceGetGraphMemAttribute(device, GRAPH_MEMORY_USED, &used) == 0 && used);
 }
 
+static bool any_is_closed(void) {
+    for (size_t i = 0; i < count; i++)
+        if (blocks[i].closed)
+            return true;
+    return false;
+}
+
 /* Whether the context holds about what the calls gave it, and what the driver took. A program that never made
  * a block has no moment before the first. */
 static bool is_all(size_t bytes) {
@@ -263,6 +292,8 @@ const char *blocks_obstacle(int device) {
         why = "the process has memory that is managed, shared, imported or an array, which is not saved";
     else if (graphs_have_memory(device))
         why = "graphs of the process allocate memory, which is not saved";
+    else if (any_is_closed())
+        why = "the process has memory that is mapped, and that the GPU may not read and write";
     else if (bytes > MOST_BYTES)
         why = "the process has more than 4 GiB of device memory, which takes too long to save";
     else if (lost || !is_all(bytes))

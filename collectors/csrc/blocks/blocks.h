@@ -7,6 +7,7 @@
 struct block {
     CUdeviceptr address;
     size_t bytes;
+    bool closed; /* it is mapped, and the GPU may not read and write it */
 };
 
 /* Calls are watched. `recorded`: blocks go into the spool, too. */

@@ -173,7 +173,7 @@ static bool find_variable(struct loaded *one, const struct variable *variable, C
     if (cuda.ModuleGetGlobal(&at, &bytes, module, variable->name) != 0 || at % 8 != 0 ||
         (variable->bytes && variable->bytes != bytes))
         return false;
-    one->blocks[one->block_count++] = (struct block){at, bytes};
+    one->blocks[one->block_count++] = (struct block){.address = at, .bytes = bytes};
     return true;
 }
 
