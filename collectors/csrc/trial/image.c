@@ -72,9 +72,11 @@ static const char *after_global(const char *line) {
     return strncmp(line, ".global", 7) == 0 ? line + 7 : NULL;
 }
 
-/* The name is the last word before the size, the value or the end. */
+/* The name is the last word before the size, the value or the end. Several names are not understood. */
 static bool add_declared(struct image *image, const char *declared) {
     const char *end = declared + strcspn(declared, "[=;\n");
+    if (memchr(declared, ',', (size_t)(end - declared)))
+        return false;
     while (end > declared && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
     const char *name = end;
@@ -87,9 +89,9 @@ static bool add_declared(struct image *image, const char *declared) {
 
 bool ptx_read(struct image *image, const char *text) {
     bool good = true;
-    for (const char *line = text; line && good; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        const char *declared = after_global(line);
+    for (const char *statement = text; statement && good; statement = strpbrk(statement, "\n;")) {
+        statement += *statement == '\n' || *statement == ';';
+        const char *declared = after_global(statement);
         if (declared)
             good = add_declared(image, declared);
     }
