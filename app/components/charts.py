@@ -21,6 +21,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
 _HEIGHT = 320
+#: Up to such a count an axis has a tick at each whole number, and none between: no rank is a half.
+_FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +171,14 @@ def _axis(axis: Axis, values: Sequence[float]) -> dict[str, Any]:
         "type": "log" if axis.log else "-",
         "automargin": True,
         "zeroline": False,
-        **(_log_ticks(values) if axis.log else {"rangemode": "tozero"}),
+        **(_log_ticks(values) if axis.log else {"rangemode": "tozero", **_whole_ticks(values)}),
     }
+
+
+def _whole_ticks(values: Sequence[float]) -> dict[str, Any]:
+    """Return the ticks of an axis of few things that are counted."""
+    counted = all(isinstance(value, int) for value in values)
+    return {"dtick": 1} if counted and max(values, default=_FEW + 1) <= _FEW else {}
 
 
 def _log_ticks(values: Sequence[float]) -> dict[str, Any]:

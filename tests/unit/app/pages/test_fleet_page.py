@@ -107,6 +107,8 @@ def test_maps_have_the_slow_rank_in_its_layer(library: Library) -> None:
                   for column, z in enumerate(line))  # fmt: skip
     assert slowest[0] == pytest.approx(100, abs=10)
     assert work["text"][slowest[1]][slowest[2]] == "rank 5 on node0000, layer 2"
+    # Ranks are counted: there is no half of one.
+    assert drawn["fleet-spread"].figure["layout"]["yaxis"]["dtick"] == 1
     waiting = [line[2] for line in waits["z"]]
     assert waiting.index(min(waiting)) == slowest[1]
     assert min(waiting) < 0.5 < 5 < max(waiting)
