@@ -35,7 +35,8 @@ def family_columns(view: GraphView) -> list[dict[str, Any]]:
             "hide": not view.is_timed,
             "valueFormatter": {"function": "gvizMicroseconds(params.value)"},
             "headerTooltip": "Sum of the nodes' medians, in loops of what a launch takes on "
-            "average; derived. Overlapping nodes count in full",
+            "average; derived. Overlapping nodes count in full. The breakdown above has the times "
+            "of the median launch",
         },
         {
             "field": "share",

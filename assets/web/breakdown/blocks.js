@@ -139,7 +139,7 @@ export class Blocks {
     /** @type {[string, string][]} */
     const lines = [[row, blocks.length > 1 ? `${format.integer(blocks.length)} narrow ones` : this.labelOf(first)]];
     const part = `${this.write(width)}, ${format.percent(this.launchNs ? width / this.launchNs : 0)}`;
-    lines.push([this.measure?.label ?? "Part of the launch", part]);
+    lines.push([this.measure?.label ?? "Part of the median launch", part]);
     // Where others ran at the same time, they share it: then these differ.
     if (this.measure || total > width * 1.005) lines.push(["Node time", format.duration(total)]);
     if (!this.measure && blocks.length === 1 && this.coverNs[first] > width * 1.005) lines.push(["Running", format.duration(this.coverNs[first])]);

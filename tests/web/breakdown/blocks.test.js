@@ -45,9 +45,9 @@ test("a block without a label is the rest of the one above", () => {
 });
 
 test("what ran at the same time as others has more node time than part of the launch", () => {
-  assert.deepEqual(blocks().describe(0), [["Phase", "a"], ["Part of the launch", "60 ns, 60.0%"], ["Nodes", "3"]]);
+  assert.deepEqual(blocks().describe(0), [["Phase", "a"], ["Part of the median launch", "60 ns, 60.0%"], ["Nodes", "3"]]);
   assert.deepEqual(blocks().describe(1), [
-    ["Phase", "b"], ["Part of the launch", "30 ns, 30.0%"], ["Node time", "50 ns"], ["Running", "40 ns"],
+    ["Phase", "b"], ["Part of the median launch", "30 ns, 30.0%"], ["Node time", "50 ns"], ["Running", "40 ns"],
     ["Nodes", "2, 4 executions"],
   ]);
 });
