@@ -248,8 +248,9 @@ class DocumentPage:
     def _evidence(self, one: Suggestion) -> list[Piece]:
         parts: list[Piece] = []
         for at, item in enumerate(one.evidence):
-            text = f"{'; ' if at else ''}{item.name}: {item.value.text} "
-            parts += [text, how_word(item.value.how)]
+            shown = [f"{item.value.text} ", how_word(item.value.how)]
+            # A mark alone in the next line would be about nothing.
+            parts += [f"{'; ' if at else ''}{item.name}: ", html.Span(shown, className="gv-nowrap")]
         return parts
 
     # -- lines -----------------------------------------------------------------------------

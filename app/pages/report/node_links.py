@@ -89,7 +89,8 @@ class NodeLinks:
     def gap(self, link: NodesLink) -> Component:
         """Return a link to the time between two nodes in the median launch."""
         address = self._address(self._indices_of(link.nodes)) + f"&launch=median&{TIME_BETWEEN}"
-        return dcc.Link("in the timeline", href=address, title="Show this gap in the timeline")
+        title = "Show this gap in the timeline"
+        return dcc.Link("in the timeline", href=address, title=title, className="gv-nowrap")
 
     def edge(self, dependency: NodeRef, dependent: NodeRef) -> Component:
         """Return a link to the two ends of an edge, by their ids."""

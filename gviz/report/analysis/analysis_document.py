@@ -20,6 +20,7 @@ from gviz.report.analysis.verdict import verdict_of
 from gviz.report.document import (
     Block,
     Document,
+    HowMark,
     KeyFigure,
     KeyFigures,
     Section,
@@ -122,6 +123,6 @@ def _device(found: DeviceLaunch | NotComputed) -> Block:
     if isinstance(found, NotComputed):
         return not_computed(found)
     if not found.is_possible:
-        return say(f"No: {'; '.join(found.broken)} [derived].")
+        return say(f"No: {'; '.join(found.broken)} ", HowMark("derived"), ".")
     unknown = f" Not recorded: {', '.join(found.unknown)}." if found.unknown else ""
-    return say(f"Yes, as far as its nodes show [derived].{unknown}")
+    return say("Yes, as far as its nodes show ", HowMark("derived"), f".{unknown}")

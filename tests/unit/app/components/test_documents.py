@@ -11,6 +11,7 @@ from gviz.app.components.documents import DocumentPage
 from gviz.report.document import (
     Document,
     Drawing,
+    EvidenceItem,
     KeyFigure,
     KeyFigures,
     NodeLink,
@@ -111,6 +112,21 @@ def test_suggestion_names_few_nodes_and_selects_many() -> None:
     assert "Shares nodes with another." in stated(2)
     assert "Nodes: 0 kernel 0, 1 kernel 1" in stated(2)
     assert "Select 6 nodes (0, 1, 2, 3, ...) in the graph." in stated(6)
+
+
+def test_evidence_stays_in_one_line_with_how_it_came_about() -> None:
+    one = Suggestion(
+        gain=ns(2_000, "estimated"),
+        gain_line=(ns(2_000, "estimated"), " per run"), per="run", over_run=None, subject="",
+        reason=("Slow.",), nodes=None, fix="Faster.", rule="slow", rule_title=None, assumes=None,
+        evidence=(EvidenceItem("node time", ns(3_000, "derived")),), source="docs", overlap="",
+    )  # fmt: skip
+    (kept,) = [
+        span
+        for span in of_type(page(Suggestions((one,), brief=0)), html.Span)
+        if getattr(span, "className", "") == "gv-nowrap"
+    ]
+    assert texts(kept).replace("\n", "") == "3.00 µs derived"
 
 
 def test_suggestions_of_one_rule_are_one_entry_with_the_others_folded() -> None:

@@ -110,6 +110,11 @@ def test_findings_have_gain_fix_evidence_and_source(decode_body: object) -> None
         assert expected in stated, expected
 
 
+def test_how_a_thing_is_known_is_a_mark_everywhere(decode_body: object) -> None:
+    assert "Could the device launch it" in texts(decode_body)
+    assert "[derived]" not in texts(decode_body)
+
+
 def test_ledger_adds_up_on_the_page(decode_body: object) -> None:
     stated = texts(decode_body)
     for expected in ("919 µs", "158 µs", "1.08 ms", "291 µs", "304 nodes"):
