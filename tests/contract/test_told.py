@@ -354,6 +354,42 @@ def test_launches_in_quick_succession_are_counted(fake: Backend, tmp_path: Path)
     assert ordinals[-1] < MANY
 
 
+def test_launches_pass_once_the_first_have_their_node_times(fake: Backend, tmp_path: Path) -> None:
+    # The copies come one after the other, and the plain launches that they are held against last.
+    _, copied, counted = run_many(fake, tmp_path, "--collector", "events")
+    assert len(copied) == 20
+    assert counted > MANY / 2
+
+
+#: Whose calls the gate's listener hears: gviz's own is put aside.
+HEARING = """
+import ctypes
+api = (ctypes.c_void_p * 8).in_dll(ctypes.CDLL(None), "gviz_gate")  # in gate.h
+Listener = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+listen = ctypes.CFUNCTYPE(None, Listener)(api[6])
+heard = []
+hears = Listener(heard.append)
+device = ctypes.c_int()
+def count_told():
+    heard.clear()
+    listen(hears)
+    cuda.call("cuCtxGetDevice", ctypes.byref(device))
+    listen(ctypes.cast(None, Listener))
+    return len(heard)
+"""
+
+
+def test_calls_that_are_told_of_for_a_capture_are_not_after_it(
+    fake: Backend, tmp_path: Path
+) -> None:
+    begun = f"{PREAMBLE}{HEARING}cuda.begin_capture(stream)\n"
+    during = f"{begun}print(count_told())\n"
+    after = f"{begun}cuda.end_capture(stream)\nprint(count_told())\n"
+    options = ("--collector", "events", "-o", "x.gviz", "--overwrite")
+    told = [run_script(fake, tmp_path, text, *options).stdout for text in (during, after)]
+    assert told == ["2\n", "0\n"]  # its beginning and its end
+
+
 def test_every_kth_launch_is_copied_where_those_between_pass(fake: Backend, tmp_path: Path) -> None:
     _, copied = run_many(fake, tmp_path, "--collector", "events", "--every", "500")
     # The first uploads the graph: the second takes its turn.

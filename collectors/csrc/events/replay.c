@@ -203,6 +203,8 @@ static void end(struct watch *watch, bool timed) {
     pthread_mutex_lock(&watch->lock);
     watch->under_way--;
     watch->plain_timed += timed;
+    if (timed && watch_is_done(watch))
+        copier_call(watch); /* from here on launches are as without copies */
     pthread_mutex_unlock(&watch->lock);
 }
 

@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "life/parts.h"
 #include "spool/spool.h"
+#include "told/told.h"
 
 #include <string.h>
 
@@ -20,7 +21,8 @@
 #define NOT_CAPTURING 401 /* CUDA_ERROR_ILLEGAL_STATE */
 #define CAPTURE_INVALIDATED 2 /* CU_STREAM_CAPTURE_STATUS_INVALIDATED */
 /* Watching all calls takes 1,300 switches in CUPTI, so it goes on this long after the last
- * capture: a program that captures in a loop pays for it once. */
+ * capture: a program that captures in a loop pays for it once. The gate's switches cost next to nothing,
+ * and what is told of in front of every launch costs more. */
 #define KEEP_WATCHING_NS 400000000ull
 
 enum { FAILED_GRAPH_READ = 1 };
@@ -81,9 +83,13 @@ static void watch_on(void) {
     atomic_store(&watch_state, WATCH_ON);
 }
 
+static bool goes_on(void) {
+    return !told_in_place() && now_ns() - atomic_load(&last_end_ns) < KEEP_WATCHING_NS;
+}
+
 void capture_poll(void) {
     int on = WATCH_ON;
-    if (captures_known() || now_ns() - atomic_load(&last_end_ns) < KEEP_WATCHING_NS ||
+    if (captures_known() || goes_on() ||
         !atomic_compare_exchange_strong(&watch_state, &on, WATCH_TURNING))
         return;
     watch_all(false);
@@ -102,6 +108,8 @@ static void end_watching(void) {
     atomic_store(&last_end_ns, now_ns());
     if (capturing_ended() == 1)
         calls_watch_operations(false);
+    if (told_in_place())
+        capture_poll();
 }
 
 /* -- the table of captures -------------------------------------------------------------------- */
