@@ -8,7 +8,7 @@
 #include "trial/parts.h"
 
 #define MILLISECOND_NS 1000000
-/* Launches begin no later than this; then memory is restored. */
+/* Launches begin no later than this, but for one pair; then memory is restored. */
 #define LAUNCHES_NS (12 * MILLISECOND_NS)
 /* What takes longer would take more than a slice with its pair and what restores the memory. */
 #define LONGEST_LAUNCH_NS (4 * MILLISECOND_NS)
@@ -73,8 +73,11 @@ static void launch_pairs(struct slice_work *work, struct saved *memory, int64_t 
         work->failed = !launch_summed(work, memory, experiment->unedited, NULL, &(uint64_t){0});
     if (work->failed)
         work->why = failed;
-    while (!work->why && experiment->count < MOST_PAIRS && monotonic_ns() - begin_ns < LAUNCHES_NS)
+    if (work->why)
+        return;
+    do /* where saving takes long, a slice without a pair would be one for nothing */
         launch_pair(work, memory);
+    while (!work->why && experiment->count < MOST_PAIRS && monotonic_ns() - begin_ns < LAUNCHES_NS);
 }
 
 /* How fast the GPU's clock runs, by a kernel that spends time. */

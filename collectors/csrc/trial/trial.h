@@ -133,6 +133,7 @@ void subjects_abandon(struct subjects *all);
 struct piece {
     CUdeviceptr at, saved;
     size_t bytes;
+    size_t block; /* the number of that which it is of */
     bool written; /* by a launch since it was saved */
 };
 struct saved {
