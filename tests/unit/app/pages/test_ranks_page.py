@@ -12,6 +12,7 @@ from app_tree import by_id, links, texts
 from places import ROOT
 from rank_recordings import COLLECTIVE, Planted, write_ranks
 from recordings import Shape, Work, fork_join_shape, write_recording
+from waiting import eventually
 
 from gviz.app.components.addresses import Addresses, parse_query
 from gviz.app.files.library import Library
@@ -28,7 +29,6 @@ BUNDLED = ROOT / "assets" / "recordings"
 H200 = BUNDLED / "ranks_h200.gviz"
 EVEN = Planted()
 SLOW = Planted(slow=((0, 3_000), (2, -6_000)))
-PATIENCE_S = 60
 
 
 def opened(path: Path) -> OpenRecording:
@@ -39,18 +39,23 @@ def merged(folder: Path, *planted: Planted, launches: int = 20) -> Path:
     return merge_recordings(write_ranks(folder, planted, launches), folder / "all.gviz")
 
 
-def shown(path: Path, query: str = "") -> Any:
-    """Return the body of a page, as its callback does once all is compared."""
-    library = Library([path])
-    file = library.file(path.stem)
-    comparisons = RankComparisons(library)
-    comparisons.find(file.versioned_key, PATIENCE_S)
-    search = f"?file={path.stem}{query}"
-    body, more = show_ranks(
-        comparisons, library, {"file": file.versioned_key}, 0, search, Addresses("/")
-    )
-    assert not isinstance(more, int)
+def answered(library: Library, versioned_key: str, search: str) -> Any:
+    """Return what the page's callback answers, asked as a page does until all is compared."""
+    comparisons, view = RankComparisons(library), {"file": versioned_key}
+
+    def answer() -> tuple[Any] | None:
+        body, polls = show_ranks(comparisons, library, view, 0, search, Addresses("/"))
+        return None if isinstance(polls, int) else (body,)
+
+    (body,) = eventually(answer, "ranks compared")
     return body
+
+
+def shown(path: Path, query: str = "") -> Any:
+    """Return the body of a page."""
+    library = Library([path])
+    versioned_key = library.file(path.stem).versioned_key
+    return answered(library, versioned_key, f"?file={path.stem}{query}")
 
 
 def timeline(file: OpenRecording, launch: int) -> dict[str, Any]:
@@ -212,10 +217,7 @@ def test_ranks_with_different_graphs_say_so(tmp_path: Path) -> None:
 
 
 def test_damaged_file_is_a_sentence() -> None:
-    library = Library([H200])
-    view = {"file": "ranks_h200@nothing"}
-    body, _ = show_ranks(RankComparisons(library), library, view, 0, "", Addresses("/"))
-    assert "Not compared." in texts(body)
+    assert "Not compared." in texts(answered(Library([H200]), "ranks_h200@nothing", ""))
 
 
 def test_address_of_the_page_comes_back() -> None:
