@@ -262,7 +262,7 @@ class _Totals:
         begin = (np.cumsum(sizes) - sizes)[kind] - (np.cumsum(count) - count)
         group = code[np.arange(len(span)) + begin[span]]
         size = len(known)
-        total = np.bincount(group, self._duration[span], minlength=size)
+        total = np.bincount(group, self._duration[span], minlength=size).astype(np.float64)
         count = np.bincount(group, minlength=size)
         whole = float(self._duration.sum()) or 1.0
         order = np.argsort(-total, kind="stable")
