@@ -121,8 +121,22 @@ def serve(paths: Sequence[Path], options: Options) -> int:
 
 def _serve(paths: Sequence[Path], options: Options) -> int:
     give_memory_back()
+    # As Ctrl-C, from the start on: nothing must stay behind.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     with ProgressLine() as shown:
         server = RunningServer(paths, options, shown.progress)
+    try:
+        _announce(server, options)
+        server.run()
+    except KeyboardInterrupt:
+        print("gviz: stopped", file=sys.stderr)
+    finally:
+        server.close()
+    return 0
+
+
+def _announce(server: RunningServer, options: Options) -> None:
     # What was made by now stays: the collector need not look through it again and again.
     gc.freeze()
     for line in server.announcement(os.environ):
@@ -132,16 +146,6 @@ def _serve(paths: Sequence[Path], options: Options) -> int:
     server.links.follow_terminal()
     if options.open_browser and options.socket_path is None and has_display(os.environ):
         server.links.open_browser(webbrowser.open)
-    # As Ctrl-C: what was stored for the session must not stay behind.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
-    try:
-        server.run()
-    except KeyboardInterrupt:
-        print("gviz: stopped", file=sys.stderr)
-    finally:
-        server.close()
-    return 0
 
 
 @contextmanager
@@ -196,9 +200,22 @@ class RunningServer:
         except UsageError:
             self.library.close()
             raise
+        self._reading = ReadAhead(self.library)
+        try:
+            self._build(listener, names, progress)
+        except BaseException:  # Ctrl-C, while Dash is imported
+            listener.close()
+            self._remove_socket()
+            self._reading.stop()
+            self._reading.wait(_LAST_STEP_S)
+            self.library.close()
+            raise
+
+    def _build(self, listener: socket.socket, names: str, progress: Progress) -> None:
+        """Make what answers; the listener takes connections already."""
+        options = self.options
         name = listener.getsockname()
         self.port: int = options.port or DEFAULT_PORT if isinstance(name, str) else name[1]
-        self._reading = ReadAhead(self.library)
         self._reading.start()
         progress.at(_OPENED, "loading the pages")
         # Imported here: Dash takes a second, in which files are read.
@@ -212,7 +229,7 @@ class RunningServer:
         addresses = Addresses(self.prefix)
         self._ahead = Ahead(app.server, self.library, addresses)
         self._server = create_server(
-            restore_prefix(app.server, outer),
+            restore_prefix(app.server, clean_prefix(options.url_prefix)),
             sockets=[listener],
             threads=_THREADS,
             ident=None,
@@ -294,14 +311,17 @@ class RunningServer:
         # The last thing that a request does is to pull the trigger.
         self._server.task_dispatcher.shutdown(timeout=_LAST_STEP_S)
         self._server.close()
-        if self.options.socket_path is not None:
-            self.options.socket_path.unlink(missing_ok=True)
+        self._remove_socket()
         if held:
             self._running.release()
         # So that what it reads is not closed under it; at its worst it ends with the process.
         self._ahead.wait(_LAST_STEP_S)
         self._reading.wait(_LAST_STEP_S)
         self.library.close()
+
+    def _remove_socket(self) -> None:
+        if self.options.socket_path is not None:
+            self.options.socket_path.unlink(missing_ok=True)
 
     def _let_go(self) -> None:
         """End the connections; with nothing left to wait for, waitress returns."""

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from recordings import fork_join_shape, write_recording
+from waiting import eventually
 
 from gviz.app.server.access.listening import DEFAULT_PORT, bind
 from gviz.app.server.server import (
@@ -237,6 +238,21 @@ def test_view_serves_until_it_is_ended_and_leaves_nothing(
     assert out == ""
     assert "Traceback" not in err
     assert not folder.exists()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_view_that_is_ended_while_it_starts_leaves_no_socket(
+    small_recording: Path, tmp_path: Path, ending: int
+) -> None:
+    path = tmp_path / "gviz.sock"
+    command = [sys.executable, "-P", "-m", "gviz", "view", small_recording, "--socket", path]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        eventually(path.exists, "the socket")  # seconds before pages can be opened
+        process.send_signal(ending)
+        _, err = process.communicate(timeout=120)
+    assert "Traceback" not in err
+    assert not path.exists()
 
 
 def send(opener: urllib.request.OpenerDirector, url: str, name: str, content: bytes) -> str:
