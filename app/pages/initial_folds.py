@@ -58,7 +58,8 @@ def find_folds(recording: Recording, view: GraphView, keep: Keep) -> None:
     if view.edge_count is None:
         return
     level = read_timed_level(recording, view.tree, 0, keep)
-    for way in _ways(view):
+    # Repeats are what a reader folds most, and ranges take as long again.
+    for way in reversed(_ways(view)):
         kept_names(recording, level, way, keep)
 
 
