@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 import time
@@ -182,6 +183,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         ``gviz run`` returns the exit code of the program it ran.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:  # closed by who started gviz: what is printed goes nowhere
+        sys.stdout = io.StringIO()
     take_any_encoding(sys.stdout, sys.stderr)
     try:
         try:

@@ -87,8 +87,14 @@ def print_rows(
               file=sys.stderr)  # fmt: skip
 
 
-def print_columns(columns: Mapping[str, Sequence[str]]) -> None:
-    """Print what can be queried: tables and views with their columns."""
+def print_columns(
+    columns: Mapping[str, Sequence[str]], arguments: argparse.Namespace, version: Mapping[str, int]
+) -> None:
+    """Print what can be queried, tables and views with their columns, as :func:`print_rows`."""
+    if arguments.json or arguments.csv:
+        pairs = tuple((table, name) for table, names in columns.items() for name in names)
+        print_rows(QueryResult(("table", "column"), pairs, is_cut=False), arguments, version)
+        return
     width = terminal_width()
     lines = [
         textwrap.fill(f"{name}: {', '.join(names)}", width, subsequent_indent="    ")

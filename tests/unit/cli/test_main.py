@@ -313,6 +313,17 @@ def test_reader_that_has_gone_is_no_fault(command: tuple[str, ...]) -> None:
     assert (done.returncode, done.stderr) == (cli.EXIT_BROKEN_PIPE, "")
 
 
+@pytest.mark.parametrize("command", ["--help", "info", "export", "query", "diff"])
+def test_closed_standard_output_is_no_fault(command: str, small_recording: Path) -> None:
+    given = {"query": [small_recording, "SELECT 1", "--csv"], "diff": [small_recording] * 2}
+    words = [] if command == "--help" else given.get(command, [small_recording])
+    done = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", sys.executable, "-P", "-m", "gviz", command, *words],
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_help_lists_every_command_below_its_heading(gviz_here: Gviz) -> None:
     listed = gviz_here("--help").stdout.partition("commands:")[2]
     headings = list(dict.fromkeys(command.heading for command in cli.COMMANDS.values()))

@@ -36,6 +36,14 @@ def test_json_has_the_rows(
     assert found["is_cut"] is False
 
 
+def test_what_can_be_queried_is_json_and_csv_too(gviz_here: Gviz, small_recording: Path) -> None:
+    found = json.loads(gviz_here("query", small_recording, "--json").stdout)
+    assert (found["query_version"], found["columns"]) == (1, ["table", "column"])
+    lines = csv.reader(io.StringIO(gviz_here("query", small_recording, "--csv").stdout))
+    assert list(lines) == [found["columns"], *found["rows"]]
+    assert ["v_node", "node_id"] in found["rows"]
+
+
 def test_csv_has_the_rows(
     gviz_here: Gviz, small_recording: Path, known: list[tuple[object, ...]]
 ) -> None:

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the rows, or what can be queried; return 0."""
     if arguments.sql is None:
         open_manifest(arguments.fleet)  # it says what is wrong with it
-        print_columns(fleet_columns())
+        print_columns(fleet_columns(), arguments, {"query_version": QUERY_VERSION})
         return 0
     with shown_query(arguments.fleet, arguments):
         found = ask(

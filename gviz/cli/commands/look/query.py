@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = find_recording(arguments.recording)
     if arguments.sql is None:
         with Recording(path):  # it says what is wrong with the file
-            print_columns(queried_columns())
+            print_columns(queried_columns(), arguments, {"query_version": QUERY_VERSION})
         return 0
     with shown_query(path.name, arguments):
         found = run_query(
