@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import IO
 
@@ -40,6 +41,8 @@ class _Writer:
             own_command(module, str(spool), str(output), *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
+            # Where ours is closed, what the writer opens must not become its own.
+            stderr=subprocess.DEVNULL if sys.__stderr__ is None else None,
             env=_environment(),
             # Ctrl-C goes to the whole group: the writer must outlive it.
             start_new_session=True,

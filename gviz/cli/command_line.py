@@ -183,8 +183,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         ``gviz run`` returns the exit code of the program it ran.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if sys.stdout is None:  # closed by who started gviz: what is printed goes nowhere
-        sys.stdout = io.StringIO()
+    # Closed by who started gviz: what is printed goes nowhere, and errors not to the other one.
+    sys.stdout = sys.stdout or io.StringIO()
+    sys.stderr = sys.stderr or io.StringIO()
     take_any_encoding(sys.stdout, sys.stderr)
     try:
         try:

@@ -44,7 +44,8 @@ class ProgressLine:
 
     def __init__(self, doing: str = "", *, says_all: bool = False) -> None:
         can_go_back = os.environ.get("TERM") != "dumb"
-        self.is_live = sys.stderr.isatty() and can_go_back and not is_quiet()
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()  # None: closed
+        self.is_live = is_terminal and can_go_back and not is_quiet()
         self.progress = Progress(self._report)
         self._says_all = says_all
         self._begun = self._reported = time.monotonic()

@@ -235,6 +235,25 @@ def test_standard_error_that_takes_nothing_changes_nothing(
     assert (done.returncode, done.stdout) == (42, "mine\n")
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_recording_is_written_where_a_standard_stream_is_closed(
+    backend: Backend, tmp_path: Path, number: int
+) -> None:
+    (tmp_path / "script.py").write_text(f"{PREAMBLE}launch(chain(), 3)\nsys.exit(42)\n")
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "gviz", "run", "-o", "out.gviz", "script.py"],
+        env=environment(backend),
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: os.close(number),
+    )
+    assert done.returncode == 42
+    with Recording(tmp_path / "out.gviz") as recording:
+        assert recording.fetch_graphs()
+
+
 @pytest.mark.parametrize("command", [_RUN, _PROFILE], ids=["run", "profile"])
 def test_second_gviz_on_one_output_is_told_of_the_first(
     backend: Backend, tmp_path: Path, command: str

@@ -60,13 +60,25 @@ def attend(spool: Path) -> Iterator[int]:
     Where the file system has no locks (some of the network) nothing is held: then a spool may be
     taken for one that was left behind, as before.
     """
-    folder = os.open(spool, os.O_RDONLY)  # not inherited by programs started meanwhile
+    folder = _open_above_standard(spool)  # not inherited by programs started meanwhile
     try:
         with contextlib.suppress(OSError):
             _lock(folder)
         yield folder
     finally:
         os.close(folder)
+
+
+def _open_above_standard(folder: Path) -> int:
+    """Open a folder under no number of a standard stream, one of which may be closed.
+
+    A Python that inherits a folder as its standard error does not start.
+    """
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        return fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(opened)
 
 
 def _lock(folder: int) -> None:

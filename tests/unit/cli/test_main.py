@@ -324,6 +324,23 @@ def test_closed_standard_output_is_no_fault(command: str, small_recording: Path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("words", [["info"], ["query", "SELECT 1"], ["export"]])
+def test_closed_standard_error_is_no_fault(words: list[str], small_recording: Path) -> None:
+    given = [words[0], small_recording, *words[1:]]
+    done = subprocess.run(
+        ["sh", "-c", '"$@" 2>&-', "sh", sys.executable, "-P", "-m", "gviz", *given],
+        stdout=subprocess.PIPE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stdout
+    given[1] = Path("none.gviz")
+    refused = subprocess.run(
+        ["sh", "-c", '"$@" 2>&-', "sh", sys.executable, "-P", "-m", "gviz", *given],
+        stdout=subprocess.PIPE, check=False,
+    )  # fmt: skip
+    assert (refused.returncode, refused.stdout) == (1, b"")
+
+
 def test_help_lists_every_command_below_its_heading(gviz_here: Gviz) -> None:
     listed = gviz_here("--help").stdout.partition("commands:")[2]
     headings = list(dict.fromkeys(command.heading for command in cli.COMMANDS.values()))
