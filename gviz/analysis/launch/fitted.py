@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,20 +53,28 @@ def fit(gains: GainModel, tried: Sequence[TriedChange]) -> Assumptions:
     size = np.maximum(np.abs(predicted), 1.0)
     off = (measured - predicted) / size
     error = np.abs(measured - predicted) / np.maximum(np.abs(measured), 1.0)
+    reach = _reach(off)
     return Assumptions(
         likely=_SETTINGS[setting],
         others=gains.assumed.others,
         scale=scale,
         # Trials are of delays: how far savings are off they do not show to be less than assumed.
-        short_fraction=max(gains.assumed.short_fraction, _reach(-off)),
-        over_fraction=max(gains.assumed.over_fraction, _reach(off)),
+        short_fraction=max(gains.assumed.short_fraction, reach),
+        over_fraction=max(gains.assumed.over_fraction, reach),
         trial_count=len(tried),
         trial_error=float(np.median(error)),
     )
 
 
 def _reach(off: FloatArray) -> float:
-    return max(0.0, float(np.quantile(off, _HELD)))
+    """Return how far gains may be off: further than that are few of those that were left out.
+
+    The rank is the one that holds for a further one of the same kind, whatever the errors'
+    distribution; with fewer than nine it is the largest. Reference: Lei, G'Sell, Rinaldo,
+    Tibshirani and Wasserman (2018), Distribution-free predictive inference for regression.
+    """
+    rank = min(math.ceil((len(off) + 1) * _HELD), len(off))
+    return float(np.sort(np.abs(off))[rank - 1])
 
 
 def _scale(computed: FloatArray, measured: FloatArray) -> float:
