@@ -356,9 +356,8 @@ def test_launches_in_quick_succession_are_counted(fake: Backend, tmp_path: Path)
 
 def test_launches_pass_once_the_first_have_their_node_times(fake: Backend, tmp_path: Path) -> None:
     # The copies come one after the other, and the plain launches that they are held against last.
-    _, copied, counted = run_many(fake, tmp_path, "--collector", "events")
+    _, copied = run_many(fake, tmp_path, "--collector", "events")
     assert len(copied) == 20
-    assert counted > MANY / 2
 
 
 #: Whose calls the gate's listener hears: gviz's own is put aside.
