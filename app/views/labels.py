@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from gviz.families import kernel_label
+from gviz.stats import distinct_values
 
 
 def labels_of(strings: Sequence[str], names: Iterable[npt.NDArray[Any]]) -> dict[int, str]:
@@ -21,6 +21,6 @@ def labels_of(strings: Sequence[str], names: Iterable[npt.NDArray[Any]]) -> dict
     names
         Arrays of indices of names; negative ones mean none.
     """
-    used = sorted({at for array in names for at in np.unique(array).tolist() if at >= 0})
+    used = sorted({at for array in names for at in distinct_values(array).tolist() if at >= 0})
     labels = {at: kernel_label(strings[at]) for at in used}
     return {at: label for at, label in labels.items() if label != strings[at]}
