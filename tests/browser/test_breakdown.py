@@ -68,9 +68,11 @@ def use(page: Page) -> None:
     assert block(page, "layer 0..3").get_attribute("aria-pressed") == "mixed"
     block(page, "mlp").click(modifiers=["Shift"])
     expect_count(page, ATTENTION + MLP)
-    block(page, "mlp").click()
+    number = block(page, "mlp").locator("span")  # the block's, too
+    number.click()
     expect_count(page, MLP)
-    block(page, "mlp").click()
+    assert page.locator(".gv-block-tip").is_visible()
+    number.click()
     expect_count(page, 0)
     assert findings.is_visible()
     finding = findings.get_by_role("button").first

@@ -161,7 +161,7 @@ export class Rows {
 
   /** The item that an event happened at; -1: none. @param {Event} event */
   placeOf({ target }) {
-    return this.items.findIndex((item) => item === target);
+    return this.items.findIndex((item) => item.contains(/** @type {Node|null} */ (target)));
   }
 
   /** @param {number} at @param {boolean} more */
