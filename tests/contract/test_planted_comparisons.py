@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from contract.backend import Backend
 from contract.recorded import top_graphs
+from rendered import rendered_words
 
 from gviz.analysis.analysis import analyze
 from gviz.analysis.results.stream_gain import AlternateGain, StreamResult, stream_result
@@ -22,9 +22,6 @@ from gviz.recording.reader import Recording
 from gviz.report.analysis.analysis_document import analysis_documents
 from gviz.report.document import plain
 from gviz.report.info.info_verdict import info_verdict
-from gviz.report.renderers.html_form import render_html
-from gviz.report.renderers.markdown_form import render_markdown
-from gviz.report.renderers.text_form import render_texts
 from gviz.report.summary import summarize
 from gviz.stats import CuptiState, NotComputed
 from gviz.text import duration
@@ -126,14 +123,8 @@ def test_outside_a_profile_it_is_timed_before_cupti_is_there(compare: Run, tmp_p
         documents = analysis_documents(analyze(recording))
         summary = summarize(recording)
     # What was measured without node times is said first.
-    texts = [
-        render_texts(documents, 100),
-        "".join(map(render_markdown, documents)),
-        "".join(map(render_html, documents)),
-        "".join(plain(x.content) for x in info_verdict(summary.runs[0])),
-    ]
-    for text in texts:
-        words = " ".join(re.sub("</?span[^>]*>", "", text).split())
+    info = "".join(plain(x.content) for x in info_verdict(summary.runs[0]))
+    for words in (*rendered_words(documents), " ".join(info.split())):
         assert f"95% interval {low} to {high}" in words
     assert isinstance(result, StreamResult)
     assert not isinstance(result.alternate, NotComputed)
