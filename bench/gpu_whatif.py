@@ -134,38 +134,52 @@ def read_ptx() -> str:
     return "".join(lines).replace("\\n", "\n")
 
 
-def expected_sums(words: np.ndarray[Any, np.dtype[np.uint64]]) -> list[int]:
-    """Return the sum of each piece, as kernels.c defines it."""
+def expected_sum(words: np.ndarray[Any, np.dtype[np.uint64]]) -> int:
+    """Return the sum of a piece, as kernels.c defines it."""
     place = np.arange(1, len(words) + 1, dtype=np.uint64)
     x = words + place * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     x ^= x >> np.uint64(31)
-    starts = range(0, len(words), PIECE_WORDS)
-    return [int(x[at : at + PIECE_WORDS].sum(dtype=np.uint64)) for at in starts]
+    return int(x.sum(dtype=np.uint64))
 
 
 def check_sums(output: Path) -> Facts:
-    """Sum up random words of several sizes on the GPU and in numpy."""
+    """Copy and sum up random words of several sizes on the GPU, and sum them up in numpy."""
     import cupy as cp
 
     path = output / "kernels.ptx"
     path.write_text(read_ptx())
-    kernel = cp.RawModule(path=str(path)).get_function("gviz_sum")
+    module = cp.RawModule(path=str(path))
+    copy_words, sum_up = (module.get_function(name) for name in ("gviz_copy", "gviz_sum"))
     rng = np.random.default_rng(27)
-    equal = {}
-    for count in (1, 255, 256, PIECE_WORDS, PIECE_WORDS + 1, 5 * PIECE_WORDS + 77):
-        words = rng.integers(0, 2**64, count, dtype=np.uint64)
-        expected = expected_sums(words)
-        on_gpu, sums = cp.asarray(words), cp.zeros(len(expected), cp.uint64)
-        kernel((len(expected),), (256,), (on_gpu, np.uint64(count), sums))
-        equal[count] = sums.get().tolist() == expected
-    big, sums = cp.zeros(2**27, cp.uint64), cp.zeros(512, cp.uint64)
-    cp.cuda.Device().synchronize()
-    began = time.perf_counter()
-    kernel((512,), (256,), (big, np.uint64(2**27), sums))
-    cp.cuda.Device().synchronize()
-    return {"equal": equal, "gigabytes_per_s": 2**30 / 1e9 / (time.perf_counter() - began)}
+    pieces = [
+        rng.integers(0, 2**64, count, dtype=np.uint64)
+        for count in (1, 255, 511, 512, 513, PIECE_WORDS - 1, PIECE_WORDS)
+    ]
+    there = [cp.asarray(words) for words in pieces]
+    saved = [cp.zeros_like(words) for words in there]
+    rows = [(a.data.ptr, len(a), b.data.ptr) for a, b in zip(there, saved, strict=True)]
+    table, sums = cp.asarray(np.array(rows, np.uint64)), cp.zeros(len(rows), cp.uint64)
+    copy_words((len(rows),), (512,), (table,))
+    sum_up((len(rows),), (512,), (table, sums))
+    big, room = cp.zeros(2**27, cp.uint64), cp.zeros(2**27, cp.uint64)
+    at = np.arange(512, dtype=np.uint64) * np.uint64(8 * PIECE_WORDS)
+    table = cp.asarray(
+        np.stack([at + big.data.ptr, np.full_like(at, PIECE_WORDS), at + room.data.ptr], axis=1)
+    )
+    facts: Facts = {
+        "sums": sums.get().tolist() == [expected_sum(words) for words in pieces],
+        "copies": all((a == b).all().item() for a, b in zip(there, saved, strict=True)),
+    }
+    sums = cp.zeros(512, cp.uint64)
+    for name, kernel, given in (("copy", copy_words, (table,)), ("sum", sum_up, (table, sums))):
+        cp.cuda.Device().synchronize()
+        began = time.perf_counter()
+        kernel((512,), (512,), given)
+        cp.cuda.Device().synchronize()
+        facts[f"{name}_gigabytes_per_s"] = 2**30 / 1e9 / (time.perf_counter() - began)
+    return facts
 
 
 # -- programs ---------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 /* The lock, the set of living objects, the clock, and the way to the tool. */
 #include "fake.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <time.h>
 
 static pthread_mutex_t lock;
@@ -133,7 +135,14 @@ static int ended;
 
 static void end(void) { __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST); }
 
-__attribute__((constructor)) static void begin(void) { atexit(end); }
+/* FAKE_CALLS: a file that gets the name of each call, a line each. */
+static int calls_file = -1;
+
+__attribute__((constructor)) static void begin(void) {
+    const char *path = getenv("FAKE_CALLS");
+    calls_file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    atexit(end);
+}
 
 __attribute__((destructor)) static void end_library(void) { end(); }
 
@@ -146,6 +155,8 @@ int fake_calls_inside(void) { return __atomic_load_n(&calls_inside, __ATOMIC_SEQ
 void call_enter(struct call *call, int cbid, const char *name, const void *params) {
     static uint32_t last;
     __atomic_add_fetch(&calls_inside, 1, __ATOMIC_SEQ_CST);
+    if (calls_file >= 0)
+        dprintf(calls_file, "%s\n", name);
     *call = (struct call){.cbid = cbid, .name = name, .params = params, .outer = correlation_id};
     call->correlation_id = __atomic_add_fetch(&last, 1, __ATOMIC_SEQ_CST);
     correlation_id = call->correlation_id;

@@ -153,18 +153,31 @@ static void perform_memset(const CUDA_MEMSET_NODE_PARAMS *set) {
     }
 }
 
-/* gviz_sum(at, words, to): for each 2 MiB the sum of its words, mixed with their places; as its PTX in
- * collectors/csrc/trial/memory.c. */
+/* A row of what gviz_sum and gviz_copy read, as their PTX in collectors/csrc/trial/kernels.c. */
+struct piece_row {
+    const uint64_t *at;
+    uint64_t words;
+    uint64_t *saved;
+};
+
+/* gviz_sum(table, to): of each row the sum of its words, mixed with their places. */
 static void perform_sum(const struct work *work) {
-    const uint64_t *at = *(const uint64_t **)work->argument_pointers[0];
-    uint64_t words = *(uint64_t *)work->argument_pointers[1];
-    uint64_t *to = *(uint64_t **)work->argument_pointers[2];
-    for (uint64_t i = 0; i < words; i++) {
-        uint64_t x = at[i] + (i + 1) * 0x9E3779B97F4A7C15u;
-        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-        x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-        to[i / 262144] += x ^ x >> 31;
-    }
+    const struct piece_row *rows = *(const struct piece_row **)work->argument_pointers[0];
+    uint64_t *to = *(uint64_t **)work->argument_pointers[1];
+    for (unsigned row = 0; row < work->grid[0]; row++)
+        for (uint64_t i = 0; i < rows[row].words; i++) {
+            uint64_t x = rows[row].at[i] + (i + 1) * 0x9E3779B97F4A7C15u;
+            x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+            x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+            to[row] += x ^ x >> 31;
+        }
+}
+
+/* gviz_copy(table) */
+static void perform_saving(const struct work *work) {
+    const struct piece_row *rows = *(const struct piece_row **)work->argument_pointers[0];
+    for (unsigned row = 0; row < work->grid[0]; row++)
+        memcpy(rows[row].saved, rows[row].at, rows[row].words * sizeof(uint64_t));
 }
 
 enum { BYTES, BOOL, I8, U8, I16, U16, I32, U32, I64, U64, HALF, BFLOAT16, F32, F64 }; /* element_type */
@@ -268,6 +281,8 @@ static void perform_kernel(const struct work *work) {
     perform_conditional_kernel(work);
     if (strcmp(work->function->name, "gviz_sum") == 0)
         perform_sum(work);
+    if (strcmp(work->function->name, "gviz_copy") == 0)
+        perform_saving(work);
     if (strcmp(work->function->name, "gviz_probe") == 0)
         perform_probe(work);
     if (strcmp(work->function->name, "_Z3mixPfPKfS1_fj") == 0)

@@ -1,32 +1,31 @@
-/* Kernels of the trials: one that sums memory up, and one that spends time. */
+/* Kernels of the trials: two that copy memory and sum it up, and one that spends time. */
 #include "trial/parts.h"
 
-/* They run on every GPU since 2014. gviz_sum: a block of threads a piece of 2 MiB. */
+/* They run on every GPU since 2014. gviz_copy and gviz_sum: 512 threads for each row of a table, of an address,
+ * the words from there on, and where they are copied to. Sums are of words that were mixed with their places. */
 static const char ptx[] =
     ".version 7.0\n"
     ".target sm_50\n"
     ".address_size 64\n"
-    ".visible .entry gviz_sum(.param .u64 at, .param .u64 words, .param .u64 to) {\n"
+    ".visible .entry gviz_sum(.param .u64 table, .param .u64 to) {\n"
     ".reg .pred %p;\n"
     ".reg .b32 %r<4>;\n"
-    ".reg .b64 %i, %end, %words, %at, %to, %x, %y, %sum;\n"
-    "ld.param.u64 %at, [at];\n"
-    "ld.param.u64 %words, [words];\n"
+    ".reg .b64 %i, %row, %words, %at, %to, %x, %y, %sum;\n"
+    "ld.param.u64 %row, [table];\n"
     "ld.param.u64 %to, [to];\n"
-    "cvta.to.global.u64 %at, %at;\n"
+    "cvta.to.global.u64 %row, %row;\n"
     "cvta.to.global.u64 %to, %to;\n"
     "mov.u32 %r1, %ctaid.x;\n"
     "mov.u32 %r2, %tid.x;\n"
-    "mul.wide.u32 %i, %r1, 262144;\n"
-    "add.u64 %end, %i, 262144;\n"
-    "min.u64 %end, %end, %words;\n"
-    "cvt.u64.u32 %x, %r2;\n"
-    "add.u64 %i, %i, %x;\n"
-    "mul.wide.u32 %x, %r1, 8;\n"
-    "add.u64 %to, %to, %x;\n"
+    "mad.wide.u32 %row, %r1, 24, %row;\n"
+    "mad.wide.u32 %to, %r1, 8, %to;\n"
+    "ld.global.u64 %at, [%row];\n"
+    "ld.global.u64 %words, [%row+8];\n"
+    "cvta.to.global.u64 %at, %at;\n"
+    "cvt.u64.u32 %i, %r2;\n"
     "mov.u64 %sum, 0;\n"
     "again:\n"
-    "setp.ge.u64 %p, %i, %end;\n"
+    "setp.ge.u64 %p, %i, %words;\n"
     "@%p bra done;\n"
     "shl.b64 %y, %i, 3;\n"
     "add.u64 %y, %at, %y;\n"
@@ -43,10 +42,38 @@ static const char ptx[] =
     "shr.u64 %y, %x, 31;\n"
     "xor.b64 %x, %x, %y;\n"
     "add.u64 %sum, %sum, %x;\n"
-    "add.u64 %i, %i, 256;\n"
+    "add.u64 %i, %i, 512;\n"
     "bra again;\n"
     "done:\n"
     "red.global.add.u64 [%to], %sum;\n"
+    "ret;\n"
+    "}\n"
+    ".visible .entry gviz_copy(.param .u64 table) {\n"
+    ".reg .pred %p;\n"
+    ".reg .b32 %r<3>;\n"
+    ".reg .b64 %i, %row, %words, %at, %to, %x, %y;\n"
+    "ld.param.u64 %row, [table];\n"
+    "cvta.to.global.u64 %row, %row;\n"
+    "mov.u32 %r1, %ctaid.x;\n"
+    "mov.u32 %r2, %tid.x;\n"
+    "mad.wide.u32 %row, %r1, 24, %row;\n"
+    "ld.global.u64 %at, [%row];\n"
+    "ld.global.u64 %words, [%row+8];\n"
+    "ld.global.u64 %to, [%row+16];\n"
+    "cvta.to.global.u64 %at, %at;\n"
+    "cvta.to.global.u64 %to, %to;\n"
+    "cvt.u64.u32 %i, %r2;\n"
+    "again:\n"
+    "setp.ge.u64 %p, %i, %words;\n"
+    "@%p bra done;\n"
+    "shl.b64 %y, %i, 3;\n"
+    "add.u64 %x, %at, %y;\n"
+    "ld.global.nc.u64 %x, [%x];\n"
+    "add.u64 %y, %to, %y;\n"
+    "st.global.u64 [%y], %x;\n"
+    "add.u64 %i, %i, 512;\n"
+    "bra again;\n"
+    "done:\n"
     "ret;\n"
     "}\n"
     ".visible .entry gviz_spin(.param .u64 clocks) {\n"
@@ -64,9 +91,11 @@ static const char ptx[] =
 
 bool kernels_load(struct kernels *kernels) {
     if (!cuda.ModuleLoadData || !cuda.ModuleGetFunction || !cuda.LaunchKernel || !cuda.MemAlloc || !cuda.MemFree ||
-        !cuda.MemcpyDtoDAsync || !cuda.MemcpyDtoH || !cuda.MemsetD32Async || !cuda.StreamSynchronize)
+        !cuda.MemcpyDtoDAsync || !cuda.MemcpyDtoH || !cuda.MemcpyHtoD || !cuda.MemsetD32Async ||
+        !cuda.StreamSynchronize)
         return false;
     return cuda.ModuleLoadData(&kernels->module, ptx) == 0 &&
+           cuda.ModuleGetFunction(&kernels->copy, kernels->module, "gviz_copy") == 0 &&
            cuda.ModuleGetFunction(&kernels->sum, kernels->module, "gviz_sum") == 0 &&
            cuda.ModuleGetFunction(&kernels->spin, kernels->module, "gviz_spin") == 0;
 }

@@ -1,7 +1,9 @@
 /* Memory of a slice: saved, summed up, restored, all on the device.
  *
  * Pieces are summed up rather than compared: that needs no room for a second copy. A sum is of words
- * that were mixed with their places (splitmix64), so that changes do not cancel each other out.
+ * that were mixed with their places (splitmix64), so that changes do not cancel each other out. All are
+ * saved by one launch, and summed up by one: programs have hundreds of blocks, and each call takes
+ * microseconds.
  *
  * Reference: Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators.
  */
@@ -12,8 +14,15 @@
 #include <string.h>
 
 #define PIECE_BYTES (2u << 20)
-#define THREADS 256
+#define THREADS 512 /* as kernels.c has it */
 #define SUM_BYTES sizeof(uint64_t)
+
+/* Of a piece, as kernels.c reads it. */
+struct row {
+    CUdeviceptr at;
+    uint64_t words;
+    CUdeviceptr saved;
+};
 
 /* -- pieces ----------------------------------------------------------------------------------------- */
 
@@ -60,14 +69,13 @@ void saved_free(struct saved *memory) {
 }
 
 /* Of pieces of one block, one after the other. */
-static bool copy_run(const struct saved *memory, const struct piece *first, const struct piece *last, bool back) {
-    CUdeviceptr saved = memory->scratch + first->saved;
+static bool restore_run(const struct saved *memory, const struct piece *first, const struct piece *last) {
     size_t bytes = last->at + last->bytes - first->at;
-    return cuda.MemcpyDtoDAsync(back ? first->at : saved, back ? saved : first->at, bytes, memory->stream) == 0;
+    return cuda.MemcpyDtoDAsync(first->at, memory->scratch + first->saved, bytes, memory->stream) == 0;
 }
 
 /* A copy takes microseconds to request, whatever it copies: a hundred of 2 MiB take five times as long as one. */
-static bool copy_pieces(const struct saved *memory, bool all, bool back) {
+static bool restore_pieces(const struct saved *memory, bool all) {
     const struct piece *pieces = memory->pieces;
     bool good = true;
     for (size_t first = 0, next; first < memory->count; first = next) {
@@ -76,13 +84,37 @@ static bool copy_pieces(const struct saved *memory, bool all, bool back) {
             continue;
         while (next < memory->count && pieces[next].block == pieces[first].block && (all || pieces[next].written))
             next++;
-        good = copy_run(memory, &pieces[first], &pieces[next - 1], back) && good;
+        good = restore_run(memory, &pieces[first], &pieces[next - 1]) && good;
     }
     return good;
 }
 
+static CUdeviceptr sums_of(const struct saved *memory) { return memory->scratch + memory->bytes; }
+
+static CUdeviceptr table_of(const struct saved *memory) { return sums_of(memory) + (memory->count + 1) * SUM_BYTES; }
+
+static bool put_table(const struct saved *memory) {
+    struct row *rows = calloc(memory->count + 1, sizeof *rows);
+    for (size_t i = 0; rows && i < memory->count; i++) {
+        const struct piece *piece = &memory->pieces[i];
+        rows[i] = (struct row){piece->at, whole_words(piece->bytes) / 8, memory->scratch + piece->saved};
+    }
+    bool good = rows && (!memory->count ||
+                         cuda.MemcpyHtoD(table_of(memory), rows, memory->count * sizeof *rows) == 0);
+    free(rows);
+    return good;
+}
+
+/* A block of threads for each piece. */
+static bool launch(const struct saved *memory, CUfunction kernel) {
+    CUdeviceptr table = table_of(memory), sums = sums_of(memory);
+    void *arguments[] = {&table, &sums};
+    return !memory->count || cuda.LaunchKernel(kernel, (unsigned)memory->count, 1, 1, THREADS, 1, 1, 0,
+                                               memory->stream, arguments, NULL) == 0;
+}
+
 static bool save(struct saved *memory, const struct kernels *kernels) {
-    if (!copy_pieces(memory, true, false) || !saved_sum(memory, kernels))
+    if (!put_table(memory) || !launch(memory, kernels->copy) || !saved_sum(memory, kernels))
         return false;
     memcpy(memory->before, memory->sums, memory->count * SUM_BYTES);
     return true;
@@ -112,7 +144,7 @@ const char *saved_make(struct saved *memory, const struct bench *bench) {
         why = "there is no memory on the host to save the device's with";
     else if (!has_room(memory->bytes))
         why = "the GPU has too little free memory to save what the process has";
-    else if (cuda.MemAlloc(&memory->scratch, memory->bytes + (memory->count + 1) * SUM_BYTES) != 0)
+    else if (cuda.MemAlloc(&memory->scratch, memory->bytes + (memory->count + 1) * (SUM_BYTES + sizeof(struct row))) != 0)
         why = "the GPU gave no memory to save what the process has";
     else if (!save(memory, &bench->kernels))
         why = "the memory of the process could not be saved";
@@ -124,30 +156,10 @@ const char *saved_make(struct saved *memory, const struct bench *bench) {
 
 /* -- sums ---------------------------------------------------------------------------------------------- */
 
-/* Of pieces that lie one after the other: of one block, or of neighbours. */
-static bool sum_run(const struct saved *memory, const struct kernels *kernels, size_t first, size_t last) {
-    CUdeviceptr at = memory->pieces[first].at;
-    CUdeviceptr to = memory->scratch + memory->bytes + first * SUM_BYTES;
-    const struct piece *end = &memory->pieces[last - 1];
-    uint64_t words = whole_words(end->at + end->bytes - at) / 8;
-    void *arguments[] = {&at, &words, &to};
-    return cuda.LaunchKernel(kernels->sum, (unsigned)(last - first), 1, 1, THREADS, 1, 1, 0, memory->stream,
-                             arguments, NULL) == 0;
-}
-
 bool saved_sum(struct saved *memory, const struct kernels *kernels) {
-    CUdeviceptr sums = memory->scratch + memory->bytes;
-    bool good = cuda.MemsetD32Async(sums, 0, memory->count * SUM_BYTES / 4 + 1, memory->stream) == 0;
-    for (size_t first = 0, i = 1; good && i <= memory->count; i++) {
-        const struct piece *before = &memory->pieces[i - 1];
-        bool goes_on = i < memory->count && before->bytes == PIECE_BYTES &&
-                       memory->pieces[i].at == before->at + PIECE_BYTES;
-        if (goes_on)
-            continue;
-        good = sum_run(memory, kernels, first, i);
-        first = i;
-    }
-    return good && cuda.StreamSynchronize(memory->stream) == 0 &&
+    CUdeviceptr sums = sums_of(memory);
+    return cuda.MemsetD32Async(sums, 0, memory->count * SUM_BYTES / 4 + 1, memory->stream) == 0 &&
+           launch(memory, kernels->sum) && cuda.StreamSynchronize(memory->stream) == 0 &&
            (!memory->count || cuda.MemcpyDtoH(memory->sums, sums, memory->count * SUM_BYTES) == 0);
 }
 
@@ -164,10 +176,15 @@ void saved_note_written(struct saved *memory) {
 }
 
 bool saved_restore(struct saved *memory, bool all) {
-    bool good = copy_pieces(memory, all, true);
+    bool good = restore_pieces(memory, all);
     return cuda.StreamSynchronize(memory->stream) == 0 && good;
 }
 
+static bool is_as_before(struct saved *memory, const struct kernels *kernels) {
+    return saved_sum(memory, kernels) && !saved_differs(memory, memory->before);
+}
+
+/* After each launch what it wrote was restored: to look takes less than to copy all once more. */
 bool saved_undo(struct saved *memory, const struct kernels *kernels) {
-    return saved_restore(memory, true) && saved_sum(memory, kernels) && !saved_differs(memory, memory->before);
+    return is_as_before(memory, kernels) || (saved_restore(memory, true) && is_as_before(memory, kernels));
 }

@@ -54,7 +54,7 @@ bool arc_add(const struct level *level, CUgraphNode from, CUgraphNode to);
 
 struct kernels {
     CUmodule module;
-    CUfunction sum, spin;
+    CUfunction copy, sum, spin;
     double clocks_per_ns; /* of the GPU as it runs; 0: not measured */
 };
 /* Of one context, which is current whenever it is used. */
@@ -138,7 +138,7 @@ struct piece {
 };
 struct saved {
     CUstream stream;
-    CUdeviceptr scratch; /* the saved bytes, then a sum for each piece */
+    CUdeviceptr scratch; /* the saved bytes, then a sum for each piece, then their table */
     size_t bytes, count;
     struct piece *pieces;
     uint64_t *before, *sums; /* of each piece: when it was saved, and now */
@@ -154,7 +154,7 @@ bool saved_differs(const struct saved *memory, const uint64_t *others);
 void saved_note_written(struct saved *memory);
 /* Of the pieces that were written, or of all. */
 bool saved_restore(struct saved *memory, bool all);
-/* Restore all, and make sure of it. */
+/* Make sure that all is as it was; restore all where it is not. */
 bool saved_undo(struct saved *memory, const struct kernels *kernels);
 void saved_free(struct saved *memory);
 
