@@ -30,6 +30,7 @@ from gviz.app.pages.initial_folds import find_folds as find_folds
 from gviz.app.pages.initial_folds import first_folds as first_folds
 from gviz.app.pages.launch_costs import render_launch_costs as render_launch_costs
 from gviz.app.pages.overlay_list import laid_tables as laid_tables
+from gviz.app.pages.quantities import unbroken as unbroken
 from gviz.app.pages.ranks.comparison import RankComparisons as RankComparisons
 from gviz.app.pages.ranks.comparison import compared_ranks as compared_ranks
 from gviz.app.pages.ranks.comparison import ranks_of as ranks_of

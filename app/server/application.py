@@ -41,9 +41,10 @@ from gviz.app.pages import (
     show_ranks,
     show_report,
     show_trend,
+    unbroken,
 )
 from gviz.app.server.access import AccessRules, content_security_policy, protect
-from gviz.app.server.address_page import Page, landing_address, render_page
+from gviz.app.server.address_page import landing_address, render_page
 from gviz.app.server.bundle import Bundle
 from gviz.app.server.compare_routes import add_compared_routes
 from gviz.app.server.compression import add_compression
@@ -181,13 +182,14 @@ def _early_source(library: Library, addresses: Addresses, path: str, search: str
 
 def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     def show_page(route: dict[str, Any]) -> tuple[Any, ...]:
+        path, search = route["path"], route["search"]
         # Read first: what changes while the page is made is a change of the page shown.
-        shown = shown_files(library, addresses, route["path"], route["search"])
-        page: Page = render_page(library, addresses, route["path"], route["search"])
-        if isinstance(page[0], GraphPage):
-            page[0].serial = route["count"]
+        shown = shown_files(library, addresses, path, search)
+        content, steps, title = render_page(library, addresses, path, search)
+        if isinstance(content, GraphPage):
+            content.serial = route["count"]
         # Which page this is, of all that the browser requested: assets/web/dash/history.js.
-        return (*page, {**shown, "count": route["count"]})
+        return unbroken(content), steps, title, {**shown, "count": route["count"]}
 
     add: Any = app.callback
     add(
@@ -206,7 +208,7 @@ def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports:
     def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
         check_given(view, {"file": str, "version": str, "graph": int})
         body, again = show_report(library, reports, view, polls or 0, addresses)
-        return made_by_browser(body), again
+        return unbroken(made_by_browser(body)), again
 
     add: Any = app.callback
     add(
@@ -225,7 +227,8 @@ def _add_trend(app: dash.Dash, library: Library, addresses: Addresses) -> None:
 
     def fill_trend(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
         check_given(view, {"files": list})
-        return show_trend(trends, library, view, polls or 0, addresses)
+        body, again = show_trend(trends, library, view, polls or 0, addresses)
+        return unbroken(body), again
 
     add: Any = app.callback
     add(
@@ -243,7 +246,8 @@ def _add_ranks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     def fill(polls: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
         if view:
             check_given(view, {"file": str})
-        return show_ranks(comparisons, library, view, polls or 0, search, addresses)
+        body, again = show_ranks(comparisons, library, view, polls or 0, search, addresses)
+        return unbroken(body), again
 
     add: Any = app.callback
     add(
@@ -264,7 +268,7 @@ def _add_fleet(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
         check_given(view, {"graph": int})
         body, again = show_fleet(overviews, library, view, polls or 0, addresses)
-        return made_by_browser(body), again
+        return unbroken(made_by_browser(body)), again
 
     add: Any = app.callback
     add(

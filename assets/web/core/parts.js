@@ -16,15 +16,12 @@ const UNBROKEN = "gv-nowrap";
  * @returns {(string|Node)[]}
  */
 export function unbroken(child) {
-  if (typeof child !== "string") return [child];
-  return atQuantities(child).map((part, at) => (at % 2 ? element("span", {}, part) : part)).filter((part) => part !== "");
+  return typeof child === "string" ? kept(atQuantities(child)) : [child];
 }
 
-/** Whether a text is one quantity, and nothing else. @param {(string|Node)[]} children */
-function isQuantity([text, ...others]) {
-  if (typeof text !== "string" || others.length) return false;
-  const [before, , after] = atQuantities(text);
-  return before === "" && after === "";
+/** Texts and elements of the parts of a text. @param {string[]} parts @returns {(string|Node)[]} */
+function kept(parts) {
+  return parts.map((part, at) => (at % 2 ? built("span", { class: UNBROKEN }, [part]) : part)).filter((part) => part !== "");
 }
 
 /**
@@ -32,15 +29,29 @@ function isQuantity([text, ...others]) {
  * @param {K} tag @param {Record<string, any>} [attributes] @param {...(string|Node)} children
  */
 export function element(tag, attributes = {}, ...children) {
+  // Of an option the browser shows a text alone.
+  if (tag === "option") return built(tag, attributes, children);
+  const [text, ...others] = children;
+  if (typeof text !== "string" || others.length) return built(tag, attributes, children.flatMap(unbroken));
+  const parts = atQuantities(text);
+  const [before, quantity, after] = parts;
+  if (before !== "" || after !== "") return built(tag, attributes, kept(parts));
+  // A quantity, and nothing else.
+  return built(tag, { ...attributes, class: [attributes.class, UNBROKEN].filter(Boolean).join(" ") }, [quantity]);
+}
+
+/**
+ * An element of exactly these children.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag @param {Record<string, any>} attributes @param {(string|Node)[]} children
+ */
+function built(tag, attributes, children) {
   const made = document.createElement(tag);
-  const isWhole = isQuantity(children);
-  const given = isWhole ? { ...attributes, class: [attributes.class, UNBROKEN].filter(Boolean).join(" ") } : attributes;
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(attributes)) {
     if (name === "style") setStyle(made, value);
     else if (value !== false) made.setAttribute(name, value === true ? "" : value);
   }
-  // Of an option the browser shows a text alone.
-  made.append(...(isWhole || tag === "option" ? children : children.flatMap(unbroken)));
+  made.append(...children);
   return made;
 }
 

@@ -1,4 +1,5 @@
 /** The small picture of a run: an SVG of the server's (gviz.app.views.miniature_picture), fetched once in sight. */
+import { element } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 
 /** @param {HTMLElement} box @param {string} source @param {AbortSignal} signal */
@@ -7,9 +8,9 @@ async function load(box, source, signal) {
     const text = await payloads.loadText(source, signal);
     const picture = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     const title = picture.querySelector("title");
-    const caption = Object.assign(document.createElement("div"), { className: "gv-mini-words" });
-    caption.textContent = title?.textContent ?? "";
-    box.setAttribute("aria-label", caption.textContent);
+    const words = title?.textContent ?? "";
+    const caption = element("div", { class: "gv-mini-words" }, words);
+    box.setAttribute("aria-label", words);
     title?.remove();
     box.replaceChildren(picture, caption);
   } catch (error) {

@@ -32,3 +32,15 @@ test("an option has its text alone", () => {
   const made = /** @type {any} */ (element("option", {}, "launch 3, 7.07 ms"));
   assert.deepEqual(made.children, ["launch 3, 7.07 ms"]);
 });
+
+test("each text is searched for quantities once", (t) => {
+  const split = t.mock.method(String.prototype, "split");
+  for (const text of ["7.07 ms", "14 launches", "at most 297 µs, then 7.07 ms"]) {
+    split.mock.resetCalls();
+    element("p", {}, text);
+    assert.deepEqual(split.mock.calls.map((call) => String(call.this)), [text]);
+  }
+  split.mock.resetCalls();
+  element("option", {}, "launch 3, 7.07 ms");
+  assert.equal(split.mock.callCount(), 0);
+});
