@@ -25,6 +25,16 @@ def top_graphs(recording: Recording) -> list[rows.Graph]:
     return [g for g in found if not g.origin.startswith("failed")]
 
 
+#: How launches that are waited for get their node times at first: by copies, but for one that these
+#: are held against.
+TURN = ["events", "events", "events", None]
+
+
+def methods(recording: Recording, graph: rows.Graph) -> list[str | None]:
+    """Return how node times were taken, launch by launch."""
+    return [x.node_method for x in recording.fetch_launches(graph.graph_id)]
+
+
 def bodies(recording: Recording, graph: rows.Graph) -> list[rows.Graph]:
     """Return every level nested in a graph, at any depth."""
     found = [graph]

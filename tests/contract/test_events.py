@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contract.backend import Backend
-from contract.recorded import RUN, Record, top_graphs
+from contract.recorded import RUN, Record, methods, top_graphs
 from contract.watched import LAUNCHES
 
 from gviz.cuda.node_type import NodeType
@@ -99,6 +99,18 @@ class TestEvents:
         assert first in (1, 2)
         assert [x.node_method for x in launches] == [None] * first + ["events"] * (LAUNCHES - first)
         assert [x.node_level for x in launches] == [0] * first + [1] * (LAUNCHES - first)
+
+    def test_plain_launches_come_between_the_first_copies(self, record: Record) -> None:
+        # A short program has both: copies, and launches that these are held against.
+        recording = record("watched", measured_by="events")
+        (graph,) = top_graphs(recording)
+        found = methods(recording, graph)
+        first = found.index("events")
+        assert first in (1, 2)
+        for at in range(first, 20):
+            plain = (at - first) % 4 == 3
+            assert (found[at] is None) == plain, found
+        assert found.count("events") == 20
 
     def test_policy_is_followed(self, record: Record) -> None:
         recording = record("watched", measured_by="events", node_launches="every:8")
@@ -248,7 +260,7 @@ class TestEvents:
             assert reasons == [None, why, why, None]
             for launch in copies(recording, graph):
                 assert recording.fetch_spans(launch.launch_id).node_id.tolist() == [0, 3]
-            assert len(copies(recording, graph)) == 5
+            assert len(copies(recording, graph)) == 4  # of 6: see the turns of plain launches
 
     def test_recording_goes_on_without_cupti(self, fake: Backend) -> None:
         environment = {"FAKE_CUPTI_TAKEN": "1"}
@@ -261,7 +273,7 @@ class TestEvents:
             assert run.state == "completed"
             (graph,) = top_graphs(recording)
             assert len(recording.fetch_launches(graph.graph_id)) == outcome.facts["launches"]
-            assert len(copies(recording, graph)) == outcome.facts["launches"] - 1
+            assert methods(recording, graph) == [None, "events", "events", "events", None]
 
     def test_threads_keep_their_launches_apart(self, record: Record) -> None:
         recording = record("watched_threads", measured_by="events")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from contract import test_events, test_launches, test_life
 from contract.backend import Backend, preloading
-from contract.recorded import RUN, Record, top_graphs
+from contract.recorded import RUN, TURN, Record, methods, top_graphs
 from contract.scripts import PREAMBLE, run_script
 from contract.test_failures import without_cupti
 from fake.build import Fakes, compiler
@@ -83,8 +83,7 @@ class TestCopies(test_events.TestEvents):
         # That its node is updated is seen, and the copy is updated too.
         recording = record("watched_changing", measured_by="events")
         (graph,) = top_graphs(recording)
-        methods = [x.node_method for x in recording.fetch_launches(graph.graph_id)]
-        assert methods == [None] + ["events"] * 5
+        assert methods(recording, graph) == [None, *TURN, "events"]
         assert recording.fetch_notes(RUN) == []
 
     @pytest.mark.parametrize("program", ["watched_following", "watched_following_rest"])
@@ -208,8 +207,8 @@ def test_program_that_launches_by_itself_gets_node_times(fake: Backend, tmp_path
     assert measured["launches_by_copy"] == 8
     assert measured["launch_event_share_limit"] == 0.001
     assert not {"activity_records", "activity_records_dropped", "recording_number"} & set(measured)
-    # The first launch uploads; plain ones follow, timed as a whole.
-    assert [x.node_method for x in first] == [None] + ["events"] * 6 + [None] * 33
+    # The first launch uploads; plain ones come between and follow, timed as a whole.
+    assert [x.node_method for x in first] == [None, *TURN, *TURN[:3]] + [None] * 32
     assert all(x.event_duration_ns for x in first[:15])
     assert {x.span_count for x in first} == {0, 4}
     assert [x.node_method for x in second] == [None, "events", "events"]
@@ -225,7 +224,7 @@ def test_busy_moments_delay_the_copies_and_end_them_not(fake: Backend, tmp_path:
         (graph,) = recording.fetch_graphs()
         launches = recording.fetch_launches(graph.graph_id)
         assert recording.fetch_notes(RUN) == []
-    assert [x.node_method for x in launches] == [None] + ["events"] * 6 + [None]
+    assert [x.node_method for x in launches] == [None, *TURN, *TURN[:3]]
 
 
 def test_no_copy_is_made_while_a_capture_is_open(fake: Backend, tmp_path: Path) -> None:
@@ -430,7 +429,7 @@ def test_launches_outside_periods_pass_uncounted(fake: Backend, tmp_path: Path) 
     assert [launch.ordinal for launch in launches] == [0, 1, 2, 3, 4]
     # The order of those before is not known: the first one is the executable's own. Until then no
     # copy was made.
-    assert [launch.node_method for launch in launches] == [None] + ["events"] * 4
+    assert [launch.node_method for launch in launches] == [None, *TURN]
     assert graph_exec.launch_count == 5
 
 

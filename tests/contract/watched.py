@@ -34,7 +34,7 @@ from contract.params import (
 Profile = Callable[[], AbstractContextManager[Any]]
 
 COUNT = 256
-LAUNCHES = 25
+LAUNCHES = 30
 
 
 class Sum:
@@ -91,7 +91,7 @@ def _every_kind(cuda: Driver, work: Sum) -> Handle:
 
 
 def watched(cuda: Driver, profile: Profile) -> Facts:
-    """Several kinds of nodes in branches, launched 25 times, waited for each time."""
+    """Several kinds of nodes in branches, launched 30 times, waited for each time."""
     import gviz
 
     stream, work = cuda.stream(), Sum(cuda)
@@ -106,7 +106,7 @@ def watched(cuda: Driver, profile: Profile) -> Facts:
 
 
 def watched_queued(cuda: Driver, profile: Profile) -> Facts:
-    """Launched 25 times, all but the first without waiting."""
+    """Launched 30 times, all but the first without waiting."""
     import gviz
 
     stream, work = cuda.stream(), Sum(cuda)

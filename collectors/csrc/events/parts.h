@@ -44,6 +44,7 @@ struct watch {
     uint32_t launches, recorded; /* recorded: by copies, in the period */
     uint32_t period;
     uint32_t plain_timed;     /* launches of the executable with an event before and after */
+    uint32_t in_a_row;        /* copies launched since the executable itself was */
     bool due;
     uint64_t extent_ns;       /* of the copy's launch that was read last */
     uint64_t copied_ns;       /* when a copy was launched last */

@@ -14,6 +14,8 @@
 /* Plain launches of an executable that are timed whatever the rate: its copies are held against
  * them (gviz/spool/folding/event_bias.py). */
 #define COMPARED_LAUNCHES 8
+/* Until then no more copies than these follow each other: a short program has plain launches, too. */
+#define COPIES_IN_A_ROW 3
 #define UNKNOWN_STREAM UINT64_MAX
 
 static __thread struct {
@@ -82,6 +84,11 @@ void watch_finish(void) {
 
 /* -- launching ------------------------------------------------------------------------------------------- */
 
+/* The first launch uploads the graph; the following ones are held against its copies. */
+static bool is_compared(const struct watch *watch) {
+    return watch->copies && watch->plain_timed <= COMPARED_LAUNCHES && !visits_on();
+}
+
 static bool due(struct watch *watch, uint32_t earlier) {
     if (visits_on())
         return false;
@@ -93,6 +100,8 @@ static bool due(struct watch *watch, uint32_t earlier) {
         watch->due = watch->due || earlier % options.policy_count == 0;
         return watch->due;
     }
+    if (watch->in_a_row >= COPIES_IN_A_ROW && is_compared(watch))
+        return false;
     /* Each node is to be timed so often. */
     return watch->recorded < options.policy_count * watch->slices;
 }
@@ -153,11 +162,6 @@ static bool identify(CUstream stream, uint64_t *id) {
     return true;
 }
 
-/* The first launch uploads the graph; the following ones are held against its copies. */
-static bool is_compared(const struct watch *watch) {
-    return watch->copies && watch->plain_timed <= COMPARED_LAUNCHES && !visits_on();
-}
-
 /* The first launches wait for their copy to be made, and to be read: a short program has no others, and
  * one that queues its launches would have queued them all before the first was read. */
 static bool awaits_copy(struct watch *watch) {
@@ -194,6 +198,7 @@ static bool begin(struct watch *watch, const struct launch_beginning *launch, ui
     if (!copied && watch->in_flight && stream_id != watch->last_stream)
         cuda.StreamWaitEvent(stream, watch->copy->end, 0);
     watch->last_stream = stream_id;
+    watch->in_a_row = copied ? watch->in_a_row + 1 : 0;
     watch->under_way += !copied;
     pthread_mutex_unlock(&watch->lock);
     return copied;
