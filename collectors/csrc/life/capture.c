@@ -108,8 +108,7 @@ static void end_watching(void) {
     atomic_store(&last_end_ns, now_ns());
     if (capturing_ended() == 1)
         calls_watch_operations(false);
-    if (told_in_place())
-        capture_poll();
+    capture_poll();
 }
 
 /* -- the table of captures -------------------------------------------------------------------- */
