@@ -136,3 +136,63 @@ def test_calls_that_cannot_be_read_say_why(
 def test_program_without_values_is_told_how_to_ask(fake: Backend, tmp_path: Path) -> None:
     told = compare(fake, tmp_path, "none", "--paused")
     assert any("'gviz run --values'" in note for note in told["notes"])
+
+
+#: A function on the host is in flight while a call is read; it waits for what ``WAITS_FOR`` does:
+#: another thread, after a stream call of its own, or the thread whose call is read, after it.
+ENTANGLED = f"""{MIXES}
+import threading
+from gviz.collectors import native
+mix = "_Z3mixPfPKfS1_fj"
+other, third, spare = cuda.stream(), cuda.stream(), cuda.allocate(64)
+begun, freed, outcome = threading.Event(), threading.Event(), []
+def hold(_):
+    begun.set()
+    outcome.append(freed.wait(25))
+held = cuda.graph()
+cuda.add_host(held, [], hold)
+held = cuda.instantiate(held)
+def call_mix():
+    pieces = [c_ulonglong(at(piece)) for piece in (8, 0, 1)]
+    cuda.launch(mix, Arguments(*pieces, c_float(2.0), c_uint(COUNT)), stream)
+def free():
+    cuda.make_current(), begun.wait()
+    time.sleep(0.5)  # the other one is waiting by now
+    cuda.set32(spare, 0, 4, third)
+    freed.set()
+if WAITS_FOR == "another thread":
+    thread = threading.Thread(target=free)
+    thread.start()
+why = native.read_calls(native.CALLS_LIST)
+call_mix(), call_mix()
+cuda.wait(stream)
+why = why or native.read_calls(native.CALLS_READ)
+call_mix()
+cuda.launch_graph(held, other)
+call_mix()
+freed.set() if WAITS_FOR == "itself" else thread.join()
+ended = native.read_calls(native.CALLS_END)
+cuda.wait(other), cuda.wait(stream)
+print(json.dumps({{"freed": outcome[0], "begin": why, "end": ended}}))
+"""
+#: Why nothing is read then.
+ENTANGLED_WHY = {
+    "another thread": "disturbed: 1 call of other threads came while one was looked at, cuM",
+    "itself": "work on the GPU did not end within 5 s",
+}
+
+
+@pytest.mark.parametrize(("waits_for", "why"), ENTANGLED_WHY.items(), ids=ENTANGLED_WHY)
+def test_program_that_what_is_awaited_waits_for_goes_on(
+    fake: Backend, tmp_path: Path, waits_for: str, why: str
+) -> None:
+    text = ENTANGLED.replace("WAITS_FOR", repr(waits_for))
+    done = run_script(fake, tmp_path, text, "--values", *WITHOUT_LIMIT, "-o", "x.gviz")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["begin"] is None
+    assert told["freed"]
+    assert told["end"].startswith(why)
+    with Recording(tmp_path / "x.gviz") as recording:
+        notes = [note.text for note in recording.fetch_notes(1)]
+    assert f"values of stream calls were not read: {told['end']}" in notes

@@ -265,6 +265,7 @@ uint32_t next_stream_id(void);
         struct fields params_ = {__VA_ARGS__};                       \
         struct call call_;                                           \
         call_enter(&call_, cbid_##function, #function, &params_);    \
+        fake_waits(#function);                                       \
         fake_lock();                                                 \
         CUresult result_ = fake_refuses(#function) ? CUDA_ERROR_OUT_OF_MEMORY : (expression); \
         fake_unlock();                                               \
@@ -294,6 +295,7 @@ CUresult require_device(CUdevice device);
 uint64_t kernel_ends_ns(const struct work *work, uint64_t start_ns); /* and note what it does to the GPU */
 bool gpu_gets_to(uint64_t start_ns); /* whether what starts then runs */
 bool fake_refuses(const char *name); /* see fault.c */
+void fake_waits(const char *name);
 CUresult with_fault(const char *name, CUresult result); /* what a call returns once the GPU has failed */
 
 /* -- work.c ----------------------------------------------------------------------------------- */

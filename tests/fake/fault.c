@@ -5,6 +5,7 @@
  */
 #include "fake.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 enum { ILLEGAL_ADDRESS = 700 };
@@ -88,6 +89,16 @@ bool fake_refuses(const char *name) {
         return false;
     long from = refused[length] ? strtol(refused + length + 1, NULL, 10) : 1;
     return ++seen >= from;
+}
+
+/* FAKE_WAITS: a call of this name waits until the GPU has nothing to do, without the lock; one at a time. */
+void fake_waits(const char *name) {
+    static _Atomic bool waiting;
+    const char *waits = getenv("FAKE_WAITS");
+    if (!waits || strcmp(waits, name) != 0 || atomic_exchange(&waiting, true))
+        return;
+    wait_for_device();
+    waiting = false;
 }
 
 /* -- core dumps ----------------------------------------------------------------------------------- */

@@ -153,6 +153,7 @@ static CUresult get_variable(CUdeviceptr *address, size_t *bytes, CUmodule modul
 }
 
 EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+    fake_waits("cuModuleGetGlobal_v2");
     return get_variable(address, bytes, module, name);
 }
 

@@ -85,7 +85,8 @@ static bool open_elsewhere(void) {
 }
 
 const char *words_open(void) {
-    pthread_mutex_lock(&lock);
+    if (!lock_for_program(&lock))
+        return "the driver does not hand out the memory of crumbs";
     if (!words && !why[0]) {
         snprintf(path, sizeof path, "%s/crumbs", spool_directory());
         if (!cuda.MemHostRegister || !cuda.MemHostGetDevicePointer || !cuda.GraphAddBatchMemOpNode)

@@ -124,12 +124,14 @@ bool stream_is_capturing(CUstream stream);
 int capturing_begins(void);
 int capturing_ended(void);
 void capturing_reset(void);
+void capturing_forked(void); /* those that were at it are the parent's */
 /* A capture is about to begin, and captures_known() says so already: let no event slip in. */
 void capturing_bars_events(void);
 /* Set this thread's mode of captures, such as CU_CAPTURE_MODE_RELAXED: what it does then breaks no
  * capture. Returns the one before. */
 int exchange_capture_mode(int mode);
-/* Whether work of gviz's own may go into this stream: then no capture begins until captures_let_in(). */
+/* Whether work of gviz's own may go into this stream: then a capture that begins waits for captures_let_in(),
+ * for a moment. */
 bool captures_kept_out(CUstream stream);
 void captures_let_in(void);
 /* Record an event, unless a capture is in progress somewhere. */

@@ -1,5 +1,15 @@
-/* Whether something is being captured, and keeping gviz's own events out of it. */
+/* Whether something is being captured, and keeping gviz's own events out of it.
+ *
+ * An event that goes into a full stream waits for the GPU in the driver, and the GPU may wait for a thread of the
+ * program: so no lock is held meanwhile. Threads count themselves, and who begins a capture waits with a limit.
+ */
 #include "calls/calls.h"
+
+#include <time.h>
+
+/* How long a capture that begins waits, and how long until it looks again. */
+#define LIMIT_NS 250000000ll
+#define LOOK_NS 20000
 
 static _Atomic int in_progress GVIZ_HOT; /* captures begun and not ended, those without an entry included */
 
@@ -13,7 +23,14 @@ int capturing_begins(void) {
     return before;
 }
 int capturing_ended(void) { return atomic_fetch_sub(&in_progress, 1); }
+
+/* Threads that put an event of ours into a stream of the program: a capture that began there at the
+ * same moment would take it in, and asking for the event would break the capture. */
+static _Atomic int recorders;
+
 void capturing_reset(void) { atomic_store(&in_progress, 0); }
+
+void capturing_forked(void) { atomic_store(&recorders, 0); }
 
 /* Also true when the driver does not say: it refuses for the legacy stream while a capture is
  * under way that any use of that stream would break. */
@@ -22,25 +39,24 @@ bool stream_is_capturing(CUstream stream) {
     return cuda.StreamIsCapturing(stream, &status) != 0 || status != 0;
 }
 
-/* Held while an event of ours goes into a stream of the program: a capture that began there at the
- * same moment would take it in, and asking for the event would break the capture. */
-GVIZ_LOCK(event_gate);
-
+/* Whoever counts itself from here on sees that a capture is in progress. */
 void capturing_bars_events(void) {
-    pthread_mutex_lock(&event_gate);
-    pthread_mutex_unlock(&event_gate);
+    const struct timespec pause = {0, LOOK_NS};
+    int64_t until_ns = monotonic_ns() + LIMIT_NS;
+    while (atomic_load(&recorders) > 0 && monotonic_ns() < until_ns)
+        nanosleep(&pause, NULL);
 }
 
 /* Of captures that began before gviz attached captures_known() does not know. */
 bool captures_kept_out(CUstream stream) {
-    pthread_mutex_lock(&event_gate);
-    if (!captures_known() && !stream_is_capturing(stream))
+    atomic_fetch_add(&recorders, 1);
+    if (atomic_load(&in_progress) == 0 && !stream_is_capturing(stream))
         return true;
-    pthread_mutex_unlock(&event_gate);
+    captures_let_in();
     return false;
 }
 
-void captures_let_in(void) { pthread_mutex_unlock(&event_gate); }
+void captures_let_in(void) { atomic_fetch_sub(&recorders, 1); }
 
 bool record_outside_captures(CUevent event, CUstream stream) {
     if (!captures_kept_out(stream))

@@ -53,6 +53,7 @@ static void in_forked_child(void) {
     atomic_store(&run_state, again ? STATE_IDLE : STATE_DETACHED);
     flush_forked();
     pause_forked();
+    capturing_forked();
     watch_abandon();
     outside_abandon();
     trial_abandon();

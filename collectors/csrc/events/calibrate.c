@@ -389,13 +389,17 @@ bool calibrate_known(int number) {
 
 /* Whether the bias of this device is known; measures it if not. The context is current. An
  * unquiet measurement counts only after some that failed: the caller comes again later. */
-bool calibrate(CUcontext context, int number, int failed) {
+bool calibrate(CUcontext context, int number, int failed, bool *busy) {
+    *busy = false;
     if (calibrate_known(number))
         return true;
     if (number < 0 || number >= MAX_DEVICES)
         return false;
     struct calibrated *device = &devices[number];
-    pthread_mutex_lock(&lock);
+    if (pthread_mutex_trylock(&lock) != 0) {
+        *busy = true;
+        return false;
+    }
     if (!device->done && !device->failed) {
         uint64_t begin_ns = now_ns();
         limit_ns = CALIBRATION_LIMIT_NS << (failed < MOST_DOUBLED ? failed : MOST_DOUBLED);

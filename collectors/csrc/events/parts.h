@@ -177,8 +177,9 @@ struct readings {
     int64_t chain_ns;
 };
 
-/* `failed`: how often it did, on the copier's thread by now, which has more time for it. */
-bool calibrate(CUcontext context, int device, int failed);
+/* `failed`: how often it did, on the copier's thread by now, which has more time for it. `*busy`: another
+ * thread is at it, which nobody waits for. */
+bool calibrate(CUcontext context, int device, int failed, bool *busy);
 bool calibrate_known(int device);
 /* With the context: measure what events add to kernels outside graphs, on a stream of the program that is
  * idle and not captured, or (NULL) on gviz's own, which may slow the program's graphs. */

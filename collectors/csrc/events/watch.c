@@ -280,9 +280,12 @@ bool watch_calibrated(struct watch *watch, uint64_t *again_ns) {
     if (failed == CALIBRATION_ATTEMPTS)
         return false;
     int64_t rest_ns = atomic_load(&calibration_due_ns) - monotonic_ns();
-    if (rest_ns <= 0 && calibrate(watch->context, watch->device, failed))
+    bool busy = false;
+    if (rest_ns <= 0 && calibrate(watch->context, watch->device, failed, &busy))
         return true;
-    if (rest_ns <= 0) {
+    if (busy) {
+        rest_ns = CALIBRATION_REST_NS;
+    } else if (rest_ns <= 0) {
         rest_ns = CALIBRATION_REST_NS << failed;
         atomic_store(&calibration_due_ns, monotonic_ns() + rest_ns);
         atomic_store(&calibrations_failed, failed + 1);

@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+/* How long a thread of the program waits for a lock, and how long until it looks again. */
+#define LOCK_LIMIT_NS 1000000000ll
+#define LOOK_NS 50000
 
 struct options options GVIZ_HOT = {.policy_count = 20, .eager_operations = 20000, .dot_nodes = 512,
                           .eager_ns = 5000000000ull, .event_cost_fraction = 0.003};
@@ -27,6 +32,17 @@ void make_steady_condition(pthread_cond_t *condition) {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+bool lock_for_program(pthread_mutex_t *lock) {
+    const struct timespec pause = {0, LOOK_NS};
+    int64_t until_ns = monotonic_ns() + LOCK_LIMIT_NS;
+    while (pthread_mutex_trylock(lock) != 0) {
+        if (monotonic_ns() > until_ns)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
 }
 
 /* A number of a process's stat, man 5 proc; 0: not known. */

@@ -86,6 +86,9 @@ struct thread_state {
 struct thread_state *this_thread(void);
 /* A condition whose waits are by CLOCK_MONOTONIC: the clock of the wall may jump. */
 void make_steady_condition(pthread_cond_t *condition);
+/* For a thread of the program, where whoever has a lock may be in a call of the driver that waits for the GPU,
+ * and the GPU for a function on the host that waits for this thread. Returns whether it has the lock. */
+bool lock_for_program(pthread_mutex_t *lock);
 /* Start of this process in clock ticks since boot; 0: not known. */
 uint64_t process_start_ticks(void);
 /* The process that started another; 0: not known. */

@@ -53,6 +53,7 @@ GVIZ_LOCK(lock);
 static uint8_t effect_of[CALL_ID_LIMIT];
 static struct loaded *loaded;
 static size_t count, room;
+static _Atomic bool missed; /* a load or unload: what there is is not known */
 
 /* -- what is loaded --------------------------------------------------------------------------------------- */
 
@@ -67,6 +68,7 @@ void images_reset(void) {
     for (size_t i = 0; i < count; i++)
         forget(&loaded[i]);
     count = 0;
+    atomic_store(&missed, false);
 }
 
 bool images_want(uint32_t cbid, const char *name) {
@@ -124,7 +126,11 @@ static void load(void *handle, const void *data, enum effect effect) {
         one.image.fault = from_file;
     else
         image_take(&one.image, data, capability());
-    pthread_mutex_lock(&lock);
+    if (!lock_for_program(&lock)) {
+        atomic_store(&missed, true);
+        forget(&one);
+        return;
+    }
     struct loaded *place = place_of(handle, one.is_library);
     if (place) {
         forget(place);
@@ -139,7 +145,10 @@ void images_call(const CUpti_CallbackData *data, uint32_t cbid) {
     if (effect == NO_EFFECT)
         return;
     if (effect == UNLOADS_MODULE || effect == UNLOADS_LIBRARY) {
-        pthread_mutex_lock(&lock);
+        if (!lock_for_program(&lock)) {
+            atomic_store(&missed, true);
+            return;
+        }
         unload((const void *)words[0], effect == UNLOADS_LIBRARY);
         pthread_mutex_unlock(&lock);
     } else if (data->site != 0 && !(data->return_value && *(const int *)data->return_value != 0) && words[0]) {
@@ -214,7 +223,7 @@ struct block *images_blocks(size_t *found) {
     *found = 0;
     for (size_t i = 0; i < count; i++)
         *found += loaded[i].fault ? 0 : loaded[i].block_count;
-    struct block *list = calloc(*found + 1, sizeof *list), *next = list;
+    struct block *list = atomic_load(&missed) ? NULL : calloc(*found + 1, sizeof *list), *next = list;
     for (size_t i = 0; i < count && list; i++)
         if (!loaded[i].fault && loaded[i].block_count) {
             memcpy(next, loaded[i].blocks, loaded[i].block_count * sizeof *next);
@@ -249,7 +258,7 @@ const char *images_obstacle(CUfunction function, const char *name) {
     if (!cuda.FuncGetModule || cuda.FuncGetModule(&module, function) != 0)
         return unseen;
     pthread_mutex_lock(&lock);
-    struct loaded *found = find(module);
+    struct loaded *found = atomic_load(&missed) ? NULL : find(module);
     if (found)
         ask(found, module);
     const char *why = found ? found->fault : unseen;

@@ -141,7 +141,7 @@ const char *saved_make(struct saved *memory, const struct bench *bench) {
     *memory = (struct saved){.stream = bench->stream};
     struct block *blocks = all_blocks(&count);
     if (!blocks || !cut(memory, blocks, count))
-        why = "there is no memory on the host to save the device's with";
+        why = "there is no memory on the host to save the device's with, or its modules are not all known";
     else if (!has_room(memory->bytes))
         why = "the GPU has too little free memory to save what the process has";
     else if (cuda.MemAlloc(&memory->scratch, memory->bytes + (memory->count + 1) * (SUM_BYTES + sizeof(struct row))) != 0)

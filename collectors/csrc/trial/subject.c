@@ -139,10 +139,10 @@ void subjects_context_ends(struct subjects *all, CUcontext context, const char *
     pthread_mutex_unlock(all->lock);
 }
 
+/* Without the lock it stays, until a slice of it finds that its loan is not current. */
 void subjects_destroyed(struct subjects *all, CUgraphExec exec, const char *why) {
-    if (!atomic_load(&all->on))
+    if (!atomic_load(&all->on) || !lock_for_program(all->lock))
         return;
-    pthread_mutex_lock(all->lock);
     for (struct subject **at = &all->first, *one; (one = *at);) {
         if (one->exec != exec) {
             at = &one->next;

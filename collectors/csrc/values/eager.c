@@ -3,14 +3,20 @@
  * A program that makes the same calls again (gviz.compare_stream) has them listed once, which tells what
  * memory they are given; the second time each is waited for, and the memory that it is given is probed
  * before it and after it. The next graph that is read, and whose nodes are these calls, gets the values.
+ *
+ * What is waited for may wait for the program: a function on the host for another thread's next call, or
+ * for this one's. So no call of the program waits for the lock, and the GPU is waited for with a limit.
  */
 #include "calls/calls.h"
 #include "spool/spool.h"
 #include "values/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* For work in flight. */
+#define LIMIT_NS 5000000000ull
 /* Calls and nodes of one side only: with more of them they are not the same work. */
 #define MOST_APART 256
 
@@ -33,8 +39,55 @@ static size_t value_count;
 static struct values_record record;
 static __thread bool reading; /* this thread's call is */
 static __thread size_t reading_at;
+/* Calls that came while another thread had the lock, and the first of them: no iteration of one order. */
+static _Atomic uint32_t disturbing;
+static _Atomic(const char *) disturbed_by;
 
+/* What there is on the device is gone, another's, or in use for who knows how long. */
+static void lose_device(void) {
+    probes.memory = probes.contents = 0;
+    stream = NULL;
+    module = NULL;
+}
+
+/* -- waiting ---------------------------------------------------------------------------------------------- */
+
+struct wait {
+    CUcontext context;
+    CUresult result;
+};
+
+static void synchronize(void *data) {
+    struct wait *wait = data;
+    CUcontext popped;
+    exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
+    if ((wait->result = cuda.CtxPushCurrent(wait->context)) != 0)
+        return;
+    wait->result = cuda.CtxSynchronize();
+    cuda.CtxPopCurrent(&popped);
+}
+
+/* Returns why not all that is in flight has ended, or NULL. */
+static const char *await_gpu(void) {
+    struct wait *wait = malloc(sizeof *wait);
+    if (!wait || captures_known()) { /* a wait would break them */
+        free(wait);
+        return "a stream is captured meanwhile";
+    }
+    *wait = (struct wait){.context = context};
+    if (!done_apart(synchronize, wait, free, LIMIT_NS)) {
+        lose_device();
+        return "work on the GPU did not end within 5 s, as where a function on the host waits for the program";
+    }
+    bool good = wait->result == 0;
+    free(wait);
+    return good ? NULL : "the GPU has failed";
+}
+
+/* Freeing waits in the driver, without a limit. */
 static void unload(void) {
+    if ((stream || module) && await_gpu())
+        lose_device();
     probes_free(&probes);
     if (stream)
         cuda.StreamDestroy(stream);
@@ -74,9 +127,11 @@ static bool is_same(const struct plan *now, size_t at) {
 }
 
 /* When all that is in flight has ended. `side` 0: before the call. */
-static bool read_memory(size_t at, size_t side) {
-    return cuda.CtxSynchronize() == 0 && probes_launch(&probes, probe, stream, at, side) &&
-           cuda.StreamSynchronize(stream) == 0;
+static const char *read_memory(size_t at, size_t side) {
+    const char *no = await_gpu();
+    if (!no && !probes_launch(&probes, probe, stream, at, side))
+        no = "gviz's kernel could not be launched";
+    return no ? no : await_gpu();
 }
 
 /* Returns why not, or NULL. */
@@ -90,7 +145,7 @@ static const char *read_before(const struct work *work) {
         return "a second iteration makes other calls, or gives them other memory";
     reading_at = at;
     reading = at < probes.last && calls_made.sites[at].ranges;
-    return !reading || read_memory(at, 0) ? NULL : "what its calls are given could not be read";
+    return reading ? read_memory(at, 0) : NULL;
 }
 
 static const char *call_begins(const CUpti_CallbackData *data) {
@@ -108,13 +163,22 @@ static const char *call_begins(const CUpti_CallbackData *data) {
 
 bool eager_is_read(void) { return atomic_load_explicit(&stage, memory_order_relaxed) != STAGE_OFF; }
 
+static void disturb(const CUpti_CallbackData *data) {
+    if ((data->site == 0 || reading) && atomic_fetch_add(&disturbing, 1) == 0)
+        atomic_store(&disturbed_by, data->function_name);
+    reading = false;
+}
+
 void eager_call(const CUpti_CallbackData *data) {
-    pthread_mutex_lock(&lock);
-    if (stage != STAGE_OFF && !why) {
+    if (pthread_mutex_trylock(&lock) != 0) {
+        disturb(data);
+        return;
+    }
+    if (stage != STAGE_OFF && !why && !atomic_load(&disturbing)) {
         if (data->site == 0)
             why = call_begins(data);
         else if (reading)
-            why = read_memory(reading_at, 1) ? NULL : "what its calls left could not be read";
+            why = read_memory(reading_at, 1);
     }
     if (data->site != 0 || why)
         reading = false;
@@ -134,6 +198,7 @@ static const char *list_begins(void) {
 
 static const char *read_begins(void) {
     const char *no = plan_finish(&calls_made);
+    no = no ? no : await_gpu(); /* what follows waits in the driver */
     if (no)
         return no;
     growth_open();
@@ -151,14 +216,29 @@ static const char *read_begins(void) {
 static const char *read_ends(void) {
     if (next != calls_made.site_count)
         return "a second iteration makes fewer calls";
+    const char *no = await_gpu();
+    if (no)
+        return no;
     size_t count = probes_ranges(&probes);
     values = calloc(count + 1, sizeof *values);
-    if (!values || cuda.CtxSynchronize() != 0 || !probes_read(&probes))
+    if (!values || !probes_read(&probes))
         return "what its calls left could not be read";
     value_count = probes_values(&probes, values);
     record.probed_bytes = probes.bytes;
     record.held_ns = now_ns() - record.begin_ns;
     return NULL;
+}
+
+/* Returns what calls came at the same time, or NULL. */
+static const char *disturbance(void) {
+    static char sentence[200];
+    uint32_t count = atomic_load(&disturbing);
+    const char *name = atomic_load(&disturbed_by);
+    if (!count)
+        return NULL;
+    snprintf(sentence, sizeof sentence, "disturbed: %u call%s of other threads came while one was looked at, %s%s",
+             count, count == 1 ? "" : "s", count == 1 ? "" : "the first is ", name ? name : "of unknown name");
+    return sentence;
 }
 
 /* The stage that goes on ends; returns why there is nothing to go on with, or NULL. */
@@ -168,6 +248,8 @@ static const char *stage_ends(void) {
     if (ended == STAGE_OFF)
         return NULL;
     calls_watch_operations(false);
+    if (!why)
+        why = disturbance();
     if (ended == STAGE_READ && !why)
         why = read_ends();
     unload();
@@ -177,6 +259,7 @@ static const char *stage_ends(void) {
 static const char *stage_begins(enum stage wanted) {
     const char *no = wanted == STAGE_LIST ? list_begins() : wanted == STAGE_READ ? read_begins() : NULL;
     if (!no && wanted != STAGE_OFF) {
+        atomic_store(&disturbing, 0);
         calls_watch_operations(true);
         stage = wanted;
     }
@@ -196,6 +279,8 @@ GVIZ_EXPORT const char *gviz_read_calls(uint32_t wanted) {
     if (!answer)
         answer = stage_begins((enum stage)wanted);
     if (answer) {
+        if (values_are_read())
+            note("limit", "values of stream calls were not read: %s", answer);
         stage_ends();
         forget();
     }
@@ -311,7 +396,8 @@ static void write(uint32_t graph_id, uint32_t exec_id) {
 
 void eager_match(const struct plan *plan, uint32_t graph_id, uint32_t exec_id) {
     size_t count = 0;
-    pthread_mutex_lock(&lock);
+    if (pthread_mutex_trylock(&lock) != 0) /* the program's launch waits for nobody */
+        return;
     struct site *nodes = values && stage == STAGE_OFF ? created_order(plan, graph_id, &count) : NULL;
     size_t found = nodes ? align(nodes, count) : 0;
     if (found && 2 * found >= count) {
@@ -321,13 +407,6 @@ void eager_match(const struct plan *plan, uint32_t graph_id, uint32_t exec_id) {
     }
     free(nodes);
     pthread_mutex_unlock(&lock);
-}
-
-/* What there is on the device is gone, or another's. */
-static void lose_device(void) {
-    probes.memory = probes.contents = 0;
-    stream = NULL;
-    module = NULL;
 }
 
 void eager_context_ends(CUcontext ending) {

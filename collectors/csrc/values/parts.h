@@ -14,6 +14,12 @@ void types_prepare(void);
  * tell. `sizes`: of the parameters, in bytes. */
 void types_of(const char *name, const size_t *sizes, size_t count, enum element_type *types);
 
+/* ---- apart.c: work that may not return ------------------------------------------------------------- */
+
+/* Do work in a thread of gviz's own. Returns whether it was done within a limit. Else `data` is released,
+ * whenever it is done. */
+bool done_apart(void (*work)(void *data), void *data, void (*release)(void *data), uint64_t limit_ns);
+
 /* ---- handed_out.c: blocks of the program's own allocators ------------------------------------------ */
 
 struct handed_out {
