@@ -34,7 +34,7 @@ class Server:
 
     def new_link(self) -> str:
         """Return an address that admits one more browser; the printed one where it admits all."""
-        links = (link.address for link in fetch_links() if self.address() in link.address)
+        links = (link.address for link in fetch_links().links if self.address() in link.address)
         return next(links, self.url)
 
     def cpu_s(self) -> float:

@@ -39,6 +39,14 @@ class Link:
     shows: str
 
 
+@dataclass(frozen=True, slots=True)
+class RunningServers:
+    """Links into this user's servers, and the processes of those that did not answer in time."""
+
+    links: list[Link]
+    silent: list[str]
+
+
 def runtime_folder() -> Path:
     """Return the folder of this user's running servers; it is made for its owner alone.
 
@@ -60,15 +68,19 @@ def runtime_folder() -> Path:
     return folder
 
 
-def fetch_links() -> list[Link]:
+def fetch_links() -> RunningServers:
     """Return a fresh link into each server of this user that runs on this machine."""
-    links = []
+    servers = RunningServers([], [])
     for path in sorted(runtime_folder().glob(f"*{_SUFFIX}")):
-        with contextlib.suppress(OSError, ValueError):
+        try:
             with connect_file(path, _ANSWER_SECONDS) as caller, caller.makefile() as answer:
                 address, shows = answer.read().splitlines()
-            links.append(Link(address, shows))
-    return links
+            servers.links.append(Link(address, shows))
+        except TimeoutError:
+            servers.silent.append(path.name.partition("-")[0])
+        except (OSError, ValueError):  # it was killed, or ends
+            continue
+    return servers
 
 
 class LinkGiver:

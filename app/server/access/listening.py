@@ -94,12 +94,22 @@ def bind_file(path: Path) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
-        raise UsageError(
-            f"cannot listen on the socket {path}: {error.strerror or error}; give another path"
-        ) from error
+        why = _holder(path) if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+        raise UsageError(f"cannot listen on the socket {path}: {why}; give another path") from error
     finally:
         os.umask(before)
     return listener
+
+
+def _holder(path: Path) -> str:
+    """Say what has the place of a socket."""
+    try:
+        is_socket = stat.S_ISSOCK(path.lstat().st_mode)
+    except OSError as error:
+        return error.strerror or str(error)
+    if is_socket:
+        return "another program listens there"
+    return "a folder is there" if path.is_dir() else "a file is there that is no socket"
 
 
 def _is_left_over(path: Path) -> bool:

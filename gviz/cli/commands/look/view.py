@@ -12,7 +12,7 @@ from gviz.cli.output import print_json
 from gviz.cli.overlay_option import add_overlay
 from gviz.cli.recording_path import file_path, find_sources, newest_recording
 from gviz.errors import GvizError, UsageError
-from gviz.system import DEFAULT_NAME, inform
+from gviz.system import DEFAULT_NAME, inform, say
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -125,13 +125,20 @@ def print_links(*, as_json: bool = False) -> int:
     """Print a fresh address of each running gviz of this user; exit code 1 where none runs."""
     from gviz.app import fetch_links
 
-    links = fetch_links()
-    if not links:
+    servers = fetch_links()
+    for process in servers.silent:
+        say(
+            f"gviz: the one of process {process} is too busy to answer: try again, press Enter in "
+            "its terminal, or end it"
+        )
+    if not servers.links:
+        if servers.silent:
+            raise GvizError("no gviz of yours has answered within 2 s")
         raise GvizError("no gviz of yours shows recordings on this machine; start 'gviz view FILE'")
     if as_json:
-        print_json({"view_version": VIEW_VERSION, "links": [asdict(link) for link in links]})
+        print_json({"view_version": VIEW_VERSION, "links": [asdict(one) for one in servers.links]})
         return 0
-    for link in links:
+    for link in servers.links:
         print(f"{link.address}  {link.shows}")
     return 0
 

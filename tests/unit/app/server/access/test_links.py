@@ -37,10 +37,10 @@ def giver() -> Iterator[LinkGiver]:
 
 
 def test_links_of_running_servers_are_fresh(giver: LinkGiver) -> None:
-    assert fetch_links() == [Link("http://localhost:1/?code=0", "a.gviz, b .gviz")]
-    assert fetch_links() == [Link("http://localhost:1/?code=1", "a.gviz, b .gviz")]
+    assert fetch_links().links == [Link("http://localhost:1/?code=0", "a.gviz, b .gviz")]
+    assert fetch_links().links == [Link("http://localhost:1/?code=1", "a.gviz, b .gviz")]
     giver.close()
-    assert fetch_links() == []
+    assert fetch_links().links == []
     assert list(runtime_folder().iterdir()) == []
 
 
@@ -62,7 +62,21 @@ def test_socket_of_links_is_for_this_user_alone(giver: LinkGiver) -> None:
 
 def test_server_that_was_killed_gives_no_link(runtime: Path) -> None:
     bind_file(runtime_folder() / "1-1.socket").close()
-    assert fetch_links() == []
+    assert fetch_links().links == []
+
+
+def test_server_that_does_not_answer_is_named(
+    giver: LinkGiver, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gviz.app.server.access.links._ANSWER_SECONDS", 0.1)
+    with bind_file(runtime_folder() / "4321-1.socket"):
+        assert main(["view", "--link"]) == 0
+        found = capsys.readouterr()
+        assert found.out == "http://localhost:1/?code=0  a.gviz, b .gviz\n"
+        assert "the one of process 4321 is too busy to answer: try again" in found.err
+        giver.close()
+        assert main(["view", "--link"]) == 1
+        assert "no gviz of yours has answered" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["open", "link", "file"])
@@ -99,7 +113,7 @@ def test_socket_at_a_path_is_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with bind_file(path) as listener:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        with pytest.raises(UsageError, match="cannot listen on the socket"):
+        with pytest.raises(UsageError, match="another program listens there; give another path"):
             bind_file(path)
         connect_file(path).close()
         listener.accept()[0].close()
@@ -109,7 +123,7 @@ def test_socket_at_a_path_is_for_its_owner_alone(tmp_path: Path) -> None:
 def test_file_in_the_place_of_a_socket_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "mine"
     path.write_text("precious")
-    with pytest.raises(UsageError, match="give another path"):
+    with pytest.raises(UsageError, match="a file is there that is no socket; give another path"):
         bind_file(path)
     assert path.read_text() == "precious"
 
