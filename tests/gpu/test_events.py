@@ -373,7 +373,7 @@ def test_torch_profiler_holds_cupti_and_events_take_over(tmp_path: Path) -> None
         assert run.collector == "events"
         assert "MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" in (run.collector_reason or "")
         (graph,) = tops(recording)
-        assert len(timed(recording, graph)) in (8, 9)  # the calibration may come a launch later
+        assert len(timed(recording, graph)) in (6, 7)  # the calibration may come a launch later
 
 
 CORE = """
