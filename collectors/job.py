@@ -6,11 +6,11 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from gviz.collectors import native
 from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_capture_range
+from gviz.dataclass import dataclass
 
 #: Variables that are gviz's own; a program that is not followed further does not see them.
 OWN_VARIABLES = (

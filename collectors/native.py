@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gviz.dataclass import dataclass
 from gviz.errors import REINSTALL, CollectorError
 
 #: What the calls from now on are: none of an iteration that is read; its first time; its second.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import signal
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from gviz.collectors import native
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 
 COLLECTORS = ("auto", "cupti", "events", "topology")

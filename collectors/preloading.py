@@ -6,8 +6,9 @@ import os
 import shutil
 import struct
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from gviz.dataclass import dataclass
 
 #: These end the program unless they are loaded before all others.
 SANITIZERS = ("libasan.so", "libtsan.so")

@@ -8,11 +8,11 @@ import re
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from gviz.collectors.job import Job
+from gviz.dataclass import dataclass
 from gviz.errors import CollectorError
 from gviz.spool import ANSWER_PREFIX, CONTROL_SOCKET, SEGMENT_SUFFIX, START_REQUEST_PREFIX
 from gviz.text import duration

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gviz.collectors import native
 from gviz.collectors.watching import executable_of
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 from gviz.spool import TrialKind, TrialResults, word_of
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 from urllib.parse import parse_qs, quote, urlencode
 
 from gviz.app.components.dag_options import LAYOUTS, OVERLAY_NAMES
 from gviz.app.components.node_list import parse_ids, write_ids
+from gviz.dataclass import dataclass
 
 RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
 COMPARE, TREND, RANKS, FLEET = "/compare", "/trend", "/ranks", "/fleet"

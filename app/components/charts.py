@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
@@ -13,6 +12,7 @@ from dash.development.base_component import Component
 from gviz.app.components.aria_attributes import aria
 from gviz.app.components.canvases import Chart
 from gviz.app.components.theme import SANS
+from gviz.dataclass import dataclass
 from gviz.text import MISSING, rounded
 
 #: Okabe and Ito's palette without black: distinguished by people who do not see all colours

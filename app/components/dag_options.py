@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gviz.dataclass import dataclass
 
 #: Where nodes stand.
 LAYOUTS = ("structure", "lanes", "time")

@@ -6,13 +6,13 @@ They are elements, not drawn by a script: pages, saved files and print have the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.components.aria_attributes import aria
+from gviz.dataclass import dataclass
 from gviz.text import duration, percent, signed_duration, signed_percent
 
 #: What a part is; styles/report.css has a colour for each.

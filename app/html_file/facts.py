@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from dash.development.base_component import Component
@@ -14,6 +13,7 @@ from gviz.app.html_file.source import NO_LINKS, Source
 from gviz.app.inspector import NodeRecords
 from gviz.app.pages import Comparison, compared_inspector
 from gviz.app.views import GraphView
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 #: Nodes whose facts are in one blob: enough to compress well, few to unpack for one of them.

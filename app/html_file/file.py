@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gviz import __version__
@@ -19,6 +18,7 @@ from gviz.app.html_file.launches import LaunchChoice, check_launches, choose
 from gviz.app.html_file.notes import MEDIAN_LAUNCHES
 from gviz.app.html_file.source import Source, find_partners, open_source
 from gviz.app.pages import laid_tables
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError, cannot_write
 from gviz.model import graph_titles
 from gviz.overlay import OverlayFile

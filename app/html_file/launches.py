@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gviz.app.components import Launches, parse_id, parse_launches
 from gviz.app.pages import OfferedLaunches, eager_time, gpu_time
 from gviz.app.views import SENT_WHOLE, GraphView, ShownLaunch, first_launch, typical_launch
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
 from gviz.text import integer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from gviz.app.components import Addresses, Sides
@@ -11,6 +10,7 @@ from gviz.app.files import Library, OpenRecording
 from gviz.app.pages import SIDES, Comparison, compare_sides
 from gviz.app.views import GraphView, graph_view
 from gviz.comparison import RequestedPair, pair_recordings
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.model import Bodies
 from gviz.recording import Recording, rows

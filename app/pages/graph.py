@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -43,6 +43,7 @@ from gviz.app.views import (
     table_pane,
     typical_launch,
 )
+from gviz.dataclass import dataclass
 from gviz.model import in_nested_order, is_failed
 from gviz.text import duration, integer
 

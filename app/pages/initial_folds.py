@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gviz.app.pages.dag_choices import is_fold_empty
 from gviz.app.views import GraphView, kept_folds, kept_names
+from gviz.dataclass import dataclass
 from gviz.layout import FIRST_BLOCKS, open_to_read
 from gviz.model import Keep, read_timed_level
 

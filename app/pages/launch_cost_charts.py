@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from dash.development.base_component import Component
 
 from gviz.analysis import STRAIGHT_LINE, Figure, Figures
 from gviz.app.components import Axis, Series, chart
+from gviz.dataclass import dataclass
 
 _NODES = Axis("kernels in a straight line", log=True)
 _LAUNCHES = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from gviz.app.components import gpu_names
 from gviz.app.inspector import refusals
 from gviz.app.views import RunView
+from gviz.dataclass import dataclass
 from gviz.text import MISSING, counted
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from flask import Flask, Response, request
 
@@ -25,6 +24,7 @@ from gviz.app.pages import (
 )
 from gviz.app.server.routes import answer, answer_once, as_parts, not_kept, selection_of
 from gviz.app.views import ViewWindow, parse_window
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 
 

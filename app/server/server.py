@@ -13,7 +13,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ from gviz.app.server.access import (
 from gviz.app.server.allocator import give_memory_back
 from gviz.app.server.read_ahead import ReadAhead
 from gviz.app.server.uploads import MOST_BYTES
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 from gviz.system import NO_PROGRESS, Progress, ProgressLine
 

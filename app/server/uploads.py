@@ -12,13 +12,13 @@ import json
 import secrets
 import subprocess
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 
 from flask import Flask, Response, request
 
 from gviz.app.components import Addresses
 from gviz.app.files import Library, OpenRecording
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError, ImportingError
 from gviz.formats import bare_name
 from gviz.recording import SCHEMA_VERSION, read_version, upgrade_recording

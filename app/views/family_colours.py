@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gviz.analysis import NamedFamilies, label_of, name_families, read_node_families
 from gviz.app.views.wire import Strings
+from gviz.dataclass import dataclass
 from gviz.families import Kind
 from gviz.model import Keep, TimedTree, distinct
 from gviz.stats import IntArray

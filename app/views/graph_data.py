@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from gviz.app.files import Library, OpenRecording
 from gviz.app.views.family_colours import FamilyColours, read_family_colours
 from gviz.app.views.model_parts import ModelParts, read_model_parts
 from gviz.app.views.row_table import RowTable
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.model import (
     Inflation,

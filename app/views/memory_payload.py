@@ -5,7 +5,6 @@ Drawn by assets/web/memory/memory.js, on the axis of the timeline.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from gviz.app.views.timeline import (
 )
 from gviz.app.views.wire import Arrays, Strings, pack
 from gviz.dag import earliest_times, latest_times
+from gviz.dataclass import dataclass
 from gviz.model import GraphLevel, LevelMemory, Lifetimes, address_bands, find_lifetimes, used_steps
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray

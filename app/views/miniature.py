@@ -5,13 +5,13 @@ gviz.app.views.miniature_picture draws what is computed here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.app.views.family_colours import REST, read_family_colours
 from gviz.app.views.timeline import read_median_launch, timed_launches
+from gviz.dataclass import dataclass
 from gviz.model import Keep, TimedLevel, build_anew, by_start, read_launch_spans
 from gviz.stats import FloatArray, IntArray, merge_spans
 

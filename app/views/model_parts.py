@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from gviz.analysis import (
     find_model_modules,
     find_phases,
 )
+from gviz.dataclass import dataclass
 from gviz.layout import INFERRED, name_layers
 from gviz.model import SEPARATOR, Keep, TimedTree
 from gviz.recording import Texts

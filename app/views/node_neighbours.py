@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.app.files import Library
 from gviz.app.views.graph_data import GraphView
 from gviz.app.views.timeline import called_in
+from gviz.dataclass import dataclass
 from gviz.model import read_level_edges
 from gviz.recording import Recording, rows
 from gviz.stats import IntArray

@@ -6,7 +6,7 @@ Node ids are template node ids of the shown graph level.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,6 +58,7 @@ from gviz.app.views.timeline import (
 )
 from gviz.app.views.wire import Arrays, Strings, node_types, pack
 from gviz.cuda import node_type_name
+from gviz.dataclass import dataclass
 from gviz.model import (
     GraphLevel,
     Keep,

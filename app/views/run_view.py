@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gviz.app.files import ChangedError, Library, OpenRecording, sentence_of
 from gviz.app.views.graph_data import ShownLaunch, launches_with_times, typical_launch
+from gviz.dataclass import dataclass
 from gviz.model import (
     Bodies,
     FailedCapture,

@@ -17,7 +17,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from gviz.collectors.comparing.agreement import Leaf, find_differences, flatten
 from gviz.collectors.comparing.capturing import Capturing, choose
 from gviz.collectors.profiler import ProfiledBlock, active_recording, paused_recording
 from gviz.cuda import NameKind
+from gviz.dataclass import dataclass
 from gviz.errors import CollectorError, UsageError
 from gviz.model import (
     AlternatingReadings,

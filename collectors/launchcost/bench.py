@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gviz.analysis import Figure, describe_slowed
 from gviz.collectors.launchcost import native
@@ -39,6 +39,7 @@ from gviz.collectors.launchcost.traffic import measure_traffic
 from gviz.collectors.launchcost.transformer import EXPERIMENT as BATCH
 from gviz.collectors.launchcost.transformer import measure_batches
 from gviz.cuda import GpuState, open_gpu
+from gviz.dataclass import dataclass
 from gviz.errors import CollectorError
 
 #: A GPU that others use this much of the time is called busy.

@@ -9,7 +9,6 @@ import ctypes
 import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from gviz.analysis import Shape
 from gviz.collectors.native import open_library
+from gviz.dataclass import dataclass
 from gviz.errors import CollectorError
 from gviz.stats import IntArray
 

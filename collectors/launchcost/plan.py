@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from gviz.analysis import Figure
+from gviz.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

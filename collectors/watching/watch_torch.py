@@ -11,12 +11,12 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from gviz.collectors.watching import watch_native
 from gviz.collectors.watching.collection import Watching, guarded
+from gviz.dataclass import dataclass
 
 _METHODS = (
     "capture_begin",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gviz.dataclass import dataclass
 from gviz.report import Document, render_data
 
 #: Characters of an answer unless its verb has a limit of its own.

@@ -10,10 +10,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError, UsageError
 from gviz.system import own_command, own_environment
 from gviz.text import marked_data

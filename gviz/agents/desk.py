@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 from gviz.agents.answer import NextStep, Picture, answer_text, step_text
 from gviz.agents.question import Question
 from gviz.agents.recording_set import RecordingSet
 from gviz.agents.verb import Verb
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError, UsageError
 from gviz.text import inert, likely_meant
 

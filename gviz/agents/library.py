@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.resources import files
 
+from gviz.dataclass import dataclass
 from gviz.recording import queried_columns
 
 _ABOUT = "{recording} is the recording to look at; where it is empty, the only one. "

@@ -15,10 +15,10 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from gviz.dataclass import dataclass
 from gviz.errors import CollectorError, UsageError
 from gviz.system import say
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from gviz.agents.answer import MOST_CHARACTERS, NextStep, VerbAnswer
 from gviz.agents.question import Question
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 from gviz.text import likely_meant
 

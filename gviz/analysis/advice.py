@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from gviz.analysis.rules import (
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.tried_repairs import RepairInVain, TriedRepair, tried_repair
+from gviz.dataclass import dataclass
 from gviz.families import Kind
 from gviz.model import state_of
 from gviz.recording import GraphTrial

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +41,7 @@ from gviz.analysis.soundness import caveats_of
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.values import ValueFinding, data_findings
 from gviz.cuda import WHOLE_ONLY
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError, no_such_graph
 from gviz.stats import NotComputed, figure, to_document
 from gviz.system import NO_PROGRESS, Progress

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from gviz.analysis.repeats import outermost_repeats
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.model import ForwardOperations, GraphTree, range_texts
 from gviz.recording import rows
 from gviz.stats import UNKNOWN, BoolArray, IntArray, NotComputed, group_rows

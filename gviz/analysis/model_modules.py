@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from gviz.analysis.model_layers import EVERY_MODULE, ModelLayers, class_of_method
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.model import SEPARATOR, GraphTree, range_texts
 from gviz.recording import rows
 from gviz.stats import UNKNOWN, BoolArray, IntArray, group_rows

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.cuda import NodeType, node_type_name
+from gviz.dataclass import dataclass
 from gviz.families import KernelFamily, KernelLibrary, Kind, family_of
 from gviz.model import GraphTree, Keep, distinct
 from gviz.stats import BoolArray, FloatArray, IntArray

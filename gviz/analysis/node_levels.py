@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from gviz.analysis.launch import NodeGroups
 from gviz.analysis.model_layers import ModelLayers, find_model_layers
 from gviz.analysis.model_modules import ModelModules, find_model_modules
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.layout import INFERRED, name_layers
 from gviz.model import SEPARATOR, GraphTree, range_texts, short_range
 from gviz.recording import rows

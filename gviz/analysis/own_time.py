@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from gviz.dataclass import dataclass
 
 if TYPE_CHECKING:
     from gviz.recording import Recording

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.stats import BoolArray, IntArray
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,6 +52,7 @@ from gviz.analysis.stream_operations import read_stream_operations
 from gviz.analysis.tried_changes import tried_changes
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, cover_series, rank_rows
+from gviz.dataclass import dataclass
 from gviz.errors import CycleError
 from gviz.families import Kind
 from gviz.model import (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.analysis.rules import Fact, Found, Rule
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.tried_changes import places_of
+from gviz.dataclass import dataclass
 from gviz.model import edit_words
 from gviz.recording import GraphTrial
 from gviz.stats import IntArray, figure

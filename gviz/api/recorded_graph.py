@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.model import (
     GraphTree,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
@@ -11,6 +10,7 @@ from typing import Any, Literal, NamedTuple, cast
 from gviz.api.frame import Kind, table_kinds
 from gviz.api.graph_frames import KINDS
 from gviz.api.opened import Opened, OpenedGraph
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError, cannot_write
 from gviz.fleet import require_parquet, write_rows
 from gviz.recording import NodeValue, ValueReading, all_tables

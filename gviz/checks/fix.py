@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from gviz.comparison import (
@@ -12,6 +11,7 @@ from gviz.comparison import (
     compare_recordings,
     devices_text,
 )
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 from gviz.recording import Recording
 from gviz.text import percent

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 
 from gviz.analysis import RULES
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 
 Values = Mapping[str, float]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from gviz.comparison import (
     host_times,
     pair_all,
 )
+from gviz.dataclass import dataclass
 from gviz.stats import (
     FALSE_DISCOVERIES,
     FloatArray,

@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar, Protocol, cast
 
@@ -20,6 +19,7 @@ from gviz.cli.file_mode import apply_mode
 from gviz.cli.output import print_text
 from gviz.cli.parser import CommandHelp, CommandParser
 from gviz.cli.verbosity import FLAGS, add_verbosity, is_verbose, use_verbosity
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError, is_out_of_memory, is_without_reason
 from gviz.system import inform
 from gviz.text import duration, likely_meant

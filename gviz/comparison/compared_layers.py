@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from gviz.analysis import GraphSubject, ModelLayers, find_model_layers
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.level_diff import ComparedLevel
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray, NotComputed, distinct_values
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from gviz.comparison.changes import (
 )
 from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.pairing import ComparedGraph, pair_nodes
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, IntArray
 
 if TYPE_CHECKING:

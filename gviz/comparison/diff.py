@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +23,7 @@ from gviz.comparison.graph_pairs import (
     pair_graphs,
     read_graph_traits,
 )
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError, no_such_graph
 from gviz.recording import rows
 from gviz.stats import to_document

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.analysis import NodeRef
+from gviz.dataclass import dataclass
 from gviz.model import TimeArray
 from gviz.stats import BoolArray, Evidence, IntArray, NotComputed, figure
 

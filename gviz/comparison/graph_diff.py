@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gviz.analysis import GraphSubject
@@ -29,6 +29,7 @@ from gviz.comparison.lone_bodies import lone_bodies
 from gviz.comparison.repeated_change import repeated_change
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
+from gviz.dataclass import dataclass
 from gviz.model import OF_RUN, Bodies, Keep, comparable_times, graph_title, keeper, read_bodies
 from gviz.recording import rows
 from gviz.stats import Evidence, NotComputed

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from gviz.dataclass import dataclass
 from gviz.model import SHAPE, is_failed, read_level_columns
 
 if TYPE_CHECKING:

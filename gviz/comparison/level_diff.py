@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from gviz.comparison.diff_result import (
 )
 from gviz.comparison.pairing import ComparedGraph
 from gviz.comparison.timed_pairs import TimedPairs, pair_all
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 #: A node by graph_id and node_id.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from gviz.comparison.circumstances import devices_text
 from gviz.comparison.diff import pair_recordings
 from gviz.comparison.graph_pairs import GraphPair
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.system import NO_PROGRESS, Progress
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from gviz.comparison.changes import (
     compare_durations,
 )
 from gviz.comparison.diff_result import TimeChange
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray, shift_interval
 
 

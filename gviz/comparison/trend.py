@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from gviz.comparison.graph_pairs import GraphTraits, How, pair_graphs, read_grap
 from gviz.comparison.launch_totals import host_times, lengths_of
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
+from gviz.dataclass import dataclass
 from gviz.model import LaunchTimes, comparable_times
 from gviz.recording import rows
 from gviz.stats import to_document

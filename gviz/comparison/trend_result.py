@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.comparison.diff_result import RunRef
+from gviz.dataclass import dataclass
 from gviz.stats import Evidence, figure
 
 

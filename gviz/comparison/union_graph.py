@@ -11,13 +11,13 @@ dependent to its dependency.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.changes import EdgeChanges
 from gviz.comparison.pairing import ComparedGraph
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 #: Whose a node or an edge is.

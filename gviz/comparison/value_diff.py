@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +15,7 @@ from gviz.comparison.diff import RequestedPair, pair_recordings
 from gviz.comparison.graph_diff import ComparedRun, node_partners, read_compared_run
 from gviz.comparison.graph_pairs import GraphPair
 from gviz.cuda import ElementType
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.model import Direction, GivenMemory, GraphValues, MemoryContents, read_eager_values
 from gviz.recording import load_contents

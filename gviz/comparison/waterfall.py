@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from gviz.analysis import GraphSubject, gap_ledger
 from gviz.comparison.diff_result import RangeStep, Waterfall, WaterfallPart, WaterfallStep
+from gviz.dataclass import dataclass
 from gviz.model import SEPARATOR
 from gviz.stats import NotComputed
 

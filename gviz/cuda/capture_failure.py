@@ -7,8 +7,9 @@ are those of CUDA 13.0 on an H100, driver 580, where each was provoked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
+
+from gviz.dataclass import dataclass
 
 
 class CaptureMode(IntEnum):

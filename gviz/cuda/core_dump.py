@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from gviz.dataclass import dataclass
 
 _MAGIC = b"\x7fELF\x02\x01"
 #: Section types, above SHT_LOUSER.

@@ -8,9 +8,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from gviz.dataclass import dataclass
 from gviz.system import installed_versions
 
 #: What the file name says: the soname's major version, then perhaps the full version.

@@ -6,8 +6,9 @@ measured it, published.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from gviz.dataclass import dataclass
 
 #: cuptiGetVersion counts this way since CUDA 13: 130001 is CUDA 13.0 Update 1 (CUPTI 13.0.85).
 _FIRST_COUNTED = 130_000

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from gviz.cuda.cupti_library import CuptiCandidate
 from gviz.cuda.cupti_problems import Concerns, problems_of
 from gviz.cuda.driver_probe import DriverAnswers
 from gviz.cuda.tool_variables import TOOL_VARIABLES
+from gviz.dataclass import dataclass
 from gviz.errors import REINSTALL
 from gviz.text import counted
 

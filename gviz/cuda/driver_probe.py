@@ -11,10 +11,11 @@ import ctypes
 import json
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from gviz.dataclass import dataclass
 from gviz.system import own_command, own_environment
 
 #: A cold driver takes seconds to start on a machine with many GPUs.

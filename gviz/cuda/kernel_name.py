@@ -8,8 +8,9 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
+
+from gviz.dataclass import dataclass
 
 #: Distinct names kept; a process rarely has more than a few thousand kernels.
 _CACHE_SIZE = 65536

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+
+from gviz.dataclass import dataclass
 
 _LIBRARY = "libnvidia-ml.so.1"
 #: nvml.h: NVML_PCIE_UTIL_TX_BYTES (from the GPU) and _RX_BYTES (to the GPU).

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from gviz.cuda.element_type import ElementType, element_named, number_of
 from gviz.cuda.kernel_name import short_name
+from gviz.dataclass import dataclass
 
 _POINTER = re.compile(r"\s*(?P<mark>[*&])\s*(?:const\b)?\s*(?:__restrict(?:__)?)?\s*$")
 _CONST = re.compile(r"^\s*const\b|\bconst\s*$")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from gviz.cuda.node_type import NodeType, node_type_name
+from gviz.dataclass import dataclass
 
 #: Differences listed at most; a graph rebuilt from other code differs everywhere.
 MOST_DIFFERENCES = 5

@@ -7,12 +7,11 @@ thousand layers with three branches each is covered by three chains and not by t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.dag.ranks import neighbours_of
 from gviz.dag.series import SeriesGraph, series_graph
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 

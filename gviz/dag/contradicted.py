@@ -6,11 +6,10 @@ of nodes can be computed from them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.dag.ranks import reachable_rows
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, IntArray
 
 #: Clock readings of different hardware queues differ by less than this: between dependent nodes

@@ -12,13 +12,12 @@ pass forward and one back; slack (total float) is their difference.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import EdgeType
 from gviz.dag.ranks import rank_rows
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray
 
 

@@ -7,7 +7,6 @@ into columns that are read like those of a newspaper. Linear in nodes and edges 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -24,6 +23,7 @@ from gviz.dag.placement import (
     join_routes,
 )
 from gviz.dag.ranks import count_crossing_edges, cut_rows, neighbours_of, rank_rows
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray, distinct_values
 
 #: Width over height that a placement aims for: the pane of a graph, 1024 to 1920 px wide, below its

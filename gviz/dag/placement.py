@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray
 
 #: Height of a node: two lines of 12 px text and padding (units are CSS pixels at zoom 1).

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, IntArray
 
 

@@ -7,11 +7,11 @@ looked up for the series, of which there are far fewer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 

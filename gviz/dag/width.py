@@ -14,12 +14,11 @@ Dilworth's decomposition theorem for partially ordered sets (the matching). Ford
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.dag.chains import SeriesCover
 from gviz.dag.ranks import neighbours_of
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, IntArray
 
 #: Edges looked at before the search stops and gives bounds: some seconds of Python.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from gviz.dataclass import dataclass
 
 
 class Kind(Enum):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeAlias, TypeVar
 
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.fleet.answers import find_communicators, open_tables
 from gviz.fleet.cluster import Mapper

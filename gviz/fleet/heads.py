@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from gviz.comparison import find_ranks
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError
 from gviz.fleet.sources import RecordingSource, local_file
 from gviz.recording import Recording

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.fleet.heads import Failure, RunHead
 from gviz.fleet.sources import RecordingSource

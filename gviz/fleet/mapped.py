@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.fleet.structures import Structure, key_of, read_fingerprint, read_structure
 from gviz.fleet.tables import (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError, RecordingError
 from gviz.fleet.heads import Failure, RecordingHead, damaged
 from gviz.fleet.mapped import Rows, map_run

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.fleet.extra import load
 from gviz.recording import SUFFIX

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from gviz.analysis import (
     read_node_families,
 )
 from gviz.cuda import topology_hash
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree, TreeEdges, build_anew, read_tree_edges
 from gviz.recording import rows
 from gviz.stats import BoolArray, IntArray

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from gviz.dataclass import dataclass
 from gviz.fleet.extra import load
 
 #: Raised when a column goes away or changes its meaning; new tables and columns do not raise it.

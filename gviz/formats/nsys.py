@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.errors import ImportingError
 from gviz.formats.nsys_graphs import GRAPH_COLUMNS, GRAPH_EVENTS, GraphOrigins
 from gviz.formats.traces import (

@@ -13,7 +13,6 @@ a row (pool adjacent violators), as in Ayer et al. (1955), swept down and up.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -36,6 +35,7 @@ from gviz.dag import (
     row_middles,
     wrap_rows,
 )
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray
 
 #: Room for a long edge that passes a row.

@@ -7,12 +7,13 @@ edges of an open node end at its frame: before all of its content, or behind.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import log
 
 import numpy as np
 
 from gviz.dag import Placement
+from gviz.dataclass import dataclass
 from gviz.layout.room import make_room
 from gviz.stats import FloatArray, IntArray
 

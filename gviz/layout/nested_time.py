@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.dag import ROW_PITCH
+from gviz.dataclass import dataclass
 from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, PAD, list_bodies
 from gviz.layout.timed import TimePlacement
 from gviz.stats import FloatArray

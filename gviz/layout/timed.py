@@ -7,11 +7,10 @@ What was not timed stands without a length where its dependencies ended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.dag import earliest_times, pack_lanes
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray
 
 

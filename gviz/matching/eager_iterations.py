@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import TIMED_TYPES
 from gviz.dag import find_cycle
+from gviz.dataclass import dataclass
 from gviz.matching.occurrences import Work, match_occurrences
 from gviz.stats import UNKNOWN, IntArray
 

@@ -9,10 +9,11 @@ only what the first move forces, so that an exchange of two nodes of thousands t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.matching.node_domains import Domains, GraphWork, Order
 from gviz.matching.recorded_work import Timetable
 from gviz.stats import IntArray

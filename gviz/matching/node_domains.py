@@ -13,11 +13,10 @@ A. K. Mackworth, Consistency in networks of relations (1977).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.dag import rank_rows
+from gviz.dataclass import dataclass
 from gviz.matching.recorded_work import PlaceArray, Timetable
 from gviz.stats import BoolArray, IntArray, distinct_values
 

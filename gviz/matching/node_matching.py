@@ -30,11 +30,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.dag import TOLERANCE_NS, Contradictions, contradictions
+from gviz.dataclass import dataclass
 from gviz.matching.exchanges import (
     Assignment,
     ExchangeSearch,

@@ -37,12 +37,13 @@ import graphlib
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.matching.token_search import TokenSearch, window_overlaps
 from gviz.stats import UNKNOWN, IntArray
 

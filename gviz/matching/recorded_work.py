@@ -7,11 +7,10 @@ there is a first place from which on work can have waited for it in every launch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, IntArray, distinct_values
 
 #: Places in lanes: int32.

@@ -9,11 +9,11 @@ readings in its table cost_figure.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.stats import CuptiState, FloatArray, Interval, describe_readings, student_interval
 

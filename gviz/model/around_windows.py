@@ -9,8 +9,8 @@ from __future__ import annotations
 import statistics
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gviz.dataclass import dataclass
 from gviz.recording import Recording, rows
 
 #: Next to the edges of a window CUPTI comes and goes (5 to 20 ms): launches there count as neither

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gviz.dataclass import dataclass
 from gviz.model.nvtx_paths import range_texts, short_range
 from gviz.model.user_frame import own_frame
 from gviz.recording import Fault, FaultAddress, Recording, rows

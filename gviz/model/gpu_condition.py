@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
+from gviz.dataclass import dataclass
 from gviz.recording import Recording, rows
 from gviz.text import percent, with_unit
 

@@ -8,11 +8,12 @@ launches in flight when a call was entered, and in those that ended before it re
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model.launch_time import state_of, taken_in
 from gviz.model.tree import Keep, build_anew
 from gviz.recording import rows

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model.launch_calls import LaunchCalls, read_launch_calls
 from gviz.model.launch_time import timed_by_copy
 from gviz.text import multiple

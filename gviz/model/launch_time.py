@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gviz.dataclass import dataclass
 from gviz.recording import WeightedDurations, rows
 from gviz.stats import CuptiState, Evidence, How
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.cuda import CaptureMode
+from gviz.dataclass import dataclass
 from gviz.model.user_frame import own_frame
 from gviz.recording import Recording, rows
 from gviz.stats import CuptiState

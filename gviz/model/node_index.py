@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 #: A node: graph_id of the level that holds it, and its node_id there.

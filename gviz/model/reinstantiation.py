@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 
 #: Graphs with such nodes cannot always be updated (cuda.h, CUDA 13.0: parameters of allocation,
 #: free and conditional nodes must not change), so nothing is reported about them.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.model.alternation import Alternation
 from gviz.recording import Recording

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError, UsageError
 from gviz.overlay.csv_check import check_csv
 from gviz.overlay.fault import OverlayFault

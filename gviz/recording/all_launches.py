@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.recording.int_column import decode
 from gviz.recording.integrity import DamagedError

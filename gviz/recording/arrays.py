@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.recording.column_reading import read_columns, read_page, rows_of_page
 from gviz.recording.columns import Page, join_pages

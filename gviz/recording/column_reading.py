@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.recording.columns import (
     Blobs,

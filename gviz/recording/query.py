@@ -7,9 +7,9 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind

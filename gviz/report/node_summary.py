@@ -6,11 +6,11 @@ The field names are the keys of ``gviz node --json``, with bytes in hexadecimal.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.cuda import node_type_name
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.model import (
     GraphTree,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gviz.cuda import node_type_name
+from gviz.dataclass import dataclass
 from gviz.model import (
     FailedCapture,
     FaultSummary,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import UNKNOWN, IntArray
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.cuda import CopyKind, NodeType, node_type_name
+from gviz.dataclass import dataclass
 from gviz.matching import EagerWork, Work
 from gviz.recording import rows
 from gviz.runs.row_columns import Rows, blank_rows, shape_columns

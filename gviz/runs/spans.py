@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.runs.node_keys import NodeKeys
 from gviz.runs.row_columns import Rows
 from gviz.stats import IntArray, is_ascending

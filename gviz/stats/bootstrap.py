@@ -9,11 +9,11 @@ and Tibshirani (1993), An Introduction to the Bootstrap, 13.3.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.stats.arrays import FloatArray
 from gviz.stats.figure_fields import figure
 

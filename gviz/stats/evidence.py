@@ -6,10 +6,10 @@ A figure that is computed from others has the worst of their evidence, field by 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from gviz.dataclass import dataclass
 from gviz.stats.figure_fields import How, figure
 
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Literal, get_args
 
+from gviz.dataclass import dataclass
+
 #: ``measured``: read from the recording. ``derived``: follows from measured numbers by arithmetic
 #: alone. ``estimated``: rests on an assumption that the documentation names. ``stated``: no
 #: measurement, such as an id, a name or a limit.
@@ -25,7 +27,7 @@ How = Literal["measured", "derived", "estimated", "stated"]
 _PLAIN = frozenset({str, int, bool, type(None)})
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class NotComputed:
     """Stands where a result would, and says why there is none."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats.arrays import FloatArray, IntArray
 from gviz.stats.grouping import group_rows, sort_in_groups
 from gviz.stats.ordering import order_of_rows

@@ -12,10 +12,10 @@ relative-error guarantees, VLDB 2019 (the mapping of values to buckets).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats.arrays import FloatArray, IntArray
 
 #: A quantile is within this share of the value that stands at its rank.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats.arrays import FloatArray, IntArray
 from gviz.stats.grouping import group_rows, sort_in_groups
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.analysis import GainRange, GraphSubject, LaunchChange, places_of, span_evidence
+from gviz.dataclass import dataclass
 from gviz.errors import CycleError, RecordingError, UsageError
 from gviz.model import OFF_TRIAL
 from gviz.stats import BoolArray, Evidence, IntArray, figure

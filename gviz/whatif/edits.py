@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from gviz.dataclass import dataclass
 from gviz.text import duration, percent
 
 #: The pattern of all nodes.

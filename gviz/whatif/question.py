@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gviz.analysis import GraphSubject, PartRanking, rank_parts
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError, no_such_graph
 from gviz.recording import Recording
 from gviz.stats import figure

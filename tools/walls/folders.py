@@ -13,6 +13,7 @@ LEAST_MODULES = 3
 #: Modules that stand in gviz/ itself, and why.
 LOOSE = {
     "gviz.__main__": "python -m gviz",
+    "gviz.dataclass": "what makes a class a dataclass, below every package",
     "gviz.errors": "the exceptions, below every package",
     "gviz.face": "the face of every package, below them all",
     "gviz.pytest_plugin": "its name is public: -p gviz.pytest_plugin",

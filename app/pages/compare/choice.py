@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 
 from dash import dcc, html
@@ -20,6 +19,7 @@ from gviz.comparison import (
     pair_recordings,
     places_to_judge,
 )
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.text import MISSING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gviz.app.components import Sides
 from gviz.app.files import PATIENCE_S, Background, Library, OpenRecording, split_version
@@ -17,6 +17,7 @@ from gviz.comparison import (
     RunDiff,
     compare_graph,
 )
+from gviz.dataclass import dataclass
 from gviz.model import TimedTree, read_timed_tree
 
 

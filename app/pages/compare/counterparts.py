@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dash.development.base_component import Component
 
@@ -11,6 +10,7 @@ from gviz.app.components import Addresses, Sides, select
 from gviz.app.files import ChangedError, Library, OpenRecording
 from gviz.app.views import GraphView, read_titles
 from gviz.comparison import GraphPair, GraphTraits, pair_graphs, read_graph_traits
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 
 #: Graphs that are offered; more would make the page itself slow.

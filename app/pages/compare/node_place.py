@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import PageLevel
 from gviz.comparison import GraphComparison, TimeChange
+from gviz.dataclass import dataclass
 from gviz.model import TreeNode
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from gviz.app.views import (
     opened_keys,
 )
 from gviz.comparison import AFTER, BEFORE, GraphComparison, UnionGraph, join_graphs
+from gviz.dataclass import dataclass
 from gviz.model import TimedLevel
 from gviz.stats import IntArray
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from gviz.app.pages.compare.union_keys import UnionKeys
 from gviz.comparison import ComparedLevel
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree
 
 #: What both sides are called on the page.

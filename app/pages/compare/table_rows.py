@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from gviz.app.pages.compare.page_levels import SIDES
 from gviz.app.views import VERDICT_WORDS, node_verdicts, node_words
 from gviz.comparison import ComparedLevel, GroupTime, NodeChange
 from gviz.cuda import node_type_name
+from gviz.dataclass import dataclass
 from gviz.families import joined_labels
 from gviz.model import TimedTree
 from gviz.report import change_verdict, group_change

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ from gviz.app.views import (
 from gviz.comparison import BEFORE
 from gviz.cuda import node_type_name
 from gviz.dag import cover_graph
+from gviz.dataclass import dataclass
 from gviz.model import TimedLevel, keeper, read_timed_level
 from gviz.recording import Recording
 from gviz.stats import distinct_values

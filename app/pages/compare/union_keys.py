@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.comparison import ComparedLevel
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree
 from gviz.stats import IntArray
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dash import dcc
 from dash.development.base_component import Component
@@ -11,6 +10,7 @@ from dash.development.base_component import Component
 from gviz.analysis import NodeRef
 from gviz.app.components import Addresses
 from gviz.comparison import RankGraph
+from gviz.dataclass import dataclass
 from gviz.families import kernel_label
 from gviz.model import GraphTree
 from gviz.report import GraphLink, Link, NodeLink, RunLink

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from gviz.analysis import (
     read_node_families,
 )
 from gviz.app.files import PATIENCE_S, Background, OpenRecording
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree, read_tree
 from gviz.recording import rows
 

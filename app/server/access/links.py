@@ -18,10 +18,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from gviz.app.server.access.listening import bind_file, connect_file
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError
 from gviz.system import create_file, say
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import html
 import ipaddress
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask, Response, request
@@ -21,6 +21,7 @@ from werkzeug.http import dump_cookie
 from werkzeug.sansio.http import parse_cookie
 
 from gviz.app.server.access.admission import Admission, CodeError
+from gviz.dataclass import dataclass
 
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 

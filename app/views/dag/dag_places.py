@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from gviz.app.views.dag.intervals import LaunchIntervals
 from gviz.app.views.wire import Arrays, join_offsets
 from gviz.dag import NODE_HEIGHT, Cover, Placement
+from gviz.dataclass import dataclass
 from gviz.layout import (
     LAYERS_REQUESTED_MOST,
     Level,

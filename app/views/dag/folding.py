@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from gviz.app.views.model_parts import read_model_parts
 from gviz.app.views.wire import Arrays, Strings, offsets
 from gviz.cuda import NodeType
 from gviz.dag import cover_graph
+from gviz.dataclass import dataclass
 from gviz.families import Kind, family_of, kernel_label
 from gviz.layout import (
     Fold,

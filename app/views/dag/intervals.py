@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.layout import Bars
 from gviz.model import GraphTree, Keep, build_anew, read_launch_spans
 from gviz.stats import FloatArray, IntArray, is_ascending

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from gviz.app.views.dag.folding import Folded
 from gviz.app.views.wire import Arrays, Strings
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree, TimedLevel
 from gviz.stats import IntArray
 

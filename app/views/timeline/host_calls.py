@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.app.views.wire import Arrays, Strings
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +13,7 @@ from gviz.app.components import Order
 from gviz.app.views.timeline.idle_time import idle_time
 from gviz.app.views.timeline.timeline_side import timed_launches
 from gviz.app.views.wire import Arrays, Strings, node_types
+from gviz.dataclass import dataclass
 from gviz.model import GraphLevel, GraphTree, Keep, TreeSpans, by_start, read_launch_spans
 from gviz.recording import narrow, rows
 from gviz.stats import FloatArray, IntArray

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from gviz.app.views.timeline.host_calls import call_arrays
 from gviz.app.views.timeline.host_ranges import called_in
 from gviz.app.views.timeline.idle_time import idle_time
 from gviz.app.views.wire import Arrays, Strings, node_types
+from gviz.dataclass import dataclass
 from gviz.model import (
     GraphLevel,
     GraphTree,

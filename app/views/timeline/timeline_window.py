@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.app.views.wire import Arrays
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, MergedSpans, merge_gaps, merge_spans
 
 #: Up to so many spans inside a window go as they are: about 1 MB.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.agents.recorder import Recorder
 from gviz.agents.verb import Verb
 from gviz.agents.verbs.changes import COMPARE, VERIFY_FIX
@@ -17,6 +15,7 @@ from gviz.agents.verbs.ranks import RANKS
 from gviz.agents.verbs.recorded import record_verb
 from gviz.agents.verbs.rows import QUERY
 from gviz.agents.verbs.values import VALUES
+from gviz.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from gviz.analysis.launch.constraints import LaunchChange, LaunchModel
 from gviz.analysis.launch.gaps import UsualGaps
 from gviz.analysis.launch.pairs import places_in_parts
 from gviz.dag import Reachability
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree
 from gviz.stats import BoolArray, FloatArray, IntArray, distinct_values
 

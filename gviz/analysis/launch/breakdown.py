@@ -9,10 +9,10 @@ branches overlap; they stand beside it, as does the time in which anything of a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model import LaunchSpans, TimeArray
 from gviz.stats import FloatArray, IntArray, distinct_values, group_rows
 

@@ -16,13 +16,13 @@ predicting a change's effect by timing a dependency graph of recorded work anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.analysis.launch.holds import HeldLaunch, effective_ends
 from gviz.analysis.launch.unrolled import Unrolled
 from gviz.dag import CriticalPath, earliest_starts, longest_path, rank_rows
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.stats import BoolArray, FloatArray, IntArray
 

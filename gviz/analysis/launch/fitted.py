@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.analysis.launch.constraints import LaunchChange
 from gviz.analysis.launch.gains import Assumptions, GainModel
 from gviz.analysis.launch.side_by_side import Setting
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, FloatArray
 
 #: With fewer trials a fit says nothing.

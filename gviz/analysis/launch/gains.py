@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gviz.analysis.launch.constraints import LaunchChange, LaunchModel
 from gviz.analysis.launch.side_by_side import Setting, SharedLaunch
 from gviz.dag import most_at_once
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray
 from gviz.system import NO_PROGRESS, Progress
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.analysis.launch.holds import NOTHING, HeldLaunch, Hold
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree, TimeArray
 from gviz.stats import BoolArray
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
 from gviz.analysis.launch.unrolled import Unrolled
+from gviz.dataclass import dataclass
 from gviz.model import LaunchSpans, TimeArray
 from gviz.stats import BoolArray, IntArray, Intervals, group_rows, is_ascending, union
 

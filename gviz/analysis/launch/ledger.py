@@ -9,11 +9,10 @@ events around the launch saw beyond that time is one signed residual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.analysis.launch.holds import NOTHING, HeldLaunch, Hold
+from gviz.dataclass import dataclass
 from gviz.model import TimeArray
 from gviz.stats import BoolArray, IntArray, Intervals, figure
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.model import Access, GivenArguments, MemoryOperations, TreeNodes, find_uses
 from gviz.recording import Blobs, rows
 from gviz.stats import BoolArray

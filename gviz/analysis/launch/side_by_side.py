@@ -14,13 +14,13 @@ advances alike, makes a change of company one step: Zhang (1990), VirtualClock.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from math import inf
 
 import numpy as np
 
 from gviz.analysis.launch.constraints import Constraints, LaunchChange, LaunchModel
+from gviz.dataclass import dataclass
 from gviz.errors import CycleError
 from gviz.model import TimeArray
 from gviz.stats import FloatArray, distinct_values

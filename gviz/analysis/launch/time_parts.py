@@ -10,11 +10,12 @@ differences.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray, union
 
 

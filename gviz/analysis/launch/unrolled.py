@@ -8,12 +8,12 @@ execution are those of a plain DAG.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.cuda import EdgeType
 from gviz.dag import rank_rows
+from gviz.dataclass import dataclass
 from gviz.model import EdgeIndices, GraphTree, LaunchSpans, TimeArray, TreeEdges, TreeLevel
 from gviz.stats import BoolArray, IntArray
 

@@ -9,7 +9,6 @@ with as many blocks as fit the GPU leaves no room, copies of one direction share
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -20,6 +19,7 @@ from gviz.analysis.launch.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
 from gviz.analysis.launch.pairs import places_in_parts
 from gviz.cuda import NodeType
 from gviz.dag import Reachability
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree, LaunchSpans, TimeArray, TreeNodes
 from gviz.stats import BoolArray, FloatArray, IntArray, distinct_values
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis.launch_costs.shape import Shape
+from gviz.dataclass import dataclass
 from gviz.stats import describe_readings
 
 #: Tukey's outer fence (Exploratory Data Analysis, 1977): beyond it readings are "far out".

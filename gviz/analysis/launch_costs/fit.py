@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.analysis.launch_costs.figure import Figure
+from gviz.dataclass import dataclass
 
 #: A line needs two lengths; its residuals say something from the third on.
 _FEWEST = 2

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.analysis.launch_costs.recorded import LaunchCosts
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray, gaps, union
 
 #: What CUPTI gives for an empty kernel (H100; csrc/events/calibrate.c has the same for one

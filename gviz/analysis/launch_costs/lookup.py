@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from gviz.analysis.launch_costs.figure import Figure
 from gviz.analysis.launch_costs.repayment import RepaymentPoint, break_even
 from gviz.analysis.launch_costs.shape import STRAIGHT_LINE
+from gviz.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

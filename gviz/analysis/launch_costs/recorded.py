@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from gviz.analysis.launch_costs.figure import Figure
 from gviz.analysis.launch_costs.fit import CostLine, fit_lines
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError
 from gviz.recording import SUFFIX, Recording, RecordingWriter, rows
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
+
+from gviz.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 #: Operations in a row that are looked up at once: single kernels repeat within an iteration, and

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
+
+from gviz.dataclass import dataclass
 
 STRAIGHT_LINE = "straight line"
 FORK_JOIN = "fork-join"

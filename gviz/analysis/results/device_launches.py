@@ -10,11 +10,11 @@ Parallelism), and whether host memory that is copied is pinned and mapped.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.cuda import CopyKind, NodeType, node_type_name
+from gviz.dataclass import dataclass
 from gviz.model import GraphTree
 from gviz.stats import figure
 

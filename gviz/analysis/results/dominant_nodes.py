@@ -12,7 +12,6 @@ holds at once; a last wave that is not full leaves the rest of the GPU empty.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from gviz.analysis.repeats import outermost_repeats
 from gviz.analysis.results.launch_sums import Bounds, key_bounds, sum_bounds
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import NodeType, node_type_name
+from gviz.dataclass import dataclass
 from gviz.layout import compare_repeats
 from gviz.model import GraphTree, TimeArray, nested_ranges
 from gviz.stats import Evidence, FloatArray, IntArray, Interval, NotComputed, figure, group_rows

@@ -8,7 +8,6 @@ over batches of different sizes are different iterations.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -17,6 +16,7 @@ from gviz.analysis.launch_costs import find_repetition
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.stream_operations import EQUAL
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.families import family_of
 from gviz.model import distinct
 from gviz.recording import rows

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from gviz.analysis.launch_costs import FORK_JOIN, STRAIGHT_LINE, CostLine, LaunchCosts
@@ -23,6 +22,7 @@ from gviz.analysis.results.repayments import (
 from gviz.analysis.results.stream_gain import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
+from gviz.dataclass import dataclass
 from gviz.model import state_of
 from gviz.stats import CuptiState, Evidence, NotComputed, figure
 

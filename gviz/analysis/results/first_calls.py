@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.stats import IntArray
 

@@ -7,7 +7,6 @@ graph took, which shows how far forecasts of this program can be trusted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from gviz.analysis.results.eager_iterations import (
 )
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.sound_times import span_ns
+from gviz.dataclass import dataclass
 from gviz.model import launch_times, timed_by_copy
 from gviz.stats import CuptiState, Evidence, IntArray, NotComputed, figure
 

@@ -9,9 +9,9 @@ capabilities: if a share p of the time is made to take none, the whole is 1 / (1
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gviz.analysis.run_subject import RunSubject
+from gviz.dataclass import dataclass
 from gviz.model import launch_times, least_disturbed, read_total_ns
 from gviz.recording import Measure
 from gviz.stats import Evidence, NotComputed, distinct_values, figure, worst_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from gviz.analysis.node_families import NamedFamilies
 from gviz.analysis.node_levels import node_levels
 from gviz.analysis.results.launch_sums import bounds_of, column_sums
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.model import LaunchSpans
 from gviz.stats import Evidence, Interval, NotComputed, figure
 

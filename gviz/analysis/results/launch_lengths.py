@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.model import launch_times
 from gviz.stats import Evidence, NotComputed, figure
 

@@ -6,11 +6,10 @@ made of medians of single nodes: at least 95%.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.model import TimeArray
 from gviz.stats import (
     LEAST_VALUES,

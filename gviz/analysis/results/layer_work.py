@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.analysis.evidence import span_evidence
@@ -11,6 +9,7 @@ from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.results.launch_sums import sum_bounds
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 from gviz.stats import Evidence, Interval, NotComputed
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from statistics import median
 
 import numpy as np
@@ -21,6 +21,7 @@ from gviz.analysis.launch import (
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.results.launch_sums import FEW, bounds_of, column_sums, observed_path_times
 from gviz.analysis.subject import GraphSubject, TimedLaunch
+from gviz.dataclass import dataclass
 from gviz.model import distinct, least_disturbed, may_have_waited
 from gviz.recording import rows
 from gviz.stats import (

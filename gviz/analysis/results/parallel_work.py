@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from gviz.dag import (
     most_at_once,
     rank_rows,
 )
+from gviz.dataclass import dataclass
 from gviz.model import NOT_WORKING, GraphTree, TreeLevel
 from gviz.stats import BoolArray, Evidence, NotComputed, figure, union
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from gviz.analysis.launch import GainRange, LaunchChange, NodeGroups, break_down
 from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.tried_changes import places_of
+from gviz.dataclass import dataclass
 from gviz.model import DELAY_TRIALS
 from gviz.stats import Evidence, IntArray, NotComputed, figure
 from gviz.system import NO_PROGRESS, Progress

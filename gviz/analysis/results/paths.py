@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.analysis.evidence import span_evidence
@@ -18,6 +16,7 @@ from gviz.analysis.results.launch_sums import (
 )
 from gviz.analysis.subject import GraphSubject
 from gviz.dag import CriticalPath, structural_length_ns, structural_path
+from gviz.dataclass import dataclass
 from gviz.model import TimeArray, distinct
 from gviz.stats import (
     Evidence,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.sound_times import span_ns
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.stats import How
 

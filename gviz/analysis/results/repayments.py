@@ -9,7 +9,6 @@ measured them so, else both with node times on, and then n is at least so much.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
@@ -19,6 +18,7 @@ from gviz.analysis.results.first_calls import first_launches
 from gviz.analysis.results.stream_gain import Gain, stream_result
 from gviz.analysis.sound_times import span_ns
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.stats import Evidence, NotComputed, distinct_values, figure
 
 #: Why there is no setup cost.

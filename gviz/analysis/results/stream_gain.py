@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from gviz.analysis.evidence import span_evidence
 from gviz.analysis.launch import PartSpans, TimeParts, as_columns, measure_parts
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject, TimedLaunch
+from gviz.dataclass import dataclass
 from gviz.model import CallTimes, GraphTree, read_alternation, times_of, waited_until
 from gviz.recording import rows
 from gviz.stats import (

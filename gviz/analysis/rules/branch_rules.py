@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from gviz.analysis.rules.rule import Fact, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType, NodeType
 from gviz.dag import longest_path, rank_rows
+from gviz.dataclass import dataclass
 from gviz.families import kernel_label
 from gviz.model import NOT_WORKING
 from gviz.stats import IntArray, distinct_values

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from gviz.analysis.launch import LaunchChange
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.stats import How, apart, figure
 
 #: Nodes that a finding names, at most: as many as a graph page keeps selected in its address.

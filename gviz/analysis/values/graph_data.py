@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
@@ -11,6 +10,7 @@ from gviz.analysis.values.races import races
 from gviz.analysis.values.strange_numbers import strange_numbers
 from gviz.analysis.values.value_finding import ValueFinding, finding_of, listed, named
 from gviz.analysis.values.varying import varying
+from gviz.dataclass import dataclass
 from gviz.model import GivenMemory, GraphValues, read_graph_values
 from gviz.stats import NotComputed, figure
 from gviz.system import NO_PROGRESS, Progress

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.values.graph_data import VALUES_VERSION, values_read
 from gviz.analysis.values.value_finding import LINE, node_place
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.model import GivenMemory, GraphValues, MemoryContents
 from gviz.recording import load_contents

@@ -7,12 +7,13 @@ parts of it. So each is a suspicion.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from gviz.analysis.subject import GraphSubject
 from gviz.analysis.values.value_finding import ValueFinding, finding_of, named
+from gviz.dataclass import dataclass
 from gviz.model import GivenMemory, GraphTree, GraphValues
 from gviz.stats import distinct_values
 from gviz.text import byte_size

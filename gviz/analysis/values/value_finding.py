@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
+from gviz.dataclass import dataclass
 from gviz.model import GivenMemory, own_frame, read_node
 from gviz.stats import NotComputed, apart, figure
 

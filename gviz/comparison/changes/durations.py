@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.stats import BoolArray, FloatArray, IntArray
 

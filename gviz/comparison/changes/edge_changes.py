@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.pairing import ComparedGraph
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 

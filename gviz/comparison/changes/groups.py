@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.comparison.pairing import ComparedGraph
+from gviz.dataclass import dataclass
 from gviz.model import SEPARATOR
 from gviz.stats import IntArray
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gviz.comparison.changes.arguments import (
@@ -15,6 +14,7 @@ from gviz.comparison.changes.arguments import (
     compare_arguments,
 )
 from gviz.cuda import CopyKind, node_type_name
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ together with the nodes without a partner that it hangs together with by edges.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from gviz.comparison.changes.durations import NodeDurations, add_up
 from gviz.comparison.changes.groups import Groups
 from gviz.comparison.pairing import ComparedGraph
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, IntArray
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.changes.durations import NodeDurations
+from gviz.dataclass import dataclass
 from gviz.stats import (
     FALSE_DISCOVERIES,
     LEAST_LAUNCHES,

@@ -13,12 +13,12 @@ is computed, and a wider one where a better way could leave it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 Floats = npt.NDArray[np.float64]

@@ -7,10 +7,10 @@ may be another number on each rank: then nothing recorded shows which iteration 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, FloatArray, IntArray
 
 _MOST = np.iinfo(np.int64).max

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from gviz.comparison.ranks.node_skew import body_skews, collective_skews, known,
 from gviz.comparison.ranks.rank_graph import RankGraph, read_rank_graphs
 from gviz.comparison.ranks.result import GraphSkew, RankRef, RankTime, Skew
 from gviz.comparison.ranks.skew import median, range_of, spread_of
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.model import timed_by_copy
 from gviz.recording import Recording, rows

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gviz.comparison.ranks.rank_graph import RankGraph, RankLevel
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.comparison import pair_by_parents
 from gviz.comparison.pairing import ComparedGraph, pair_nodes
+from gviz.dataclass import dataclass
 from gviz.model import Bodies
 from gviz.recording import rows
 from gviz.stats import IntArray

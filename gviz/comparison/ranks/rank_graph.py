@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from gviz.comparison.graph_pairs import pair_graphs, read_graph_traits
 from gviz.comparison.ranks.executions import Executions, NodeSpans, align_executions
 from gviz.comparison.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.comparison.ranks.recorded import RecordedSide, read_node_spans, read_side
+from gviz.dataclass import dataclass
 from gviz.families import family_of
 from gviz.model import Bodies, graph_titles
 from gviz.recording import Recording, rows

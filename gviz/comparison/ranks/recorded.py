@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.ranks.executions import NodeSpans
 from gviz.comparison.ranks.level_pairs import LevelPairs
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 

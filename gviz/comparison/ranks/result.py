@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gviz.dataclass import dataclass
 from gviz.stats import Evidence, figure
 
 

@@ -6,10 +6,9 @@ execution. Axes are (rank, execution, node); NaN: not measured.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import (
     FloatArray,
     IntArray,

@@ -6,10 +6,9 @@ numpy out; times in ns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray, known_quantiles
 
 #: Fewer executions than this say nothing of a clock.

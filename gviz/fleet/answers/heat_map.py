@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray
 
 #: Rows and columns of a map, at most: more are no wider than a pixel or two.

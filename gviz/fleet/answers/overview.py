@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.fleet.answers.fleet_report import report_of
 from gviz.fleet.answers.heat_map import HeatMap, draw_map

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.fleet.answers.results import FleetRank, SlowerNode, SlowRank
 from gviz.fleet.answers.shifts import find_onset
 from gviz.fleet.answers.stragglers import find_slow

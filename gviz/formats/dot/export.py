@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gviz.cuda import EdgeType, NodeType, node_type_name
+from gviz.dataclass import dataclass
 from gviz.formats.dot.own import (
     FORMAT,
     NodeToWrite,

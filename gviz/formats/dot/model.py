@@ -6,8 +6,9 @@ for copies and sets, direction and size. What is not printed is None.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from gviz.dataclass import dataclass
 
 #: Node type of a kind that gviz does not know; its printed name is kept.
 UNKNOWN_TYPE = -1

@@ -12,10 +12,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from gviz.cuda import NodeType, node_type_name
+from gviz.dataclass import dataclass
 from gviz.errors import DotError
 from gviz.formats.dot.lexer import (
     Statement,

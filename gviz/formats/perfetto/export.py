@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gviz import __version__
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError
 from gviz.formats.perfetto.event_text import known
 from gviz.formats.perfetto.graph_side import CallPlace, File, GraphSide

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gviz.cuda import node_type_name
+from gviz.dataclass import dataclass
 from gviz.formats.perfetto.arrows import Dependencies
 from gviz.formats.perfetto.event_text import (
     category,

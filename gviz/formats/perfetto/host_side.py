@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.formats.perfetto.event_text import GRAPH_LAUNCH_CALL, call_of, known, slice_text
 from gviz.formats.perfetto.tracks import Tracks, nest
 from gviz.model import OPERATOR_DOMAIN

@@ -6,12 +6,12 @@ tests/pictures.json has what both must give.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray
 
 Theme = Literal["light", "dark"]

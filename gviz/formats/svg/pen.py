@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html import escape
 
+from gviz.dataclass import dataclass
 from gviz.formats.svg.colours import Theme
 
 #: What XML 1.0 has no character for.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from gviz.cuda import TIMED_TYPES, EdgeType, NodeType
+from gviz.dataclass import dataclass
 from gviz.formats.dot import DotGraph, DotNode, Parent
 from gviz.formats.traces.graph_rows import TraceGraph
 from gviz.formats.traces.signatures import can_be_same, common_tokens

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 
 import numpy as np
 
 from gviz.cuda import EdgeType, NodeType, short_name
+from gviz.dataclass import dataclass
 from gviz.formats.traces.inferred_edges import infer_edges
 from gviz.formats.traces.launches import FoldedTrace
 from gviz.formats.traces.operations import optional

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from gviz.cuda import TIMED_TYPES, not_timed_reason
+from gviz.dataclass import dataclass
 from gviz.formats.dot import DotGraph, DotWriter, find_parents, read_graphs
 from gviz.formats.traces.dot_join import Family, Join, JoinedPair, families
 from gviz.formats.traces.graph_rows import GraphRows, TraceGraph

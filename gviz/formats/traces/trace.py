@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import CopyKind
+from gviz.dataclass import dataclass
 from gviz.errors import ImportingError
 from gviz.runs import ACTIVITY, Activities
 from gviz.stats import UNKNOWN, BoolArray

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.dag import dependents_of
+from gviz.dataclass import dataclass
 from gviz.layout.folds.fold import invert
 from gviz.stats import IntArray
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_right, insort
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.layout.folds.line import Line
 from gviz.layout.folds.runs import find_runs
 from gviz.stats import IntArray
@@ -68,8 +70,7 @@ def least_repeats(period: int) -> int:
     return LEAST_REPEATS if period > 1 else LEAST_REPEATS_OF_ONE
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A stretch of places with period, in the order in which they are tried."""
 
     folded: int  # minus the number of nodes that it would fold, at most

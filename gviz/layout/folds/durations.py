@@ -5,10 +5,9 @@ All are derived: sums of the nodes' durations, which count in full where nodes o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.layout.folds.fold import Fold
 from gviz.layout.folds.folded_graph import FoldedDag
 from gviz.stats import FloatArray, IntArray

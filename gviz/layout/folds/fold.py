@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import IntArray
 
 FoldKind = Literal["repeat", "block", "range", "chain"]

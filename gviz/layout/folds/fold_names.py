@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.layout.folds.fold import Fold, FoldTree
 from gviz.layout.folds.ranges import RangePaths
 from gviz.stats import BoolArray, IntArray, distinct_values

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.dag import rank_rows
+from gviz.dataclass import dataclass
 from gviz.layout.folds.arrangement import Arrangement, Group, Piece, arrange
 from gviz.layout.folds.fold import BrokenRange, Fold, FoldTree, build_fold
 from gviz.stats import IntArray, distinct_values

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.layout.folds.chains import MOST_READ, Chains
 from gviz.layout.folds.cover import Stretch, cover_line
 from gviz.layout.folds.fold import Fold, FoldTree, build_fold

@@ -13,11 +13,10 @@ R. Miller, A. Rosenberg, Rapid identification of repeated patterns (1972).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, IntArray
 
 

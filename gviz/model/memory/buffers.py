@@ -8,13 +8,13 @@ what it reads, of a memset 0 is what it writes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import ElementType
+from gviz.dataclass import dataclass
 from gviz.model.memory.uses import Access, MemoryUses
 from gviz.model.parameters import KernelParameter
 from gviz.stats import IntArray

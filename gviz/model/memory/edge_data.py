@@ -6,12 +6,12 @@ that is likely why; of kernels CUDA does not say whether they read or write ther
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.model.memory.uses import Access, MemoryUses
 from gviz.stats import FloatArray, IntArray, distinct_values
 

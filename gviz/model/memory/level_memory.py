@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.model.memory.buffers import Extents, buffer_names, find_extents
 from gviz.model.memory.uses import (
     Access,

@@ -7,10 +7,9 @@ the driver holds for a graph is its own, and reserved for the whole launch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model.memory.uses import Access, MemoryUses
 from gviz.stats import AddressArray, FloatArray, IntArray
 

@@ -14,13 +14,14 @@ after the other: a use belongs to the last of them that is before it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.recording import Blobs
 from gviz.stats import AddressArray, BoolArray, IntArray, distinct_values
 

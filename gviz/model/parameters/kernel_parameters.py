@@ -9,11 +9,11 @@ whole.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gviz.cuda import ElementType, ParameterType, parameter_types, parse_type
+from gviz.dataclass import dataclass
 
 if TYPE_CHECKING:
     from gviz.recording import KernelFunction, Recording

@@ -6,12 +6,12 @@ from the spans that a recording keeps; launches of which it keeps none do not co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.stats import FloatArray, IntArray, node_statistics
 
 _T = TypeVar("_T", np.int64, np.float64)

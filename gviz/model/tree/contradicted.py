@@ -7,13 +7,13 @@ events around it saw. Whoever computes with such times gets figures that no laun
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.cuda import EdgeType
 from gviz.dag import TOLERANCE_NS, contradictions, time_table
+from gviz.dataclass import dataclass
 from gviz.stats import BoolArray, FloatArray, IntArray
 from gviz.text import counted, duration
 

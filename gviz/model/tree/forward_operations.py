@@ -7,11 +7,11 @@ operation created, and on the nodes that autograd created for it in the backward
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.stats import UNKNOWN, BoolArray, IntArray, distinct_values
 

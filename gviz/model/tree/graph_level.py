@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from gviz.dag import (
     rank_rows,
     structural_path,
 )
+from gviz.dataclass import dataclass
 from gviz.errors import CycleError
 from gviz.model.tree.contradicted import contradicted_medians
 from gviz.model.tree.graph_tree import GraphTree, TimedTree, read_timed_tree

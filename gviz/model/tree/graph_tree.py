@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.model.node_index import NodeIndex
 from gviz.model.nvtx_paths import nvtx_texts
 from gviz.model.tree.bodies import Bodies, read_bodies

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.model.tree.body_times import BodySpans, BodyTimes, Iterations, Nesting, measure_bodies
 from gviz.model.tree.keep import Keep, build_anew
 from gviz.model.tree.spans import in_bodies, read_launch_spans, read_nested_spans

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model.tree.keep import Keep, build_anew
 from gviz.model.tree.tree_times import TreeStatistics, statistics_of
 from gviz.stats import BoolArray, IntArray, is_ascending

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model.launch_time import timed_by_copy
 from gviz.recording import join_columns, rows
 from gviz.stats import BoolArray, FloatArray, IntArray

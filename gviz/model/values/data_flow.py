@@ -7,12 +7,12 @@ ran them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.model.values.given_memory import Direction, GivenMemory
 from gviz.stats import distinct_values
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from gviz.cuda import ElementType
+from gviz.dataclass import dataclass
 from gviz.model.parameters import KernelParameter
 from gviz.recording import NodeValue
 

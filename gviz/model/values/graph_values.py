@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model.parameters import FittedParameters, KernelParameter, read_declared
 from gviz.model.tree import GraphTree
 from gviz.model.values.data_flow import DataFlow, trace_data

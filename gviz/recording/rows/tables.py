@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
 
-from gviz.recording.rows.row_class import row_class
+from gviz.dataclass import dataclass, deferred
 
 _T = TypeVar("_T")
 
@@ -103,7 +102,7 @@ def table(
     """Make a class the row of a table; its docstring is the table's documentation."""
 
     def register(cls: type[_T]) -> type[_T]:
-        row = row_class(cls)
+        row = deferred(frozen=True, slots=True, kw_only=True)(cls)
         columns = tuple(
             Column(f.name, *_sql_type(str(f.type)), str(f.metadata["doc"]), f.metadata["key"])
             for f in dataclasses.fields(row)  # type: ignore[arg-type]

@@ -5,9 +5,8 @@ gviz itself reads tables only. A file has the views of the gviz that wrote it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.cuda import EdgeType, NodeType, node_type_name
+from gviz.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

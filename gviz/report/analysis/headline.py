@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from gviz.analysis import (
@@ -12,6 +12,7 @@ from gviz.analysis import (
     StreamResult,
     StripIntervals,
 )
+from gviz.dataclass import dataclass
 from gviz.report.analysis.verdict import best_finding, data_finding, gain_basis
 from gviz.report.document import (
     Content,

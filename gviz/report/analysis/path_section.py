@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gviz.analysis import CriticalPathResult, NodeRef
+from gviz.dataclass import dataclass
 from gviz.report.document import (
     Block,
     Content,

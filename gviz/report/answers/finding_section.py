@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gviz.analysis import RunAnalysis
+from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 from gviz.report.analysis import findings_section, suggestions_of
 from gviz.report.document import (

@@ -7,9 +7,9 @@ rows of a table only: it is what a terminal gets. Pages and files have all of it
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from gviz.dataclass import dataclass
 from gviz.report.document.inline import Content, Line, NodesLink, capitalized, line
 from gviz.report.document.quantity import Quantity
 from gviz.stats import NotComputed

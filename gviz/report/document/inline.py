@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from gviz.analysis import NodeRef
+from gviz.dataclass import dataclass
 from gviz.families import kernel_label
 from gviz.report.document.quantity import Quantity
 from gviz.stats import How

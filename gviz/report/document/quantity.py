@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from gviz.dataclass import dataclass
 from gviz.stats import CLOCK_STEP_NS, How, Interval
 from gviz.text import multiple, rounded, signed_duration, signed_percent, with_unit
 

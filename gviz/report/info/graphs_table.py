@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gviz.dataclass import dataclass
 from gviz.errors import NO_GRAPH
 from gviz.model import LaunchTimes
 from gviz.report.document import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from gviz.dataclass import dataclass
 from gviz.report.document import Line, Quantity, TableBlock
 from gviz.stats import How
 

@@ -11,11 +11,11 @@ chain add up to what a plain launch takes. Measured on an H100 (driver 580): up 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.cuda import node_type_name
+from gviz.dataclass import dataclass
 from gviz.spool.folding.launch_cost import PlainTimes
 from gviz.spool.records import OUTSIDE_GRAPHS, CalibrationRecord
 from gviz.stats import BoolArray, IntArray

@@ -9,12 +9,13 @@ starts in its launch is derived too: half of the bias after the event before it.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import TIMED_IN_BODY, NodeType, node_type_name
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.runs import Rows, Spans
 from gviz.spool.folding.event_bias import ExtraBias, Reading, extra_biases

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from gviz.cuda import (
     NodeType,
     conditional_type_name,
 )
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.runs import Activities, NodeKeys, Rows, RunBuilder, blank_rows, integers
 from gviz.spool.folding.nodes import NodeColumns

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.runs import Rows
 from gviz.spool.folding.graphs import Graphs

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import NodeType
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.runs import Activities, Rows, Spans, blank_activities, blank_rows, integers
 from gviz.spool.folding.bodies import BodyOwners

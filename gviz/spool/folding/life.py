@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model import reinstantiation
 from gviz.recording import rows
 from gviz.runs import Rows, blank_rows, integers

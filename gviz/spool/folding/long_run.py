@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.recording import encode, rows
 from gviz.runs import Rows, blank_rows, integers, text_where
 from gviz.spool.folding.graphs import Graphs

@@ -12,9 +12,10 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from gviz.dataclass import dataclass
 from gviz.errors import SpoolError
 from gviz.recording import merge_recordings
 from gviz.spool.folding import fold

@@ -13,9 +13,9 @@ import os
 import select
 import sys
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
 
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError
 from gviz.recording import written_sentence
 from gviz.spool.processes.all_processes import JobSpools

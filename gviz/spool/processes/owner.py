@@ -6,8 +6,9 @@ import fcntl
 import os
 import struct
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from gviz.dataclass import dataclass
 
 #: struct pidfd_info of linux/pidfd.h as it was first: mask, cgroup, 11 ids, exit status.
 _INFO = struct.Struct("=QQ11Ii")

@@ -12,9 +12,10 @@ import argparse
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
+from gviz.dataclass import dataclass
 from gviz.errors import GvizError
 from gviz.spool.processes.all_processes import JobSpools
 from gviz.spool.processes.attended import is_attended

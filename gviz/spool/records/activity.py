@@ -14,13 +14,13 @@ cupti_activity.h, CUPTI 13.0.85: ``CUpti_ActivityKernel10``, ``CUpti_ActivityMem
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import CopyKind, NodeType
+from gviz.dataclass import dataclass
 from gviz.runs import ACTIVITY, Activities, blank_activities, join_activities
 from gviz.spool.records.table import BUFFER
 from gviz.stats import UNKNOWN, is_ascending

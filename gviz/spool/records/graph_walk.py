@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.spool.records.graph_records import ConditionalRecord, NodeRecord
 from gviz.stats import IntArray
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from gviz.dataclass import dataclass
 from gviz.spool.records import table
 from gviz.spool.records.failure_records import (
     CaptureErrorRecord,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.errors import SpoolError
 from gviz.spool.records import format as f
 from gviz.spool.records.table import RECORD_HEADER, SEGMENT_HEADER

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, get_type_hints
+
+from gviz.dataclass import dataclass
 
 if TYPE_CHECKING:
     import mmap

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dataclass import dataclass
 from gviz.runs import SPAN_ACTIVITY, Activities, join_activities, node_key, span_activities
 from gviz.spool.records import join
 from gviz.spool.streams.body_stream import BodyStream

@@ -5,12 +5,13 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from gviz.cuda import NodeType, not_timed_reason
+from gviz.dataclass import dataclass
 from gviz.model import AlternatingReadings
 from gviz.recording import LATEST_NS, MOST_BYTES
 from gviz.spool.records import (

@@ -7,11 +7,11 @@ records of nodes before and after the conditional node fence its bodies in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.cuda import ConditionalType, NodeType
+from gviz.dataclass import dataclass
 from gviz.spool.records import GraphWalk
 from gviz.spool.streams.node_ids import Numbering
 from gviz.stats import BoolArray, IntArray

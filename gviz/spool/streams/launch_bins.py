@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.stats import DurationSketch, Histogram, IntArray
 
 #: What is measured of a launch, and the number of it in a bin's key.

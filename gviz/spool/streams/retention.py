@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from gviz.dataclass import dataclass
 
 #: Launches of a run that have a row: as rows 100,000 take 7.8 MB.
 ROW_LAUNCHES = 100_000

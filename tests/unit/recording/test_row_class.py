@@ -89,14 +89,3 @@ assert first == problem() and first.startswith("Run.__init__() "), first
 def test_values_are_given_by_name() -> None:
     with pytest.raises(TypeError):
         Edge(1, 2, 3)  # type: ignore[misc]
-
-
-def test_only_the_classes_of_rows_that_are_made_are_compiled() -> None:
-    program = f"""
-from gviz.recording.rows import Edge, Run
-first = Run.__init__
-assert Edge.__init__ is first
-Run(**{RUN!r})
-assert Edge.__init__ is first is not Run.__init__
-"""
-    subprocess.run([sys.executable, "-P", "-c", program], check=True)

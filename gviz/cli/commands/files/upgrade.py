@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.output import add_json, print_json
 from gviz.cli.progress import shown_progress
 from gviz.cli.recording_path import file_path
+from gviz.dataclass import dataclass
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import SCHEMA_VERSION, check_output, read_version, upgrade_recording
 from gviz.system import inform

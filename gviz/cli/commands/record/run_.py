@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -36,6 +35,7 @@ from gviz.collectors import (
     warn_of_outer_run,
 )
 from gviz.cuda import find_cupti
+from gviz.dataclass import dataclass
 from gviz.errors import CollectorError, UsageError
 from gviz.recording import check_output, forget_contents
 from gviz.spool import attend, make_spool, spool_of

@@ -9,13 +9,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from gviz.cli.output import add_json, print_json, print_text, terminal_width
 from gviz.cli.recording_path import file_path, find_source
+from gviz.dataclass import dataclass
 from gviz.errors import SpoolError, UsageError
 from gviz.recording import Recording
 from gviz.report import RecordingSummary, launch_counts, live_document, render_text, summarize

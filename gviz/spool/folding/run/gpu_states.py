@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gviz.dataclass import dataclass
 from gviz.model import summarize_gpu
 from gviz.recording import LATEST_NS, rows
 from gviz.spool.records import GPU_STATES, SPOOL_SUFFIX

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gviz.dataclass import dataclass
 from gviz.recording import rows
 from gviz.spool.records import PeriodReason, PeriodRecord, word_of
 from gviz.spool.streams import Contents
