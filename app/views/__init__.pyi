@@ -83,5 +83,6 @@ from gviz.app.views.timeline.timeline_window import parse_window as parse_window
 from gviz.app.views.verdict import verdict_values as verdict_values
 from gviz.app.views.wire import Arrays as Arrays
 from gviz.app.views.wire import Strings as Strings
+from gviz.app.views.wire import by_lines as by_lines
 from gviz.app.views.wire import pack as pack
 from gviz.app.views.wire import unpack as unpack

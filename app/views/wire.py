@@ -15,7 +15,7 @@ arrays hold indices into it.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,16 @@ def pack(header: dict[str, Any], arrays: Arrays) -> bytes:
     text = json.dumps({**header, "version": 1, "arrays": table}, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 4) % 8)
     return b"".join([len(text).to_bytes(4, "little"), text, *parts])
+
+
+def by_lines(values: Mapping[str, Any]) -> bytes:
+    """Return a large object as JSON with a line for each member.
+
+    assets/web/core/payload.js reads one after the other, between which a page has its turn.
+    """
+    members = (json.dumps({name: value}, separators=(",", ":")) for name, value in values.items())
+    lines = ",\n".join(member[1:-1] for member in members)
+    return f"{{{lines}}}".encode()
 
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:

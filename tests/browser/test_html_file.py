@@ -575,7 +575,7 @@ _THERE_AND_BACK = """() => new Promise(done => {
     const { decode } = TextDecoder.prototype;
     TextDecoder.prototype.decode = function (data) {
         const text = decode.call(this, data);
-        if (JSON.parse(text).name === "while loop body") setTimeout(done, 0);
+        if (text.includes('"name":"while loop body"')) setTimeout(done, 0);
         return text;
     };
     window.addEventListener("hashchange", () => { location.hash = "graph=1"; }, { once: true });

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from gviz.analysis import NodeRef
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES
-from gviz.app.views import VERDICT_WORDS, node_verdicts, node_words
+from gviz.app.views import VERDICT_WORDS, by_lines, node_verdicts, node_words
 from gviz.comparison import ComparedLevel, GroupTime, NodeChange
 from gviz.cuda import node_type_name
 from gviz.dataclass import dataclass
@@ -89,7 +88,7 @@ def compared_table(found: Comparison, table: str) -> bytes:
     columns = {name: [row.get(name) for row in rows] for name in names}
     if "name" in columns:
         columns["label"] = [joined_labels(str(name)) for name in columns["name"]]
-    return json.dumps(columns, separators=(",", ":")).encode()
+    return by_lines(columns)
 
 
 def _nodes(found: Comparison) -> Iterator[Row]:

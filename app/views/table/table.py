@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from gviz.app.components import coded_column, dimensions
 from gviz.app.views.graph_data import GraphView
+from gviz.app.views.wire import by_lines
 from gviz.cuda import node_type_name
 from gviz.families import kernel_label
 from gviz.model import TreeNodes, call_names, distinct
@@ -31,7 +31,7 @@ _TEXTS = ("name", "label", "kernel", "body", "kind", "grid", "block", "nvtx", "m
 
 
 def table_payload(view: GraphView) -> bytes:
-    """Return the table's values as JSON, a list a column: all nodes, nested ones too.
+    """Return the table's values as JSON, a list and a line a column: all nodes, nested ones too.
 
     Sent apart from the page, so that the canvases need not wait for thousands of rows. Columns of
     texts are :func:`gviz.app.components.coded.coded_column`'s.
@@ -77,7 +77,7 @@ def table_payload(view: GraphView) -> bytes:
     }
     columns |= {name: coded_column(columns[name]) for name in _TEXTS}
     columns |= _stacks(view)
-    return json.dumps(columns, separators=(",", ":")).encode()
+    return by_lines(columns)
 
 
 def _listed(column: Texts) -> list[str | None]:

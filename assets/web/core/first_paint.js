@@ -3,6 +3,7 @@
  *
  * A view is expected from its making to its first painting, or until it says why it has none.
  */
+import { turn } from "./pace.js";
 /** @import { Frame } from "./frame.js" */
 
 /** A page in the background gets no frames: after so long (ms) it goes on without. */
@@ -33,7 +34,13 @@ export function settle(view) {
   if (!expected.delete(view) || expected.size) return;
   const now = waiting;
   waiting = [];
-  shown().then(() => now.forEach((resolve) => resolve()));
+  // What waited is done one after the other: in one task it would hold up the page.
+  shown().then(async () => {
+    for (const resolve of now) {
+      resolve();
+      await turn();
+    }
+  });
 }
 
 /** Resolves once every view of the page shows something; at once on a page without views. */

@@ -6,7 +6,8 @@
  * draw(ctx, size), gesture listeners (see core/gestures.js), key(event), show(nodeIds), fit(),
  * zoomBy(factor), locate(nodeId), state(), words(nodeIds) of a selection. It may have legend()
  * (what its colours mean, in words), tools ({text, title, toggle}, with
- * tool() the text of the one that is on), escape() (true: it took the key) and hear(group).
+ * tool() the text of the one that is on), escape() (true: it took the key), hear(group) and stages(ctx, size)
+ * (what its first painting needs, in parts that the page may come between).
  *
  * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
  *   colour?: string, theme?: string, group: string, layout?: string, fold?: string, open?: string[],
@@ -27,7 +28,7 @@
  *   locate: (node: number) => Point|null, state: () => object, words: (nodes: number[]) => string,
  *   legend?: () => string, tools?: {text: string, title: string, toggle: () => void}[],
  *   tool?: () => string|undefined, escape?: () => boolean, hear?: (group: Group) => void,
- *   scene?: object|null, fitSelection?: () => void, lookAt?: (times: [number, number]|"between"|"selected"|null) => void,
+ *   scene?: object|null, stages?: (ctx: Pen, size: Size) => Iterable<() => void>, fitSelection?: () => void, lookAt?: (times: [number, number]|"between"|"selected"|null) => void,
  *   brushAt?: (brush: {from: number, to: number, side: string}|null) => void}} View
  */
 import * as announce from "./announce.js";
@@ -69,6 +70,7 @@ export class Frame {
     /** @type {Payload|null} */ this.payload = null;
     /** @type {number|null} */ this.paintedMs = null;
     this.paintings = 0;
+    /** Whether the first painting of its data is being prepared. */ this.isPreparing = false;
     /** Keys pressed while there was nothing to do them with. @type {KeyboardEvent[]} */
     this.later = [];
     /** @type {number|null} */ this.requested = null;
@@ -245,9 +247,15 @@ export class Frame {
       // What has grown is looked at already: to move it would lose its reader.
       if (!again && this.props.focus) this.pendingFocus ??= [this.props.focus.node];
       // Painted at once: waiting for the next frame would show an empty box for 16 ms. Of a large
-      // graph the page has its turn first, in which it may be painted.
+      // graph the page has its turns first, and nothing is painted until they are over.
+      this.isPreparing = true;
+      for (const prepare of this.view.stages?.(this.ctx, this.size) ?? []) {
+        await pace.rest();
+        prepare();
+      }
       await pace.rest();
-      if (!this.isShown) this.paint();
+      this.isPreparing = false;
+      this.paint();
       this.props.loaded?.();
     } catch (error) {
       if (loading.signal.aborted) return;
@@ -261,6 +269,7 @@ export class Frame {
     } finally {
       clearTimeout(slow);
       if (this.loading === loading) {
+        this.isPreparing = false;
         this.canvas.removeAttribute("aria-busy");
         this.catchUp();
       }
@@ -286,6 +295,7 @@ export class Frame {
   }
 
   paint() {
+    if (this.isPreparing) return;
     // What was to be drawn in the next frame is drawn now.
     this.redraw.cancel();
     this.size = this.measure();

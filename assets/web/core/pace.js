@@ -3,8 +3,15 @@
 /** The page gets its turn after so long (ms). */
 const LONGEST = 10;
 
-/** Give the page its turn. */
-export const turn = () => new Promise((resolve) => setTimeout(resolve));
+/** Give the page its turn: by a message, as timers that follow each other wait for 4 ms. @returns {Promise<void>} */
+export const turn = () => new Promise((resolve) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    resolve();
+  };
+  port2.postMessage(null);
+});
 
 export class Pace {
   /** @param {AbortSignal} [signal] ends what is computed */

@@ -3,6 +3,9 @@
  *
  * @typedef {{header: any, [name: string]: any}} Payload
  */
+import { Pace } from "./pace.js";
+
+const NEWLINE = 10;
 /** @type {Record<string, new (...given: any[]) => any>} */
 const KINDS = {
   u1: Uint8Array,
@@ -11,6 +14,25 @@ const KINDS = {
   f4: Float32Array,
   f8: Float64Array,
 };
+
+/**
+ * The members of a large object of JSON that has a line for each (gviz.app.views.wire.by_lines); between them the page has its
+ * turn.
+ * @param {ArrayBuffer} buffer @returns {Promise<Record<string, any>>}
+ */
+export async function readMembers(buffer) {
+  const bytes = new Uint8Array(buffer), decoder = new TextDecoder(), pace = new Pace();
+  const found = {};
+  // Without the braces around all; a comma ends each line but the last.
+  for (let from = 1; from < bytes.length - 1;) {
+    const newline = bytes.indexOf(NEWLINE, from);
+    const end = newline < 0 ? bytes.length : newline;
+    Object.assign(found, JSON.parse(`{${decoder.decode(bytes.subarray(from, end - 1))}}`));
+    from = end + 1;
+    await pace.rest();
+  }
+  return found;
+}
 
 /** @param {ArrayBuffer} buffer @returns {Payload} */
 export function decode(buffer) {
@@ -74,6 +96,11 @@ export async function load(source, signal) {
  */
 export async function loadJson(source, signal, body) {
   return (await request(source, signal, body)).json();
+}
+
+/** A large object of JSON. @param {string} source @returns {Promise<any>} */
+export async function loadMembers(source) {
+  return readMembers(await (await request(source)).arrayBuffer());
 }
 
 /** A file of the server's. @param {string} source */

@@ -158,6 +158,13 @@ export class Dag {
     return { transform: this.transform, theme, overlay, pattern };
   }
 
+  /** What a first picture needs, in parts. @param {Pen} ctx @param {Size} size */
+  *stages(ctx, size) {
+    if (this.fitted) this.place(this.fitTransform());
+    yield () => this.overlay();
+    yield* dagDraw.stages(ctx, this.scene, this.style(ctx, size), size);
+  }
+
   /** What nodes are coloured by. */
   overlay() {
     const { colour, laid } = this.frame.props;

@@ -6,9 +6,6 @@ import * as dagData from "./draw/data_edges.js";
 /** @import { Parent } from "./scene/bodies.js" */
 /** @import { DagScene } from "./scene/scene.js" */
 
-/** Overlays that a tooltip shows, beside the times it has anyway. */
-const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
-
 /** @param {DagScene} scene @param {number} i @param {Overlay|null} [laid] on the graph by its reader */
 export function describe(scene, i, laid) {
   const [short, whole] = [scene.nameOf(i), scene.wholeNameOf(i)];
@@ -16,14 +13,11 @@ export function describe(scene, i, laid) {
   if (Number.isFinite(scene.share[i])) {
     rows.push(["share of time", format.percent(scene.share[i])]);
   }
-  const { overlays, launch_requested: requested } = scene.header;
-  for (const name of DESCRIBED) {
-    // Else it is some launch, not the one over the timeline.
-    if (name === "launch" && !requested) continue;
-    if (!overlays[name] || !scene.overlay(name).hasValue(i)) continue;
+  for (const name of scene.described) {
+    const overlay = scene.overlay(name);
+    if (!overlay.hasValue(i)) continue;
     const words = name === "slack" && scene.bodies.around(i) >= 0 ? "slack, per iteration" : null;
-    const label = words || overlays[name].label.toLowerCase();
-    rows.push([label, scene.overlay(name).describe(i)]);
+    rows.push([words || overlay.label.toLowerCase(), overlay.describe(i)]);
   }
   if (laid) rows.push([laid.label, laid.describe(i)]);
   rows.push(...changes.rows(scene, i));

@@ -1,5 +1,6 @@
 /** A saved file: opens what its address names, in dark or light. */
 import { byId } from "../core/dom.js";
+import { turn } from "../core/pace.js";
 import { lastTouched } from "../page/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
@@ -49,7 +50,7 @@ let page = null;
 /** The store of a graph of the file, or of one and its counterpart. @param {number} id */
 async function readStore(id) {
   // Unpacked beside the rest: the page shows it as soon as it stands.
-  blobs.json(`table-${id}`);
+  blobs.members(`table-${id}`);
   const graph = await blobs.json(`graph-${id}`);
   const tables = blobs.has(LIST) ? await blobs.json(LIST) : [];
   return graph.compares ? new SavedComparison(graph, tables) : new EmbeddedStore(graph, tables);
@@ -65,6 +66,8 @@ async function open(file) {
   const requested = address.graphOf(query);
   const { id } = file.graphs.find((/** @type {{id: number}} */ one) => one.id === requested) || file.graphs[0];
   const store = await readStore(id);
+  // Unpacked data come at the end of a long task: the page is made in one of its own.
+  await turn();
   // What the address names by now is opened as well, and may be there already.
   if (window.location.hash !== hash) return;
   page?.close();

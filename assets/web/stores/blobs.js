@@ -1,13 +1,9 @@
 /** The blobs of a saved file, and out of them the payloads that views request. */
-import { turn } from "../core/pace.js";
 import { unpack, unpacking } from "../core/packed.js";
 import * as payloads from "../core/payload.js";
 import * as layouts from "./layouts.js";
 /** @import { Payload } from "../core/payload.js" */
 /** @import { memoryOf } from "../inspector/memory_uses.js" */
-
-/** JSON of so many bytes takes some ten ms to read. */
-const LONG = 1 << 20;
 
 /** @type {Map<string, Promise<any>>} what was unpacked, by name */
 const unpacked = new Map();
@@ -35,20 +31,21 @@ function buffer(name) {
   return known;
 }
 
-/** A blob of JSON; around a long one the page has its turn. @param {string} name @returns {Promise<any>} */
-async function read(name) {
-  const data = await bytes(name);
-  if (data.byteLength <= LONG) return JSON.parse(new TextDecoder().decode(data));
-  await turn();
-  const value = JSON.parse(new TextDecoder().decode(data));
-  await turn();
-  return value;
-}
+/** A blob of JSON. @param {string} name @returns {Promise<any>} */
+const read = async (name) => JSON.parse(new TextDecoder().decode(await bytes(name)));
 
 /** A blob of JSON, unpacked and read once. @param {string} name @returns {Promise<any>} */
 export function json(name) {
   const key = `${name} as JSON`;
   const known = unpacked.get(key) ?? read(name);
+  unpacked.set(key, known);
+  return known;
+}
+
+/** A blob of JSON that may be large, unpacked and read once. @param {string} name @returns {Promise<any>} */
+export function members(name) {
+  const key = `${name} by its members`;
+  const known = unpacked.get(key) ?? bytes(name).then(payloads.readMembers);
   unpacked.set(key, known);
   return known;
 }

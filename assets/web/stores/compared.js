@@ -16,7 +16,7 @@ export class ComparedStore extends FetchedStore {
 
   /** The columns of a table, fetched once. @param {string} name @returns {Promise<Record<string, any[]>>} */
   table(name) {
-    const known = this.tables.get(name) ?? payloads.loadJson(`${this.graph.sources.table}&rows=${name}`);
+    const known = this.tables.get(name) ?? payloads.loadMembers(`${this.graph.sources.table}&rows=${name}`);
     this.tables.set(name, known);
     return known;
   }
@@ -35,7 +35,7 @@ export class ComparedStore extends FetchedStore {
   async about(side) {
     const { table, breakdown } = this.graph.sources.sides[side];
     const [both, own, parts] = await Promise.all(
-      [this.nodes(), payloads.loadJson(table), payloads.load(breakdown)]);
+      [this.nodes(), payloads.loadMembers(table), payloads.load(breakdown)]);
     return aboutSide(side, both, new Nodes(own), parts);
   }
 

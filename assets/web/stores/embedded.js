@@ -46,7 +46,7 @@ export class EmbeddedStore {
   }
 
   nodes() {
-    this.table ??= blobs.json(`table-${this.graph.id}`).then((columns) => new Nodes(columns));
+    this.table ??= blobs.members(`table-${this.graph.id}`).then((columns) => new Nodes(columns));
     return this.table;
   }
 

@@ -84,7 +84,7 @@ export class FetchedStore {
   }
 
   async readNodes() {
-    return new Nodes(await payloads.loadJson(this.graph.sources.table));
+    return new Nodes(await payloads.loadMembers(this.graph.sources.table));
   }
 
   /** @param {string} _table by kernel family @param {Nodes} nodes @param {Narrowed} how @returns {Rows|Promise<Rows>} */

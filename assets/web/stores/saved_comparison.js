@@ -24,7 +24,7 @@ export class SavedComparison extends EmbeddedStore {
 
   /** @override @param {string} name @param {Nodes} _nodes @param {Narrowed} how @returns {Promise<Rows>} */
   async rows(name, _nodes, how) {
-    return new Listed(await blobs.json(`table-${this.graph.id}-${name}`), how);
+    return new Listed(await blobs.members(`table-${this.graph.id}-${name}`), how);
   }
 
   /** @override */
@@ -36,7 +36,7 @@ export class SavedComparison extends EmbeddedStore {
   async about(side) {
     const { id, sides: { [side]: breakdown } } = this.compared;
     const [both, own, parts] = await Promise.all(
-      [this.nodes(), blobs.json(`side-${id}-${side}`), blobs.payload(`${id}/${breakdown}`)]);
+      [this.nodes(), blobs.members(`side-${id}-${side}`), blobs.payload(`${id}/${breakdown}`)]);
     return aboutSide(side, both, new Nodes(own), parts);
   }
 

@@ -75,11 +75,9 @@ function nameCalls(ctx, scene, side, row, style, size) {
  * @param {Pen} ctx @param {Side} side @param {Row} row @param {TimeStyle} style @param {Size} size @param {SameTimes} same
  */
 export function drawBusy(ctx, side, row, style, size, same) {
-  const { transform: t, theme } = style;
-  const first = Math.max(GUTTER, Math.floor(toX(t, 0)));
-  const last = Math.min(size.width, Math.ceil(toX(t, side.facts.total_ns)));
-  if (last <= first) return;
-  const level = same.of(side, "busy", style, size, () => busyLevels(side, t, first, last));
+  const { theme } = style;
+  const { first, level } = busyOf(side, style, size, same);
+  const last = first + level.length;
   ctx.fillStyle = theme.idle;
   ctx.fillRect(first, row.y + row.h / 2 - 0.5, last - first, 1);
   ctx.fillStyle = theme.busy;
@@ -89,6 +87,17 @@ export function drawBusy(ctx, side, row, style, size, same) {
     ctx.fillRect(px, row.y + 1.5, run - px, row.h - 3);
   }
   ctx.globalAlpha = 1;
+}
+
+/**
+ * How busy each pixel column is from the first on that the side has.
+ * @param {Side} side @param {TimeStyle} style @param {Size} size @param {SameTimes} same
+ */
+export function busyOf(side, style, size, same) {
+  const { transform: t } = style;
+  const first = Math.max(GUTTER, Math.floor(toX(t, 0)));
+  const last = Math.max(first, Math.min(size.width, Math.ceil(toX(t, side.facts.total_ns))));
+  return { first, level: same.of(side, "busy", style, size, () => busyLevels(side, t, first, last)) };
 }
 
 /**
@@ -124,9 +133,11 @@ function idleHatch(ctx, style, size) {
  */
 export function drawIdleBands(ctx, side, top, bottom, style, size, same) {
   ctx.fillStyle = idleHatch(ctx, style, size);
-  const bands = same.of(side, "idle", style, size, () => idleBands(side, style.transform, size.width));
-  for (const { x, w } of bands) ctx.fillRect(x, top, w, bottom - top);
+  for (const { x, w } of bandsOf(side, style, size, same)) ctx.fillRect(x, top, w, bottom - top);
 }
+
+/** The bands of a side. @param {Side} side @param {TimeStyle} style @param {Size} size @param {SameTimes} same */
+export const bandsOf = (side, style, size, same) => same.of(side, "idle", style, size, () => idleBands(side, style.transform, size.width));
 
 /**
  * Gaps in view that are wide enough to matter.

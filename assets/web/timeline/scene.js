@@ -1,4 +1,5 @@
 /** The timeline as arrays: two sides, each with lanes of intervals in order of start. */
+import { Pace } from "../core/pace.js";
 import { LaidColours } from "../overlay/colours.js";
 import { Changes } from "./changes.js";
 import { Side } from "./side.js";
@@ -47,6 +48,15 @@ export class TimelineScene {
   /** Whether there is eager work under a launch. */
   get canCloseEager() {
     return !!this.eager || (!this.header.sides && this.sides.length > 1);
+  }
+
+  /** Make what the first picture did without, before somebody points at a node. */
+  async finish() {
+    const pace = new Pace();
+    for (const side of this.sides) {
+      await pace.rest();
+      side.byNode;
+    }
   }
 
   /** Show the lanes of eager work under a launch, or have a line say what it is. @param {boolean} isOpen */

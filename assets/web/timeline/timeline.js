@@ -1,6 +1,7 @@
 /** The timeline view: transform, gestures, keys. Zoom and pan move time only. */
 import { AXIS, GUTTER, drawAxis } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
+import * as firstPaint from "../core/first_paint.js";
 import * as sharedTimes from "../core/shared_times.js";
 import { Detail } from "./detail.js";
 import * as timelineDraw from "./draw.js";
@@ -87,9 +88,11 @@ export class Timeline {
     const before = this.scene;
     this.scene = new TimelineScene(payload);
     this.scene.showEager(this.frame.props.eager !== "closed");
-    // The first painting is a turn of its own.
-    for (const side of this.scene.sides) side.prepare();
     this.detail.reset(payload);
+    const { scene } = this;
+    firstPaint.painted().then(() => {
+      if (scene === this.scene) scene.finish();
+    });
     // The same launches of a recording that has grown stay where they were.
     if (before && this.scene.shows(before)) return;
     this.scroll = 0;
@@ -121,11 +124,8 @@ export class Timeline {
     return { ...this.style(), transform: this.scene.transformOf(name, this.transform) };
   }
 
-  /** @param {Pen} ctx @param {Size} size */
-  draw(ctx, size) {
-    const facts = this.scene.side("graph")?.facts;
-    sharedTimes.share(this, facts?.mode === "median" ? sharedTimes.MEDIAN : facts?.launch_id);
-    const style = this.style();
+  /** Place rows and times. @param {Size} size */
+  arrange(size) {
     const { scene } = this;
     scene.showEager(this.frame.props.eager !== "closed");
     if (this.fitted) this.transform = this.fitTransform();
@@ -134,6 +134,23 @@ export class Timeline {
     this.scroll = Math.max(0, Math.min(this.overflow, this.scroll));
     this.rows = rows.map((row) => ({ ...row, y: row.y - this.scroll }));
     this.laneRows = timelineRows.byLane(this.rows);
+  }
+
+  /** What a first picture needs, in parts. @param {Pen} _ctx @param {Size} size */
+  *stages(_ctx, size) {
+    for (const side of this.scene.sides) yield () => side.prepare();
+    this.arrange(size);
+    this.lanes.begin();
+    for (const side of this.scene.sides) yield* this.lanes.stages(side, this.styleOf(side.name), size);
+  }
+
+  /** @param {Pen} ctx @param {Size} size */
+  draw(ctx, size) {
+    const facts = this.scene.side("graph")?.facts;
+    sharedTimes.share(this, facts?.mode === "median" ? sharedTimes.MEDIAN : facts?.launch_id);
+    this.arrange(size);
+    const style = this.style();
+    const { scene } = this;
     this.detail.check();
     const top = AXIS;
     // Down to what has an axis of its own.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange, decode, unversioned } from "../../../assets/web/core/payload.js";
+import { arrange, decode, readMembers, unversioned } from "../../../assets/web/core/payload.js";
 
 /** A payload as gviz.app.views.wire writes it. @param {object} header @param {ArrayBuffer} arrays */
 function encode(header, arrays) {
@@ -38,4 +38,35 @@ test("another version is refused", () => {
 test("an address is that of its file whatever the version", () => {
   assert.equal(unversioned("/payload/dag/a@0f3c/1?x=1"), "/payload/dag/a/1?x=1");
   assert.equal(unversioned("/payload/compared/dag?a=b@12&y"), "/payload/compared/dag?a=b&y");
+});
+
+/** @param {string} text */
+const members = (text) => readMembers(new TextEncoder().encode(text).buffer);
+
+test("an object is read by its lines", async () => {
+  const text = '{"key":[1,2],\n"name":{"values":["a,\\n}"],"codes":[0,0]},\n"none":null}';
+  assert.deepEqual(await members(text), JSON.parse(text));
+});
+
+test("an object without lines, or without members, is read too", async () => {
+  assert.deepEqual(await members('{"a":1,"b":[2]}'), { a: 1, b: [2] });
+  assert.deepEqual(await members("{}"), {});
+});
+
+test("what is no JSON is refused", async () => {
+  await assert.rejects(members('{"a":1,\n"b":}'), SyntaxError);
+});
+
+test("the page has its turn between long lines", async () => {
+  const column = JSON.stringify(Array.from({ length: 400_000 }, (_, n) => n * 1.37));
+  let turns = 0, isThere = false;
+  const count = () => {
+    turns += 1;
+    if (!isThere) setImmediate(count);
+  };
+  setImmediate(count);
+  const found = await members(`{"a":${column},\n"b":${column},\n"c":${column}}`);
+  isThere = true;
+  assert.equal(found.c.length, 400_000);
+  assert.ok(turns >= 2, `${turns} turns`);
 });

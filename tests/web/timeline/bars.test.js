@@ -92,3 +92,21 @@ test("twelve selected nodes have no rings, which would paint the lanes over", ()
   assert.ok(drawn(many.slice(0, 11)) >= 11);
   assert.equal(drawn(many), 0);
 });
+
+test("what a first picture needs is made in parts, and kept for it", () => {
+  const made = scene(), [graph] = made.sides;
+  const rows = [{ kind: "head", y: 0, h: 10, side: "graph" }, { kind: "lane", y: 20, h: 10, side: "graph", lane: 0 }, { kind: "busy", y: 40, h: 9, side: "graph" },
+    { kind: "lane", y: 900, h: 10, side: "graph", lane: 0 }];
+  const lanes = new Lanes(/** @type {any} */ ({ scene: made, rows, detail: { best: (/** @type {object} */ one) => one } }));
+  const size = /** @type {any} */ ({ width: 500, height: 100, ratio: 1 }), look = style("family");
+  lanes.begin();
+  const parts = Array.from(lanes.stages(graph, look, size));
+  assert.equal(parts.length, 3, "gaps, the lane on screen and how busy the GPU is");
+  const found = parts.map((part) => /** @type {() => any} */ (part)());
+  lanes.begin();
+  const again = Array.from(lanes.stages(graph, look, size), (part) => /** @type {() => any} */ (part)());
+  assert.equal(again[1], found[1]);
+  assert.equal(again[2].level, found[2].level);
+  lanes.begin();
+  assert.notEqual(lanes.barsOf(graph, /** @type {any} */ (rows[1]), style("family", 0.02), size, null), found[1]);
+});

@@ -101,6 +101,21 @@ function drawEdges(ctx, scene, edges, style, size, colour, width, dash = null) {
   toScreen(ctx, size);
 }
 
+/** Whether nodes go to the pixel buffer. @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style */
+const areFar = (ctx, scene, nodes, { transform: t }) => 2 * scene.halfH * t.k < FAR && nodes.length > 5000 && !ctx.vector;
+
+/**
+ * What a picture of many nodes needs and is kept, in parts.
+ * @param {Pen} ctx @param {DagScene} scene @param {Style} style @param {Size} size
+ */
+export function stages(ctx, scene, style, size) {
+  if (isAlong(scene)) return [];
+  const nodes = visibleNodes(scene, viewOf(style.transform, size), style.overlay.inOrder);
+  const far = areFar(ctx, scene, nodes, style) ? [() => dagNodes.farOf(scene, nodes, style, size)] : [];
+  if (dagNodes.areNamed(scene, style) || style.overlay.isChange) return far;
+  return [...far, () => dagRegions.categoriesOf(scene, style.overlay), () => dagRegions.knownOf(scene, nodes, style, size)];
+}
+
 /**
  * Draw the DAG.
  * @param {Pen} ctx @param {DagScene} scene @param {Style} style @param {Marks} marks
@@ -113,7 +128,7 @@ export function draw(ctx, scene, style, marks, size) {
   const view = viewOf(style.transform, size);
   const nodes = visibleNodes(scene, view, style.overlay.inOrder);
   const height = 2 * scene.halfH * k;
-  const far = height < FAR && nodes.length > 5000 && !ctx.vector;
+  const far = areFar(ctx, scene, nodes, style);
   const veiled = marks.selected.length > 0 || marks.buffers.length > 0;
   let labels = 0;
   if (far) dagNodes.drawAllFar(ctx, scene, nodes, style, size);

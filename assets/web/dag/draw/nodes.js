@@ -149,12 +149,17 @@ const kept = new WeakMap();
  * @param {Size} size
  */
 export function drawAllFar(ctx, scene, nodes, style, size) {
+  lay(ctx, farOf(scene, nodes, style, size), size);
+}
+
+/** The picture of all nodes on screen. @param {DagScene} scene @param {Items} nodes @param {Style} style @param {Size} size */
+export function farOf(scene, nodes, style, size) {
   const { transform: t, theme, overlay } = style;
   const key = [overlay.name, theme.name, t.k, t.x, t.y, size.width, size.height, size.ratio].join(" ");
   const before = kept.get(scene);
   const picture = before?.key === key ? before.picture : pixelsOf(scene, nodes, style, size);
   kept.set(scene, { key, picture });
-  lay(ctx, picture, size);
+  return picture;
 }
 
 /**

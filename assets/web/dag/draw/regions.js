@@ -31,7 +31,7 @@ const PAD = 5;
 const MIXED = -1;
 
 /** The categories that regions are named by: those of the colours, else kernel families. @param {DagScene} scene @param {Overlay} overlay */
-const categoriesOf = (scene, overlay) => /** @type {Categories} */ (overlay.isRamp ? scene.overlay("family") : overlay);
+export const categoriesOf = (scene, overlay) => /** @type {Categories} */ (overlay.isRamp ? scene.overlay("family") : overlay);
 
 /** What regions are named by: categories, and phases. @param {DagScene} scene @param {Overlay} overlay @returns {Names} */
 function namesOf(scene, overlay) {
@@ -148,8 +148,8 @@ export function drawNames(ctx, scene, nodes, style, size) {
 /** The last regions of each scene: a hover or a click changes nothing of them. @type {WeakMap<DagScene, {overlay: Overlay, key: string, regions: Region[]}>} */
 const known = new WeakMap();
 
-/** @param {DagScene} scene @param {Items} nodes @param {Style} style @param {Size} size */
-function knownOf(scene, nodes, style, size) {
+/** The regions on screen, found once. @param {DagScene} scene @param {Items} nodes @param {Style} style @param {Size} size */
+export function knownOf(scene, nodes, style, size) {
   const { overlay, transform: { k, kx, x, y } } = style;
   const key = [k, kx, x, y, size.width, size.height].join(" ");
   const before = known.get(scene);

@@ -18,6 +18,9 @@ import { DataUses } from "./uses.js";
 /** @import { Overlay } from "../overlay/overlay.js" */
 /** @import { Box } from "./bodies.js" */
 
+/** Overlays that a tooltip shows, beside the times it has anyway. */
+const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
+
 export class DagScene {
   /** @param {Payload} payload */
   constructor(payload) {
@@ -130,7 +133,8 @@ export class DagScene {
   /** Make what the first picture did without, before somebody zooms or clicks: of many nodes each part takes its turn. */
   async finish() {
     const pace = new Pace();
-    for (const make of [() => this.grid, () => this.index, () => this.edgeLeft, () => this.outStart, () => this.criticalEdges]) {
+    const described = this.described.map((name) => () => this.overlay(name));
+    for (const make of [() => this.grid, () => this.index, () => this.edgeLeft, () => this.outStart, () => this.criticalEdges, ...described]) {
       make();
       await pace.rest();
     }
@@ -182,6 +186,13 @@ export class DagScene {
     const made = this.overlays.get(key) ?? (laid ? lay(laid, this.count, this.index, (i) => this.blocksOf(i)) : overlays.make(this.payload, name));
     this.overlays.set(key, made);
     return made;
+  }
+
+  /** What else a tooltip tells of an item: names of overlays. */
+  get described() {
+    const { overlays: there, launch_requested: requested } = this.header;
+    // Times of a launch that nobody chose are of some launch, not of the one over the timeline.
+    return DESCRIBED.filter((name) => there[name] && (name !== "launch" || requested));
   }
 
   /** Make what nodes are coloured by, once it is laid on them. @param {Laid} laid */

@@ -42,6 +42,24 @@ export class Lanes {
     this.same.begin();
   }
 
+  /** What a picture of a side is made of and keeps, in parts. @param {Side} side @param {TimeStyle} style @param {Size} size */
+  *stages(side, style, size) {
+    const { rows, detail } = this.view;
+    const best = detail.best(side);
+    yield () => timelineDraw.bandsOf(best, style, size, this.same);
+    for (const row of rows) {
+      if (row.side !== side.name || row.y > size.height || row.y + row.h < 0) continue;
+      if (row.kind === "busy") yield () => timelineDraw.busyOf(best, style, size, this.same);
+      if (row.kind === "lane") yield () => this.barsOf(side, row, style, size, null);
+    }
+  }
+
+  /** The bars of a lane. @param {Side} source @param {Row} row @param {TimeStyle} style @param {Size} size @param {Set<number>|null} only of these nodes */
+  barsOf(source, row, style, size, only) {
+    const lane = source.lanes[row.lane];
+    return this.same.of(lane, only ?? "all", style, size, () => timelineBars.barsOf(this.view.scene, source, lane.items, style, size.width, only));
+  }
+
   /** @param {Pen} ctx @param {Side} side @param {TimeStyle} style @param {Size} size */
   drawSide(ctx, side, style, size) {
     const { detail } = this.view;
@@ -95,9 +113,7 @@ export class Lanes {
     const { scene, detail } = this.view;
     /** @param {Side} source */
     const draw = (source) => {
-      const make = () => timelineBars.barsOf(scene, source, source.lanes[row.lane].items, style, size.width, only);
-      const bars = this.same.of(source.lanes[row.lane], only ?? "all", style, size, make);
-      timelineBars.draw(ctx, scene, source, bars, row, style, size, dim);
+      timelineBars.draw(ctx, scene, source, this.barsOf(source, row, style, size, only), row, style, size, dim);
     };
     const fine = detail.sideOfLane(side, row.lane);
     if (!fine || detail.coversTime(detail.range())) return draw(fine || side);

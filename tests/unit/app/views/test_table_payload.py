@@ -29,6 +29,13 @@ def test_stacks_of_many_nodes_are_few_texts_of_files_lines_and_functions() -> No
     assert all(".py:" in stack and " < " in stack for stack in found)
 
 
+def test_each_column_has_a_line() -> None:
+    path = ASSETS / "decode_step.gviz"
+    payload = table_payload(graph_view(Library([path]), "decode_step", 1)).decode()
+    lines = payload[1:-1].split(",\n")
+    assert [next(iter(json.loads(f"{{{line}}}"))) for line in lines] == list(json.loads(payload))
+
+
 def test_nodes_without_stacks_have_none() -> None:
     path = ASSETS / "nested_torch.gviz"
     view = graph_view(Library([path]), "nested_torch", 1)

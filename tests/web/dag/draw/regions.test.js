@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { theme } from "../../../../assets/web/core/canvas.js";
-import { draw } from "../../../../assets/web/dag/draw/draw.js";
+import { draw, stages } from "../../../../assets/web/dag/draw/draw.js";
 import { drawNames, regionsOf } from "../../../../assets/web/dag/draw/regions.js";
 import { DagScene } from "../../../../assets/web/dag/scene/scene.js";
 import { dagPayload } from "../dag_payload.js";
@@ -80,4 +80,13 @@ test("nodes that have changed are not covered by names", () => {
   const style = styleOf(scene, 0.15);
   const changed = { ...style, overlay: /** @type {any} */ ({ isRamp: true, isChange: true }) };
   assert.deepEqual([style, changed].map((one) => drawNames(penOf([]), scene, nodes, one, SIZE).length), [2, 0]);
+});
+
+test("names of regions are found before a first picture, and kept for it", () => {
+  const scene = field((column) => (column < 10 ? 0 : 1)), style = styleOf(scene, 0.1);
+  const parts = stages(penOf([]), scene, style, SIZE);
+  const found = parts.map((part) => part()).at(-1);
+  assert.deepEqual(found, regions(scene, 0.1));
+  assert.equal(stages(penOf([]), scene, style, SIZE).at(-1)?.(), found);
+  assert.deepEqual(stages(penOf([]), scene, styleOf(scene, 1), SIZE), [], "nodes that have names of their own");
 });
