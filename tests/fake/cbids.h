@@ -50,6 +50,7 @@
     X(325, cuEventDestroy_v2) \
     X(326, cuStreamDestroy_v2) \
     X(332, cuDeviceGetPCIBusId) \
+    X(379, cuMemHostRegister_v2) \
     X(362, cuProfilerStart) \
     X(363, cuProfilerStop) \
     X(367, cuStreamCreateWithPriority) \

@@ -109,17 +109,19 @@ static bool is_refused(const void *memory) {
     return refused;
 }
 
-EXPORT CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned int flags) {
-    (void)flags;
-    fake_lock();
+static CUresult register_host(void *memory, size_t bytes) {
     CUresult result = !memory || !bytes ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && is_refused(memory))
         result = CUDA_ERROR_NOT_SUPPORTED;
     struct allocation allocation = {(CUdeviceptr)(uintptr_t)memory, bytes, MEMORY_HOST, 0, 0};
     if (result == CUDA_SUCCESS)
         allocations = fake_append(allocations, allocation_count++, sizeof allocation, &allocation);
-    fake_unlock();
     return result;
+}
+
+EXPORT CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned int flags) {
+    TRACED(cuMemHostRegister_v2, { void *a; size_t b; unsigned int c; }, register_host(memory, bytes), memory, bytes,
+           flags);
 }
 
 EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory, unsigned int flags) {

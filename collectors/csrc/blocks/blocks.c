@@ -17,7 +17,7 @@
 #define MOST_BYTES (4096 * MEBIBYTE)
 #define GRAPH_MEMORY_USED 0 /* CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT */
 
-enum effect { NO_EFFECT, ALLOCATES, ALLOCATES_PITCHED, MAPS, OPENS, FREES, UNMAPS, FORBIDS };
+enum effect { NO_EFFECT, ALLOCATES, ALLOCATES_PITCHED, MAPS, OPENS, FREES, UNMAPS, ON_HOST, FORBIDS };
 
 static const struct {
     const char *name; /* with _ptsz and the like too */
@@ -32,6 +32,9 @@ static const struct {
     {"cuMemFree_v2", FREES},
     {"cuMemFreeAsync", FREES},
     {"cuMemUnmap", UNMAPS},
+    {"cuMemHostAlloc", ON_HOST},
+    {"cuMemAllocHost_v2", ON_HOST},
+    {"cuMemHostRegister_v2", ON_HOST},
     {"cuMemAllocManaged", FORBIDS},
     {"cuIpcGetMemHandle", FORBIDS},
     {"cuIpcOpenMemHandle", FORBIDS},
@@ -62,6 +65,7 @@ static bool forbidden;     /* memory that is not saved */
 static bool graph_memory;  /* an allocation was captured */
 static bool lost;          /* a block could not be kept */
 static uint64_t freed_ns;  /* when one was given back, last */
+static _Atomic uint64_t changes = 1;
 static _Atomic bool on;
 static bool recorded;
 
@@ -210,6 +214,9 @@ void blocks_call(const CUpti_CallbackData *data, uint32_t cbid) {
     enum effect effect = (enum effect)effect_of[cbid];
     if (effect == NO_EFFECT || !atomic_load(&on))
         return;
+    atomic_fetch_add(&changes, 1);
+    if (effect == ON_HOST)
+        return;
     growth_disturb();
     if (data->site == 0 && effect != OPENS && effect != FREES && effect != UNMAPS)
         before_first();
@@ -234,6 +241,8 @@ bool blocks_hold(CUdeviceptr address, size_t bytes) {
     pthread_mutex_unlock(&lock);
     return holds;
 }
+
+uint64_t blocks_changes(void) { return atomic_load(&changes); }
 
 uint64_t blocks_freed_ns(void) {
     pthread_mutex_lock(&lock);

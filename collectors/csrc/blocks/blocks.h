@@ -17,6 +17,8 @@ bool blocks_follow(uint32_t cbid); /* whether they change by this call */
 void blocks_call(const CUpti_CallbackData *data, uint32_t cbid);
 /* Why the memory of the process cannot be accounted for, or NULL. Needs the context. */
 const char *blocks_obstacle(int device);
+/* A number that is another whenever blocks, or what addresses are of on the host, may have changed; never 0. */
+uint64_t blocks_changes(void);
 /* When memory was last given back; 0: never. */
 uint64_t blocks_freed_ns(void);
 /* Whether all of these bytes are in one block. */

@@ -54,6 +54,7 @@ static uint8_t effect_of[CALL_ID_LIMIT];
 static struct loaded *loaded;
 static size_t count, room;
 static _Atomic bool missed; /* a load or unload: what there is is not known */
+static _Atomic uint64_t changes;
 
 /* -- what is loaded --------------------------------------------------------------------------------------- */
 
@@ -144,6 +145,7 @@ void images_call(const CUpti_CallbackData *data, uint32_t cbid) {
     enum effect effect = (enum effect)effect_of[cbid];
     if (effect == NO_EFFECT)
         return;
+    atomic_fetch_add(&changes, 1);
     if (effect == UNLOADS_MODULE || effect == UNLOADS_LIBRARY) {
         if (!lock_for_program(&lock)) {
             atomic_store(&missed, true);
@@ -205,6 +207,8 @@ static void ask(struct loaded *one, CUmodule module) {
     image_read(&one->image, capability());
     one->fault = one->image.fault ? one->image.fault : find_variables(one, module);
 }
+
+uint64_t images_changes(void) { return atomic_load(&changes); }
 
 bool images_hold(CUdeviceptr address, size_t bytes) {
     bool holds = false;

@@ -154,6 +154,8 @@ static const char *node_obstacle(const struct level *level, size_t i) {
     }
 }
 
+uint64_t graph_reach(void) { return blocks_changes() + images_changes(); }
+
 const char *graph_obstacle(const struct level *level) {
     const char *why = NULL;
     for (size_t i = 0; i < level->count && !why; i++)

@@ -44,6 +44,8 @@ void images_call(const CUpti_CallbackData *data, uint32_t cbid);
 /* Why a kernel of this name may write what is not saved, or prints, or NULL. Reads images that were not
  * asked for before: first before a gate is closed. */
 const char *images_obstacle(CUfunction function, const char *name);
+/* A number that is another once any was loaded or unloaded. */
+uint64_t images_changes(void);
 /* The variables of modules that were asked for and are known, to be freed; NULL without memory. */
 struct block *images_blocks(size_t *count);
 /* Whether all of these bytes are of a variable among them. */
@@ -176,7 +178,7 @@ void last_abandon(void);
 /* ---- one slice of an experiment ---- */
 
 struct slice_work {
-    struct loan *loan;
+    struct subject *of;
     struct bench *bench;
     struct experiment *experiment;
     uint64_t saved_bytes;

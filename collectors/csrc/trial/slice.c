@@ -19,7 +19,7 @@
 static const char failed[] = "a launch of a copy failed";
 
 static uint64_t launch(const struct slice_work *work, const struct copy *copy) {
-    return bench_launch(work->bench, copy ? copy->exec : work->loan->exec);
+    return bench_launch(work->bench, copy ? copy->exec : work->of->loan.exec);
 }
 
 /* Launch one, note what it wrote, restore that. `others`, unless NULL: sums to compare with. */
@@ -103,11 +103,11 @@ void slice_run(void *data) {
     struct saved memory;
     int64_t begin_ns = monotonic_ns();
     uint64_t begun_ns = now_ns();
-    if ((work->stale = !lend_is_current(work->loan)))
+    if ((work->stale = !lend_is_current(&work->of->loan)))
         return;
-    work->why = blocks_obstacle(work->loan->device);
+    work->why = blocks_obstacle(work->of->loan.device);
     if (!work->why)
-        work->why = graph_obstacle(work->loan->level);
+        work->why = subject_obstacle(work->of);
     if (!work->why)
         work->why = saved_make(&memory, work->bench);
     if (work->why)

@@ -44,6 +44,14 @@ void subject_return(struct subject *subject) {
     if (subject->lent)
         lend_end(&subject->loan);
     subject->lent = false;
+    subject->looked_through = 0;
+}
+
+const char *subject_obstacle(struct subject *subject) {
+    uint64_t reach = graph_reach();
+    const char *why = reach == subject->looked_through ? NULL : graph_obstacle(subject->loan.level);
+    subject->looked_through = why ? 0 : reach;
+    return why;
 }
 
 bool subject_slice(struct subject *subject, void (*slice)(void *data), void *data, const char **why) {

@@ -140,7 +140,7 @@ static bool begin(struct tried *subject) {
     if (!why && !bench_ready(&all.bench, subject->of.loan.context))
         why = "the driver lacks functions that a trial needs, or has no memory for it";
     if (!why)
-        why = graph_obstacle(subject->of.loan.level);
+        why = subject_obstacle(&subject->of);
     if (!why)
         why = arcs_obstacle(subject->of.loan.level);
     if (!why && !subject->experiments.planned)
@@ -238,7 +238,7 @@ static void try_once(struct subject *of) {
     const char *why;
     if (!begin(subject) || !prepare(subject))
         return;
-    struct slice_work work = {.loan = &of->loan, .bench = &all.bench,
+    struct slice_work work = {.of = of, .bench = &all.bench,
                               .experiment = experiments_current(&subject->experiments)};
     if (subject_slice(of, slice_run, &work, &why))
         after_slice(subject, &work);

@@ -37,6 +37,8 @@ void trial_launch(CUgraphExec exec, CUstream stream);
 
 /* Why, in words, or NULL; of what a launch of it would reach by now. */
 const char *graph_obstacle(const struct level *level);
+/* A number that is another whenever the answer may be another. */
+uint64_t graph_reach(void);
 
 /* ---- edits.c: dependencies -------------------------------------------------------------------------- */
 
@@ -92,6 +94,7 @@ struct subject {
     uint32_t launches, in_vain, stale;
     uint64_t spent_ns, begin_ns; /* before now; when now began */
     uint64_t launched_ns; /* by the program, last */
+    uint64_t looked_through; /* what the process had when its graph was; 0: it was not yet */
     struct loan loan;
     struct subject *next;
 };
@@ -114,6 +117,9 @@ struct subjects {
  * again. `unknown`, unless NULL: why not, where it is not known yet how long a launch takes. */
 bool subject_borrow(struct subject *subject, const char *unknown, const char **why);
 void subject_return(struct subject *subject);
+/* Why its graph is not launched in slices, or NULL. It is looked through once, and again when what it may
+ * reach has changed: that takes milliseconds for hundreds of kernels. */
+const char *subject_obstacle(struct subject *subject);
 /* Do a slice as soon as nothing is in flight. Returns whether it was done; else why it never will be, or NULL. */
 bool subject_slice(struct subject *subject, void (*slice)(void *data), void *data, const char **why);
 /* Whether its end is still to be said. */

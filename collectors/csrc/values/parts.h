@@ -160,7 +160,7 @@ extern const size_t probe_sass_count;
 /* ---- reading.c: one slice ------------------------------------------------------------------------------- */
 
 struct reading {
-    struct loan *loan;
+    struct subject *of;
     struct bench *bench;
     struct probes *probes;
     struct probed_value *values;

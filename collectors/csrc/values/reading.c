@@ -71,7 +71,7 @@ static void read_values(struct reading *reading, struct saved *memory, int64_t b
     uint64_t *expected = memory->before + memory->count; /* see saved_make */
     struct values_record *record = &reading->record;
     bool good = probes_upload(reading->probes) &&
-                launch(reading, memory, reading->loan->exec, expected, &record->plain_ns);
+                launch(reading, memory, reading->of->loan.exec, expected, &record->plain_ns);
     if (good)
         note_pieces(reading, memory);
     good = good && saved_restore(memory, false) && launch_probed(reading, memory, &record->probed_ns) &&
@@ -89,7 +89,7 @@ static void read_values(struct reading *reading, struct saved *memory, int64_t b
 
 void reading_run(void *data) {
     struct reading *reading = data;
-    struct loan *loan = reading->loan;
+    struct loan *loan = &reading->of->loan;
     struct saved memory;
     int64_t begin_ns = monotonic_ns();
     reading->record.begin_ns = now_ns();
@@ -97,7 +97,7 @@ void reading_run(void *data) {
         return;
     reading->why = blocks_obstacle(loan->device);
     if (!reading->why)
-        reading->why = graph_obstacle(loan->level);
+        reading->why = subject_obstacle(reading->of);
     if (!reading->why)
         reading->why = saved_make(&memory, reading->bench);
     if (reading->why)

@@ -94,7 +94,7 @@ static const char *plan_and_prepare(struct probed *subject) {
         return why;
     if (!bench_ready(&all.bench, subject->of.loan.context) || (!probe && !probe_load(&module, &probe)))
         return "gviz's kernels could not be loaded on this GPU";
-    why = graph_obstacle(subject->of.loan.level);
+    why = subject_obstacle(&subject->of);
     why = why ? why : arcs_obstacle(subject->of.loan.level);
     why = why ? why : plan_make(&subject->plan, &subject->of.loan);
     return why ? why : prepare(subject, 0);
@@ -136,7 +136,7 @@ static void read_once(struct subject *of) {
     const char *why;
     if (!begin(subject) || of->spent_ns + now_ns() - of->begin_ns >= options.values_ns)
         return;
-    struct reading reading = {.loan = &of->loan, .bench = &all.bench, .probes = &subject->probes};
+    struct reading reading = {.of = of, .bench = &all.bench, .probes = &subject->probes};
     reading.values = calloc(probes_ranges(&subject->probes) + 1, sizeof *reading.values);
     if (!reading.values)
         finish(subject, "there is no memory on the host for what is read");
