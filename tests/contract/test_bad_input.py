@@ -145,6 +145,7 @@ def test_full_disk_stops_the_recording_and_not_the_program(
     assert outcome.facts["cupti_is_free"], "the program pays no longer for what is not kept"
     (line,) = outcome.stderr.splitlines()
     assert line.startswith("gviz: collecting stopped: the spool cannot grow: No space left")
+    assert "; make room on its disk, or have it on another (gviz run -o PATH); the program" in line
     with outcome.recording() as recording:
         (run,) = recording.fetch_runs()
         assert run.state == "aborted"

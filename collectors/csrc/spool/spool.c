@@ -145,6 +145,11 @@ GVIZ_HOT_CODE static void write_record(uint32_t type, uint64_t size, const struc
     atomic_store_explicit(&total_bytes, bytes + whole, memory_order_relaxed);
 }
 
+static const char *next_step(int error) {
+    bool is_full = error == ENOSPC || error == EDQUOT;
+    return is_full ? "; make room on its disk, or have it on another (gviz run -o PATH)" : "";
+}
+
 /* With the lock held. When there is no next segment, say so at the end of this one, which is
  * the last. */
 static int next_segment(uint64_t record_bytes) {
@@ -153,7 +158,8 @@ static int next_segment(uint64_t record_bytes) {
     uint64_t need = record_bytes + sizeof(struct segment_header) + LAST_WORDS_BYTES;
     int result = open_segment(need > SEGMENT_BYTES ? need : SEGMENT_BYTES);
     if (result != 0) {
-        snprintf(why_closed, sizeof why_closed, "the spool cannot grow: %s", strerror(errno));
+        int error = errno;
+        snprintf(why_closed, sizeof why_closed, "the spool cannot grow: %s%s", strerror(error), next_step(error));
         struct slice words = {why_closed, strlen(why_closed)};
         write_record(RECORD_STOPPED, words.size, &words, 1);
         segment = NULL;
