@@ -14,7 +14,7 @@ from gviz.cli.output import print_json, print_text, terminal_width
 from gviz.cli.progress import shown_progress
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.comparison import ValuesDiff, compare_eager_values
-from gviz.errors import RecordingError, UsageError
+from gviz.errors import UsageError
 from gviz.recording import Recording
 from gviz.report import (
     eager_values_document,
@@ -84,8 +84,6 @@ def run(arguments: argparse.Namespace) -> int:
             found = of_node = read_node_data(subject, _node(subject, arguments.node_id), progress)
             document = node_values_document(of_node, f"node {arguments.node_id} of {title}")
         if arguments.json:
-            if isinstance(found, NotComputed):
-                raise RecordingError(f"{path}: no values: {found.not_computed}")
             print_json(to_document(found))
         else:
             print_text(render_text(document, terminal_width()))
