@@ -189,7 +189,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     take_any_encoding(sys.stdout, sys.stderr)
     try:
         try:
-            return _dispatch(arguments)
+            code = _dispatch(arguments)
+            from gviz.cli.recording_path import say_late_damage  # help and the version need none
+
+            say_late_damage()
+            return code
         finally:  # also what --help has printed, before it ends by SystemExit
             sys.stdout.flush()
     except GvizError as error:

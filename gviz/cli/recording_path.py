@@ -10,7 +10,10 @@ from gviz.cli.progress import shown_progress
 from gviz.errors import RecordingError
 from gviz.recording import check_no_directory
 from gviz.spool import SPOOL_SUFFIX, spool_of
-from gviz.system import say
+from gviz.system import NO_PROGRESS, say
+
+#: Files that commands of this process have looked through.
+_looked_at: list[Path] = []
 
 
 def file_path(text: str) -> Path:
@@ -82,12 +85,24 @@ def _looked_through(paths: Sequence[Path]) -> list[Path]:
     from gviz.recording import look_through  # all tables, of which gviz run needs none
 
     damage: list[str] = []
+    _looked_at.extend(paths)
     with shown_progress("opening") as progress:
         for path, part in progress.each(paths, lambda path: path.name):
             damage += [f"{path}: {sentence}" for sentence in look_through(path, part)]
     for sentence in damage:  # also with --quiet: it went wrong
         say(f"gviz: {sentence}")
     return list(paths)
+
+
+def say_late_damage() -> None:
+    """Say what could not be read of files that were opened as sound."""
+    if not _looked_at:
+        return
+    from gviz.recording import look_through, take_found_late
+
+    for path in take_found_late():
+        for sentence in look_through(path, NO_PROGRESS):
+            say(f"gviz: {path}: {sentence}")
 
 
 def _recordings_of(paths: Sequence[Path]) -> Iterator[Path]:

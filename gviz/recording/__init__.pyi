@@ -54,6 +54,7 @@ from gviz.recording.rows.versions import SCHEMA_VERSION as SCHEMA_VERSION
 from gviz.recording.rows.versions import SUFFIX as SUFFIX
 from gviz.recording.salvage import DAMAGE as DAMAGE
 from gviz.recording.salvage import recover_recording as recover_recording
+from gviz.recording.salvage import take_found_late as take_found_late
 from gviz.recording.salvage import unreadable_sentence as unreadable_sentence
 from gviz.recording.upgrades import upgrade_recording as upgrade_recording
 from gviz.recording.writer import RecordingWriter as RecordingWriter

@@ -13,8 +13,9 @@ from gviz.dataclass import dataclass
 from gviz.errors import UsageError
 from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind
+from gviz.recording.integrity import DamagedError
 from gviz.recording.rows import VIEWS, all_tables
-from gviz.recording.salvage import sound_file
+from gviz.recording.salvage import mark_damaged, sound_file
 from gviz.text import nearest, words
 
 #: What a statement may do; functions that load code or files are not among those of Python's SQLite
@@ -78,6 +79,17 @@ def run_query(
         If the file is no recording, or cannot be read.
     """
     check_kind(path)
+    try:
+        return _run(path, sql, most_rows, seconds)
+    except DamagedError:
+        mark_damaged(path)
+    try:
+        return _run(path, sql, most_rows, seconds)
+    except DamagedError as error:
+        raise _wrong(str(error)) from error
+
+
+def _run(path: Path, sql: str, most_rows: int | None, seconds: float) -> QueryResult:
     with closing(open_to_read(sound_file(path), path)) as connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
         connection.set_authorizer(_authorize)
@@ -92,6 +104,10 @@ def run_query(
                 raise UsageError(
                     f"the query took longer than {seconds:g} s; give --seconds, or ask for less"
                 ) from error
+            raise _wrong(str(error)) from error
+        except sqlite3.DatabaseError as error:
+            if type(error) is sqlite3.DatabaseError and "malformed" in str(error):
+                raise DamagedError(str(error)) from error
             raise _wrong(str(error)) from error
         except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
             raise _wrong(str(error)) from error

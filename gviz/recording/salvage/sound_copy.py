@@ -29,6 +29,8 @@ _known: dict[_Version, Path | None] = {}
 #: The folder of the copies, removed when the process ends.
 _folders: list[TemporaryDirectory[str]] = []
 _numbers = itertools.count()
+#: Files that showed damage only when they were read, until somebody says so.
+_found_late: list[Path] = []
 
 
 def sound_file(path: Path, progress: Progress = NO_PROGRESS) -> Path:
@@ -77,8 +79,17 @@ def mark_damaged(path: Path) -> None:
             with _lock:
                 _known.pop(version, None)
                 _remember(version, copy)
+                _found_late.append(path)
         finally:
             _making.pop(version, None)
+
+
+def take_found_late() -> list[Path]:
+    """Return the files that showed damage only when they were read; each once."""
+    with _lock:
+        found = _found_late.copy()
+        _found_late.clear()
+    return found
 
 
 def _version(path: Path) -> _Version:

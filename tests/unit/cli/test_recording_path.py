@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import sqlite3
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from recordings import fork_join_shape, write_recording
+from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.cli import command_line as cli
 from gviz.cli.recording_path import file_path, find_recordings, find_sources
+from gviz.recording import run_query
+from gviz.recording.salvage import sound_copy, soundness
 from gviz.system import QUIET_VARIABLE
 
 #: Command lines with a place for a path, by command and by what argparse calls the place.
@@ -224,3 +227,49 @@ def test_trend_of_a_folder_is_that_of_its_files(
     by_name = capsys.readouterr().out
     assert cli.main(["trend", str(tmp_path)]) == 0
     assert capsys.readouterr().out == by_name
+
+
+def _damage_late(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a file's node times wrong where they are checked only when they are read."""
+    monkeypatch.setattr(soundness, "_MOST_SPANS", 1)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE span SET duration_ns = 'x' WHERE iteration = 0")
+
+
+def test_damage_that_shows_when_a_file_is_read_is_said_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = (write_loop_recording(tmp_path / f"{x}.gviz") for x in ("before", "after"))
+    _damage_late(after, monkeypatch)
+    assert cli.main(["diff", str(before), str(after)]) == 0
+    said = capsys.readouterr().err
+    sentence = "the file was damaged: 4 node times unreadable, left out"
+    assert said.count(f"gviz: {after}: {sentence}\n") == 1
+    assert str(before) not in said
+
+
+def test_query_of_a_file_that_shows_damage_reads_what_is_sound_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_loop_recording(tmp_path / "x.gviz")
+    whole = run_query(path, "SELECT count(*) FROM node", most_rows=None, seconds=60)
+    _malform_root(path, "span")
+    monkeypatch.setattr(sound_copy, "is_sound_file", lambda path, progress: True)
+    with pytest.raises(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as database:
+        database.execute("SELECT sum(duration_ns) FROM span").fetchall()
+    sql = "SELECT count(*) AS n, (SELECT count(duration_ns) FROM span) FROM node"
+    assert cli.main(["query", str(path), sql, "--json"]) == 0
+    found = capsys.readouterr()
+    ((nodes, spans),) = json.loads(found.out)["rows"]
+    assert (nodes, spans) == (whole.rows[0][0], 0)
+    assert f"gviz: {path}: the file was damaged: " in found.err
+
+
+def _malform_root(path: Path, table: str) -> None:
+    """Make the first page of a table one that SQLite cannot read."""
+    with closing(sqlite3.connect(path)) as database:
+        (page,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name=?", (table,))
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page[0] - 1) * size)
+        file.write(b"\xff" * 64)
