@@ -74,42 +74,86 @@ const char *arcs_obstacle(const struct level *level) {
 
 #define WORD_BITS 64
 
-/* Nodes before each node, by plain dependencies: `words` words a node. False: no memory, or a cycle. */
-static bool find_ancestors(const struct arc *arcs, size_t count, size_t nodes, size_t words, uint64_t *ancestors) {
-    size_t *waits = calloc(nodes + 1, sizeof *waits), *ready = calloc(nodes + 1, sizeof *ready);
-    size_t done = 0, found = 0;
-    for (size_t i = 0; waits && i < count; i++)
-        waits[arcs[i].to]++;
-    for (size_t i = 0; waits && ready && i < nodes; i++)
-        if (!waits[i])
-            ready[found++] = i;
-    while (waits && ready && done < found) {
-        size_t node = ready[done++];
-        for (size_t i = 0; i < count; i++) {
-            if (arcs[i].from != node)
-                continue;
-            uint64_t *of = ancestors + arcs[i].to * words;
-            for (size_t w = 0; arcs[i].plain && w < words; w++)
-                of[w] |= ancestors[node * words + w];
-            if (arcs[i].plain)
-                of[node / WORD_BITS] |= 1ull << node % WORD_BITS;
-            if (--waits[arcs[i].to] == 0)
-                ready[found++] = arcs[i].to;
-        }
-    }
-    free(waits);
-    free(ready);
-    return done == nodes;
+static size_t words_of(size_t nodes) { return (nodes + WORD_BITS - 1) / WORD_BITS; }
+
+void order_free(struct order *order) {
+    free(order->nodes);
+    free(order->before);
+    *order = (struct order){0};
 }
 
-/* Whether another node that is waited for comes after the one that this waits for. */
-static bool is_implied(const struct arc *arcs, size_t count, size_t at, size_t words, const uint64_t *ancestors) {
-    size_t from = arcs[at].from;
-    for (size_t i = 0; arcs[at].plain && i < count; i++) {
-        bool beside = i != at && arcs[i].plain && arcs[i].to == arcs[at].to;
-        if (beside && ancestors[arcs[i].from * words + from / WORD_BITS] >> from % WORD_BITS & 1)
+bool order_has(const struct order *order, size_t node, size_t of) {
+    const uint64_t *before = order->before ? order->before + of * words_of(order->count) : NULL;
+    return before && before[node / WORD_BITS] >> node % WORD_BITS & 1;
+}
+
+static void note_before(const struct order *order, size_t node, size_t of) {
+    size_t words = words_of(order->count);
+    uint64_t *before = order->before + of * words;
+    for (size_t w = 0; w < words; w++)
+        before[w] |= order->before[node * words + w];
+    before[node / WORD_BITS] |= 1ull << node % WORD_BITS;
+}
+
+/* Arcs by the node they begin at: those of node i are by[first[i]] up to by[first[i + 1]]. */
+struct index {
+    size_t *first, *by;
+};
+
+static bool index_make(struct index *index, const struct arc *arcs, size_t count, size_t nodes) {
+    index->first = calloc(nodes + 2, sizeof *index->first);
+    index->by = calloc(count + 1, sizeof *index->by);
+    if (!index->first || !index->by)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        index->first[arcs[i].from + 2]++;
+    for (size_t i = 2; i < nodes + 2; i++)
+        index->first[i] += index->first[i - 1];
+    for (size_t i = 0; i < count; i++)
+        index->by[index->first[arcs[i].from + 1]++] = i;
+    return true;
+}
+
+static void put_in_order(struct order *order, const struct arc *arcs, const struct index *index, size_t *waits) {
+    size_t found = 0;
+    for (size_t i = 0; i < order->count; i++)
+        if (!waits[i])
+            order->nodes[found++] = i;
+    for (size_t done = 0; done < found; done++)
+        for (size_t k = index->first[order->nodes[done]]; k < index->first[order->nodes[done] + 1]; k++) {
+            const struct arc *arc = &arcs[index->by[k]];
+            if (arc->plain && order->before)
+                note_before(order, arc->from, arc->to);
+            if (--waits[arc->to] == 0)
+                order->nodes[found++] = arc->to;
+        }
+    order->whole = found == order->count;
+}
+
+bool order_make(struct order *order, const struct arc *arcs, size_t count, size_t nodes) {
+    struct index index = {NULL, NULL};
+    size_t *waits = calloc(nodes + 1, sizeof *waits);
+    *order = (struct order){.count = nodes, .nodes = calloc(nodes + 1, sizeof *order->nodes)};
+    if (nodes <= MOST_NODES)
+        order->before = calloc(nodes * words_of(nodes) + 1, sizeof *order->before);
+    for (size_t i = 0; waits && i < count; i++)
+        waits[arcs[i].to]++;
+    if (waits && order->nodes && index_make(&index, arcs, count, nodes))
+        put_in_order(order, arcs, &index, waits);
+    free(index.first);
+    free(index.by);
+    free(waits);
+    if (!order->whole)
+        order_free(order);
+    return order->nodes;
+}
+
+/* Whether another node that is waited for comes after the one that this waits for. `into`: the arcs that lead
+ * to the same node, one after the other. */
+static bool is_implied(const struct order *order, const struct arc *arc, const struct arc *into, size_t count) {
+    for (size_t i = 0; arc->plain && i < count; i++)
+        if (into[i].plain && into[i].from != arc->from && order_has(order, arc->from, into[i].from))
             return true;
-    }
     return false;
 }
 
@@ -121,20 +165,29 @@ void edits_add(struct edits *edits, struct trial_edit edit) {
     grown[edits->count++] = edit;
 }
 
+static int by_target(const void *a, const void *b) {
+    const struct arc *x = a, *y = b;
+    return x->to != y->to ? (x->to > y->to) - (x->to < y->to) : (x->from > y->from) - (x->from < y->from);
+}
+
 static void find_implied(const struct level *level, struct edits *edits) {
-    size_t count = 0, words = (level->count + WORD_BITS - 1) / WORD_BITS;
-    if (level->count > MOST_NODES)
-        return;
-    uint64_t *ancestors = calloc(level->count * words + 1, sizeof *ancestors);
-    struct arc *arcs = arcs_of(level, &count);
-    if (arcs && ancestors && find_ancestors(arcs, count, level->count, words, ancestors))
-        for (size_t i = 0; i < count; i++)
-            if (is_implied(arcs, count, i, words, ancestors))
+    size_t count = 0;
+    struct order order = {0};
+    struct arc *arcs = level->count <= MOST_NODES ? arcs_of(level, &count) : NULL;
+    bool good = arcs && order_make(&order, arcs, count, level->count);
+    if (good)
+        qsort(arcs, count, sizeof *arcs, by_target);
+    for (size_t first = 0, next; good && first < count; first = next) {
+        for (next = first; next < count && arcs[next].to == arcs[first].to;)
+            next++;
+        for (size_t i = first; i < next; i++)
+            if (is_implied(&order, &arcs[i], arcs + first, next - first))
                 edits_add(edits, (struct trial_edit){.kind = CHANGE_CUT, .graph_id = level->graph_id,
                                                      .node_id = level->ids[arcs[i].from],
                                                      .to_node_id = level->ids[arcs[i].to]});
+    }
+    order_free(&order);
     free(arcs);
-    free(ancestors);
     for (size_t i = 0; i < level->count; i++)
         if (level->children[i])
             find_implied(level->children[i], edits);

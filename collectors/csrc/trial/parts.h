@@ -69,6 +69,17 @@ struct edits edits_implied(const struct level *level);
 /* Cut them. `data` is a struct edits. */
 bool edits_apply(const struct level *level, const void *data);
 
+/* Nodes of a level so that each comes after those it waits for; which are before which, up to 8,192 nodes. */
+struct order {
+    size_t count, *nodes;
+    uint64_t *before;
+    bool whole;
+};
+/* False: no memory, or a cycle; then nothing is to be freed. */
+bool order_make(struct order *order, const struct arc *arcs, size_t count, size_t nodes);
+/* Whether a node is known to have ended before another begins, by whole dependencies. */
+bool order_has(const struct order *order, size_t node, size_t of);
+void order_free(struct order *order);
 bool arc_remove(const struct level *level, CUgraphNode from, CUgraphNode to);
 void edits_add(struct edits *edits, struct trial_edit edit);
 
