@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from built_once import built_once, package_sources
+from built_once import built_once
 from fake.build import Fakes
 from places import ROOT
 
@@ -84,15 +85,28 @@ def run_tool(name: str, *arguments: str, **environment: str) -> subprocess.Compl
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+def _link_tree(call: str) -> None:
+    """Call a function of tools/link_tree.py."""
+    command = [sys.executable, "-P", "-c", f"import link_tree; from pathlib import Path; {call}"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
-def tree(tmp_path_factory: pytest.TempPathFactory, sanitizers: str) -> Path:
-    """A tree with the libraries compiled for sanitizers."""
+def tree(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, sanitizers: str) -> Path:
+    """A tree with the libraries compiled for sanitizers, once for all changes of Python alone."""
 
     def build(folder: Path) -> None:
-        done = run_tool("link_tree.py", str(folder), sanitizers)
-        assert done.returncode == 0, done.stderr
+        (folder / "launchcost").mkdir()
+        _link_tree(f"link_tree.compile_native(Path({str(folder)!r}), {sanitizers.split(',')})")
 
-    return built_once(tmp_path_factory, f"sanitized-{sanitizers}", build, package_sources())
+    sources = [ROOT / "tools" / "link_tree.py", *(ROOT / "collectors").rglob("*.[ch]")]
+    libraries = built_once(tmp_path_factory, f"sanitized-{sanitizers}", build, sources)
+    tree = tmp_path / "tree"
+    _link_tree(f"link_tree.link(Path({str(tree)!r}), own_libraries=True)")
+    shutil.copytree(libraries, tree / "gviz" / "collectors", dirs_exist_ok=True)
+    return tree
 
 
 @pytest.mark.timeout(600)
