@@ -47,15 +47,13 @@ static bool begins_with(const char *name, const char *const *prefixes) {
 }
 
 static const char *const of_code[] = {"cuModuleUnload", "cuLibraryUnload", NULL};
-static const char *const of_context[] = {"cuCtxDestroy", "cuCtxDetach", "cuDevicePrimaryCtxRelease",
-                                         "cuDevicePrimaryCtxReset", NULL};
+static const char *const of_context[] = {"cuCtxDestroy", "cuCtxDetach", "cuDevicePrimaryCtxReset", NULL};
+static const char *const releases[] = {"cuDevicePrimaryCtxRelease", NULL};
 
 /* A library that retained the primary context for itself releases it: it stays while others retain it. */
-static bool gives_context_back(const struct gate_call *call) {
+static bool releases_last(const struct gate_call *call) {
     unsigned flags;
     int active = 0;
-    if (strncmp(call->name, "cuDevicePrimaryCtxRelease", 25) != 0)
-        return true;
     return call->result && !(cuda.DevicePrimaryCtxGetState &&
                              cuda.DevicePrimaryCtxGetState((CUdevice)call->words[0], &flags, &active) == 0 && active);
 }
@@ -67,10 +65,9 @@ static void on_call(const struct gate_call *call) {
         return;
     if (begins_with(call->name, of_code))
         *call->made = true;
-    else if (begins_with(call->name, of_context)) {
-        if (gives_context_back(call))
-            atomic_store(&given_back, call->name);
-    } else
+    else if (begins_with(call->name, of_context) || (begins_with(call->name, releases) && releases_last(call)))
+        atomic_store(&given_back, call->name);
+    else
         blocks_call(&data, call->id);
 }
 
@@ -80,7 +77,8 @@ void trial_watch_end(void) {
         return;
     gate->listen(on_call);
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
-        if (begins_with(gate->name_of(id), of_code) || begins_with(gate->name_of(id), of_context) || blocks_follow(id))
+        if (begins_with(gate->name_of(id), of_code) || begins_with(gate->name_of(id), of_context) ||
+            begins_with(gate->name_of(id), releases) || blocks_follow(id))
             gate->tell(id, true);
 }
 
