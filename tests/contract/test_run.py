@@ -381,12 +381,17 @@ def test_program_ends_as_it_does_also_where_no_recording_can_be_written(
     assert says in stderr
 
 
+def jumping_clock(folder: Path) -> Path:
+    """Build what changes the clock of a process; return it, to be preloaded."""
+    library, source = folder / "jumps.so", Path(__file__).with_name("jumping_clock.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
 def test_clock_that_jumps_changes_neither_exit_code_nor_recording(
     backend: Backend, tmp_path: Path
 ) -> None:
-    library, output = tmp_path / "jumps.so", tmp_path / "out.gviz"
-    source = Path(__file__).with_name("jumping_clock.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    library, output = jumping_clock(tmp_path), tmp_path / "out.gviz"
     jumps = "import time\nassert abs(time.time() - time.time()) > 3600\n"
     run = start(backend, output, script(tmp_path, jumps + PAUSING), "never", preloaded=library)
     with run:
@@ -400,6 +405,40 @@ def test_clock_that_jumps_changes_neither_exit_code_nor_recording(
     with Recording(output) as recording:
         (graph,) = recording.fetch_graphs()
         assert recording.count_launches(graph.graph_id)[0] == 400  # many have no row of their own
+
+
+#: Half of its launches come after the clock was set back by two hours.
+SET_BACK = """
+import sys, time
+from pathlib import Path
+from contract import driver
+from contract.cases import GRAPH_SHAPES, build_shape
+cuda = driver.Driver()
+stream = cuda.stream()
+graph_exec = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["diamond"]))
+before = time.time()
+for at in range(80):
+    if at == 40:
+        Path(sys.argv[1]).touch()
+    cuda.launch_graph(graph_exec, stream)
+    cuda.wait(stream)
+    time.sleep(0.02)
+assert time.time() < before
+"""
+
+
+def test_launches_are_timed_as_before_once_the_clock_was_set_back(
+    fake: Backend, tmp_path: Path
+) -> None:
+    marker, output = tmp_path / "set back", tmp_path / "out.gviz"
+    backend = Backend("fake", {**fake.environment, "CLOCK_SET_BACK": str(marker)}, tmp_path)
+    program = (script(tmp_path, SET_BACK), str(marker))
+    with start(backend, output, *program, preloaded=jumping_clock(tmp_path)) as run:
+        _, stderr = run.communicate(timeout=120)
+    assert run.returncode == 0, stderr
+    with Recording(output) as recording:
+        found = {x.name: x.value for x in recording.fetch_measurements(1)}
+    assert found["launches_timed_by_events"] > 40
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@
 #include "spool/spool.h"
 
 #define MAX_PENDING 4096
+/* Launches go without events for milliseconds: what seems longer is a clock that was set back. */
+#define LONGEST_REST_NS 10000000000ull
 
 GVIZ_LOCK(lock);
 static struct event_pair *pending_first, *pending_last;
@@ -24,7 +26,8 @@ GVIZ_HOT_CODE bool timing_wanted(uint64_t time_ns) {
     uint64_t none = 0;
     __atomic_compare_exchange_n(&first_launch_ns, &none, time_ns, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
-    if (time_ns >= __atomic_load_n(&allowed_from_ns, __ATOMIC_RELAXED))
+    uint64_t from_ns = __atomic_load_n(&allowed_from_ns, __ATOMIC_RELAXED);
+    if (time_ns >= from_ns || from_ns - time_ns > LONGEST_REST_NS)
         return true;
     __atomic_fetch_add(&thinned_count, 1, __ATOMIC_RELAXED);
     return false;
