@@ -19,6 +19,11 @@ class Element {
     this.children.push(...children);
   }
 
+  /** @param {...(Element|string)} children */
+  replaceChildren(...children) {
+    this.children = children;
+  }
+
   /** @returns {string} */
   get textContent() {
     return this.children.map((child) => (typeof child === "string" ? child : child.textContent)).join("");

@@ -24,7 +24,8 @@ const where = (value, make) => (value ? [make(value)] : []);
 
 /**
  * What the inspector says of a node.
- * @param {NodeRecord} record @param {Nodes} nodes of the table @param {Side[]} memory what it is given
+ * @param {NodeRecord} record @param {Nodes} nodes of the table @param {Side[]|Promise<Side[]>} memory what it is given; a
+ *   promise: shown once it is there
  */
 export function nodeParts(record, nodes, memory) {
   const { node, kernel, stack, forward, nvtx, called, arguments: given } = record;
@@ -43,8 +44,17 @@ export function nodeParts(record, nodes, memory) {
     ...where(given.length && given, (found) => section(`Parameters (${found.length})`, parameterParts(record))),
     ...where(record.values.length && record.values, (found) => section("Values", valueParts(found, nodes))),
     ...where(record.memoryUnknown, () => section("Memory", muted(CYCLE))),
-    ...memoryParts(memory, nodes, record.argumentWords),
+    ...(Array.isArray(memory) ? memoryParts(memory, nodes, record.argumentWords) : [memoryLater(memory, nodes, record)]),
     neighbours(record, nodes));
+}
+
+/** A section until it is known what a node is given. @param {Promise<Side[]>} memory @param {Nodes} nodes @param {NodeRecord} record */
+function memoryLater(memory, nodes, record) {
+  const made = element("div", {}, section("Memory", muted("Being looked up…")));
+  memory.then(
+    (sides) => made.replaceChildren(...memoryParts(sides, nodes, record.argumentWords)),
+    (error) => made.replaceChildren(section("Memory", muted(error.message))));
+  return made;
 }
 
 /** @param {NodeRecord} record */

@@ -83,6 +83,15 @@ test("what is said of a node, from its name to its neighbours", () => {
   }
 });
 
+test("what memory a node is given is shown once it is known, or why it is not", async () => {
+  const [given, refused] = [Promise.resolve([]), Promise.reject(new Error("gviz does not answer"))];
+  const shown = [given, refused].map((memory) => nodeParts(recordOf(RECORDS, 0), NODES, memory));
+  for (const parts of shown) assert.ok(parts.textContent?.includes("Being looked up…"));
+  await Promise.allSettled([given, refused]);
+  assert.ok(!shown[0].textContent?.includes("Memory"));
+  assert.ok(shown[1].textContent?.includes("Memorygviz does not answer"));
+});
+
 test("a node without a stack says why, one with many neighbours how many more", () => {
   const parts = nodeParts(recordOf(RECORDS, 1), NODES, []), text = parts.textContent ?? "";
   for (const part of ["No Python stack: captured in C.", "Exchangeable (class 2)", "Depends on (20)", "and 19 more"]) assert.ok(text.includes(part), part);

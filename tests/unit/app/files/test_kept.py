@@ -9,11 +9,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recordings import transformer_shape, write_recording
 
+from gviz.app.components import Addresses
+from gviz.app.files import OpenRecording
 from gviz.app.files import kept as kept_module
-from gviz.app.files.kept import _PROGRAM, Kept, byte_size
+from gviz.app.files.kept import _PROGRAM, KEPT_BYTES, Kept, byte_size
 from gviz.app.files.library import Library
+from gviz.app.inspector import NodeRecords
+from gviz.app.pages import find_folds
+from gviz.app.pages.report.reports import build_report
+from gviz.app.views import (
+    body_view,
+    breakdown_payload,
+    kept_folds,
+    payload,
+    table_payload,
+    uses_payload,
+)
 from gviz.app.views.graph_data import graph_view
+from gviz.model import TimedLevel, read_timed_level, read_timed_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +167,33 @@ def test_kept_values_do_not_hold_what_they_are_kept_in(small_recording: Path) ->
             # Sizing looks through the same parts, without the lock of what they are kept in.
             waiting += [p for p in gc.get_referents(value) if not isinstance(p, _PROGRAM)]
     assert not opened_at & seen
+
+
+def test_what_a_page_shows_of_100000_nodes_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A tenth of them, in a tenth of the room.
+    monkeypatch.setattr(kept_module, "KEPT_BYTES", KEPT_BYTES // 10)
+    write_recording(tmp_path / "large.gviz", transformer_shape(666), launches=2, arguments=True)
+    library = Library([tmp_path / "large.gviz"])
+    opened = library.files()[0]
+    keep, recording, view = opened.keep, opened.recording, graph_view(library, "large", 1)
+    find_folds(recording, view, keep)
+    first = kept_folds(recording, level_of(opened), "repeats", keep)
+    NodeRecords(library, "large", view, Addresses("/")).one(0)
+    for name, build in (
+        ("dag", lambda: payload.dag_payload(recording, 1, None, keep)),
+        ("timeline", lambda: payload.timeline_payload(recording, 1, 1, None, keep=keep)),
+        ("table", lambda: table_payload(view)),
+        ("breakdown", lambda: breakdown_payload(recording, 1, keep)),
+        ("uses", lambda: uses_payload(library, "large", body_view(library, "large", view, 0))),
+    ):
+        opened.derive((name, 1), build)
+    opened.derive(("report", 1), lambda: build_report(opened, 1))
+    assert kept_folds(recording, level_of(opened), "repeats", keep) is first
+
+
+def level_of(opened: OpenRecording) -> TimedLevel:
+    """Return the outermost level of graph 1."""
+    tree = read_timed_tree(opened.recording, 1, opened.keep)
+    return read_timed_level(opened.recording, tree, 0, opened.keep)
