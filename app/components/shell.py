@@ -13,6 +13,7 @@ from gviz.app.components import elements
 from gviz.app.components.addresses import Addresses
 from gviz.app.components.aria_attributes import aria
 from gviz.app.components.keyboard import build_help, help_button
+from gviz.app.components.parts import made_by_browser
 from gviz.app.components.theme import MANTINE_THEME
 
 INDEX = """<!DOCTYPE html>
@@ -49,7 +50,8 @@ def build_shell(addresses: Addresses, assets: str, most_bytes: int) -> Component
             _header(addresses, assets),
             *_signs(addresses, most_bytes),
             html.Main(id="page", className="gv-page", tabIndex="-1"),
-            build_help(),
+            # Dash asks each of its components at every change: nine of ten would be the help's.
+            made_by_browser(build_help()),
         ],
     )
     return frame

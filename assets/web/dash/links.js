@@ -33,7 +33,7 @@ export function theme() {
  */
 function fill() {
   /** @type {NodeListOf<HTMLElement>} */
-  const hosts = document.querySelectorAll(":is(#report-body, #fleet-body) [data-parts]");
+  const hosts = document.querySelectorAll("[data-parts]");
   for (const host of hosts) {
     const parts = JSON.parse(host.dataset.parts ?? "");
     host.removeAttribute("data-parts");
