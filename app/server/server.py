@@ -12,7 +12,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import field
 from pathlib import Path
 from types import FrameType
@@ -125,15 +125,15 @@ def _serve(paths: Sequence[Path], options: Options) -> int:
     # As Ctrl-C, from the start on: nothing must stay behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
-    with ProgressLine() as shown:
-        server = RunningServer(paths, options, shown.progress)
-    try:
-        _announce(server, options)
-        server.run()
-    except KeyboardInterrupt:
-        print("gviz: stopped", file=sys.stderr)
-    finally:
-        server.close()
+    with ExitStack() as ended:
+        with ProgressLine() as shown:
+            server = RunningServer(paths, options, shown.progress)
+            ended.callback(server.close)
+        try:
+            _announce(server, options)
+            server.run()
+        except KeyboardInterrupt:
+            print("gviz: stopped", file=sys.stderr)
     return 0
 
 
@@ -196,12 +196,12 @@ class RunningServer:
         names = ", ".join([*(path.name for path in paths), *filter(None, [options.fleet])])
         progress.at(0.0, f"opening {names}")
         self.library = Library(paths, options.overlays, options.fleet)
+        self._reading = ReadAhead(self.library)
         try:
             listener = self._listen()
-        except UsageError:
+        except BaseException:  # Ctrl-C, too
             self.library.close()
             raise
-        self._reading = ReadAhead(self.library)
         try:
             self._build(listener, names, progress)
         except BaseException:  # Ctrl-C, while Dash is imported

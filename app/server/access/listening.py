@@ -85,6 +85,17 @@ def bind_file(path: Path) -> socket.socket:
         If something else is there, or the path cannot be listened on.
     """
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        _bind_file(listener, path)
+    except BaseException:  # Ctrl-C, too
+        if listener.getsockname():  # bound: what is at the path is this one's
+            path.unlink(missing_ok=True)
+        listener.close()
+        raise
+    return listener
+
+
+def _bind_file(listener: socket.socket, path: Path) -> None:
     before = os.umask(0o177)  # the socket never has other permissions for an instant
     try:
         if _is_left_over(path):
@@ -93,12 +104,10 @@ def bind_file(path: Path) -> socket.socket:
             listener.bind(name)
         listener.listen(_BACKLOG)
     except OSError as error:
-        listener.close()
         why = _holder(path) if error.errno == errno.EADDRINUSE else error.strerror or str(error)
         raise UsageError(f"cannot listen on the socket {path}: {why}; give another path") from error
     finally:
         os.umask(before)
-    return listener
 
 
 def _holder(path: Path) -> str:

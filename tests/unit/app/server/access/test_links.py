@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -118,6 +119,28 @@ def test_socket_at_a_path_is_for_its_owner_alone(tmp_path: Path) -> None:
         connect_file(path).close()
         listener.accept()[0].close()
     bind_file(path).close()  # nobody listens on what is left
+
+
+@pytest.mark.parametrize(
+    "moment", [(os, "umask"), (socket.socket, "bind"), (socket.socket, "listen")]
+)
+def test_binding_that_is_interrupted_leaves_no_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: tuple[object, str]
+) -> None:
+    """Ctrl-C comes at the end of a call, as Python has it."""
+    owner, name = moment
+    call = getattr(owner, name)
+
+    def interrupted(*values: object) -> object:
+        returned = call(*values)
+        if name != "umask" or os.path.lexists(tmp_path / "s"):
+            raise KeyboardInterrupt
+        return returned
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bind_file(tmp_path / "s")
+    assert not os.path.lexists(tmp_path / "s")
 
 
 def test_file_in_the_place_of_a_socket_is_kept(tmp_path: Path) -> None:
