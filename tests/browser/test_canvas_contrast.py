@@ -138,11 +138,11 @@ def choose_overlay(graph_page: GraphPage, overlay: Overlay) -> bool:
     return True
 
 
+@pytest.mark.own_page  # the script that watches texts stays in a page
 def test_every_text_drawn_can_be_read(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
     page.set_viewport_size({"width": 1920, "height": HEIGHTS[0]})
     page.add_init_script(WATCH_TEXTS)
-    page.goto("about:blank")  # a page that stays open would not run it
     graph_page.open(site, GRAPH)
     seen: dict[str, list[str]] = {}
 
@@ -176,6 +176,7 @@ def test_every_text_drawn_can_be_read(graph_page: GraphPage, site: Site) -> None
     assert {scene: pale for scene, pale in seen.items() if pale} == {}
 
 
+@pytest.mark.own_page
 def test_second_line_of_a_card_says_what_it_is_coloured_by(
     graph_page: GraphPage, site: Site
 ) -> None:
