@@ -359,8 +359,8 @@ def test_viewer_shows_other_files_while_a_call_for_one_never_returns(
         return "" if code == 0 else f"{code}: {forked.said()}"
 
     trial = Trial(shim, "view held up")
-    # CPython allocates with its lock held: where memory never comes, all of it waits.
-    counts = {**shim.counts(), "malloc": 0}
+    # CPython allocates and maps memory with its lock held: where that never comes, all waits.
+    counts = {**shim.counts(), "malloc": 0, "mmap": 0}
     assert counts["read"] > 0
     for fault in _HELD_EXTENT.faults(counts, seed, HANG):
         trial.attempt(fault, check)
