@@ -367,8 +367,9 @@ with gviz.profile("x.gviz", toggle_signal="SIGUSR2"):
 
 # -- gviz run ------------------------------------------------------------------------------------
 
-#: It says when a period begins and ends.
+#: It says when a period begins and ends. An alarm ends it where none does, and whoever reads it.
 SERVER = f"""{PREAMBLE}{AWAITED}
+signal.alarm(120)
 graph_exec, was_on = chain(), False
 print("ready", flush=True)
 while True:
