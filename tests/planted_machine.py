@@ -34,11 +34,16 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Machine:
-    """A graph of kernels, and the gap before each."""
+    """A graph of kernels, and the gap before each.
+
+    ``places``: blocks that run at once; more than launch shapes tell where blocks that wait for
+    memory leave their multiprocessor to others.
+    """
 
     kernels: tuple[Kernel, ...]
     edges: tuple[tuple[int, int], ...]
     gap_ns: int
+    places: int = PLACES
 
     def run(self) -> list[tuple[int, int]]:
         """Return start and end of each kernel (ns)."""
@@ -50,7 +55,7 @@ class Machine:
         start, end = [-1] * count, [-1] * count
         now = 0
         while min(end) < 0:
-            free = PLACES - sum(int(group[1]) for group in running)
+            free = self.places - sum(int(group[1]) for group in running)
             for n in sorted(ready, key=lambda n: (ready[n], n)):
                 blocks = min(free, left[n])
                 if ready[n] <= now and blocks:

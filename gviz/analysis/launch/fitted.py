@@ -15,8 +15,13 @@ from gviz.stats import BoolArray, FloatArray
 
 #: With fewer trials a fit says nothing.
 LEAST_TRIALS = 4
-_SETTINGS = tuple(
-    Setting(memory, gap) for memory in (0.0, 0.25, 0.5, 0.75, 1.0) for gap in (0.0, 0.5, 1.0)
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: Shares of the memory's bandwidth and of the multiprocessors, those that are nearest to what is
+#: assumed without trials first. A share of the latter that is no greater than that of the former
+#: makes no difference: 0 stands for it.
+_SHARED = sorted(
+    ((memory, fill) for memory in _SHARES for fill in _SHARES if fill > memory or not fill),
+    key=lambda shares: abs(shares[0] - 0.5) + 1.0 - shares[1],
 )
 #: A gain from recorded times is off by less than this, whatever recording lengthened.
 _LEAST_SCALE, _MOST_SCALE = 0.25, 2.0
@@ -36,13 +41,15 @@ def fit(gains: GainModel, tried: Sequence[TriedChange]) -> Assumptions:
     """Return assumptions under which computed gains come nearest to measured ones.
 
     The error is that of each trial computed by a fit on the others. With too few trials the
-    assumptions stay as they are.
+    assumptions stay as they are. Of gaps delays tell nothing.
     """
     if len(tried) < LEAST_TRIALS:
         return gains.assumed
+    gap = gains.assumed.likely.gap_share
+    settings = [Setting(memory, gap, fill) for memory, fill in _SHARED]
     measured = np.array([one.gain_ns for one in tried], np.float64)
     computed = np.array(
-        [[gains.gain_under(setting, one.change) for one in tried] for setting in _SETTINGS]
+        [[gains.gain_under(setting, one.change) for one in tried] for setting in settings]
     )
     everything = np.ones(len(tried), bool)
     others = ~np.eye(len(tried), dtype=bool)
@@ -55,7 +62,7 @@ def fit(gains: GainModel, tried: Sequence[TriedChange]) -> Assumptions:
     error = np.abs(measured - predicted) / np.maximum(np.abs(measured), 1.0)
     reach = _reach(off)
     return Assumptions(
-        likely=_SETTINGS[setting],
+        likely=settings[setting],
         others=gains.assumed.others,
         scale=scale,
         # Trials are of delays: how far savings are off they do not show to be less than assumed.

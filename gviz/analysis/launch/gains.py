@@ -139,14 +139,14 @@ class GainModel:
 
     def _telling(self, change: LaunchChange) -> list[Setting]:
         """Return the settings that can make a difference to a change."""
-        kept: dict[tuple[float, float], Setting] = {}
         likely = self.assumed.likely
+        kept = {likely: likely}
         for setting in self.assumed.others:
-            memory = likely.memory_share if self._is_plain(change) else setting.memory_share
-            gap = likely.gap_share if change.absent is None else setting.gap_share
-            kept.setdefault((memory, gap), Setting(memory, gap))
-        kept.pop((likely.memory_share, likely.gap_share), None)
-        return list(kept.values())
+            sharing = likely if self._is_plain(change) else setting
+            gap = likely if change.absent is None else setting
+            found = Setting(sharing.memory_share, gap.gap_share, sharing.fill_share)
+            kept.setdefault(found, found)
+        return [setting for setting in kept if setting != likely]
 
     def _is_plain(self, change: LaunchChange) -> bool:
         """Return whether nothing runs side by side: then the longest path is what is played."""

@@ -37,10 +37,15 @@ class Setting:
         where they fill the multiprocessors; 1, work takes as long side by side as in a row.
     gap_share
         Share of the gap before a node that goes with the node.
+    fill_share
+        Share of the multiprocessors that a node fills, by its launch shape, which others beside it
+        lack: 1, nodes that fill all of them take as long side by side as in a row; 0, what waits in
+        one kernel leaves all of its place to another.
     """
 
     memory_share: float
     gap_share: float
+    fill_share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class SharedLaunch:
         self._model = model
         self._setting = setting
         is_work = model.duration_ns > 0
-        self._filled = np.where(is_work, np.minimum(filled, 1.0), 0.0)
+        self._filled = np.where(is_work, np.minimum(filled, 1.0) * setting.fill_share, 0.0)
         self._memory = np.where(is_work, setting.memory_share, 0.0)
         self._progress = self._recorded_progress()
         self._early = np.minimum(model.gap_ns, 0.0)

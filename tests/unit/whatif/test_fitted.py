@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 from planned_recordings import subject_of
-from planted_machine import Kernel, Machine, branching, plan_of
+from planted_machine import PLACES, Kernel, Machine, branching, plan_of
 
 from gviz.analysis.launch import UNTRIED, LaunchChange
 from gviz.whatif import EditKind, GraphWhatIf, parse_edit
@@ -66,6 +66,47 @@ def test_machine_of_branches_is_played_as_it_was_and_its_error_is_known(
     found = GraphWhatIf(subject).ask([parse_edit(EditKind.SCALE, "0=0.5")])
     assert found.gain_ns == pytest.approx(measured, abs=300)
     assert found.low_ns <= measured + 300
+
+
+def three_branches(places: int) -> Machine:
+    """Return three branches of kernels that fill the GPU by their launch shape, joined twice."""
+    edges = [(n, n + 3) for at in (1, 11) for n in range(at, at + 6)]
+    edges += [(a, n) for a in (0, 10) for n in range(a + 1, a + 4)]
+    edges += [(n, a) for a in (10, 20) for n in range(a - 3, a)]
+    lengths = [3_000, *(4_000, 6_000, 8_000) * 3, 3_000, *(9_000, 5_000, 6_000) * 3, 3_000]
+    kernels = tuple(Kernel(PLACES, length, 0.1) for length in lengths)
+    return Machine(kernels, tuple(edges), gap_ns=400, places=places)
+
+
+@pytest.mark.parametrize(("places", "fill"), [(3 * PLACES, 0.0), (PLACES, 1.0)])
+def test_how_much_branches_slow_each_other_down_is_fitted(
+    tmp_path: Path, places: int, fill: float
+) -> None:
+    machine = three_branches(places)
+    count = len(machine.kernels)
+    subject = subject_of(plan_of(machine, range(0, count - 1, 2)).write(tmp_path / "a.gviz"))
+    assert subject.gains.assumed.likely.fill_share == pytest.approx(fill, abs=0.25)
+
+
+def test_branches_that_leave_each_other_room_have_the_gains_that_were_not_tried(
+    tmp_path: Path,
+) -> None:
+    machine = three_branches(3 * PLACES)
+    count = len(machine.kernels)
+    subject = subject_of(plan_of(machine, range(0, count - 1, 2)).write(tmp_path / "a.gviz"))
+    whole = machine.length_ns()
+    delays = [replace(kernel, delay_ns=4_000) for kernel in machine.kernels]
+    measured = [whole - machine.changed(n, delays[n]).length_ns() for n in range(1, count - 1, 2)]
+    computed = [
+        subject.gains.gain(LaunchChange(delay_ns=4_000.0 * (np.arange(count) == n))).gain_ns
+        for n in range(1, count - 1, 2)
+    ]
+    assert computed == pytest.approx(measured, abs=1_500)
+
+
+def test_what_delays_say_nothing_of_stays_as_it_is_assumed(tmp_path: Path) -> None:
+    subject = subject_of(plan_of(CHAIN, range(5)).write(tmp_path / "a.gviz"))
+    assert subject.gains.assumed.likely == UNTRIED.likely
 
 
 def test_ranges_hold_nine_of_ten_savings(tmp_path: Path) -> None:
