@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from fake.build import Fakes
 from live_spool import NODES, LiveProgram
 from playwright.sync_api import Page, Route, expect
 from recordings import (
@@ -25,6 +26,7 @@ from waiting import eventually
 
 from gviz.app.files import live_recording
 from gviz.spool.processes.all_processes import JobSpools
+from gviz.spool.records.format import SPOOL_SUFFIX
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -308,6 +310,70 @@ def test_graph_is_followed_to_the_number_it_has_now(
     graph_page.wait_until(lambda: "layout=" in page.url, "the whole state in the address")
     page.go_back()
     page.get_by_role("heading", name="Runs", exact=True).wait_for()
+
+
+#: Instantiates a chain of four kernels, and launches it as often as each line that it reads says.
+_RUNS = """
+import sys
+from contract.cases import GRAPH_SHAPES, build_shape
+from contract.driver import Driver
+
+cuda = Driver()
+stream = cuda.stream()
+sys.stdin.readline()
+chain = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["chain"]))
+for line in sys.stdin:
+    for _ in range(int(line)):
+        cuda.launch_graph(chain, stream)
+        cuda.wait(stream)
+"""
+
+
+@pytest.fixture
+def running(tmp_path: Path, fakes: Fakes) -> Iterator[subprocess.Popen[str]]:
+    """A program under gviz run on the fake driver, which does what it is told; live.gviz."""
+    (tmp_path / "program.py").write_text(_RUNS)
+    path = os.pathsep.join([str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-P", "-m", "gviz", "run", "-o", "live.gviz", "program.py"]
+    environment = {**fakes.environment(), "PYTHONPATH": path}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.kill()
+
+
+def test_program_that_runs_is_followed_to_its_end(
+    page: Page,
+    serve_once: Serve,
+    tmp_path: Path,
+    graph_page: GraphPage,
+    running: subprocess.Popen[str],
+) -> None:
+    spool = tmp_path / f"live.gviz{SPOOL_SUFFIX}"
+
+    def tell(line: str) -> None:
+        assert running.stdin is not None
+        running.stdin.write(f"{line}\n")
+        running.stdin.flush()
+
+    eventually(spool.exists, "its spool")
+    serve_once(spool).open(page, "")
+    until_seen(page, page.get_by_text("No CUDA graph was instantiated yet").count, "no graph")
+    tell("begin")
+    open_graph(page)
+    assert graph_page.drawn("dag")["nodeCount"] == 4
+    for more, there in ((3, 3), (4, 7)):
+        tell(str(more))
+        until_seen(
+            page, lambda n=there: f"Launches{n}" in re.sub(r"\s", "", launches(page)), "launches"
+        )
+    assert running.stdin is not None
+    running.stdin.close()
+    assert running.wait() == 0
+    page.get_by_role("link", name="Runs", exact=True).first.click()
+    until_seen(page, page.locator(".gv-badge-completed").count, "the end")
+    expect(page.locator("article.gv-card")).to_contain_text(re.compile(r"Launches\s*7"))
 
 
 def test_aborted_program_is_shown_as_such(
