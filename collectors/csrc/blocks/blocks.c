@@ -261,7 +261,7 @@ static size_t sum_bytes(void) {
 struct block *blocks_list(size_t *found, size_t *bytes) {
     pthread_mutex_lock(&lock);
     struct block *list = malloc((count + 1) * sizeof *list);
-    if (list)
+    if (list && count)
         memcpy(list, blocks, count * sizeof *list);
     *found = list ? count : 0;
     *bytes = list ? sum_bytes() : 0;
