@@ -127,6 +127,13 @@ def use_gains(page: Page) -> None:
     page.locator(".gv-headline", has_text=f"What if {GEMMS} nodes took no time: ").wait_for()
 
 
+def test_strip_says_that_there_is_no_finding(graph_page: GraphPage, serve_beside: Serve) -> None:
+    site = serve_beside(RECORDING.with_name("nested_torch.gviz"))
+    graph_page.open(site, "graph?file=nested_torch&graph=1")
+    expect(graph_page.page.locator(".gv-headline")).to_contain_text("No rule found a gain")
+    assert graph_page.page.get_by_text("What to change first").count() == 0
+
+
 def test_strip_says_that_the_analysis_is_under_way(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
     page.route("**/verdict/**", lambda route: None)  # held
