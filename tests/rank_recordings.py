@@ -35,11 +35,14 @@ class Planted:
         How much later its launches start.
     host
         Its machine.
+    extra
+        Kernels at the end that the others' graph lacks.
     """
 
     slow: tuple[tuple[int, int], ...] = ()
     late_ns: int = 0
     host: str = "node017"
+    extra: tuple[str, ...] = ()
 
 
 def write_ranks(folder: Path, planted: Sequence[Planted], launches: int = 20) -> list[Path]:
@@ -99,6 +102,7 @@ def _write_rank(folder: Path, rank: int, plan: Planted, launches: int) -> Path:
     works = list(_SHAPE.works)
     for place, longer in plan.slow:
         works[place] = replace(works[place], duration_ns=works[place].duration_ns + longer)
+    works += [Work(name, 3_000, (3,)) for name in plan.extra]
     path = write_recording(
         folder / f"rank{rank}.gviz", Shape("step", tuple(works)), launches=launches, eager=False,
         seed=rank,

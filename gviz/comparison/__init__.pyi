@@ -64,7 +64,10 @@ from gviz.comparison.ranks.rank_graph import RankLevel as RankLevel
 from gviz.comparison.ranks.result import BodySkew as BodySkew
 from gviz.comparison.ranks.result import CollectiveSkew as CollectiveSkew
 from gviz.comparison.ranks.result import GraphSkew as GraphSkew
+from gviz.comparison.ranks.result import LoneNode as LoneNode
 from gviz.comparison.ranks.result import NodeSkew as NodeSkew
+from gviz.comparison.ranks.result import OtherNode as OtherNode
+from gviz.comparison.ranks.result import RankDifference as RankDifference
 from gviz.comparison.ranks.result import RankRef as RankRef
 from gviz.comparison.ranks.result import RankTime as RankTime
 from gviz.comparison.ranks.result import Skew as Skew

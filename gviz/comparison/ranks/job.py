@@ -11,6 +11,7 @@ import numpy as np
 
 from gviz.analysis import GraphSubject, span_evidence
 from gviz.comparison.ranks.clock import judge_clock
+from gviz.comparison.ranks.differences import rank_differences
 from gviz.comparison.ranks.node_skew import body_skews, collective_skews, known, node_skews
 from gviz.comparison.ranks.rank_graph import RankGraph, read_rank_graphs
 from gviz.comparison.ranks.result import GraphSkew, RankRef, RankTime, Skew
@@ -169,6 +170,7 @@ def _graph_skew(recording: Recording, graph: RankGraph, ranks: Sequence[rows.Run
         nodes=node_skews(graph, len(ranks)),
         collectives=collective_skews(graph, len(ranks)),
         bodies=body_skews(graph, len(ranks)),
+        differences=rank_differences(graph),
         evidence=worst_of(evidence),
     )
 

@@ -123,6 +123,38 @@ class BodySkew:
 
 
 @dataclass(frozen=True, slots=True)
+class LoneNode:
+    """A node that is on one of two ranks only."""
+
+    name: str = figure("stated", "the node's name")
+    context: str = figure("measured", "NVTX ranges it was created in, outermost first; empty: none")
+    body: str = figure("stated", "the body it is in and those around it; empty: the graph itself")
+    graph_id: int = figure("stated", "the graph or body that it is in")
+    node_id: int = figure("stated", "the node there")
+
+
+@dataclass(frozen=True, slots=True)
+class OtherNode:
+    """A node of a rank, and the one with another name in its place on the first rank."""
+
+    node: LoneNode = figure("stated", "the rank's")
+    first: LoneNode = figure("stated", "the first rank's")
+
+
+@dataclass(frozen=True, slots=True)
+class RankDifference:
+    """How a rank's graph differs from that of the first rank of the graph."""
+
+    rank: int = figure("stated", "index of the rank")
+    more_count: int = figure("derived", "nodes that it has and the first lacks")
+    less_count: int = figure("derived", "nodes that it lacks and the first has")
+    other_count: int = figure("derived", "nodes with another name in the place of the first's")
+    more: tuple[LoneNode, ...] = figure("derived", "of those that it has, the first five")
+    less: tuple[LoneNode, ...] = figure("derived", "of those that it lacks, the first five")
+    other: tuple[OtherNode, ...] = figure("derived", "of those with another name, the first five")
+
+
+@dataclass(frozen=True, slots=True)
 class GraphSkew:
     """One graph over the ranks that have it."""
 
@@ -141,6 +173,9 @@ class GraphSkew:
     )
     collectives: tuple[CollectiveSkew, ...] = figure("derived", "kernels of collectives, likewise")
     bodies: tuple[BodySkew, ...] = figure("derived", "bodies in it, each after what is around it")
+    differences: tuple[RankDifference, ...] = figure(
+        "derived", "ranks whose graph has other nodes than the first's"
+    )
     evidence: Evidence = figure(
         "stated", "what comparing the ranks rests on, nodes and collectives too: the worst of each"
     )

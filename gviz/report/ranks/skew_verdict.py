@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gviz.comparison import CollectiveSkew, GraphSkew, NodeSkew, RankRef, Skew
+from gviz.analysis import NodeRef
+from gviz.comparison import (
+    CollectiveSkew,
+    GraphSkew,
+    LoneNode,
+    NodeSkew,
+    RankDifference,
+    RankRef,
+    Skew,
+)
 from gviz.report.document import (
     Content,
+    NodeLink,
     Sentence,
     Verdict,
     caveat_text,
@@ -22,13 +32,52 @@ from gviz.text import counted
 
 
 def skew_verdict(graph: GraphSkew, skew: Skew) -> Verdict:
-    """Return three sentences about a graph, and what is not compared."""
+    """Return sentences about a graph, and what is not compared."""
     ranks = skew.ranks
     return Verdict(
         f"{graph.name}, on {counted(len(graph.ranks), 'rank')}",
-        (_launches(graph, ranks), _waits(graph, ranks), _slowest(graph, ranks)),
+        (
+            *(_difference(graph, one, ranks) for one in graph.differences),
+            _launches(graph, ranks),
+            _waits(graph, ranks),
+            _slowest(graph, ranks),
+        ),
         tuple(_caveats(graph, skew)),
     )
+
+
+def _difference(graph: GraphSkew, one: RankDifference, ranks: Sequence[RankRef]) -> Sentence:
+    first = next(rank_name(ref) for ref in ranks if ref.run_id == graph.ranks[0].run_id)
+    other: list[Content] = [
+        (_link(node.node), " for ", _link(node.first), _place(node.first)) for node in one.other
+    ]
+    parts: list[Content] = [
+        (f"{says} {counted(count, 'node')} {of}: ", _listed(nodes, count))
+        for says, count, of, nodes in (
+            ("has", one.more_count, f"that {first} lacks", _lone(one.more)),
+            ("lacks", one.less_count, f"that {first} has", _lone(one.less)),
+            ("has", one.other_count, f"in the place of another of {first}", other),
+        )
+        if count
+    ]
+    return say("The graphs differ: ", rank_name(ranks[one.rank]), " ", *_joined(parts, "; "), ".")
+
+
+def _lone(nodes: Sequence[LoneNode]) -> list[Content]:
+    return [(_link(node), _place(node)) for node in nodes]
+
+
+def _link(node: LoneNode) -> Content:
+    return NodeLink(NodeRef(node.graph_id, node.node_id, node.name))
+
+
+def _listed(nodes: Sequence[Content], count: int) -> Content:
+    rest = f" and {count - len(nodes):,} more" if count > len(nodes) else ""
+    return (*_joined(nodes, ", "), rest)
+
+
+def _joined(parts: Sequence[Content], by: str) -> list[Content]:
+    return [part for each in parts for part in (by, each)][1:]
 
 
 def _launches(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
@@ -84,7 +133,7 @@ def _slowest(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
     )  # fmt: skip
 
 
-def _place(found: NodeSkew | CollectiveSkew) -> Content:
+def _place(found: NodeSkew | CollectiveSkew | LoneNode) -> Content:
     where = " in ".join(filter(None, (found.context, found.body)))
     return f" ({where})" if where else ""
 

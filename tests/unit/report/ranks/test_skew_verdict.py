@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from contradicted_recordings import exchange_times
+from rank_recordings import Planted, write_ranks
 
 from gviz.assets import recordings as bundled
 from gviz.comparison import Skew, read_skew
+from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.report import document_to_json, render_text, skew_document
 from gviz.report.document import marked, plain
@@ -47,7 +49,12 @@ def sentences(skew: Skew) -> list[str]:
 
 
 def test_launches_then_the_longest_wait_then_the_slowest_node(skew: Skew) -> None:
-    launches, wait, node = sentences(skew)
+    differs, launches, wait, node = sentences(skew)
+    # It has three times the work, and so cuBLAS took another kernel.
+    assert differs == (
+        "The graphs differ: rank 1 has 1 node in the place of another of rank 0: 31 GEMM f16 nnt "
+        "128x64 4x1 for 31 GEMM f16 nnt 64x32 1x2 (decode › layer 5)."
+    )
     assert launches == (
         "One rank's launches take longer by more than noise: rank 0 takes 264 µs, rank 1 256 µs "
         "(recorded, medians of 24 launches on every rank) [derived]."
@@ -63,15 +70,41 @@ def test_launches_then_the_longest_wait_then_the_slowest_node(skew: Skew) -> Non
 
 
 def test_graph_without_collectives_or_slow_nodes_says_so(skew: Skew) -> None:
-    even = replace(skew.graphs[0], significant=False, collectives=(), nodes=())
+    even = replace(skew.graphs[0], significant=False, collectives=(), nodes=(), differences=())
     launches, wait, node = sentences(replace(skew, graphs=(even,)))
     assert launches.startswith("No rank's launches take longer by more than noise")
     assert wait == "It has no collectives, so no rank waits for another inside it."
     assert node == "No node is slower on one rank by more than noise."
 
 
+@pytest.mark.parametrize(
+    ("planted", "said"),
+    [
+        ((), []),
+        ((Planted(), Planted(extra=("tanh_kernel",))),
+         ["The graphs differ: rank 1 has 1 node that rank 0 lacks: 1005 tanh_kernel."]),
+        ((Planted(extra=("tanh_kernel",)), Planted()),
+         ["The graphs differ: rank 1 lacks 1 node that rank 0 has: 1005 tanh_kernel."]),
+        ((Planted(), Planted(extra=tuple(f"kernel_{i}" for i in range(7)))),
+         ["The graphs differ: rank 1 has 7 nodes that rank 0 lacks: 1005 kernel_0, 1006 kernel_1, "
+          "1007 kernel_2, 1008 kernel_3, 1009 kernel_4 and 2 more."]),
+        ((Planted(extra=("tanh_kernel",)), Planted(extra=("sort_rows",)), Planted()),
+         ["The graphs differ: rank 1 has 1 node in the place of another of rank 0: 1005 sort_rows "
+          "for 1005 tanh_kernel.",
+          "The graphs differ: rank 2 lacks 1 node that rank 0 has: 1005 tanh_kernel."]),
+    ],
+)  # fmt: skip
+def test_other_nodes_of_a_rank_are_named(
+    planted: tuple[Planted, ...], said: list[str], tmp_path: Path
+) -> None:
+    ranks = planted or (Planted(), Planted())
+    merged = merge_recordings(write_ranks(tmp_path, ranks), tmp_path / "all.gviz")
+    with Recording(merged) as recording:
+        assert sentences(read_skew(recording))[:-3] == said
+
+
 def test_too_few_launches_are_no_verdict(skew: Skew) -> None:
-    few = replace(skew.graphs[0], rate=None, launch_count=2)
+    few = replace(skew.graphs[0], rate=None, launch_count=2, differences=())
     assert sentences(replace(skew, graphs=(few,)))[0].endswith(
         "2 launches on every rank are too few to distinguish a slow rank from noise."
     )
@@ -109,8 +142,9 @@ def test_evidence_of_each_rank_and_the_worst_of_the_graph(skew: Skew, contradict
 
 def test_contradicted_times_are_said_in_the_line_of_each_figure(contradicted: Skew) -> None:
     (verdict,) = skew_document(contradicted).verdicts
-    assert len(verdict.sentences) == 3
-    for sentence in sentences(contradicted):
+    _, *timed = sentences(contradicted)
+    assert len(timed) == 3
+    for sentence in timed:
         assert ", although its times have" in sentence
     (caveat,) = verdict.caveats
     assert "times of 97.5% of the nodes" in caveat
