@@ -143,7 +143,7 @@ class OtherNode:
 
 @dataclass(frozen=True, slots=True)
 class RankDifference:
-    """How a rank's graph differs from that of the first rank of the graph."""
+    """Differences of a rank's graph from that of the first rank of the graph."""
 
     rank: int = figure("stated", "index of the rank")
     more_count: int = figure("derived", "nodes that it has and the first lacks")
