@@ -15,7 +15,7 @@ from gviz.comparison import (
     Skew,
 )
 from gviz.report.document import (
-    Content,
+    Line,
     NodeLink,
     Sentence,
     Verdict,
@@ -48,11 +48,11 @@ def skew_verdict(graph: GraphSkew, skew: Skew) -> Verdict:
 
 def _difference(graph: GraphSkew, one: RankDifference, ranks: Sequence[RankRef]) -> Sentence:
     first = next(rank_name(ref) for ref in ranks if ref.run_id == graph.ranks[0].run_id)
-    other: list[Content] = [
+    other: list[Line] = [
         (_link(node.node), " for ", _link(node.first), _place(node.first)) for node in one.other
     ]
-    parts: list[Content] = [
-        (f"{says} {counted(count, 'node')} {of}: ", _listed(nodes, count))
+    parts: list[Line] = [
+        (f"{says} {counted(count, 'node')} {of}: ", *_listed(nodes, count))
         for says, count, of, nodes in (
             ("has", one.more_count, f"that {first} lacks", _lone(one.more)),
             ("lacks", one.less_count, f"that {first} has", _lone(one.less)),
@@ -60,24 +60,24 @@ def _difference(graph: GraphSkew, one: RankDifference, ranks: Sequence[RankRef])
         )
         if count
     ]
-    return say("The graphs differ: ", rank_name(ranks[one.rank]), " ", *_joined(parts, "; "), ".")
+    return say("The graphs differ: ", rank_name(ranks[one.rank]), " ", _joined(parts, "; "), ".")
 
 
-def _lone(nodes: Sequence[LoneNode]) -> list[Content]:
+def _lone(nodes: Sequence[LoneNode]) -> list[Line]:
     return [(_link(node), _place(node)) for node in nodes]
 
 
-def _link(node: LoneNode) -> Content:
+def _link(node: LoneNode) -> NodeLink:
     return NodeLink(NodeRef(node.graph_id, node.node_id, node.name))
 
 
-def _listed(nodes: Sequence[Content], count: int) -> Content:
+def _listed(nodes: Sequence[Line], count: int) -> Line:
     rest = f" and {count - len(nodes):,} more" if count > len(nodes) else ""
     return (*_joined(nodes, ", "), rest)
 
 
-def _joined(parts: Sequence[Content], by: str) -> list[Content]:
-    return [part for each in parts for part in (by, each)][1:]
+def _joined(parts: Sequence[Line], by: str) -> Line:
+    return tuple(piece for part in parts for piece in (by, *part))[1:]
 
 
 def _launches(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
@@ -133,7 +133,7 @@ def _slowest(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
     )  # fmt: skip
 
 
-def _place(found: NodeSkew | CollectiveSkew | LoneNode) -> Content:
+def _place(found: NodeSkew | CollectiveSkew | LoneNode) -> str:
     where = " in ".join(filter(None, (found.context, found.body)))
     return f" ({where})" if where else ""
 
