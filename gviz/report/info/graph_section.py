@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gviz.cuda import WHOLE_ONLY
+from gviz.families import kernel_label
 from gviz.model import ExecLife, PlainLaunches, flag_names
 from gviz.recording import GraphUpdate
 from gviz.report.document import (
@@ -243,7 +244,7 @@ def _slowest(graph: GraphSummary) -> TableBlock:
 
 
 def _slow_name(node: SlowNode) -> str:
-    name = node.kernel or node.name
+    name = kernel_label(node.kernel or node.name)
     return f"{name} (exchangeable)" if node.is_exchangeable else name
 
 

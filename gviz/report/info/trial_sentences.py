@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from gviz.families import kernel_label
 from gviz.model import HALF_TRIAL, OFF_TRIAL, TrialSummary, edit_words
 from gviz.recording import GraphTrial
 from gviz.report.document import Sentence, measured_text, ns, results_text, say, share
@@ -14,7 +15,7 @@ _NOISE, _LIKE_EXECUTABLE = 0.01, 0.05
 #: Stands in the refusal of what the budget did not reach.
 _BUDGET = "--trial-budget"
 #: A graph may have a hundred delays, made or not: so many are named.
-_DELAYS, _LATE = 12, 8
+_DELAYS, _LATE = 5, 8
 #: Kinds in words, of what was not tried.
 _KINDS = {
     "any": "all",
@@ -74,10 +75,15 @@ def _left(trial: GraphTrial) -> str:
     return named or _KINDS.get(trial.kind, trial.kind)
 
 
+def _label(one: TrialSummary) -> str:
+    return kernel_label(one.name or "")
+
+
 def _delay(one: TrialSummary) -> Sentence:
     lengthened = ns(-(one.trial.gain_ns or 0.0), "measured", n=one.trial.count)
     count = counted(one.edited_count, "node")
-    part = f"the layer that begins with {one.name}" if one.trial.kind == "layer" else one.name
+    name = _label(one)
+    part = f"the layer that begins with {name}" if one.trial.kind == "layer" else name
     return say(
         f"A saving in {part} ({count}) brings ",
         share(one.slope), " of itself: delays of ", ns(one.delay_ns),
@@ -89,7 +95,7 @@ def _left_out(one: TrialSummary) -> Sentence:
     trial = one.trial
     form = "Without {}" if trial.kind == OFF_TRIAL else "With pauses of half the time that {} saved"
     text = measured_text(trial.gain_ns or 0.0, trial.low_ns or 0.0, trial.high_ns or 0.0)
-    what = form.format(f"{one.name} ({counted(one.edited_count, 'node')})")
+    what = form.format(f"{_label(one)} ({counted(one.edited_count, 'node')})")
     return say(f"{what}: {text} per launch, tried when the program had ended.")
 
 
