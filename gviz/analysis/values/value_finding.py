@@ -8,6 +8,7 @@ from gviz.analysis.model_layers import find_model_layers
 from gviz.analysis.node_ref import NodeRef
 from gviz.analysis.subject import GraphSubject
 from gviz.dataclass import dataclass
+from gviz.families import kernel_label
 from gviz.model import GivenMemory, own_frame, read_node
 from gviz.stats import NotComputed, apart, figure
 
@@ -66,9 +67,9 @@ def node_place(subject: GraphSubject, node: int) -> tuple[str | None, str | None
 
 
 def named(subject: GraphSubject, node: int) -> str:
-    """Return a node by id and name, as sentences have it."""
+    """Return a node by id and label, as sentences have it."""
     ref = subject.ref(node)
-    return f"node {ref.node_id} ({ref.name})"
+    return f"node {ref.node_id} ({kernel_label(ref.name)})"
 
 
 def which_argument(memory: GivenMemory) -> str:

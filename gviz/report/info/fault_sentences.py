@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gviz.cuda import explain_gpu_fault, gpu_fault_name, short_name
+from gviz.families import kernel_label
 from gviz.model import FaultPlace, FaultSummary
 from gviz.recording import FaultAddress
 from gviz.report.document import capitalized
@@ -63,7 +64,7 @@ def _titles(places: Sequence[FaultPlace]) -> str:
 
 def _title(place: FaultPlace) -> str:
     within = "" if place.range is None else f" of '{place.range}'"
-    return f"node {place.node.node_id} ({place.node.name}){within}"
+    return f"node {place.node.node_id} ({kernel_label(place.node.name)}){within}"
 
 
 def _nodes(found: FaultSummary) -> Iterator[str]:
