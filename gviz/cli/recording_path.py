@@ -95,13 +95,15 @@ def _looked_through(paths: Sequence[Path]) -> list[Path]:
 
 
 def say_late_damage() -> None:
-    """Say what could not be read of files that were opened as sound."""
+    """Say what could not be read of files that this command opened as sound."""
     if not _looked_at:
         return
     from gviz.recording import look_through, take_found_late
 
+    opened = set(_looked_at)
+    _looked_at.clear()
     for path in take_found_late():
-        for sentence in look_through(path, NO_PROGRESS):
+        for sentence in look_through(path, NO_PROGRESS) if path in opened else ():
             say(f"gviz: {path}: {sentence}")
 
 

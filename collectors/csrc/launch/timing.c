@@ -9,13 +9,13 @@
 #include "spool/spool.h"
 
 #define MAX_PENDING 4096
-/* Launches go without events for milliseconds: what seems longer is a clock that was set back. */
-#define LONGEST_REST_NS 10000000000ull
+/* How long before the end of another thread's a launch may have begun. */
+#define SLACK_NS 1000000000ull
 
 GVIZ_LOCK(lock);
 static struct event_pair *pending_first, *pending_last;
 static int pending_count;
-static uint64_t allowed_from_ns GVIZ_HOT, thinned_count GVIZ_HOT;
+static uint64_t allowed_from_ns GVIZ_HOT, rest_ns GVIZ_HOT, thinned_count GVIZ_HOT;
 static uint64_t next_token = 1, cost_count, lost_count;
 static uint64_t cost_least_ns = UINT64_MAX;
 static double cost_typical_ns;
@@ -27,7 +27,8 @@ GVIZ_HOT_CODE bool timing_wanted(uint64_t time_ns) {
     __atomic_compare_exchange_n(&first_launch_ns, &none, time_ns, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
     uint64_t from_ns = __atomic_load_n(&allowed_from_ns, __ATOMIC_RELAXED);
-    if (time_ns >= from_ns || from_ns - time_ns > LONGEST_REST_NS)
+    /* A rest that is longer than the one that was due: the clock was set back. */
+    if (time_ns >= from_ns || from_ns - time_ns > __atomic_load_n(&rest_ns, __ATOMIC_RELAXED))
         return true;
     __atomic_fetch_add(&thinned_count, 1, __ATOMIC_RELAXED);
     return false;
@@ -78,9 +79,9 @@ void timing_end(void *opaque, CUstream stream, bool launched) {
     double counted = (double)(pair->cost_ns < limit ? pair->cost_ns : limit);
     cost_total_ns += (uint64_t)counted;
     cost_typical_ns = cost_count == 1 ? counted : cost_typical_ns + (counted - cost_typical_ns) / 16;
-    __atomic_store_n(&allowed_from_ns,
-                     end + (uint64_t)(cost_typical_ns / options.event_cost_fraction),
-                     __ATOMIC_RELAXED);
+    uint64_t due_ns = (uint64_t)(cost_typical_ns / options.event_cost_fraction);
+    __atomic_store_n(&rest_ns, due_ns + SLACK_NS, __ATOMIC_RELAXED);
+    __atomic_store_n(&allowed_from_ns, end + due_ns, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 

@@ -15,9 +15,10 @@ from typing import cast
 import pytest
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
+from gviz.analysis import analyze
 from gviz.cli import command_line as cli
 from gviz.cli.recording_path import file_path, find_recordings, find_sources
-from gviz.recording import run_query
+from gviz.recording import Recording, run_query
 from gviz.recording.salvage import sound_copy, soundness
 from gviz.system import QUIET_VARIABLE
 
@@ -246,6 +247,18 @@ def test_damage_that_shows_when_a_file_is_read_is_said_at_the_end(
     sentence = "the file was damaged: 4 node times unreadable, left out"
     assert said.count(f"gviz: {after}: {sentence}\n") == 1
     assert str(before) not in said
+
+
+def test_damage_of_another_commands_file_is_not_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The program itself has read it: commands can be called in one process, one after the other.
+    before, after = (write_loop_recording(tmp_path / f"{x}.gviz") for x in ("before", "after"))
+    _damage_late(after, monkeypatch)
+    with Recording(after) as recording:
+        analyze(recording)
+    assert cli.main(["diff", str(before), str(before)]) == 0
+    assert str(after) not in capsys.readouterr().err
 
 
 def test_query_of_a_file_that_shows_damage_reads_what_is_sound_and_says_so(
