@@ -22,6 +22,7 @@ BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 REPEATS = {
     "cupy_pipeline": [4],
     "decode_server": [4],
+    "decode_server_trials": [4],
     "decode_step": [16],
     "decode_step_copies": [16],
     "decode_step_h200": [16],
