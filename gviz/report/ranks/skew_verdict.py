@@ -37,10 +37,10 @@ def skew_verdict(graph: GraphSkew, skew: Skew) -> Verdict:
     return Verdict(
         f"{graph.name}, on {counted(len(graph.ranks), 'rank')}",
         (
-            *(_difference(graph, one, ranks) for one in graph.differences),
             _launches(graph, ranks),
             _waits(graph, ranks),
             _slowest(graph, ranks),
+            *(_difference(graph, one, ranks) for one in graph.differences),
         ),
         tuple(_caveats(graph, skew)),
     )
