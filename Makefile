@@ -1,7 +1,7 @@
 # make demo           opens the bundled recordings (first makes .venv: a minute, from PyPI)
 # make test           the quick tests: 3 to 5 minutes on 2 cores (first: pytest and others into .venv,
 #                     a minute; Chromium by apt-get as root, else without the browser's tests)
-# make test-all       every test: 15 minutes; make test-rest: what make test leaves out, 11
+# make test-all       every test: 12 minutes; make test-rest: what make test leaves out, 9
 # make test-wheel     what depends on the installation, in the wheel of make check: a minute
 # make test-lowest    the core's unit tests with the oldest numpy and others that it allows: 3 minutes
 # make wheel          a wheel that needs no compiler where it is installed, into build/wheels:
