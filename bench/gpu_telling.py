@@ -23,6 +23,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from gpu_residue import captured
+
 if TYPE_CHECKING:
     import torch
 
@@ -50,18 +54,6 @@ class Gate:
         """Tell of launches, or do not."""
         for number in self._launches:
             self._tell(number, on)
-
-
-def captured(nodes: int) -> torch.cuda.CUDAGraph:
-    """Capture a chain of small kernels."""
-    import torch
-
-    x = torch.ones(1024, device="cuda")
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(nodes):
-            x.add_(1.0)
-    return graph
 
 
 def block(graph: torch.cuda.CUDAGraph) -> tuple[float, float]:

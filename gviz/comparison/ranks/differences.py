@@ -47,13 +47,13 @@ def _difference(graph: RankGraph, at: int) -> RankDifference:
 
 
 def _renamed(pairs: LevelPairs, at: int) -> list[OtherNode]:
-    partner = pairs.partners[at].tolist()
-    both = (
-        OtherNode(_node(pairs, at, partner[node]), _node(pairs, 0, node))
-        for node in range(len(pairs.first))
-        if partner[node] >= 0
-    )
-    return [one for one in both if one.node.name != one.first.name]
+    there, partner = pairs.graphs[at], pairs.partners[at].tolist()
+    assert there is not None  # the level is there
+    return [
+        OtherNode(_node(pairs, at, other), _node(pairs, 0, node))
+        for node, other in enumerate(partner)
+        if other >= 0 and there.title[other] != pairs.first.title[node]
+    ]
 
 
 def _named(pairs: LevelPairs, side: int, which: IntArray) -> list[LoneNode]:
