@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -119,10 +119,9 @@ def build_app(
     app.has_charts = lambda path: addresses.local(path) in _CHARTED
     _serve_own_files(app, Path(web), access.prefix)
     _add_routing(app, library, addresses)
-    _add_trend(app, library, addresses)
     _add_links(app)
     reports = Reports(ignored)
-    _add_report(app, library, addresses, reports)
+    _add_polled_pages(app, library, addresses, reports)
     _add_data_routes(app.server, library, addresses, reports, access.prefix)
     add_upload_route(app.server, library, addresses, most_bytes)
     add_refusals(app.server, access.prefix)
@@ -202,80 +201,68 @@ def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None
     )(show_page)
 
 
-def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports: Reports) -> None:
-    """Fill the Report page when its analysis is made; until then the page polls."""
-
-    def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
-        check_given(view, {"file": str, "version": str, "graph": int})
-        body, again = show_report(library, reports, view, polls or 0, addresses)
-        return unbroken(made_by_browser(body)), again
-
-    add: Any = app.callback
-    add(
-        Output("report-body", "children"),
-        Output("report-wait", "max_intervals"),
-        Input("report-wait", "n_intervals"),
-        State("report-view", "data"),
-    )(fill)
-
-
-def _add_trend(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    """Fill the Trend page when it is made; until then it polls."""
-    _add_ranks(app, library, addresses)
-    _add_fleet(app, library, addresses)
-    trends = Trends(library)
-
-    def fill_trend(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
-        check_given(view, {"files": list})
-        body, again = show_trend(trends, library, view, polls or 0, addresses)
-        return unbroken(body), again
-
-    add: Any = app.callback
-    add(
-        Output("trend-body", "children"),
-        Output("trend-wait", "max_intervals"),
-        Input("trend-wait", "n_intervals"),
-        State("trend-view", "data"),
-    )(fill_trend)
-
-
-def _add_ranks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    """Fill the Ranks page when its file's ranks are compared; until then it polls."""
-    comparisons = RankComparisons(library)
-
-    def fill(polls: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
-        if view:
-            check_given(view, {"file": str})
-        body, again = show_ranks(comparisons, library, view, polls or 0, search, addresses)
-        return unbroken(body), again
-
-    add: Any = app.callback
-    add(
-        Output("ranks-body", "children"),
-        Output("ranks-wait", "max_intervals"),
-        Input("ranks-wait", "n_intervals"),
-        State("ranks-view", "data"),
-        State("location", "search"),
-    )(fill)
-
-
-def _add_fleet(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    """Fill the Fleet page when its data set is read; until then it polls."""
-    overviews = Overviews()
+def _add_polled_pages(
+    app: dash.Dash, library: Library, addresses: Addresses, reports: Reports
+) -> None:
+    """Fill the pages whose analysis runs in the background."""
+    trends, comparisons, overviews = Trends(library), RankComparisons(library), Overviews()
     if library.fleet is not None:
         overviews.begin(library.fleet)
 
-    def fill(polls: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
-        check_given(view, {"graph": int})
-        body, again = show_fleet(overviews, library, view, polls or 0, addresses)
-        return unbroken(made_by_browser(body)), again
+    def fill_report(view: dict[str, Any], polls: int) -> tuple[Any, Any]:
+        return show_report(library, reports, view, polls, addresses)
+
+    def fill_trend(view: dict[str, Any], polls: int) -> tuple[Any, Any]:
+        return show_trend(trends, library, view, polls, addresses)
+
+    def fill_ranks(view: dict[str, Any], polls: int, search: str | None) -> tuple[Any, Any]:
+        return show_ranks(comparisons, library, view, polls, search, addresses)
+
+    def fill_fleet(view: dict[str, Any], polls: int) -> tuple[Any, Any]:
+        return show_fleet(overviews, library, view, polls, addresses)
+
+    report = {"file": str, "version": str, "graph": int}
+    _add_polled(app, "report", report, fill_report, by_browser=True)
+    _add_polled(app, "trend", {"files": list}, fill_trend)
+    _add_polled(app, "ranks", {"file": str}, fill_ranks, State("location", "search"))
+    _add_polled(app, "fleet", {"graph": int}, fill_fleet, by_browser=True)
+
+
+def _add_polled(
+    app: dash.Dash,
+    page: str,
+    kinds: Mapping[str, type],
+    show: Callable[..., tuple[Any, Any]],
+    *others: State,
+    by_browser: bool = False,
+) -> None:
+    """Fill a page when its analysis is made; until then it polls.
+
+    Parameters
+    ----------
+    page
+        The beginning of the ids of its body, its polls and what it holds.
+    kinds
+        The types of what it holds.
+    show
+        Returns the body and how many polls the page may make, given what it holds, how often it
+        has polled and the values of other states.
+    by_browser
+        Whether the browser makes the body's elements, not Dash.
+    """
+
+    def fill(polls: int | None, view: dict[str, Any], *values: Any) -> tuple[Any, Any]:
+        check_given(view, kinds)
+        body, again = show(view, polls or 0, *values)
+        return unbroken(made_by_browser(body) if by_browser else body), again
 
     add: Any = app.callback
     add(
-        Output("fleet-body", "children"),
-        Output("fleet-wait", "max_intervals"),
-        Input("fleet-wait", "n_intervals"),
-        State("fleet-view", "data"),
+        Output(f"{page}-body", "children"),
+        Output(f"{page}-wait", "max_intervals"),
+        Input(f"{page}-wait", "n_intervals"),
+        State(f"{page}-view", "data"),
+        *others,
     )(fill)
 
 

@@ -21,12 +21,14 @@ _EVERY_MS = 500
 def render_ranks_page(opened: OpenRecording, addresses: Addresses) -> Component:
     """Return the page; the comparison follows when it is made (:func:`show_ranks`)."""
     ranks = ranks_of(opened)
-    view: dict[str, str] = {}
-    body: Component
+    polls: list[Component] = []
     if len(ranks) > 1:
-        view = {"file": opened.versioned_key}
         text = f"Comparing {len(ranks)} ranks…"
         body = html.P(text, role="status", className="gv-muted gv-report-waiting")
+        polls = [
+            dcc.Store(id="ranks-view", data={"file": opened.versioned_key}),
+            dcc.Interval(id="ranks-wait", interval=_EVERY_MS, max_intervals=0),
+        ]
     else:
         body = html.P(_no_job(opened, ranks), role="status", className="gv-compare-message")
     return html.Div(
@@ -35,9 +37,8 @@ def render_ranks_page(opened: OpenRecording, addresses: Addresses) -> Component:
             html.Div(
                 html.Div([html.H1("Ranks")], className="gv-graph-title"), className="gv-graph-head"
             ),
-            dcc.Store(id="ranks-view", data=view),
+            *polls,
             html.Div(id="said", role="status", className="gv-unseen"),
-            dcc.Interval(id="ranks-wait", interval=_EVERY_MS, max_intervals=0),
             html.Div(body, id="ranks-body", className="gv-compare-body"),
         ],
     )
@@ -64,8 +65,6 @@ def show_ranks(
     addresses: Addresses,
 ) -> tuple[Any, Any]:
     """Return the body and how many polls its page may make, for the callback of the page."""
-    if not view:
-        return no_update, no_update
     try:
         found = comparisons.find(view["file"])
         if found is None:

@@ -85,8 +85,8 @@ def test_body_that_is_no_json_is_400(server: tuple[Any, FlaskClient], content: b
 @pytest.mark.parametrize(
     ("view", "given"),
     [
-        ("trend", {}), ("trend", {"files": "a"}), ("ranks", {"file": 1}),
-        ("report", {"file": "a", "version": "0", "graph": "1"}), ("report", None),
+        ("trend", {}), ("trend", {"files": "a"}), ("ranks", {"file": 1}), ("ranks", {}),
+        ("report", {"file": "a", "version": "0", "graph": "1"}), ("report", None), ("fleet", {}),
     ],
 )  # fmt: skip
 def test_page_that_holds_something_else_is_one_line(
