@@ -61,4 +61,5 @@ def build_programs(folder: Path, cc: str) -> Programs:
     build(cc, folder / "libconstructing.so", "constructing.c", *shared)
     build(cc, folder / "libnvidia-bound.so", "bound.c", *shared)
     build(cc, folder / "other.so", "preload.c", *shared)
+    build(cc, folder / "stepped_time.so", "stepped_time.c", *shared, "-lpthread")
     return Programs(folder)

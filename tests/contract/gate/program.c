@@ -384,7 +384,7 @@ static int waits(void) {
         CHECK(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
     sleep_ms(50);
     /* A launching thread that lost its core may be the first that is found inside. */
-    for (int i = 0; i < 200 && !refused; i++) {
+    for (int i = 0; i < 6000 && !refused; i++) {
         enum gate_answer answer = gate->run_closed(nobody_waits, NULL);
         CHECK(answer == GATE_BUSY || answer == GATE_BACKING_OFF);
         refused = strcmp(counts().busy_with, "cuStreamSynchronize") == 0;
@@ -396,7 +396,6 @@ static int waits(void) {
     stop = true;
     for (int i = 0; i < 4; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
-    printf("%llu\n", (unsigned long long)counts().longest_hold_ns);
     return 0;
 }
 
@@ -446,7 +445,8 @@ static void *launch_graphs(void *number) {
 }
 
 /* Closings hold launches for a moment, and the GPU has work enough meanwhile: print the longest hold
- * and the least work that a queue got, in nanoseconds and percent of what it could do. */
+ * and the least work that a queue got, in nanoseconds and percent of what it could do. Run in stepped
+ * time (stepped_time.c): in the machine's, a thread that lost its core is held longer. */
 static int full_queues(void) {
     pthread_t threads[LAUNCHERS];
     struct timespec begin, end;
