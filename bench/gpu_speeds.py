@@ -1,12 +1,16 @@
-"""Two speeds of a graph on a GPU: what before a capture, and which options of gviz, decide.
+"""Two speeds of a graph on a GPU: which launches outside graphs decide, and what gviz changes.
 
-A program of PyTorch runs a decode step ten times, captures it and launches it, each launch between
-two events of its own. Sides: plain, plain with 300 more small kernels on the stream before the
-capture (``tiny``), on the default stream before all (``first``) or after 60 launches (``late``),
-and under ``gviz run`` with the options given. Prints medians (us) of the launches up to the 28th,
+Part "rule": on one stream 20 kernels were launched in the ordinary way, on a second one what the
+table says: o an ordinary kernel, p one with programmatic stream serialization, e an event. Shown
+is the time a node (ns) of a graph of 100 empty kernels afterwards. Part "step": PyTorch runs a
+decode step ten times, captures it and launches it, each launch between two events of its own:
+plain, plain with 300 more small kernels on the stream before the capture (``tiny``), on the default
+stream before all (``first``) or after 60 launches (``late``), and under ``gviz run`` with the
+options given, each in a process of its own. Shown are medians (us) of the launches up to the 28th,
 which copies make there, to the 60th, and of the rest. ::
 
-    python -P bench/gpu_speeds.py [--launches 360] [--options "--eager-operations 0" ...]
+    python -P bench/gpu_speeds.py [--part rule step] [--launches 360] [--times 1]
+        [--options "--eager-operations 0" ...]
 """
 
 from __future__ import annotations
@@ -18,7 +22,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -29,6 +35,98 @@ KERNELS = 300
 COPIES, SETTLED = 28, 60
 PLAIN = ("", "tiny", "first", "late")
 OPTIONS = ("", "--eager-operations 1000", "--eager-operations 0", "--paused")
+PARTS = ("rule", "step")
+#: On the second stream, 20 times each where there is a "*".
+RULE = (
+    "", "ooooo", "oooooo", "oooooop", "oooooopooooo", "oooooopoooooo", "ooooooep", "oooooope",
+    "*ooooooooop", "*eoeeoeeoeeoeeoeeoeepe", "*eoeeoeeoeeoeeoeeoeepep", "*eoeeoeeoeeoeeoeeoeepepp",
+)  # fmt: skip
+NODES, ROUNDS, REPEATS = 100, 15, 20
+PTX = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n\0"
+PROGRAMMATIC = 6  # CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+
+
+# -- the rule --------------------------------------------------------------------------------------
+
+
+class Streams:
+    """A context with a graph of empty kernels, by the driver's calls."""
+
+    def __init__(self) -> None:
+        from cuda.bindings import driver
+
+        self.driver = driver
+        self.call(driver.cuInit(0))
+        device = self.call(driver.cuDeviceGet(0))
+        self.call(driver.cuCtxSetCurrent(self.call(driver.cuDevicePrimaryCtxRetain(device))))
+        module = self.call(driver.cuModuleLoadData(PTX))
+        self.kernel = self.call(driver.cuModuleGetFunction(module, b"nothing"))
+        self.first, self.second = (self.call(driver.cuStreamCreate(1)) for _ in range(2))
+        self.events = [self.call(driver.cuEventCreate(0)) for _ in range(64)]
+        self.graph = self._capture()
+
+    @staticmethod
+    def call(result: tuple[Any, ...]) -> Any:
+        """Return what a call returns; raise if it failed."""
+        if int(result[0]) != 0:
+            raise RuntimeError(str(result[0]))
+        return result[1] if len(result) > 1 else None
+
+    def _capture(self) -> Any:
+        driver = self.driver
+        mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        self.call(driver.cuStreamBeginCapture(self.second, mode))
+        self.send("o" * NODES, self.second, wait=False)
+        graph = self.call(driver.cuStreamEndCapture(self.second))
+        return self.call(driver.cuGraphInstantiate(graph, 0))
+
+    def send(self, letters: str, stream: Any, *, wait: bool = True) -> None:
+        """Launch kernels and record events: o, p, e."""
+        driver = self.driver
+        for at, letter in enumerate(letters):
+            if letter == "e":
+                self.call(driver.cuEventRecord(self.events[at % len(self.events)], stream))
+                continue
+            config = driver.CUlaunchConfig()
+            config.gridDimX = config.gridDimY = config.gridDimZ = 1
+            config.blockDimX, config.blockDimY, config.blockDimZ = 32, 1, 1
+            config.hStream = stream
+            if letter == "p":
+                attribute = driver.CUlaunchAttribute()
+                attribute.id = driver.CUlaunchAttributeID(PROGRAMMATIC)
+                attribute.value.programmaticStreamSerializationAllowed = 1
+                config.attrs, config.numAttrs = [attribute], 1
+            self.call(driver.cuLaunchKernelEx(config, self.kernel, 0, 0))
+        if wait:
+            self.call(driver.cuCtxSynchronize())
+
+    def node_ns(self) -> float:
+        """Return the median time a node of launches that are waited for."""
+        driver, took = self.driver, []
+        for _ in range(ROUNDS):
+            self.call(driver.cuEventRecord(self.events[0], self.second))
+            self.call(driver.cuGraphLaunch(self.graph, self.second))
+            self.call(driver.cuEventRecord(self.events[1], self.second))
+            self.call(driver.cuStreamSynchronize(self.second))
+            took.append(self.call(driver.cuEventElapsedTime(*self.events[:2])))
+        return statistics.median(took) * 1e6 / NODES
+
+
+def measure_rule() -> dict[str, float]:
+    """Return the time a node (ns) after each row of `RULE`."""
+    streams, found = Streams(), {}
+    for row in RULE:
+        for stream in (streams.first, streams.second):
+            streams.send("pp", stream)
+        streams.send("o" * 20, streams.first)
+        times = REPEATS if row.startswith("*") else 1
+        streams.send(row.removeprefix("*") * times, streams.second)
+        found[row] = streams.node_ns()
+        print(f"{row:36}{found[row]:10.0f}", flush=True)
+    return found
+
+
+# -- a step of a program --------------------------------------------------------------------------
 
 
 def launch_all(mode: str, launches: int) -> list[float]:
@@ -79,26 +177,42 @@ def child(mode: str, options: str | None, launches: int) -> list[float]:
     return took
 
 
+def measure_step(options: list[str], launches: int, times: int) -> dict[str, list[list[float]]]:
+    """Return the medians (us) of each side's processes."""
+    sides: list[tuple[str, str | None]] = [(mode, None) for mode in PLAIN]
+    sides += [("", one) for one in options]
+    found: dict[str, list[list[float]]] = {}
+    for mode, one in sides * times:
+        name = f"plain {mode}".strip() if one is None else f"gviz run {one}".strip()
+        took = child(mode, one, launches)
+        parts = took[:COPIES], took[COPIES:SETTLED], took[SETTLED:]
+        found.setdefault(name, []).append([statistics.median(part) for part in parts if part])
+        print(f"{name:36}" + "".join(f"{x:10.1f}" for x in found[name][-1]), flush=True)
+    return found
+
+
 def main() -> int:
     """Measure each side in a process of its own, or be one."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--part", nargs="*", choices=PARTS, default=PARTS)
     parser.add_argument("--launches", type=int, default=360)
+    parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--options", nargs="*", default=OPTIONS)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         print(json.dumps(launch_all(arguments.child, arguments.launches)))
         return 0
-    sides: list[tuple[str, str | None]] = [(mode, None) for mode in PLAIN]
-    sides += [("", options) for options in arguments.options]
-    found = {}
-    for mode, options in sides:
-        name = f"plain {mode}".strip() if options is None else f"gviz run {options}".strip()
-        took = child(mode, options, arguments.launches)
-        parts = took[:COPIES], took[COPIES:SETTLED], took[SETTLED:]
-        found[name] = [statistics.median(part) for part in parts if part]
-        print(f"{name:36}" + "".join(f"{one:10.1f}" for one in found[name]), flush=True)
-    print(json.dumps({"bench": "gpu_speeds", "medians_us": found}))
+    measures: dict[str, Callable[[], Any]] = {
+        "rule": measure_rule,
+        "step": lambda: measure_step(list(arguments.options), arguments.launches, arguments.times),
+    }
+    found = {part: measures[part]() for part in arguments.part}
+    print(
+        json.dumps(
+            {"bench": "gpu_speeds", "rule_ns": found.get("rule"), "step_us": found.get("step")}
+        )
+    )
     return 0
 
 

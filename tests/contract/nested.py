@@ -276,12 +276,12 @@ def programmatic(cuda: Driver, profile: Profile) -> Facts:
         _launch(cuda, graph, 2, stream)
         cuda.begin_capture(stream)
         cuda.launch("spin", spin(2), stream, grid=(1, 1, 1))
-        _launch_programmatic(cuda, stream, 2)
+        launch_programmatic(cuda, stream, 2)
         _launch(cuda, cuda.end_capture(stream), 2, stream)
     return {"launches": 2}
 
 
-def _launch_programmatic(cuda: Driver, stream: Handle, grid: int) -> None:
+def launch_programmatic(cuda: Driver, stream: Handle, grid: int) -> None:
     attributes = (KernelAttribute * 1)()
     attributes[0].id = 6  # PROGRAMMATIC_STREAM_SERIALIZATION
     attributes[0].value[0] = 1

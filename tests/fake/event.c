@@ -62,6 +62,7 @@ static CUresult record(CUevent event, CUstream handle, unsigned int flags) {
     event->capture_id = 0;
     event->recorded = true;
     event->time_ns = event_time_ns(stream);
+    speed_event(stream);
     return CUDA_SUCCESS;
 }
 

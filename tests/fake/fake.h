@@ -150,6 +150,8 @@ struct stream {
     int priority;
     uint64_t tail_ns; /* when the last operation ends */
     uint64_t host_ticket; /* the last host function queued on it */
+    unsigned ordinary; /* kernels in a row: speed.c */
+    bool apart;
     struct capture *capture;
     struct node **frontier; /* nodes that the next captured one depends on */
     size_t frontier_count;
@@ -331,6 +333,10 @@ bool stream_is_done(struct stream *stream);
 
 /* -- stream.c --------------------------------------------------------------------------------- */
 struct stream *resolve_stream(CUstream handle); /* NULL: invalid */
+/* speed.c, with the lock: what a stream was given outside graphs, and that all of it has ended. */
+void speed_work(struct stream *stream, const struct work *work);
+void speed_event(struct stream *stream);
+void speed_ended(struct stream *stream);
 struct stream *legacy_stream(void);
 struct stream *stream_at(size_t index); /* every living stream in turn; NULL: no more */
 /* Send an operation where it belongs: into the stream's capture, or to the GPU. */

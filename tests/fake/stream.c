@@ -39,8 +39,10 @@ CUresult submit(CUstream handle, const struct work *work) {
     if (stream->capture)
         return capture_work(stream, work);
     result = check_legacy_stream(stream);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         run_on_stream(stream, work);
+        speed_work(stream, work);
+    }
     return result;
 }
 
@@ -127,6 +129,9 @@ static CUresult synchronize(CUstream handle) {
             wait_for_device();
         else
             wait_for_stream(resolve_stream(handle));
+        fake_lock();
+        speed_ended(resolve_stream(handle));
+        fake_unlock();
     }
     return result;
 }

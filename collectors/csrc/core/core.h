@@ -52,7 +52,8 @@ enum { POINTER_MEMORY_TYPE = 2, POINTER_DEVICE_ORDINAL = 9, POINTER_RANGE_START 
        POINTER_RANGE_SIZE = 12 };
 
 enum { LAUNCH_ATTRIBUTE_COOPERATIVE = 2, LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
-       LAUNCH_ATTRIBUTE_PRIORITY = 8, LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE = 13 };
+       LAUNCH_ATTRIBUTE_PROGRAMMATIC = 6, LAUNCH_ATTRIBUTE_PRIORITY = 8,
+       LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE = 13 };
 
 typedef struct {
     CUfunction func;
@@ -122,6 +123,18 @@ typedef union {
     char pad[64];
     int value;
 } LaunchAttributeValue;
+
+typedef struct {
+    int id, reserved;
+    LaunchAttributeValue of;
+} LaunchAttribute; /* CUlaunchAttribute */
+
+typedef struct {
+    unsigned grid[3], block[3], shared_mem_bytes;
+    CUstream stream;
+    LaunchAttribute *attributes;
+    unsigned count;
+} LaunchConfig; /* CUlaunchConfig */
 
 typedef struct {
     int site; /* 0 enter, 1 exit */
@@ -307,6 +320,7 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(LaunchKernel, cuLaunchKernel,                                                            \
       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
        CUstream, void **, void **), 0)                                                         \
+    X(LaunchKernelEx, cuLaunchKernelEx, (const LaunchConfig *, CUfunction, void **, void **), 0) \
     X(MemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *), 0)                                    \
     X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *), 1)
 

@@ -14,9 +14,8 @@
  * The kernels of a chain alternate, as those of a program do: one kernel again and again has
  * 0.2 us less.
  *
- * All of it is launched as graphs, on a stream of gviz's own, also the kernel that keeps the GPU: the
- * sixth cuLaunchKernel on a second stream makes each node of every graph of the process 0.2 to 0.3 us
- * slower, until the program launches many kernels itself (H100, driver 580).
+ * All of it is launched as graphs, on a stream of gviz's own, also the kernel that keeps the GPU: six ordinary
+ * launches there would make each node of every graph of the process slower (behind.c).
  *
  * Nodes of programs have more beside them than those of the chains, which write little memory and
  * come from one small module. The fold finds how much from what each graph's copies take longer
@@ -70,6 +69,7 @@ static const char ptx[] = ".version 7.0\n"
                           ".target sm_50\n"
                           ".address_size 64\n"
                           STORE("0") STORE("1") STORE("2") STORE("3")
+                          ".visible .entry gviz_nothing() { ret; }\n"
                           ".visible .entry gviz_busy(.param .u64 clocks) {\n"
                           ".reg .b64 %rd<5>;\n"
                           ".reg .pred %p;\n"
@@ -96,7 +96,7 @@ static bool find_functions(struct calibrated *device) {
         if (cuda.ModuleGetFunction(&device->functions[i], device->module, name) != 0)
             return false;
     }
-    return true;
+    return cuda.ModuleGetFunction(&device->nothing, device->module, "gviz_nothing") == 0;
 }
 
 /* A graph of one kernel that keeps the GPU. */
@@ -435,6 +435,8 @@ void calibrate_outside(CUcontext context, int number, const CUstream *stream) {
     int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     bool measured = !device->outside_done && !device->failed && make_ready(device, context) &&
                     calibrate_row(device, number, stream ? *stream : device->stream, &record);
+    if (!stream && device->context == context)
+        behind_launch(device->nothing, device->stream);
     exchange_capture_mode(mode);
     if (measured)
         spool_append_one(RECORD_CALIBRATION, &record, sizeof record);
@@ -442,6 +444,15 @@ void calibrate_outside(CUcontext context, int number, const CUstream *stream) {
     int tries = device->outside_done ? OUTSIDE_TRIES : device->outside_tries + 1;
     __atomic_store_n(&device->outside_tries, tries, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
+}
+
+CUfunction calibrate_nothing(CUcontext context, int number) {
+    struct calibrated *device = number >= 0 && number < MAX_DEVICES ? &devices[number] : NULL;
+    if (!device || pthread_mutex_trylock(&lock) != 0)
+        return NULL;
+    CUfunction found = device->ready && device->context == context ? device->nothing : NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 /* -- positions ---------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* What two events add to the time of a kernel outside graphs, measured on a stream.
  *
  * The stream is one that the program launches kernels on, where it launches enough of them: on one of
- * gviz's own the kernels would slow the program's graphs (calibrate.c).
+ * gviz's own the kernels would slow the program's graphs, until others are behind them (behind.c).
  */
 #include "events/parts.h"
 

@@ -163,7 +163,7 @@ struct calibrated {
     CUstream stream;
     CUevent anchor;
     CUmodule module;
-    CUfunction functions[CALIBRATION_FUNCTIONS];
+    CUfunction functions[CALIBRATION_FUNCTIONS], nothing;
     CUgraphExec busy; /* one kernel that keeps the GPU */
     CUdeviceptr memory;
     bool ready, done, failed, outside_done;
@@ -191,6 +191,8 @@ bool calibrate_await(CUevent event, uint64_t until_ns);
 typedef bool (*calibrate_timed)(const void *data, uint64_t until_ns, int64_t *taken_ns);
 bool calibrate_shortest(calibrate_timed launch, const void *data, int64_t *shortest_ns);
 struct calibration_record calibrate_evaluate(int device, int type, struct readings *readings);
+/* A kernel that does nothing; NULL: none has been made in this context. */
+CUfunction calibrate_nothing(CUcontext context, int device);
 uint64_t calibrate_position(CUcontext context, int device, CUevent event);
 void calibrate_reset(void);
 
@@ -198,5 +200,12 @@ void calibrate_reset(void);
 
 bool calibrate_row(const struct calibrated *device, int number, CUstream stream,
                    struct calibration_record *record);
+
+/* ---- behind.c --------------------------------------------------------------------------------- */
+
+/* Whether a call launches a kernel that may begin before the one ahead of it has ended. */
+bool behind_is(uint32_t cbid, const void *params);
+/* With its context: launch two kernels that do `nothing` (NULL: none) so. */
+void behind_launch(CUfunction nothing, CUstream stream);
 
 #endif
