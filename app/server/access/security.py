@@ -110,6 +110,10 @@ def protect(server: Flask, access: AccessRules, policy: str, landing: Callable[[
             return _refuse(_WRONG_HOST)
         if request.method not in ("GET", "HEAD", "OPTIONS") and not _is_own_origin():
             return _refuse(_WRONG_ORIGIN)
+        # Browsers send the cookie to what is below the prefix: without its slash they would not.
+        if f"{request.path}/" == access.prefix:
+            query = urlencode(list(request.args.items(multi=True)))
+            return _lead_to(access.prefix + (f"?{query}" if query else ""))
         # Nothing behind this needs cookies, and Dash reads all: those of other services, too.
         cookies = request.environ.pop("HTTP_COOKIE", None)
         is_admitted = access.accepts_cookies(cookies)
@@ -150,6 +154,14 @@ def _welcome(access: AccessRules, landing: Callable[[], str], is_admitted: bool)
     target = "/" + quote(request.path.lstrip("/")) + (f"?{urlencode(rest)}" if rest else "")
     if target == access.prefix:
         target = landing()
+    response = _lead_to(target)
+    if session is not None:
+        response.headers.add("Set-Cookie", access.cookie(session))
+    return response
+
+
+def _lead_to(target: str) -> Response:
+    """Return the answer that leads a browser to another address of this server."""
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         # A strict cookie is not sent along a redirect that another site's link began
         # (a terminal in a web page); a navigation by a page of our own carries it.
@@ -157,8 +169,6 @@ def _welcome(access: AccessRules, landing: Callable[[], str], is_admitted: bool)
         response = Response(f"<!DOCTYPE html><title>gviz</title>{refresh}", mimetype="text/html")
     else:
         response = Response(status=302, headers={"Location": target})
-    if session is not None:
-        response.headers.add("Set-Cookie", access.cookie(session))
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -135,6 +135,24 @@ def test_code_admits_one_browser_and_says_so_to_others(
     assert other.get("/", headers=LOCAL).status_code == 403
 
 
+def test_address_without_its_last_slash_leads_to_that_with_it(small_recording: Path) -> None:
+    access = AccessRules(prefix="/proxy/random/")
+    client = create_app([small_recording], access).server.test_client()
+    code = access.admission.new_code()
+    for path in (f"/proxy/random?code={code}", f"/proxy/random/?code={code}", "/proxy/random"):
+        answer = client.get(path, headers=LOCAL)
+        assert answer.status_code == 302, path
+        assert "Set-Cookie" not in answer.headers or "/?" in path
+        assert answer.headers["Location"].startswith("/proxy/random/")
+    # As a click in a terminal that is a web page of another site.
+    answer = client.get("/proxy/random?a=%22<b", headers=LOCAL | {"Sec-Fetch-Site": "cross-site"})
+    assert 'content="0; url=/proxy/random/?a=%22%3Cb"' in answer.text
+    assert client.post("/proxy/random", headers=LOCAL).status_code == 302
+    other = client.get("/proxy/random", headers={"Host": "rebound.example"})
+    assert other.status_code == 403
+    assert client.get("/proxy", headers=LOCAL).status_code == 403
+
+
 def test_cookie_is_of_the_servers_own_path(small_recording: Path) -> None:
     access = AccessRules(prefix="/random/")
     client = create_app([small_recording], access).server.test_client()
