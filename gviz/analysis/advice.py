@@ -148,7 +148,7 @@ def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advi
         elif tried is not None:
             in_vain.append(RepairInVain(rule.id, tried.gain_ns, *tried.range_ns, tried.trial.count))
         else:
-            noise = subject.noise_ns if rule.per == "launch" else RUN_NOISE_NS
+            noise = subject.least_gain_ns if rule.per == "launch" else RUN_NOISE_NS
             found += list(_findings(rule, seen, noise, subject, count))
     evidence = replace(subject.once(span_evidence), how="estimated")
     return _advice(found, ignored, subject.row.name, skipped, evidence, in_vain)

@@ -74,7 +74,8 @@ class GraphAnalysis:
     noise_ns: float | None = figure(
         "derived",
         "half of the 95% interval of the median launch's length, at least 160 ns and a thousandth "
-        "of it: gains below cannot be distinguished from chance; null without node times",
+        "of it: gains below cannot be distinguished from chance; null without node times and of "
+        "one launch, where gains count from that least on",
     )
     critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
     ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")

@@ -600,13 +600,20 @@ class GraphSubject:
         """Launches behind the median launch."""
         return len(self.timed_launches)
 
-    @cached_property
-    def noise_ns(self) -> float:
-        """Return the length that gains must exceed not to be chance (derived).
+    @property
+    def noise_ns(self) -> float | None:
+        """Reach of the median launch's length to either side (derived); None: of one launch.
 
-        Half of the 95% interval of the median launch's length; of too few launches for one
-        half of the spread between them. At least the clock's 160 ns and a thousandth of the
-        launch.
+        Half of its 95% interval; of too few launches for one half of the spread between them. At
+        least the clock's 160 ns and a thousandth of the launch.
+        """
+        return self.least_gain_ns if len(self._lengths()) > 1 else None
+
+    @cached_property
+    def least_gain_ns(self) -> float:
+        """Length that gains must exceed not to be chance (derived): the noise.
+
+        Of one launch the clock's 160 ns or a thousandth of the launch.
         """
         lengths = np.sort(self._lengths())
         count = len(lengths)

@@ -27,7 +27,8 @@ class WhatIf:
     launch_ns: float = figure("derived", "what the median launch takes without them, as recorded")
     noise_ns: float | None = figure(
         "derived",
-        "half of the 95% interval of launch_ns; null: its nodes have no starts, so it is computed",
+        "half of the 95% interval of launch_ns; null: it is that of one launch, or its nodes have "
+        "no starts, so it is computed",
     )
     changed_ns: float = figure("estimated", "its length with the edits")
     gain_ns: float = figure("estimated", "what the launch would be shorter by; below 0: longer")

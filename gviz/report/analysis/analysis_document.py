@@ -105,7 +105,7 @@ def _recorded(graph: GraphAnalysis, run: RunAnalysis) -> KeyFigures:
     used = costs.not_computed if isinstance(costs, NotComputed) else costs.description
     noise = (
         "Gains below it are no findings. Half of the 95% interval of the median launch's length, "
-        "at least 160 ns and 0.1% of it"
+        "at least 160 ns and 0.1% of it; of one launch it is not known, and that least counts"
     )
     return KeyFigures(
         (

@@ -398,7 +398,7 @@ def test_gain_below_the_noise_of_the_launches_is_no_finding(tmp_path: Path) -> N
     plan = around(fill(), 500)
     assert "memset-between-kernels" in findings(plan, tmp_path / "quiet.gviz")
     subject = subject_of(around(fill(), 500).write(tmp_path / "loud.gviz"))
-    subject.__dict__["noise_ns"] = 10_000.0
+    subject.__dict__["least_gain_ns"] = 10_000.0
     assert advise_graph(subject).findings == ()
 
 
@@ -642,6 +642,6 @@ def test_equal_fills_are_found_once(tmp_path: Path) -> None:
 
 def test_noise_is_at_least_a_thousandth_of_the_launch(tmp_path: Path) -> None:
     long = subject_of(chain(kernel(duration_ns=1_000_000)).write(tmp_path / "a.gviz"))
-    assert long.noise_ns == 1_000
+    assert long.least_gain_ns == 1_000
     short = subject_of(chain(kernel(duration_ns=10_000)).write(tmp_path / "b.gviz"))
-    assert short.noise_ns == 160
+    assert short.least_gain_ns == 160

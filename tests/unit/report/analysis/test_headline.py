@@ -121,6 +121,17 @@ def test_caveats_of_the_times_stand_beside_them(
     )
 
 
+def test_length_has_noise_from_two_launches_on(tmp_path: Path) -> None:
+    for launches, start in (
+        (1, "1.00 µs (recorded, only the first; "),
+        (2, "1.00 µs (recorded, median of 2, ±160 ns): "),
+    ):
+        path = Plan([Planned("k", 0, 1_000)], launches=launches).write(
+            tmp_path / f"{launches}.gviz"
+        )
+        assert headline(path).text.startswith(start)
+
+
 def test_without_node_times_the_reason_stands_there(tmp_path: Path) -> None:
     text = headline(Plan([Planned("k", 0, 1_000)], launches=0).write(tmp_path / "x.gviz")).text
     assert text.startswith(
