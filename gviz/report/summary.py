@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from gviz.cuda import node_type_name
+from gviz.cuda import NodeType, node_type_name
 from gviz.dataclass import dataclass
 from gviz.model import (
     FailedCapture,
@@ -119,6 +119,14 @@ class EventCopies:
 
 
 @dataclass(frozen=True, slots=True)
+class EventUse:
+    """The nodes that record a CUDA event, and those that wait for it, as (graph id, node id)."""
+
+    recorded_by: tuple[tuple[int, int], ...]
+    waited_for_by: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphSummary:
     """A top-level graph; its nodes and edges count those of nested bodies."""
 
@@ -143,6 +151,7 @@ class GraphSummary:
     event_copies: EventCopies | None = None
     plain_launches: tuple[PlainLaunches, ...] = ()
     parameters: tuple[rows.NodeParameter, ...] = ()
+    events: tuple[EventUse, ...] = ()
     allocations: tuple[rows.Allocation, ...] = ()
     trials: tuple[TrialSummary, ...] = ()
 
@@ -295,6 +304,11 @@ def _summarize_graph(
     statistics = read_statistics(recording, tree, _STATISTICS)
     total_ns = statistics.sum("total_ns")
     cost = inflation(recording, graph.graph_id)
+    parameters = tuple(
+        parameter
+        for level in levels
+        for parameter in recording.fetch_graph_parameters(level.graph_id)
+    )
     sides = (summarize_launches(recording, graph.graph_id, s) for s in ("graph", "stream"))
     return GraphSummary(
         graph_id=graph.graph_id,
@@ -320,14 +334,27 @@ def _summarize_graph(
         exchangeable_count=tree.nodes.exchangeable_count(),
         event_copies=_event_copies(recording, graph),
         plain_launches=plain_launches(recording, graph, windows),
-        parameters=tuple(
-            parameter
-            for level in levels
-            for parameter in recording.fetch_graph_parameters(level.graph_id)
-        ),
+        parameters=parameters,
+        events=_events(tree, parameters),
         allocations=_of_levels(allocations, levels),
         trials=summarize_trials(recording, graph.graph_id),
     )
+
+
+def _events(tree: GraphTree, parameters: Sequence[rows.NodeParameter]) -> tuple[EventUse, ...]:
+    """Return who records and awaits which event, in the order of the nodes that use them first."""
+    found = [parameter for parameter in parameters if parameter.name == "event"]
+    if not found:
+        return ()
+    recording = {
+        (tree.level_of(node).graph.graph_id, int(tree.nodes.integers("node_id")[node]))
+        for node in (tree.types == NodeType.EVENT_RECORD).nonzero()[0].tolist()
+    }
+    by_event: dict[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
+    for parameter in found:
+        node = parameter.graph_id, parameter.node_id
+        by_event.setdefault(parameter.value, ([], []))[node not in recording].append(node)
+    return tuple(EventUse(tuple(by), tuple(waited)) for by, waited in by_event.values())
 
 
 def _event_copies(recording: Recording, graph: rows.Graph) -> EventCopies | None:

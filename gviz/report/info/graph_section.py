@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gviz.cuda import WHOLE_ONLY
@@ -28,6 +27,7 @@ from gviz.report.document import (
     share,
     table,
 )
+from gviz.report.info.parameter_sentences import node_place, parameter_sentences
 from gviz.report.info.trial_sentences import trial_sentences
 from gviz.report.summary import EventCopies, GraphSummary, LaunchSummary, SlowNode
 from gviz.stats import CuptiState
@@ -35,8 +35,6 @@ from gviz.text import byte_size, counted, duration
 
 #: Executables of a graph, and updates of an executable, that are listed one by one.
 _LISTED = 8
-#: Nodes whose parameters are listed; a captured loop may hold thousands of host functions.
-_PARAMETER_LINES = 8
 _KINDS = {"graph": "whole-graph", "node": "node", "enable": "enabling", "disable": "disabling"}
 #: A launch's two sides.
 _SIDES = {"graph": "Graph launches", "stream": "Eager iterations of the same work"}
@@ -54,7 +52,7 @@ def graph_section(graph: GraphSummary) -> Section:
         *(_launches(side) for side in graph.launches),
         _around_windows(graph.plain_launches),
         *trial_sentences(graph.trials),
-        *_parameters(graph),
+        *parameter_sentences(graph),
         None if graph.inflation is None else say(f"{capitalized(graph.inflation)}."),
         _slowest(graph) if graph.slowest_nodes else None,
     )
@@ -211,31 +209,13 @@ def _in_state(state: CuptiState | None) -> str:
     return "" if state is None else f" ({STATE_NAMES[state]})"
 
 
-def _parameters(graph: GraphSummary) -> Iterator[Sentence]:
-    """Yield what the graph allocates, and the parameters that no column of nodes holds."""
-    by_end = Counter(allocation.freed for allocation in graph.allocations)
-    if by_end:
-        size = byte_size(sum(allocation.bytes for allocation in graph.allocations))
-        ends = ", ".join(f"{count:,} freed {end}" for end, count in by_end.most_common())
-        yield say(f"{counted(len(graph.allocations), 'allocation')}, {size}: {ends}.")
-    by_node: dict[tuple[int, int], list[str]] = {}
-    for parameter in graph.parameters:
-        listed = by_node.setdefault((parameter.graph_id, parameter.node_id), [])
-        listed.append(f"{parameter.name} {parameter.value}")
-    for (graph_id, node_id), listed in list(by_node.items())[:_PARAMETER_LINES]:
-        yield say(f"Node {_place(graph, graph_id, node_id)}: {', '.join(listed)}.")
-    if len(by_node) > _PARAMETER_LINES:
-        more = len(by_node) - _PARAMETER_LINES
-        yield say(f"And {more:,} more nodes with parameters (--json).")
-
-
 def _slowest(graph: GraphSummary) -> TableBlock:
     columns = [
         numbers("Node"), column("Kind"), column("Slowest by total time"), numbers("Median"),
         numbers("p95", "95th percentile"), numbers("Count"), numbers("Share"),
     ]  # fmt: skip
     rows: list[list[Content]] = [
-        [_place(graph, node.graph_id, node.node_id), node.type, _slow_name(node),
+        [node_place(graph, node.graph_id, node.node_id), node.type, _slow_name(node),
          ns(node.median_ns, "measured"), ns(node.p95_ns, "measured"), number(node.count),
          share(node.share_fraction)]
         for node in graph.slowest_nodes
@@ -246,8 +226,3 @@ def _slowest(graph: GraphSummary) -> TableBlock:
 def _slow_name(node: SlowNode) -> str:
     name = kernel_label(node.kernel or node.name)
     return f"{name} (exchangeable)" if node.is_exchangeable else name
-
-
-def _place(graph: GraphSummary, graph_id: int, node_id: int) -> str:
-    # Ids are unique in their graph: a body's node is named with its graph.
-    return f"{graph_id}/{node_id}" if graph_id != graph.graph_id else f"{node_id}"

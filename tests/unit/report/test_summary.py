@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
 from gviz.cli.commands.look.info import to_json
+from gviz.cuda import NodeType
 from gviz.model import launch_times
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -105,6 +107,37 @@ def test_loop_bodies_belong_to_their_top_graph(tmp_path: Path) -> None:
     assert " 2/2001  KERNEL" in text
     assert " 1001  KERNEL" in text
     assert first.share_fraction == pytest.approx(5 * 5_000 / (5 * 6_800 + 3_000 + 2_500))
+
+
+def test_events_are_named_by_the_nodes_that_use_them(tmp_path: Path) -> None:
+    kinds = [NodeType.EVENT_RECORD, NodeType.WAIT_EVENT, *[NodeType.EVENT_RECORD] * 6]
+    nodes = [Planned(kind.name, kind=kind) for kind in (*kinds, NodeType.HOST)]
+    more = partial(_write_parameters, events=["0x7f01", "0x7f01", *["0x7f02"] * 6])
+    with Recording(Plan(nodes, more=more).write(tmp_path / "x.gviz")) as recording:
+        summary = summarize(recording)
+    text = render_text(info_document(summary), 10_000)
+    assert "A CUDA event, recorded by node 0, waited for by node 1." in text
+    assert (
+        "A CUDA event, recorded by nodes 2, 3, 4, 5 and 2 more, waited for by none of its nodes: "
+        "if anything waits for it, it is outside of this graph." in text
+    )
+    assert "Node 8: symbol callback, library libx.so." in text
+    assert "0x7f" not in text, "an address of a process that has ended"
+    first, second = _graph(summary).events
+    assert (first.recorded_by, first.waited_for_by) == (((1, 0),), ((1, 1),))
+    assert len(second.recorded_by) == 6
+
+
+def _write_parameters(writer: RecordingWriter, events: list[str]) -> None:
+    host = {"function": "0x7f03", "symbol": "callback", "library": "libx.so", "user data": "0x7f04"}
+    found = [(node, "event", value) for node, value in enumerate(events)]
+    found += [(len(events), name, value) for name, value in host.items()]
+    writer.insert(
+        *(
+            rows.NodeParameter(graph_id=1, node_id=node, position=at, name=name, value=value)
+            for at, (node, name, value) in enumerate(found)
+        )
+    )
 
 
 def test_recording_without_graphs_says_so(tmp_path: Path) -> None:
