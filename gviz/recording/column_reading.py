@@ -82,12 +82,22 @@ def read_columns(
         How many rows another table says there are; None: not known. Where these are one page it
         is read without a search for its end.
     """
-    key = {**key, **_common(database.execute, row, key)}
-    selection = _Selection.of(row, names, key, since)
+    selection = _Selection.of(database.execute, row, names, key, since)
     pages = list(selection.pages(database.execute, count))
-    found = as_page([name for name in names if name not in key], pages)
-    length = sum(map(page_length, pages))
-    return Columns({n: found[n] if n in found else _repeated(key[n], length) for n in names})
+    return selection.columns(names, as_page(selection.names, pages))
+
+
+def read_in_pages(
+    database: Database,
+    row: type,
+    names: Sequence[str],
+    key: Mapping[str, object],
+    since: Mapping[str, int],
+) -> Iterator[Columns]:
+    """Yield what :func:`read_columns` returns, some ten thousand rows at a time; at least once."""
+    selection = _Selection.of(database.execute, row, names, key, since)
+    for page in selection.pages(database.execute, None):
+        yield selection.columns(names, page)
 
 
 def read_page(
@@ -179,9 +189,15 @@ class _Selection:
 
     @classmethod
     def of(
-        cls, row: type, names: Sequence[str], key: Mapping[str, object], since: Mapping[str, int]
+        cls,
+        execute: Execute,
+        row: type,
+        names: Sequence[str],
+        key: Mapping[str, object],
+        since: Mapping[str, int],
     ) -> _Selection:
         table = table_of(row)
+        key = {**key, **_common(execute, row, key)}
         order = [name for name in table.primary_key if name not in key]
         read = list(dict.fromkeys((*order, *(name for name in names if name not in key))))
         chosen = ", ".join(f"{n} - {since[n]} AS {n}" if n in since else n for n in read)
@@ -195,6 +211,11 @@ class _Selection:
             yield self._page(execute, begin, end)
             begin = end
         yield self._page(execute, begin, ())
+
+    def columns(self, names: Sequence[str], page: Page) -> Columns:
+        """Return columns of rows that were read; those of the key have its values."""
+        length = page_length(page)
+        return Columns({n: page[n] if n in page else _repeated(self.key[n], length) for n in names})
 
     def _page(self, execute: Execute, after: _Place, up_to: _Place) -> Page:
         """Return the rows behind one place of the key, up to another; empty: no such end."""

@@ -26,7 +26,7 @@ from gviz.recording.arrays import (
     read_graph_spans,
     read_spans,
 )
-from gviz.recording.column_reading import read_columns
+from gviz.recording.column_reading import read_columns, read_in_pages
 from gviz.recording.columns import Columns
 from gviz.recording.database import Database
 from gviz.recording.integrity import DamagedError, check_rows
@@ -506,6 +506,24 @@ class Recording:
         """
         _check_columns(row, (*names, *key))
         return self._attempt(lambda: read_columns(self._database, row, names, key, since))
+
+    def fetch_in_pages(
+        self,
+        row: type,
+        key: Mapping[str, int | str],
+        names: Sequence[str],
+        since: Mapping[str, int],
+        take: Callable[[Columns], _R],
+    ) -> list[_R]:
+        """Return what ``take`` makes of the rows that :meth:`fetch_arrays` returns, in its order.
+
+        It is given some ten thousand at a time, at least once: what it makes of them then needs no
+        memory for a million. Where damage is met, it is given all rows anew.
+        """
+        _check_columns(row, (*names, *key))
+        return self._attempt(
+            lambda: [take(page) for page in read_in_pages(self._database, row, names, key, since)]
+        )
 
     def fetch_edges(self, topology_id: int) -> EdgeArrays:
         """Return the edges of a topology as arrays, by (from_node, to_node)."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from itertools import groupby
+from unittest import mock
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gviz.stats import merged_spans
 from gviz.stats.merged_spans import merge_gaps, merge_spans
 
 #: A lane: (pause, length, whether it is to stay alone) in turn.
@@ -41,16 +43,18 @@ def one_by_one(rows: Rows, bucket: float) -> list[tuple[int, float, float, int]]
     return found
 
 
-@given(st.lists(LANE, max_size=3), BUCKET, st.integers(0, 100))
+@given(st.lists(LANE, max_size=3), BUCKET, st.integers(0, 100), st.sampled_from([1, 2, 5, 1 << 14]))
 def test_spans_are_merged_as_one_by_one(
-    lanes: list[list[tuple[int, int, bool]]], bucket: float, seed: int
+    lanes: list[list[tuple[int, int, bool]]], bucket: float, seed: int, at_once: int
 ) -> None:
     rows = laid_out(lanes)
     order = np.random.default_rng(seed).permutation(len(rows))
     given_rows = [rows[i] for i in order]
     lane = np.array([r[0] for r in given_rows], np.int64)
     start, end = (np.array([r[n] for r in given_rows], np.float64) for n in (1, 2))
-    found = merge_spans(lane, start, end, bucket, np.array([r[3] for r in given_rows], bool))
+    alone = np.array([r[3] for r in given_rows], bool)
+    with mock.patch.object(merged_spans, "_ROWS_AT_ONCE", at_once):
+        found = merge_spans(lane, start, end, bucket, alone)
     got = zip(
         lane[found.slowest].tolist(),
         found.start_ns.tolist(),

@@ -23,7 +23,7 @@ from gviz.model import (
     waited_until,
 )
 from gviz.recording import Columns, rows
-from gviz.stats import FloatArray, group_rows
+from gviz.stats import FloatArray, group_rows, is_ascending
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -172,34 +172,29 @@ def stream_side(
     side = _side(launch)
     # Of a million operations a column that nothing is done with is a tenth of all reading.
     has_ranges = recording.has_rows(rows.NvtxRange, {"run_id": launch.run_id})
-    found = recording.fetch_arrays(
+    pages = recording.fetch_in_pages(
         rows.StreamOperation,
         {"launch_id": launch.launch_id},
         (*_OPERATION, *(("thread_id",) if has_ranges else ())),
         dict.fromkeys(("start_ns", "host_start_ns", "host_end_ns"), side.zero_ns),
+        lambda page: _operations(tree, page, strings, families, has_ranges=has_ranges),
     )
+    arrays = {name: np.concatenate([page.pop(name) for page in pages]) for name in [*pages[0]]}
     # Numbers of operations are in the order of their starts, but nothing depends on it.
-    order = np.argsort(found.integers("start_ns"), kind="stable")
-    start = found.integers("start_ns")[order].astype(np.float64)
-    duration = found.numbers("duration_ns")[order]
-    stream = found.integers("stream_id")[order]
+    if not is_ascending((arrays["stream_start_ns"],)):
+        order = np.argsort(arrays["stream_start_ns"], kind="stable")
+        arrays = {name: array[order] for name, array in arrays.items()}
+    stream = arrays.pop("stream")
     streams, lane = group_rows(stream)
-    matched = _matched(tree, found.integers("node_id", -1)[order])
-    arrays: Arrays = {
-        "stream_node_id": matched,
-        "stream_name": strings.codes(found.texts("name"))[order].astype(np.uint32),
-        "stream_family": _families(tree, matched, found, order, families),
-        "stream_type": node_types(found.integers("type")[order]),
-        "stream_start_ns": start,
-        "stream_duration_ns": duration.astype(np.float32),
-        "stream_lane": lane.astype(np.uint32),
-        "stream_stream": stream.astype(np.int32),
-        **_host_calls(found, order),
-        **(_called_in(recording, launch, side, found, order, strings) if has_ranges else {}),
-    }
-    total = float((start + duration).max(initial=0.0))
+    arrays |= {"stream_lane": lane.astype(np.uint32), "stream_stream": stream.astype(np.int32)}
+    start, end = arrays["stream_start_ns"], arrays.pop("end")
+    if has_ranges:
+        threads = arrays.pop("thread")
+        called = arrays["stream_host_start_ns"]
+        arrays |= _called_in(recording, launch, side, threads, called, strings)
     lanes = [f"stream {s}" for s in streams.tolist()]
-    idle, gaps = idle_time("stream", start, start + duration)
+    idle, gaps = idle_time("stream", start, end)
+    total = float(end.max(initial=0.0))
     calls = call_arrays(recording, launch, side.zero_ns, total, strings)
     return side.to_header(lanes, len(start), total) | idle, arrays | gaps | calls
 
@@ -217,11 +212,25 @@ _OPERATION = (
 )
 
 
-def _host_calls(operations: Columns, order: npt.NDArray[np.intp]) -> Arrays:
-    begin, end = (operations.numbers(name)[order] for name in ("host_start_ns", "host_end_ns"))
+def _operations(
+    tree: GraphTree, page: Columns, strings: Strings, families: FamilyColours, *, has_ranges: bool
+) -> Arrays:
+    """Return the payload's arrays of some operations, and ends, streams and threads of these."""
+    matched = _matched(tree, page.integers("node_id", -1))
+    start, duration = page.integers("start_ns").astype(np.float64), page.numbers("duration_ns")
+    begin, end = (page.numbers(name) for name in ("host_start_ns", "host_end_ns"))
     return {
+        "stream_node_id": matched,
+        "stream_name": strings.codes(page.texts("name")).astype(np.uint32),
+        "stream_family": _families(tree, matched, page, families),
+        "stream_type": node_types(page.integers("type")),
+        "stream_start_ns": start,
+        "stream_duration_ns": duration.astype(np.float32),
         "stream_host_start_ns": begin,
         "stream_host_duration_ns": (end - begin).astype(np.float32),
+        "end": start + duration,
+        "stream": page.integers("stream_id"),
+        **({"thread": page.integers("thread_id", -1)} if has_ranges else {}),
     }
 
 
@@ -229,17 +238,14 @@ def _called_in(
     recording: Recording,
     launch: rows.Launch,
     side: TimelineSide,
-    operations: Columns,
-    order: npt.NDArray[np.intp],
+    threads: npt.NDArray[np.int64],
+    called: FloatArray,
     strings: Strings,
 ) -> Arrays:
     """Return the ranges in which operations were called ("": in none), if there are any."""
-    called = operations.numbers("host_start_ns")[order]
     called_ns = np.nan_to_num(called).astype(np.int64) + side.zero_ns
     called_ns[np.isnan(called)] = -1
-    codes, texts = called_in(
-        recording, launch.run_id, operations.integers("thread_id", -1)[order], called_ns
-    )
+    codes, texts = called_in(recording, launch.run_id, threads, called_ns)
     if not (codes >= 0).any():
         return {}
     names = [*(strings.add(text) for text in texts), strings.add("")]  # the last is that of -1
@@ -250,14 +256,11 @@ def _families(
     tree: GraphTree,
     matched: npt.NDArray[np.uint32],
     operations: Columns,
-    order: npt.NDArray[np.intp],
     families: FamilyColours,
 ) -> npt.NDArray[np.uint8]:
     """Return the places of the colours of operations: of those that match, their nodes'."""
     names = operations.texts("name")
-    found = families.slots_of_names(
-        operations.integers("type")[order], names.codes[order], names.values
-    )
+    found = families.slots_of_names(operations.integers("type"), names.codes, names.values)
     has_node = matched != NO_NODE
     nodes = tree.nodes_in(0, matched[has_node].astype(np.int64))
     found[has_node] = families.slots()[nodes]

@@ -145,7 +145,7 @@ def thin(
     """
     begin, finish = window.ends(total_ns)
     kept = [_in_window(part, window, begin, finish) for part in parts]
-    few = sum(len(chosen) for chosen in kept) <= EXACT_SPANS
+    few = sum(map(_length, kept)) <= EXACT_SPANS
     bucket = 0.0 if few else max(0.0, (finish - begin) / window.width)
     thinned = [
         _merge(side, part, chosen, window.node_ids, bucket)
@@ -157,23 +157,35 @@ def thin(
     return {name: array[order] for name, array in found.items()}, bucket
 
 
-def _in_window(part: Part, window: ViewWindow, begin: float, finish: float) -> npt.NDArray[np.intp]:
+#: Some spans of a part: all of them, or their places.
+_Chosen = slice | npt.NDArray[np.intp]
+
+
+def _chosen(mask: npt.NDArray[np.bool_]) -> _Chosen:
+    """Return what a mask chooses; all of a million are not copied."""
+    return slice(0, len(mask)) if mask.all() else np.flatnonzero(mask)
+
+
+def _in_window(part: Part, window: ViewWindow, begin: float, finish: float) -> _Chosen:
     start = part.start_ns
     inside = (start <= finish) & (start + part.duration_ns >= begin)
     if window.node_ids:
         inside |= part.of_nodes(window.node_ids)
-    return np.flatnonzero(inside)
+    return _chosen(inside)
 
 
-def _merge(
-    side: str, part: Part, chosen: npt.NDArray[np.intp], alone: Sequence[int], bucket: float
-) -> Arrays:
+def _length(chosen: _Chosen) -> int:
+    return chosen.stop if isinstance(chosen, slice) else len(chosen)
+
+
+def _merge(side: str, part: Part, chosen: _Chosen, alone: Sequence[int], bucket: float) -> Arrays:
     """Return the arrays of some spans of a part, merged but for those of nodes ``alone``."""
     start = part.start_ns[chosen]
     end = start + part.duration_ns[chosen]
-    single = part.of_nodes(alone)[chosen] if alone else np.zeros(len(chosen), bool)
-    found = merge_spans(part.lane[chosen].astype(np.int64), start, end, bucket, single)
-    arrays = part.take(chosen[found.slowest])
+    single = part.of_nodes(alone)[chosen] if alone else np.zeros(len(start), bool)
+    found = merge_spans(part.lane[chosen], start, end, bucket, single)
+    at = found.slowest if isinstance(chosen, slice) else chosen[found.slowest]
+    arrays = part.take(at)
     arrays[f"{side}_slowest_ns"] = arrays[f"{side}_duration_ns"]
     arrays[f"{side}_start_ns"] = found.start_ns
     arrays[f"{side}_duration_ns"] = (found.end_ns - found.start_ns).astype(np.float32)
@@ -189,7 +201,7 @@ def thin_gaps(
         return {}
     begin, finish = window.ends(total_ns)
     start, end = arrays[f"{side}_gap_start_ns"], arrays[f"{side}_gap_end_ns"]
-    kept = (start <= finish) & (end >= begin)
+    kept = _chosen((start <= finish) & (end >= begin))
     first, last = merge_gaps(start[kept], end[kept], bucket)
     return {f"{side}_gap_start_ns": first, f"{side}_gap_end_ns": last}
 
@@ -200,33 +212,40 @@ def thin_calls(
     """Return the host's calls of a window, those of operations among them, merged; adds strings."""
     begin, finish = window.ends(total_ns)
     none = np.zeros(0)
-    start = [arrays.get(f"{side}_call_start_ns", none)]
-    end = [arrays.get(f"{side}_call_end_ns", none)]
-    name = [arrays.get(f"{side}_call_name", none).astype(np.int64)]
-    if f"{side}_host_start_ns" in arrays:
-        known = np.isfinite(arrays[f"{side}_host_duration_ns"])
-        start.append(arrays[f"{side}_host_start_ns"][known])
-        end.append(start[-1] + arrays[f"{side}_host_duration_ns"][known])
-        name.append(-1 - arrays[f"{side}_name"][known].astype(np.int64))
-    starts, ends, names = (np.concatenate(parts) for parts in (start, end, name))
-    kept = np.flatnonzero((starts <= finish) & (ends >= begin))
-    bucket = 0.0 if len(kept) <= EXACT_SPANS else (finish - begin) / window.width
-    lane, alone = np.zeros(len(kept), np.int64), names[kept] >= 0
-    found = merge_spans(lane, starts[kept], ends[kept], bucket, alone)
+    calls = arrays.get(f"{side}_call_name", none).astype(np.int64)
+    operations = arrays.get(f"{side}_name", none)
+    lasting = arrays.get(f"{side}_host_duration_ns", none)
+    called = arrays.get(f"{side}_host_start_ns", none)
+    starts = np.concatenate([arrays.get(f"{side}_call_start_ns", none), called])
+    ends = np.concatenate([arrays.get(f"{side}_call_end_ns", none), called + lasting])
+    # NaN, of operations whose call is not known, is in no window.
+    kept = _chosen((starts <= finish) & (ends >= begin))
+    starts, ends = starts[kept], ends[kept]
+    bucket = 0.0 if len(starts) <= EXACT_SPANS else (finish - begin) / window.width
+    is_call = np.zeros(len(calls) + len(called), bool)
+    is_call[: len(calls)] = True
+    found = merge_spans(np.zeros(len(starts), np.int8), starts, ends, bucket, is_call[kept])
+    at = found.slowest if isinstance(kept, slice) else kept[found.slowest]
+    names = np.empty(len(at), np.int64)
+    names[is_call[at]] = calls[at[is_call[at]]]
+    names[~is_call[at]] = -1 - operations[at[~is_call[at]] - len(calls)].astype(np.int64)
     return {
         f"{side}_call_start_ns": found.start_ns,
         f"{side}_call_end_ns": found.end_ns,
-        f"{side}_call_name": _call_names(found, names[kept], strings),
+        f"{side}_call_name": _call_names(found, names, strings),
     }
 
 
 def _call_names(
     found: MergedSpans, names: npt.NDArray[Any], strings: list[str]
 ) -> npt.NDArray[np.uint32]:
-    """Return names as indices into ``strings``; merged calls have only their number."""
+    """Return names as indices into ``strings``; merged calls have only their number.
+
+    ``names`` are those of the longest of each group: of an operation -1 less its name.
+    """
     index: dict[str, int] = {}
     indices = []
-    for name, count in zip(names[found.slowest].tolist(), found.count.tolist(), strict=True):
+    for name, count in zip(names.tolist(), found.count.tolist(), strict=True):
         if name >= 0:
             indices.append(name)
             continue

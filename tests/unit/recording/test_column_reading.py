@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
-from gviz.recording import column_reading, rows
+from gviz.recording import Columns, column_reading, rows
 from gviz.recording.reader import Recording
 from gviz.recording.salvage import soundness
 
@@ -55,6 +55,18 @@ def test_every_row_is_read_once_and_in_order(path: Path) -> None:
     ):
         assert read(recording) == spans_of(path)
     assert pages.call_count > len(spans_of(path)) / PAGE
+
+
+def test_what_is_made_of_each_page_is_of_all_rows_in_order(path: Path) -> None:
+    def take(page: Columns) -> list[tuple[int, ...]]:
+        return list(zip(*(page.integers(name).tolist() for name in NAMES), strict=True))
+
+    with Recording(path) as recording:
+        found = recording.fetch_in_pages(rows.Span, {"launch_id": 1}, NAMES, {}, take)
+        nothing = recording.fetch_in_pages(rows.Span, {"launch_id": 99}, NAMES, {}, take)
+    assert max(map(len, found)) <= PAGE
+    assert [row for page in found for row in page] == spans_of(path)
+    assert nothing == [[]]
 
 
 @pytest.mark.parametrize("keys", [[3], [3, 4], [1, 2, 3, 4, 5], [*range(9)], [0, 9, 10, 2**62]])

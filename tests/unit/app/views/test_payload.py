@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ from gviz.app.views.wire import pack, unpack
 from gviz.cuda.node_type import NodeType
 from gviz.dag.interval_lanes import pack_lanes
 from gviz.errors import RecordingError
+from gviz.recording import column_reading
 from gviz.recording.reader import Recording
 
 SHAPE = fork_join_shape(stages=2, width=3, depth=2)
@@ -173,6 +177,36 @@ def test_timeline_payload_stream_side_holds_matched_operations(small: Recording)
     assert a["stream_host_start_ns"].min() == 0
     # No operation starts on the GPU before its host call was entered.
     assert (a["stream_start_ns"] > a["stream_host_start_ns"]).all()
+
+
+def test_timeline_payload_operations_are_in_order_of_start_whatever_their_pages(
+    tmp_path: Path,
+) -> None:
+    path = write_recording(tmp_path / "x.gviz", SHAPE, launches=1)
+    with closing(sqlite3.connect(path)) as database, database:
+        # Ids against the order of start, and every third on a stream of its own.
+        database.execute("UPDATE stream_operation SET operation_id = -operation_id")
+        database.execute("UPDATE stream_operation SET stream_id = 3 WHERE operation_id % 3 = 0")
+        by_start = database.execute(
+            "SELECT name, duration_ns, stream_id, host_end_ns - host_start_ns, "
+            "start_ns - (SELECT min(host_start_ns) FROM stream_operation), node_id "
+            "FROM stream_operation ORDER BY start_ns"
+        ).fetchall()
+    found = {}
+    for values_at_once in (1 << 19, 64):
+        with (
+            Recording(path) as recording,
+            mock.patch.object(column_reading, "VALUES_AT_ONCE", values_at_once),
+        ):
+            found[values_at_once] = timeline_payload(recording, 1, None, None)
+    assert found[64] == found[1 << 19]
+    header, a = unpack(found[64])
+    names = [header["strings"][at] for at in a["stream_name"]]
+    columns = ("duration_ns", "stream", "host_duration_ns", "start_ns", "node_id")
+    shown = zip(names, *(a[f"stream_{name}"].tolist() for name in columns), strict=True)
+    assert list(shown) == by_start
+    streams = [header["stream"]["lanes"][lane] for lane in a["stream_lane"]]
+    assert streams == [f"stream {row[2]}" for row in by_start]
 
 
 def test_timeline_payload_operation_of_no_node_is_marked(tmp_path: Path) -> None:
