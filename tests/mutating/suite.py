@@ -148,6 +148,16 @@ class Suite:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            _end_all(environment["GVIZ_MUTATION_RUN"])
+
+
+def _end_all(orders: str) -> None:
+    """End what tests started in sessions of their own and left: it has the run's orders."""
+    given = f"GVIZ_MUTATION_RUN={orders}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # another's, or gone
+            if given in (folder / "environ").read_bytes().split(b"\0"):
+                os.kill(int(folder.name), signal.SIGKILL)
 
 
 def _limit_memory() -> None:

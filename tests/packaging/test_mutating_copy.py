@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
+from cures import Cure
 from mutating.campaign import Campaign, Verdict
 from mutating.choice import read_candidates
+from mutating.cured import try_cures
 from mutating.mutation import Candidate
+from mutating.suite import Suite
 from mutating.tree import Tree
+from waiting import eventually
 
 FILES = {
     "pyproject.toml": """
@@ -121,6 +126,57 @@ def test_each_mutation_is_caught_by_the_test_that_sees_it(
     tree = Tree(repository, tmp_path / "copy")
     (left,) = Campaign(tree, chosen[1:2], results, known).run(whole=False)
     assert brief(left) == ("left", "", 1)
+
+
+#: It leaves a process in a session of its own, then ends as one that a limit stops.
+LEAVES_ONE = """
+    import os, signal, subprocess, sys
+    from pathlib import Path
+
+    def test_leaves_a_process():
+        command = [sys.executable, "-c", "import time; time.sleep(600)"]
+        child = subprocess.Popen(command, start_new_session=True)
+        Path(LEFT).write_text(str(child.pid))
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_cures_are_tried_on_where_one_cannot_be_and_where_a_test_is_killed(
+    repository: Path, tmp_path: Path
+) -> None:
+    left, test = tmp_path / "left", "tests/test_leaves.py::test_leaves_a_process"
+    code = textwrap.dedent(LEAVES_ONE).replace("LEFT", repr(str(left)))
+    (repository / "tests" / "test_leaves.py").write_text(code)
+    tree = Tree(repository, tmp_path / "copy")
+    killed = "stopped by a limit or signal 9"
+    assert Suite(tree).run(["tests/test_leaves.py"]).failed == {test: killed}
+    eventually(lambda: has_ended(int(left.read_text())), "the end of the process that was left")
+
+    small, thrice = "tests/test_sums.py::test_small", "tests/test_page.py::test_thrice"
+    kills = "return __import__('os').kill(__import__('os').getpid(), 9)"
+    cures = [
+        Cure("its test is killed", thrice, "gviz/sums.py", "return a * 3", kills),
+        Cure("its text is gone", small, "gviz/sums.py", "return a ** 2", ""),
+        Cure("nobody sees it", small, "gviz/sums.py", "return a - 1", "return a"),
+        Cure("always there", test, "gviz/sums.py", "a < LIMIT", "a <= LIMIT"),
+        Cure("noticed", small, "gviz/sums.py", "a < LIMIT", "a <= LIMIT"),
+    ]
+    assert [*try_cures(cures, tree).values()] == [
+        "",
+        "cannot be tried: gviz/sums.py has the cure 'return a ** 2' not once: its text is gone",
+        "passes without the cure",
+        f"fails with the cure, too ({killed})",
+        "",
+    ]
+    assert (tree.path / "gviz/sums.py").read_bytes() == tree.source("gviz/sums.py")
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a process is gone, or a zombie that its new parent has not waited for."""
+    try:
+        return ") Z " in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return True
 
 
 def brief(verdict: Verdict) -> tuple[str, str, int]:
