@@ -88,6 +88,17 @@ def write_eager(path: Path, steps: Iterable[Step], *, calls_known: bool = True) 
                     )
                 )  # fmt: skip
             clock = max(clock, free) + 50_000
+        if texts:  # a range around all of them, opened long before
+            around = len(texts) + 1
+            writer.insert(
+                rows.NvtxPath(
+                    nvtx_path_id=around, run_id=1, parent_id=None, domain=None, text="training"
+                ),
+                rows.NvtxRange(
+                    nvtx_range_id=10**6, run_id=1, nvtx_path_id=around, thread_id=1,
+                    start_ns=STARTED_NS - 10**9, end_ns=clock,
+                ),
+            )  # fmt: skip
     return path
 
 

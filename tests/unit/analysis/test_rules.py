@@ -452,6 +452,23 @@ def test_kernel_whose_memory_is_not_known_may_read_what_was_filled(tmp_path: Pat
     assert "overwritten-fill" not in findings(plan, tmp_path / "x.gviz")
 
 
+def test_host_node_may_read_what_was_filled(tmp_path: Path) -> None:
+    plan = memory(fill(), Planned("HOST", kind=HOST), copy(B, A))
+    assert "overwritten-fill" not in findings(plan, tmp_path / "x.gviz")
+
+
+def test_graph_that_costs_more_says_from_which_launch_on_it_would_pay(tmp_path: Path) -> None:
+    found = findings(CASES["below-break-even"].bad(), tmp_path / "x.gviz")["below-break-even"]
+    assert found.reason.endswith(" is paid back after 626 launches at the earliest")
+
+
+def test_idle_between_small_graphs_is_measured(tmp_path: Path) -> None:
+    rule = "small-graphs-back-to-back"
+    found = findings(CASES[rule].bad(), tmp_path / "x.gviz")[rule]
+    (idle,) = (fact for fact in found.evidence if fact.name.startswith("GPU idle between"))
+    assert (idle.value, idle.how) == (3_000.0, "measured")
+
+
 def test_host_node_that_nothing_waits_for_is_no_finding(tmp_path: Path) -> None:
     nodes = [
         Planned("k0", 0, 5_000), Planned("k1", 5_400, 5_000), Planned("HOST", kind=HOST),

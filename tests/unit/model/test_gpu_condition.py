@@ -57,3 +57,12 @@ def test_an_idle_gpu_has_neither_clock_nor_caveat() -> None:
 
 def test_a_damaged_count_costs_no_time() -> None:
     assert condition({"busy_count": 2**48}, {"sm_clock_mhz": 1.0}).sm_clock_mhz == 1980
+
+
+def test_clock_is_that_of_the_middle_sample_and_low_that_of_the_second_lowest() -> None:
+    # Of twenty samples the tenth, which is the last of the lower ones.
+    found = condition({"sm_clock_mhz": 1500.0}, {"sm_clock_mhz": 1980.0})
+    assert found.sm_clock_mhz == 1500
+    for count, low in ((2, 1500), (1, 1980)):
+        slow = {"sm_clock_mhz": 1500.0, "busy_count": count}
+        assert condition(slow, {}).sm_clock_low_mhz == low

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from places import ROOT
 
-from gviz.model.launch_calls import call_times, read_launch_calls
+from gviz.model.launch_calls import call_times, read_launch_calls, times_of
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
@@ -150,6 +150,14 @@ def test_without_a_call_that_did_not_wait_nothing_is_known(tmp_path: Path) -> No
         found = call_times(recording, 1)
     assert found.median_ns is None
     assert found.method.startswith("not known: ")
+
+
+def test_calls_that_all_waited_waited_for_all_of_their_time(tmp_path: Path) -> None:
+    launches = [one for one, _ in Program().launches()]
+    with Recording(write(tmp_path / "x.gviz", launches)) as recording:
+        calls = read_launch_calls(recording, 1)
+    found = times_of(calls, calls.waited, CuptiState.RECORDED)
+    assert found.waited_ns.tolist() == calls.call_ns[calls.waited].tolist() != []
 
 
 def test_without_gpu_times_calls_are_taken_as_they_are_and_it_is_said(tmp_path: Path) -> None:

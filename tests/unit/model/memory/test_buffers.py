@@ -38,6 +38,11 @@ def test_memory_reaches_to_the_next_address_or_the_end_of_its_allocation() -> No
     }
 
 
+def test_numbers_of_kinds_are_those_of_payloads() -> None:
+    kinds = {name: int(kind) for name, kind in ExtentKind.__members__.items()}
+    assert kinds == {"UNKNOWN": 0, "REPORTED": 1, "BLOCK": 2, "NEXT": 3, "ALLOCATION": 4}
+
+
 def test_what_cuda_reports_goes_before_all_else() -> None:
     uses = found(pointer(1, BASE), done=((2, Access.WRITTEN, BASE, 64),))
     assert extents(uses)[2, 0] == (64, ExtentKind.REPORTED)

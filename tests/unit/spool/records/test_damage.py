@@ -105,6 +105,14 @@ def autograd(*reported: object) -> tuple[int, bytes]:
             RecordType.NODE_TIMES,
             table.NODE_TIMES.pack(1, 5, 1, 1, 0, 5, 1) + table.NODE_TIME.pack(3, 1, 5, 2**62),
         ),
+        *(
+            (
+                RecordType.NODE_TIMES,
+                table.NODE_TIMES.pack(1, 5, 2, 1, 0, 5, 1)
+                + b"".join(table.NODE_TIME.pack(3, 1, *times) for times in both),
+            )
+            for both in ([(5, 1), (2**62, 1)], [(5, 2**62), (5, 1)])
+        ),
     ],
     ids=lambda record: f"{RecordType(record[0]).name} {record[1][:24]!r}",
 )
