@@ -336,3 +336,24 @@ def test_neighbour_in_the_inspector_is_pointed_at_by_mouse_and_focus(
     pick.focus()
     graph_page.wait_until(lambda: graph_page.state("dag")["hovered"] == NODE + 1, "hover by focus")
     assert pointed(graph_page, "#inspector").count() == 1
+
+
+# -- searching ---------------------------------------------------------------------------
+
+
+def test_enter_goes_to_a_hit_of_what_was_typed_however_soon_it_comes(
+    graph_page: GraphPage, site: Site
+) -> None:
+    open_families(graph_page, site)
+    last = FIRST_NODE_ID + len(SHAPE.works) - 1
+    graph_page.page.evaluate(
+        """text => {
+          const field = document.getElementById("search");
+          field.value = text;
+          field.dispatchEvent(new Event("input"));
+          field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+        }""",
+        f"id:{last}",
+    )
+    graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "a hit")
+    assert graph_page.state("dag")["selected"] == [last]

@@ -56,7 +56,7 @@ export class GraphPage {
     this.group = bus.group(bus.PAGE);
     this.search = new Search(this.group, {
       nodes: () => this.tables.nodes, left: () => this.tables.left, rows: () => this.tables.ordered(),
-      narrowed: (text) => this.find(text), show: (node) => this.bring(node),
+      narrowed: (text) => this.find(text), there: () => this.tables.narrowed(), show: (node) => this.bring(node),
     });
     this.menu = new ShareMenu({
       store: () => this.store, query: () => this.query(), frame: (view) => this.views.frames[/** @type {Name} */ (view)],

@@ -41,6 +41,7 @@ export class Tables {
     this.made = new Map();
     /** The nodes that search and filters leave. @type {number[]} */ this.left = [];
     /** What narrows the tables now. @type {{search: string, only: Set<number>|null}} */ this.how = { search: "", only: null };
+    /** The last narrowing, under way or done. @type {Promise<void>|null} */ this.narrowing = null;
     this.closed = false;
   }
 
@@ -99,7 +100,20 @@ export class Tables {
   }
 
   /** Show the rows that the state's search, the filter and the selection leave. */
-  async narrow() {
+  narrow() {
+    this.narrowing = this.leave();
+    return this.narrowing;
+  }
+
+  /** Wait until the rows are those that the state leaves: until then the table has those before. */
+  async narrowed() {
+    for (let last = null; last !== this.narrowing;) {
+      last = this.narrowing;
+      await last;
+    }
+  }
+
+  async leave() {
     if (!this.nodes) return;
     const { search, only } = this.owner.state();
     this.search.run(search);
@@ -127,7 +141,7 @@ export class Tables {
     if (!this.nodes || isThere) return this.order();
     try {
       const pace = new Pace(), { how } = this;
-      const rows = name === NODES ? this.nodes : await this.store.rows(name, this.nodes, this.narrowed());
+      const rows = name === NODES ? this.nodes : await this.store.rows(name, this.nodes, this.asked());
       // Of many nodes rows take a turn of their own, before they are drawn.
       await pace.rest();
       await this.fillRows(rows);
@@ -148,7 +162,7 @@ export class Tables {
   put(name, rows) {
     const { shown } = this;
     if (shown) {
-      Object.assign(shown.how, this.narrowed());
+      Object.assign(shown.how, this.asked());
       shown.replace(rows);
       return this.order();
     }
@@ -161,7 +175,7 @@ export class Tables {
       open: opens ? (nodes) => this.showOnly(nodes) : undefined,
       changed: (how) => this.owner.changed({ sort: table.sorting, families: sorted(how.open) }),
       chooses: () => this.owner.state().only !== "selected",
-    }, this.narrowed());
+    }, this.asked());
     this.made.set(box, { name, table });
     this.order();
   }
@@ -175,7 +189,7 @@ export class Tables {
   }
 
   /** How rows are narrowed, and which families are open. @returns {Pick<How, "search"|"only"|"open">} */
-  narrowed() {
+  asked() {
     return { ...this.how, open: new Set(this.owner.state().families) };
   }
 

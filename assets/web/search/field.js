@@ -1,9 +1,9 @@
 /**
  * The search of a graph's page: its field, its hits in every view, the walk through them, and what stands beside it.
  *
- * @typedef {{nodes: () => Nodes|null, left: () => number[], rows: () => number[], narrowed: (text: string) => void, show: (node: number) => void}} Page
+ * @typedef {{nodes: () => Nodes|null, left: () => number[], rows: () => number[], narrowed: (text: string) => void, there: () => Promise<void>, show: (node: number) => void}} Page
  *   whose search it is: its nodes, once they are there, those left of them, and these as the table has them; what hears of a
- *   reader's search, and brings a hit into view
+ *   reader's search, waits for the table to have its rows, and brings a hit into view
  */
 import { byId } from "../core/dom.js";
 import { integer } from "../core/format.js";
@@ -42,7 +42,9 @@ export class Search {
   }
 
   /** Walk to the next hit, or back. @param {number} by */
-  walk(by) {
+  async walk(by) {
+    // Enter may be pressed sooner than the table has the rows of what was typed.
+    await this.page.there();
     const hit = this.finder.step(this.page.rows(), by);
     if (hit === null) return;
     this.group.select([hit]);
