@@ -22,6 +22,7 @@ from playwright.sync_api import (
     Error,
     Page,
     Playwright,
+    Request,
     expect,
     sync_playwright,
 )
@@ -91,6 +92,8 @@ _LOCATE_AT_REST = """([id, node]) => new Promise(done => {
     }));
 })"""
 Serve = Callable[..., Site]
+#: A list that fills with the addresses that a page asks for, of those with a text in them.
+RequestsWith = Callable[[str], list[str]]
 #: The page of the test that runs, where tests use one in turn.
 _in_turn: set[Page] = set()
 #: The pages that tests use in turn, once there are some: of those where nothing moves, and others.
@@ -506,6 +509,30 @@ class GraphPage:
 def graph_page(page: Page) -> GraphPage:
     """The page, as a graph page."""
     return GraphPage(page)
+
+
+@pytest.fixture
+def requests_with(page: Page) -> Iterator[RequestsWith]:
+    """List the addresses that the page asks for from now on, those with a text in them.
+
+    The page is heard until the test ends: the next one may be on the same.
+    """
+    heard: list[Callable[[Request], None]] = []
+
+    def listen(part: str) -> list[str]:
+        found: list[str] = []
+
+        def note(request: Request) -> None:
+            if part in request.url:
+                found.append(request.url)
+
+        page.on("request", note)
+        heard.append(note)
+        return found
+
+    yield listen
+    for note in heard:
+        page.remove_listener("request", note)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from recordings import FIRST_NODE_ID, transformer_shape, write_recording
 from waiting import eventually
 
 if TYPE_CHECKING:
-    from conftest import GraphPage, Serve, Site
+    from conftest import GraphPage, RequestsWith, Serve, Site
 
 pytestmark = pytest.mark.browser
 
@@ -180,9 +180,10 @@ def test_page_is_used_before_dash_is_there_and_stays(page: Page, site: Site) -> 
 
 
 @pytest.mark.own_page
-def test_chart_library_is_loaded_only_for_a_chart(graph_page: GraphPage, site: Site) -> None:
-    loaded: list[str] = []
-    graph_page.page.on("request", lambda request: loaded.append(request.url))
+def test_chart_library_is_loaded_only_for_a_chart(
+    graph_page: GraphPage, site: Site, requests_with: RequestsWith
+) -> None:
+    loaded = requests_with("")
     graph_page.open(site, GRAPH)
     graph_page.click_node("dag", NODE)
     # The histogram is made of plain elements.

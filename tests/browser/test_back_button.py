@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from recordings import FIRST_NODE_ID
 
 if TYPE_CHECKING:
-    from conftest import GraphPage, Serve, Site
+    from conftest import GraphPage, RequestsWith, Serve, Site
 
 pytestmark = pytest.mark.browser
 
@@ -273,12 +273,13 @@ def test_opening_a_graph_from_its_address_adds_no_step(graph_page: GraphPage, si
     expect_runs(page)
 
 
-def test_back_on_one_graph_needs_no_answer_of_the_server(opened: GraphPage) -> None:
+def test_back_on_one_graph_needs_no_answer_of_the_server(
+    opened: GraphPage, requests_with: RequestsWith
+) -> None:
     page = opened.page
     layout(opened, "Lanes")
     opened.page.evaluate("() => { window.mark = document.querySelector('#dag canvas'); }")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    asked = requests_with("")
     page.go_back()
     opened.wait_until(lambda: opened.state("dag").get("layout") == "structure", "structure again")
     assert not [url for url in asked if "_dash-update-component" in url or "/page/" in url]

@@ -16,7 +16,7 @@ from recordings import transformer_shape, write_recording
 from waiting import eventually
 
 if TYPE_CHECKING:
-    from conftest import GraphPage, Serve, Site
+    from conftest import GraphPage, RequestsWith, Serve, Site
 
 pytestmark = pytest.mark.browser
 
@@ -95,11 +95,14 @@ def test_picture_takes_the_colours_of_the_theme(page: Page, site: Site) -> None:
 
 
 def test_picture_is_fetched_only_when_it_is_seen(
-    page: Page, serve: Serve, tmp_path: Path, small_recording: Path
+    page: Page,
+    serve: Serve,
+    tmp_path: Path,
+    small_recording: Path,
+    requests_with: RequestsWith,
 ) -> None:
     many = [Path(shutil.copy(small_recording, tmp_path / f"{i}.gviz")) for i in range(40)]
-    fetched: list[str] = []
-    page.on("request", lambda r: fetched.append(r.url) if "miniature" in r.url else None)
+    fetched = requests_with("miniature")
     serve(*many).open(page, "")
     page.locator(".gv-mini-bars").first.wait_for()
     page.wait_for_timeout(300)
@@ -287,13 +290,12 @@ def test_bad_file_is_a_sentence_that_can_be_put_away(
 
 
 def test_file_that_is_too_large_is_refused_before_anything_is_sent(
-    page: Page, mine: Site, tmp_path: Path
+    page: Page, mine: Site, tmp_path: Path, requests_with: RequestsWith
 ) -> None:
     big = tmp_path / "big.gviz"
     with big.open("wb") as file:
         file.truncate((512 << 20) + 1)
-    sent: list[str] = []
-    page.on("request", lambda r: sent.append(r.url) if "payload/upload" in r.url else None)
+    sent = requests_with("payload/upload")
     mine.open(page, "")
     choose(page, big)
     expect(page.get_by_role("alert")).to_have_text(
@@ -303,11 +305,12 @@ def test_file_that_is_too_large_is_refused_before_anything_is_sent(
     put_away(page, "big.gviz")
 
 
-def test_large_file_is_sent_in_pieces(page: Page, mine: Site, tmp_path: Path) -> None:
+def test_large_file_is_sent_in_pieces(
+    page: Page, mine: Site, tmp_path: Path, requests_with: RequestsWith
+) -> None:
     path = write_recording(tmp_path / "large.gviz", transformer_shape(333), launches=40, played=2)
     assert path.stat().st_size > 4 << 20
-    sent: list[str] = []
-    page.on("request", lambda r: sent.append(r.url) if "payload/upload" in r.url else None)
+    sent = requests_with("payload/upload")
     mine.open(page, "")
     choose(page, path)
     page.get_by_text("large.gviz is open.").wait_for()

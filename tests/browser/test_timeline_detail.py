@@ -13,7 +13,7 @@ import gviz.assets
 from gviz.app.views.timeline import side_arrays, timeline_window
 
 if TYPE_CHECKING:
-    from conftest import GraphPage, Serve, Site
+    from conftest import GraphPage, RequestsWith, Serve, Site
 
 pytestmark = pytest.mark.browser
 
@@ -57,14 +57,14 @@ _TURN = """([times, x, y]) => {
 
 
 def test_zoom_requests_detail_until_spans_are_as_recorded(
-    graph_page: GraphPage, site: Site
+    graph_page: GraphPage, site: Site, requests_with: RequestsWith
 ) -> None:
     graph_page.open(site, STACK)
     coarse = wait_for_detail(graph_page)["bucket_ns"]["graph"]
     assert coarse > 0
     expect_merged_spans_to_say_how_many(graph_page)
     expect_brush_to_take_all_spans(graph_page)
-    expect_one_request_of_several_zooms(graph_page)
+    expect_one_request_of_several_zooms(graph_page, requests_with)
     graph_page.page.mouse.move(*time_spot(graph_page.page, 4e6))
     graph_page.turn_wheel("timeline", -500)
     graph_page.wait_until(
@@ -91,11 +91,10 @@ def expect_merged_spans_to_say_how_many(graph_page: GraphPage) -> None:
     assert "spans closer than a pixel" in tip.inner_text()
 
 
-def expect_one_request_of_several_zooms(graph_page: GraphPage) -> None:
+def expect_one_request_of_several_zooms(graph_page: GraphPage, requests_with: RequestsWith) -> None:
     """Zoom in six times: detail is asked for once they rest."""
     wait_for_detail(graph_page)
-    requested: list[str] = []
-    graph_page.page.on("request", lambda r: requested.append(r.url) if "from=" in r.url else None)
+    requested = requests_with("from=")
     graph_page.page.evaluate(_TURN, [6, *time_spot(graph_page.page, 4e6)])
     graph_page.wait_until(lambda: requested, "detail asked for")
     wait_for_detail(graph_page)
