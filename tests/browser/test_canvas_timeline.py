@@ -224,6 +224,40 @@ def test_node_far_off_screen_is_brought_into_view(graph_page: GraphPage, site: S
     assert box["x"] < locate(page, last, "timeline")["x"] < box["x"] + box["width"]
 
 
+#: How many pixels of the timeline have the colour of rings around selected nodes, in a frame with
+#: these nodes selected.
+_RINGED = """async (nodes) => {
+  const canvas = document.querySelector("#timeline canvas");
+  window.gviz.bus.group("graph-page").select(nodes);
+  for (let n = 0; n < 4; n++) await new Promise(requestAnimationFrame);
+  const accent = [0x0b, 0x7a, 0x70];
+  const copy = new OffscreenCanvas(canvas.width, canvas.height);
+  const pen = copy.getContext("2d", { willReadFrequently: true });
+  pen.drawImage(canvas, 0, 0);
+  const { data } = pen.getImageData(0, 0, copy.width, copy.height);
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    if (accent.every((value, n) => data[at + n] === value)) count++;
+  }
+  return count;
+}"""
+
+
+def test_more_nodes_than_can_be_marked_apart_have_no_rings(
+    graph_page: GraphPage, site: Site
+) -> None:
+    page = graph_page.page
+    page.emulate_media(color_scheme="light")
+    graph_page.open(site, "graph?file=training_step&graph=1&colour=type")
+    none = page.evaluate(_RINGED, [])
+    spread = [20 * n for n in range(100)]
+    # A ring is drawn in this colour, so that its lack is seen.
+    assert page.evaluate(_RINGED, spread[:11]) > none + 100
+    for many in (12, 40, 100):
+        assert page.evaluate(_RINGED, spread[:many]) <= none
+        assert graph_page.at_rest("timeline")["selected"] == spread[:many]
+
+
 def test_part_of_the_time_is_in_the_address_and_escape_leads_back_to_it(
     graph_page: GraphPage, site: Site
 ) -> None:
