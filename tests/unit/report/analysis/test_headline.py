@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from app_recordings import write_imported_recording
 from bare_recordings import write_no_launches
 from planned_recordings import Plan, Planned, subject_of
 
@@ -142,3 +143,5 @@ def test_without_node_times_the_reason_stands_there(tmp_path: Path) -> None:
         "Where the time of a launch goes is not known: the graph was not launched while gviz "
         "recorded."
     )
+    text = headline(write_imported_recording(tmp_path / "dump.gviz")).text
+    assert text == "Where the time of a launch goes is not known: a DOT dump carries no times."
