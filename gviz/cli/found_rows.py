@@ -82,6 +82,12 @@ def print_rows(
         writer.writerows([_plain(value) for value in row] for row in found.rows)
     else:
         print_text(_render(found, terminal_width()))
+    if found.reads_unchecked:
+        print(
+            "gviz: a file of so many node times is not looked through for a query: should some be "
+            "damaged, they are in its rows as they are; 'gviz recover' finds and leaves them out",
+            file=sys.stderr,
+        )
     if found.is_cut:
         print(f"gviz: the first {counted(len(found.rows), 'row')}; --limit N gives more, 0 all",
               file=sys.stderr)  # fmt: skip

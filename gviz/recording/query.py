@@ -14,8 +14,8 @@ from gviz.errors import UsageError
 from gviz.recording.connection import open_to_read
 from gviz.recording.identity import check_kind
 from gviz.recording.integrity import DamagedError
-from gviz.recording.rows import VIEWS, all_tables
-from gviz.recording.salvage import mark_damaged, sound_file
+from gviz.recording.rows import VIEWS, Span, all_tables, table_of
+from gviz.recording.salvage import has_unchecked_spans, mark_damaged, sound_file
 from gviz.text import nearest, words
 
 #: What a statement may do; functions that load code or files are not among those of Python's SQLite
@@ -48,11 +48,15 @@ class QueryResult:
         Values as SQLite has them: None, int, float, str or bytes.
     is_cut
         Whether there are more rows than were wanted.
+    reads_unchecked
+        Whether it read spans of a file that has too many to look at all when it is opened: what is
+        damaged of them is among what the query read.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     is_cut: bool
+    reads_unchecked: bool = False
 
 
 def run_query(
@@ -90,9 +94,16 @@ def run_query(
 
 
 def _run(path: Path, sql: str, most_rows: int | None, seconds: float) -> QueryResult:
-    with closing(open_to_read(sound_file(path), path)) as connection:
+    sound, read = sound_file(path), set[str | None]()
+
+    def authorize(action: int, first: str | None, second: str | None, *where: str | None) -> int:
+        if action == sqlite3.SQLITE_READ:
+            read.add(first)
+        return _authorize(action, second)
+
+    with closing(open_to_read(sound, path)) as connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
-        connection.set_authorizer(_authorize)
+        connection.set_authorizer(authorize)
         end = time.monotonic() + seconds
 
         connection.set_progress_handler(lambda: time.monotonic() >= end, _STEPS)
@@ -112,10 +123,13 @@ def _run(path: Path, sql: str, most_rows: int | None, seconds: float) -> QueryRe
         except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
             raise _wrong(str(error)) from error
         columns = tuple(column[0] for column in found.description or ())
+        connection.set_progress_handler(None, 0)
+        reads_spans = table_of(Span).name in read and sound == path
+        reads_unchecked = reads_spans and has_unchecked_spans(connection)
     if not columns:
         raise _wrong("it is empty")
     shown = rows if most_rows is None else rows[:most_rows]
-    return QueryResult(columns, tuple(shown), len(shown) < len(rows))
+    return QueryResult(columns, tuple(shown), len(shown) < len(rows), reads_unchecked)
 
 
 def queried_columns() -> dict[str, tuple[str, ...]]:
@@ -159,9 +173,7 @@ def described_columns(
     return found
 
 
-def _authorize(
-    action: int, first: str | None, second: str | None, database: str | None, inner: str | None
-) -> int:
+def _authorize(action: int, second: str | None) -> int:
     refused = action not in _ALLOWED or (second or "").lower() == _REFUSED_FUNCTION
     return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
 

@@ -110,6 +110,12 @@ def is_sound_file(path: Path, progress: Progress = NO_PROGRESS) -> bool:
         return False
 
 
+def has_unchecked_spans(database: sqlite3.Connection) -> bool:
+    """Return whether a file has so many spans that they were not looked at when it was opened."""
+    looked_for = f"SELECT 1 FROM {table_of(rows.Span).name} LIMIT 1 OFFSET {_MOST_SPANS}"
+    return database.execute(looked_for).fetchone() is not None
+
+
 def _is_sound(database: sqlite3.Connection, progress: Progress, name: str) -> bool:
     had: dict[str, set[str]] = {}
     for has, column in database.execute(

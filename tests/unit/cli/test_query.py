@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gviz.recording import Recording, all_tables
+from gviz.recording.salvage import soundness
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -136,3 +137,18 @@ def test_query_cannot_make_values_of_any_size(gviz_here: Gviz, small_recording: 
     done = gviz_here("query", small_recording, "SELECT zeroblob(2000000000)")
     assert done.returncode == 2
     assert "too big" in done.stderr
+
+
+def test_query_of_node_times_too_many_to_be_checked_says_so(
+    gviz_here: Gviz, small_recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence = "is not looked through for a query"
+    count = "SELECT count(*), sum(duration_ns) FROM span"
+    assert sentence not in gviz_here("query", small_recording, count).stderr
+    monkeypatch.setattr(soundness, "_MOST_SPANS", 1)
+    for sql in (count, "SELECT duration_us FROM v_span"):
+        asked = gviz_here("query", small_recording, sql, "--json")
+        assert json.loads(asked.stdout)["rows"]
+        assert sentence in asked.stderr
+        assert "'gviz recover'" in asked.stderr
+    assert sentence not in gviz_here("query", small_recording, "SELECT name FROM node").stderr
