@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 #: search for its end: 100,000 spans take 38 ms in one page of 5 columns and 47 ms in seven, nodes
 #: of 26 columns 190 ms in pages of 16,384 rows and 208 ms in one.
 VALUES_AT_ONCE = 1 << 19
+#: Threads that read pages: the cores that a small machine has.
+_READERS = 2
 #: Of rows with bytes fewer: a structure of 4 KiB among the arguments of a kernel is no rarity.
 _WITH_BYTES = 32
 #: Stands for NULL in the text of a column of numbers; no number contains it.
@@ -83,7 +86,7 @@ def read_columns(
         is read without a search for its end.
     """
     selection = _Selection.of(database.execute, row, names, key, since)
-    pages = list(selection.pages(database.execute, count))
+    pages = database.attempt(lambda: list(_pages(database, selection, count)))
     return selection.columns(names, as_page(selection.names, pages))
 
 
@@ -96,7 +99,7 @@ def read_in_pages(
 ) -> Iterator[Columns]:
     """Yield what :func:`read_columns` returns, some ten thousand rows at a time; at least once."""
     selection = _Selection.of(database.execute, row, names, key, since)
-    for page in selection.pages(database.execute, None):
+    for page in _pages(database, selection, None):
         yield selection.columns(names, page)
 
 
@@ -137,6 +140,48 @@ def rows_of_page(row: type, names: Sequence[str]) -> int:
 
 
 # -- inner -------------------------------------------------------------------------------
+
+
+def _pages(database: Database, selection: _Selection, count: int | None) -> Iterator[Page]:
+    """Yield the rows, some thousand at a time; ``count``: how many there are, if known.
+
+    Several pages are read by threads, for SQLite needs no lock of Python's while it makes one.
+    """
+    is_one_page = count is not None and count <= selection.rows_at_once
+    if is_one_page or selection.end_of_page(database.execute, ()) is None:
+        yield selection.page(database.execute, (), ())
+        return
+    with database.open_beside(1 + _READERS) as beside:
+        if beside:
+            yield from _pages_of_threads(selection, *beside)
+        else:
+            for after, up_to in selection.places(database.execute):
+                yield selection.page(database.execute, after, up_to)
+
+
+def _pages_of_threads(
+    selection: _Selection, search: Execute, *connections: Execute
+) -> Iterator[Page]:
+    """Yield the rows, read by a thread a connection but the first, which finds where pages end."""
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    free = deque(connections)
+
+    def read(after: _Place, up_to: _Place) -> Page:
+        execute = free.popleft()
+        try:
+            return selection.page(execute, after, up_to)
+        finally:
+            free.append(execute)
+
+    with ThreadPoolExecutor(len(connections), "pages of rows") as pool:
+        read_next: deque[Future[Page]] = deque()
+        for after, up_to in selection.places(search):
+            read_next.append(pool.submit(read, after, up_to))
+            if len(read_next) > len(connections):
+                yield read_next.popleft().result()
+        while read_next:
+            yield read_next.popleft().result()
 
 
 def _common(execute: Execute, row: type, key: Mapping[str, object]) -> dict[str, int]:
@@ -203,21 +248,20 @@ class _Selection:
         chosen = ", ".join(f"{n} - {since[n]} AS {n}" if n in since else n for n in read)
         return cls(row, order, read, key, chosen, rows_of_page(row, read))
 
-    def pages(self, execute: Execute, count: int | None) -> Iterator[Page]:
-        """Yield the rows, some thousand at a time; ``count``: how many there are, if known."""
+    def places(self, execute: Execute) -> Iterator[tuple[_Place, _Place]]:
+        """Yield between which places of the key each page is; the first and last are open."""
         begin: _Place = ()
-        is_one_page = count is not None and count <= self.rows_at_once
-        while not is_one_page and (end := self._end_of_page(execute, begin)) is not None:
-            yield self._page(execute, begin, end)
+        while (end := self.end_of_page(execute, begin)) is not None:
+            yield begin, end
             begin = end
-        yield self._page(execute, begin, ())
+        yield begin, ()
 
     def columns(self, names: Sequence[str], page: Page) -> Columns:
         """Return columns of rows that were read; those of the key have its values."""
         length = page_length(page)
         return Columns({n: page[n] if n in page else _repeated(self.key[n], length) for n in names})
 
-    def _page(self, execute: Execute, after: _Place, up_to: _Place) -> Page:
+    def page(self, execute: Execute, after: _Place, up_to: _Place) -> Page:
         """Return the rows behind one place of the key, up to another; empty: no such end."""
         conditions, parameters = self._between(after, up_to)
         source = f"SELECT {self.chosen} FROM {table_of(self.row).name} WHERE {conditions}"
@@ -235,7 +279,7 @@ class _Selection:
         found = (page[name] for name in self.order)
         return is_ascending([column.values for column in found if isinstance(column, Integers)])
 
-    def _end_of_page(self, execute: Execute, after: _Place) -> _Place | None:
+    def end_of_page(self, execute: Execute, after: _Place) -> _Place | None:
         """Return the place up to which a page's rows go; None: these are not more than a page.
 
         A LIMIT of the page itself would have SQLite copy every value, each text into memory of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,7 +70,10 @@ class Database:
     def _open(self) -> None:
         #: The file that is read: a copy of what is sound, where it is damaged.
         self.file = sound_file(self._path)
+        before = _identity(self.file)
         self.connection = open_to_read(self.file, self._path, any_thread=True)
+        #: What the file is; None: another was put in its place just then.
+        self._identity = before if _identity(self.file) == before else None
 
     @property
     def is_whole(self) -> bool:
@@ -107,10 +110,48 @@ class Database:
             self._open()
             return read()
 
+    @contextmanager
+    def open_beside(self, count: int) -> Iterator[list[Execute]]:
+        """Open connections for threads: each runs statements of one at a time, in the block.
+
+        None where the file that is read was removed, or another put in its place. Damage is raised
+        at once, as DamagedError: who reads with them does so in :meth:`attempt`.
+        """
+        with ExitStack() as opened:
+            # Before, for SQLite makes a file where there is none; behind, for it may come between.
+            beside = []
+            if self._is_in_place():
+                beside = [self._open_once_more(opened) for _ in range(count)]
+            yield beside if self._is_in_place() else []
+
+    def _is_in_place(self) -> bool:
+        # What is open keeps its number: no other file can have got that meanwhile.
+        return self._identity is not None and _identity(self.file) == self._identity
+
+    def _open_once_more(self, opened: ExitStack) -> Execute:
+        connection = open_to_read(self.file, self._path, any_thread=True)
+        opened.callback(connection.close)
+        return lambda sql, *parameters: _execute(connection, sql, parameters)
+
     def _execute(self, sql: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        try:
-            return self.connection.execute(sql, parameters).fetchall()
-        except sqlite3.ProgrammingError as error:  # such as a connection that is closed
-            raise RecordingError(str(error)) from error
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise DamagedError(str(error)) from error
+        return _execute(self.connection, sql, parameters)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what a file is, whatever it is called; None: there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _execute(
+    connection: sqlite3.Connection, sql: str, parameters: tuple[Any, ...]
+) -> list[tuple[Any, ...]]:
+    try:
+        return connection.execute(sql, parameters).fetchall()
+    except sqlite3.ProgrammingError as error:  # such as a connection that is closed
+        raise RecordingError(str(error)) from error
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise DamagedError(str(error)) from error

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -121,6 +123,26 @@ def test_a_file_put_in_its_place_is_not_read(path: Path, tmp_path: Path) -> None
         assert read(recording) == before
         path.unlink()
         assert read(recording) == before
+    assert not path.exists()
+
+
+def test_several_pages_are_read_by_threads_and_one_by_who_wants_it(path: Path) -> None:
+    def readers() -> set[threading.Thread]:
+        found = set()
+
+        def note(*given: Any) -> Any:
+            found.add(threading.current_thread())
+            return read_page(*given)
+
+        with Recording(path) as recording, mock.patch.object(column_reading, "read_page", note):
+            read(recording)
+        return found
+
+    read_page = column_reading.read_page
+    here = threading.current_thread()
+    assert here not in readers()
+    with mock.patch.object(column_reading, "VALUES_AT_ONCE", 1 << 19):
+        assert readers() == {here}
 
 
 def test_a_file_put_in_its_place_later_is_not_read_either(path: Path, tmp_path: Path) -> None:
