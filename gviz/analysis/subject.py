@@ -289,9 +289,10 @@ class GraphSubject:
     @cached_property
     def why_no_times(self) -> str | None:
         """Return the reason why no times of nodes can be used; None: they can."""
-        if self.row.origin == "dot":
-            return "a DOT dump carries no times"
         if not len(self.launches):
+            # A dump that was joined with a trace has its launches.
+            if self.row.origin == "dot":
+                return "a DOT dump carries no times"
             return "the graph was not launched while gviz recorded"
         if self.is_whole_only:
             return WHOLE_ONLY
