@@ -1,8 +1,9 @@
 """Two speeds of a graph on a GPU: which launches outside graphs decide, and what gviz changes.
 
 Part "rule": on one stream 20 kernels were launched in the ordinary way, on a second one what the
-table says: o an ordinary kernel, p one with programmatic stream serialization, e an event. Shown
-is the time a node (ns) of a graph of 100 empty kernels afterwards. Part "step": PyTorch runs a
+table says: o a kernel by cuLaunchKernel, x one by cuLaunchKernelEx without attributes, p one with
+programmatic stream serialization, e an event. Shown is the time a node (ns) of a graph of 100 empty
+kernels afterwards. Part "step": PyTorch runs a
 decode step ten times, captures it and launches it, each launch between two events of its own:
 plain, plain with 300 more small kernels on the stream before the capture (``tiny``), on the default
 stream before all (``first``) or after 60 launches (``late``), and under ``gviz run`` with the
@@ -39,7 +40,9 @@ PARTS = ("rule", "step")
 #: On the second stream, 20 times each where there is a "*".
 RULE = (
     "", "ooooo", "oooooo", "oooooop", "oooooopooooo", "oooooopoooooo", "ooooooep", "oooooope",
-    "*ooooooooop", "*eoeeoeeoeeoeeoeeoeepe", "*eoeeoeeoeeoeeoeeoeepep", "*eoeeoeeoeeoeeoeeoeepepp",
+    "xxxxxxxxxxxxxxxxxxxx", "*ooooooooop", "*eoeeoeeoeeoeeoeeoeepe",
+    "*eoeeoeeoeeoeeoeeoeepep",
+    "*eoeeoeeoeeoeeoeeoeepepp",
 )  # fmt: skip
 NODES, ROUNDS, REPEATS = 100, 15, 20
 PTX = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n\0"
@@ -81,11 +84,15 @@ class Streams:
         return self.call(driver.cuGraphInstantiate(graph, 0))
 
     def send(self, letters: str, stream: Any, *, wait: bool = True) -> None:
-        """Launch kernels and record events: o, p, e."""
+        """Launch kernels and record events: o, x, p, e."""
         driver = self.driver
         for at, letter in enumerate(letters):
             if letter == "e":
                 self.call(driver.cuEventRecord(self.events[at % len(self.events)], stream))
+                continue
+            if letter == "o":
+                shape = (1, 1, 1, 32, 1, 1, 0)
+                self.call(driver.cuLaunchKernel(self.kernel, *shape, stream, 0, 0))
                 continue
             config = driver.CUlaunchConfig()
             config.gridDimX = config.gridDimY = config.gridDimZ = 1

@@ -31,6 +31,12 @@ void watch_updated(const CUpti_CallbackData *data, bool whole);
 void watch_destroyed(CUgraphExec exec); /* it is about to be */
 void watch_context_ends(CUcontext context);
 
+/* ---- behind.c -------------------------------------------------------------------------------- */
+
+/* With the context: after a kernel of the program between events, or kernels of gviz's on a stream of its own. The
+ * graphs of the program keep their speed then. */
+void behind_keep(CUcontext context, CUstream stream);
+
 /* ---- lend.c: copies for trials, without events inside, edited or not ------------------------- */
 
 /* One graph level. Nodes stand in the order of their ids. */

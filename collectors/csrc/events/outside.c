@@ -301,9 +301,8 @@ bool outside_ends(const CUpti_CallbackData *data, uint32_t cbid, uint64_t called
     }
     struct operation operation = describe(cbid, data, slot.stream);
     keep(events, &operation, called_ns, returned_ns);
-    CUdevice device;
-    if (operation.type == NODE_KERNEL && behind_is(cbid, data->params) && cuda.CtxGetDevice(&device) == 0)
-        behind_launch(calibrate_nothing(data->context, device), slot.stream);
+    if (operation.type == NODE_KERNEL && behind_is(cbid, data->params))
+        behind_keep(data->context, slot.stream);
     return true;
 }
 

@@ -120,6 +120,7 @@ void slice_run(void *data) {
     if (!over && !saved_undo(&memory, &work->bench->kernels) && !saved_undo(&memory, &work->bench->kernels))
         work->why = "memory could not be restored";
     saved_free(&memory);
+    behind_keep(work->bench->context, work->bench->stream);
     experiment->begin_ns = experiment->begin_ns ? experiment->begin_ns : begun_ns;
     experiment->held_ns += (uint64_t)(monotonic_ns() - begin_ns);
 }
