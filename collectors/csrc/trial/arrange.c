@@ -8,64 +8,93 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A search per node: of larger graphs neither is tried. */
-#define MOST_NODES 8192
-#define NOWHERE SIZE_MAX
-
 /* -- orders ------------------------------------------------------------------------------------------- */
 
 /* Orders of a level: `order` is one that dependencies allow, `height` the nodes of the longest way on. */
 struct orders {
+    const struct arc *arcs;
+    size_t nodes, arc_count;
+    struct index index; /* of the arcs */
     size_t *order, *height, *waits;
+    size_t *ready, ready_count; /* wait for nothing, and have no place yet: a heap, the next one first */
+    bool by_height;
 };
 
 static void orders_free(struct orders *orders) {
+    index_free(&orders->index);
     free(orders->order);
     free(orders->height);
     free(orders->waits);
+    free(orders->ready);
 }
 
-static bool orders_make(struct orders *orders, size_t nodes) {
+static bool orders_make(struct orders *orders, size_t nodes, const struct arc *arcs, size_t count) {
+    *orders = (struct orders){.arcs = arcs, .nodes = nodes, .arc_count = count};
     orders->order = calloc(nodes + 1, sizeof *orders->order);
     orders->height = calloc(nodes + 1, sizeof *orders->height);
     orders->waits = calloc(nodes + 1, sizeof *orders->waits);
-    return orders->order && orders->height && orders->waits;
+    orders->ready = calloc(nodes + 1, sizeof *orders->ready);
+    return orders->order && orders->height && orders->waits && orders->ready &&
+           index_make(&orders->index, arcs, count, nodes);
 }
 
-/* Of those that wait for nothing the highest, or else the first created. NOWHERE: there is none. */
-static size_t next_node(const struct orders *orders, size_t nodes, bool by_height) {
-    size_t best = NOWHERE;
-    for (size_t i = 0; i < nodes; i++)
-        if (!orders->waits[i] && (best == NOWHERE || (by_height && orders->height[i] > orders->height[best])))
-            best = i;
-    return best;
+/* The highest first, or else the first created. */
+static bool comes_first(const struct orders *orders, size_t one, size_t other) {
+    size_t x = orders->by_height ? orders->height[one] : 0, y = orders->by_height ? orders->height[other] : 0;
+    return x != y ? x > y : one < other;
+}
+
+static void put(struct orders *orders, size_t node) {
+    size_t at = orders->ready_count++;
+    for (; at && comes_first(orders, node, orders->ready[(at - 1) / 2]); at = (at - 1) / 2)
+        orders->ready[at] = orders->ready[(at - 1) / 2];
+    orders->ready[at] = node;
+}
+
+static size_t take(struct orders *orders) {
+    size_t taken = orders->ready[0], last = orders->ready[--orders->ready_count], at = 0, next;
+    while ((next = 2 * at + 1) < orders->ready_count) {
+        if (next + 1 < orders->ready_count && comes_first(orders, orders->ready[next + 1], orders->ready[next]))
+            next++;
+        if (!comes_first(orders, orders->ready[next], last))
+            break;
+        orders->ready[at] = orders->ready[next];
+        at = next;
+    }
+    orders->ready[at] = last;
+    return taken;
 }
 
 /* Put nodes in an order. Returns whether all have a place: dependencies form no cycle. */
-static bool sort(struct orders *orders, size_t nodes, const struct arc *arcs, size_t count, bool by_height) {
-    memset(orders->waits, 0, nodes * sizeof *orders->waits);
-    for (size_t i = 0; i < count; i++)
-        orders->waits[arcs[i].to]++;
-    for (size_t done = 0; done < nodes; done++) {
-        size_t node = next_node(orders, nodes, by_height);
-        if (node == NOWHERE)
-            return false;
-        orders->order[done] = node;
-        orders->waits[node] = NOWHERE; /* it has its place */
-        for (size_t i = 0; i < count; i++)
-            if (arcs[i].from == node)
-                orders->waits[arcs[i].to]--;
+static bool sort(struct orders *orders, bool by_height) {
+    size_t done = 0;
+    orders->by_height = by_height;
+    memset(orders->waits, 0, orders->nodes * sizeof *orders->waits);
+    for (size_t i = 0; i < orders->arc_count; i++)
+        orders->waits[orders->arcs[i].to]++;
+    for (size_t i = 0; i < orders->nodes; i++)
+        if (!orders->waits[i])
+            put(orders, i);
+    while (orders->ready_count) {
+        size_t node = orders->order[done++] = take(orders);
+        for (size_t k = orders->index.first[node]; k < orders->index.first[node + 1]; k++) {
+            size_t to = orders->arcs[orders->index.by[k]].to;
+            if (--orders->waits[to] == 0)
+                put(orders, to);
+        }
     }
-    return true;
+    return done == orders->nodes;
 }
 
 /* From the last node of an order back. */
-static void find_heights(struct orders *orders, size_t nodes, const struct arc *arcs, size_t count) {
-    for (size_t at = nodes; at-- > 0;) {
+static void find_heights(struct orders *orders) {
+    for (size_t at = orders->nodes; at-- > 0;) {
         size_t node = orders->order[at];
-        for (size_t i = 0; i < count; i++)
-            if (arcs[i].from == node && orders->height[arcs[i].to] >= orders->height[node])
-                orders->height[node] = orders->height[arcs[i].to] + 1;
+        for (size_t k = orders->index.first[node]; k < orders->index.first[node + 1]; k++) {
+            size_t height = orders->height[orders->arcs[orders->index.by[k]].to];
+            if (height >= orders->height[node])
+                orders->height[node] = height + 1;
+        }
     }
 }
 
@@ -76,20 +105,19 @@ static bool all_plain(const struct arc *arcs, size_t count) {
     return true;
 }
 
-static bool is_arc(const struct arc *arcs, size_t count, size_t from, size_t to) {
-    for (size_t i = 0; i < count; i++)
-        if (arcs[i].from == from && arcs[i].to == to)
+static bool is_arc(const struct orders *orders, size_t from, size_t to) {
+    for (size_t k = orders->index.first[from]; k < orders->index.first[from + 1]; k++)
+        if (orders->arcs[orders->index.by[k]].to == to)
             return true;
     return false;
 }
 
 /* -- one chain ------------------------------------------------------------------------------------------ */
 
-static void find_chain(const struct level *level, const struct orders *orders, const struct arc *arcs, size_t count,
-                       struct edits *edits) {
+static void find_chain(const struct level *level, const struct orders *orders, struct edits *edits) {
     for (size_t at = 1; at < level->count; at++) {
         size_t from = orders->order[at - 1], to = orders->order[at];
-        if (!is_arc(arcs, count, from, to))
+        if (!is_arc(orders, from, to))
             edits_add(edits, (struct trial_edit){.kind = CHANGE_JOIN, .graph_id = level->graph_id,
                                                  .node_id = level->ids[from], .to_node_id = level->ids[to]});
     }
@@ -117,19 +145,18 @@ static void find_order(const struct level *level, const struct orders *orders, s
 
 /* -- what there is to try ------------------------------------------------------------------------------------ */
 
-/* Fill in the edits of both kinds; none where the level is a chain, too large, or has other than whole
- * dependencies. */
+/* Fill in the edits of both kinds; none where the level is a chain, or has other than whole dependencies. */
 void arrange_find(const struct level *level, struct edits *chain, struct edits *order) {
     size_t count = 0;
-    struct orders orders = {NULL, NULL, NULL};
-    struct arc *arcs = level->count <= MOST_NODES ? arcs_of(level, &count) : NULL;
-    bool good = arcs && all_plain(arcs, count) && orders_make(&orders, level->count) &&
-                sort(&orders, level->count, arcs, count, false);
+    struct arc *arcs = arcs_of(level, &count);
+    struct orders orders = {.nodes = 0};
+    bool good = arcs && all_plain(arcs, count) && orders_make(&orders, level->count, arcs, count) &&
+                sort(&orders, false);
     if (good) {
-        find_chain(level, &orders, arcs, count, chain);
-        find_heights(&orders, level->count, arcs, count);
+        find_chain(level, &orders, chain);
+        find_heights(&orders);
     }
-    if (good && chain->count && sort(&orders, level->count, arcs, count, true))
+    if (good && chain->count && sort(&orders, true))
         find_order(level, &orders, order);
     orders_free(&orders);
     free(arcs);
@@ -137,36 +164,34 @@ void arrange_find(const struct level *level, struct edits *chain, struct edits *
 
 /* -- in a copy -------------------------------------------------------------------------------------------------- */
 
-static size_t place_of(const struct level *level, uint32_t node_id) {
-    for (size_t i = 0; i < level->count; i++)
-        if (level->ids[i] == node_id)
-            return i;
-    return NOWHERE;
-}
-
 /* What a chain implies is left out, as capture from one stream would. */
-static bool leave_implied(const struct level *level, const struct arc *arcs, size_t count, const struct orders *orders) {
+static bool leave_implied(const struct level *level, const struct orders *orders) {
     bool good = true;
     for (size_t at = 0; at < level->count; at++)
         orders->waits[orders->order[at]] = at;
-    for (size_t i = 0; good && i < count; i++)
-        if (orders->waits[arcs[i].to] != orders->waits[arcs[i].from] + 1)
-            good = arc_remove(level, level->nodes[arcs[i].from], level->nodes[arcs[i].to]);
+    for (size_t i = 0; good && i < orders->arc_count; i++) {
+        const struct arc *arc = &orders->arcs[i];
+        if (orders->waits[arc->to] != orders->waits[arc->from] + 1)
+            good = arc_remove(level, level->nodes[arc->from], level->nodes[arc->to]);
+    }
     return good;
 }
 
 bool chain_apply(const struct level *level, const void *data) {
     const struct edits *edits = data;
     size_t count = 0;
-    struct orders orders = {NULL, NULL, NULL};
     struct arc *arcs = arcs_of(level, &count);
-    bool good = arcs && orders_make(&orders, level->count) && sort(&orders, level->count, arcs, count, false) &&
-                leave_implied(level, arcs, count, &orders);
+    struct place *places = places_of(level);
+    struct orders orders = {.nodes = 0};
+    bool good = arcs && places && orders_make(&orders, level->count, arcs, count) && sort(&orders, false) &&
+                leave_implied(level, &orders);
     for (size_t i = 0; good && i < edits->count; i++) {
-        size_t from = place_of(level, edits->edits[i].node_id), to = place_of(level, edits->edits[i].to_node_id);
+        size_t from = node_place(places, level->count, edits->edits[i].node_id);
+        size_t to = node_place(places, level->count, edits->edits[i].to_node_id);
         good = from != NOWHERE && to != NOWHERE && arc_add(level, level->nodes[from], level->nodes[to]);
     }
     orders_free(&orders);
+    free(places);
     free(arcs);
     return good;
 }
@@ -210,12 +235,14 @@ static CUgraphNode create(const struct level *level, size_t at) {
 
 /* Nodes in the order of the edits, made anew: the first one of all begins it. */
 static bool create_all(const struct level *level, const struct edits *edits, CUgraphNode *made) {
-    for (size_t i = 0; i <= edits->count; i++) {
-        size_t at = place_of(level, i ? edits->edits[i - 1].to_node_id : edits->edits[0].node_id);
-        if (at == NOWHERE || made[at] || !(made[at] = create(level, at)))
-            return false;
+    struct place *places = places_of(level);
+    bool good = places && edits->count + 1 == level->count;
+    for (size_t i = 0; good && i <= edits->count; i++) {
+        size_t at = node_place(places, level->count, i ? edits->edits[i - 1].to_node_id : edits->edits[0].node_id);
+        good = at != NOWHERE && !made[at] && (made[at] = create(level, at));
     }
-    return edits->count + 1 == level->count;
+    free(places);
+    return good;
 }
 
 bool order_apply(const struct level *level, const void *data) {

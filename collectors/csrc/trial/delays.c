@@ -17,13 +17,15 @@
 
 /* -- families ------------------------------------------------------------------------------------------ */
 
-struct family {
+/* A kernel that may be delayed. */
+struct delayed {
     CUfunction function;
-    struct edits edits;
+    size_t at; /* among all of them */
+    struct trial_edit edit;
 };
-struct families {
-    struct family *all;
-    size_t count;
+struct all_delayed {
+    struct delayed *all;
+    size_t count, room;
 };
 
 static CUfunction function_of(CUgraphNode node) {
@@ -36,17 +38,17 @@ static CUfunction function_of(CUgraphNode node) {
     return params.func;
 }
 
-/* NULL without memory. */
-static struct family *family_of(struct families *families, CUfunction function) {
-    for (size_t i = 0; i < families->count; i++)
-        if (families->all[i].function == function)
-            return &families->all[i];
-    struct family *grown = realloc(families->all, (families->count + 1) * sizeof *grown);
-    if (!grown)
-        return NULL;
-    families->all = grown;
-    grown[families->count] = (struct family){.function = function};
-    return &grown[families->count++];
+static void add_delayed(struct all_delayed *found, CUfunction function, struct trial_edit edit) {
+    if (found->count == found->room) {
+        size_t room = found->room ? 2 * found->room : 64;
+        struct delayed *grown = realloc(found->all, room * sizeof *grown);
+        if (!grown)
+            return;
+        found->all = grown;
+        found->room = room;
+    }
+    found->all[found->count] = (struct delayed){function, found->count, edit};
+    found->count++;
 }
 
 /* Nodes that others may begin before the end of are left alone. */
@@ -55,7 +57,7 @@ static void mark_programmatic(const struct arc *arcs, size_t count, bool *marks)
         marks[arcs[i].from] = marks[arcs[i].from] || !arcs[i].plain;
 }
 
-static void collect(const struct level *level, struct families *families) {
+static void collect(const struct level *level, struct all_delayed *found) {
     size_t count = 0;
     struct arc *arcs = arcs_of(level, &count);
     bool *programmatic = calloc(level->count + 1, sizeof *programmatic);
@@ -63,38 +65,68 @@ static void collect(const struct level *level, struct families *families) {
         mark_programmatic(arcs, count, programmatic);
     for (size_t i = 0; arcs && programmatic && i < level->count; i++) {
         if (level->children[i])
-            collect(level->children[i], families);
+            collect(level->children[i], found);
         CUfunction function = level->types[i] == NODE_KERNEL && !programmatic[i] ? function_of(level->nodes[i]) : NULL;
-        struct family *family = function ? family_of(families, function) : NULL;
-        if (family)
-            edits_add(&family->edits, (struct trial_edit){.kind = CHANGE_DELAY, .graph_id = level->graph_id,
-                                                          .node_id = level->ids[i]});
+        if (function)
+            add_delayed(found, function, (struct trial_edit){.kind = CHANGE_DELAY, .graph_id = level->graph_id,
+                                                             .node_id = level->ids[i]});
     }
     free(arcs);
     free(programmatic);
 }
 
+static int by_function(const void *a, const void *b) {
+    const struct delayed *x = a, *y = b;
+    const uintptr_t one = (uintptr_t)x->function, other = (uintptr_t)y->function;
+    return one != other ? (one > other) - (one < other) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Those of one function, from the place of its first. */
+struct family {
+    size_t first, count;
+    const struct delayed *kernels;
+};
+
 static int by_size(const void *a, const void *b) {
-    const size_t x = ((const struct family *)a)->edits.count, y = ((const struct family *)b)->edits.count;
-    return (x < y) - (x > y);
+    const struct family *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Of kernels in the order of their functions; to be freed, NULL without memory. */
+static struct family *families_of(const struct all_delayed *found, size_t *count) {
+    struct family *families = calloc(found->count + 1, sizeof *families);
+    *count = 0;
+    for (size_t i = 0; families && i < found->count; i++) {
+        const struct delayed *kernel = &found->all[i];
+        if (!i || kernel->function != kernel[-1].function)
+            families[(*count)++] = (struct family){kernel->at, 0, kernel};
+        families[*count - 1].count++;
+    }
+    if (families)
+        qsort(families, *count, sizeof *families, by_size);
+    return families;
 }
 
 struct parts delays_find(const struct level *level) {
-    struct families families = {NULL, 0};
-    struct parts found = {NULL, 0};
-    collect(level, &families);
-    if (families.count) {
-        qsort(families.all, families.count, sizeof *families.all, by_size);
-        found.all = calloc(families.count, sizeof *found.all);
+    struct all_delayed found = {NULL, 0, 0};
+    struct parts parts = {NULL, 0};
+    size_t count = 0;
+    collect(level, &found);
+    if (found.count)
+        qsort(found.all, found.count, sizeof *found.all, by_function);
+    struct family *families = families_of(&found, &count);
+    parts.all = families ? calloc(count + 1, sizeof *parts.all) : NULL;
+    for (size_t i = 0; parts.all && i < count; i++) {
+        struct edits *part = &parts.all[parts.count++];
+        for (size_t k = 0; k < families[i].count; k++)
+            edits_add(part, families[i].kernels[k].edit);
+        edits_sort(part);
     }
-    for (size_t i = 0; i < families.count; i++) {
-        if (found.all)
-            found.all[found.count++] = families.all[i].edits;
-        else
-            free(families.all[i].edits.edits);
-    }
-    free(families.all);
-    return found;
+    free(families);
+    free(found.all);
+    return parts;
 }
 
 const char *delays_name(const struct level *level, const struct edits *edits) {
@@ -120,31 +152,26 @@ struct sequence {
     size_t count;
 };
 
-/* How many follow each other from `first` on that are each as the one a period before. */
-static size_t repeated(const struct sequence *all, size_t first, size_t period) {
-    size_t at = first + period;
-    while (at < all->count && all->functions[at] == all->functions[at - period])
-        at++;
-    return at - first;
-}
-
 /* A stretch of blocks that are alike, one behind the other. */
 struct blocks {
     size_t first, period, count; /* the place of the first, kernels in each, how many */
 };
 
-/* The longest; of equal ones that of the shortest blocks. */
+/* The longest; of equal ones that of the shortest blocks, and the first. Where kernels are each as the one a
+ * period before, the stretch begins a period before the first of them. */
 static struct blocks find_blocks(const struct sequence *all) {
     struct blocks found = {0, 0, 0};
     size_t best = 0;
-    for (size_t length = LEAST_BLOCK; length <= MOST_BLOCK && length * LEAST_BLOCKS <= all->count; length++) {
-        for (size_t at = 0; at + length * LEAST_BLOCKS <= all->count;) {
-            size_t whole = repeated(all, at, length) / length * length;
-            if (whole >= length * LEAST_BLOCKS && whole > best) {
-                best = whole;
-                found = (struct blocks){at, length, whole / length};
+    for (size_t period = LEAST_BLOCK; period <= MOST_BLOCK && period * LEAST_BLOCKS <= all->count; period++) {
+        for (size_t at = period, alike = 0; at < all->count; at++) {
+            alike = all->functions[at] == all->functions[at - period] ? alike + 1 : 0;
+            if (alike + period <= best)
+                continue;
+            size_t blocks = alike / period + 1;
+            if (blocks >= LEAST_BLOCKS && blocks * period > best) {
+                best = blocks * period;
+                found = (struct blocks){at + 1 - alike - period, period, blocks};
             }
-            at += whole > length ? whole - length + 1 : 1;
         }
     }
     return found;
@@ -175,6 +202,7 @@ static void add_layer(struct parts *layers, const struct level *level, const str
     for (size_t i = 0; i < blocks->period; i++)
         edits_add(layer, (struct trial_edit){.kind = CHANGE_DELAY, .graph_id = level->graph_id,
                       .node_id = level->ids[all->places[blocks->first + block * blocks->period + i]]});
+    edits_sort(layer);
 }
 
 struct parts layers_find(const struct level *level) {
@@ -211,34 +239,30 @@ CUgraphNode delays_pause(const struct level *level, const struct delays *delays,
     return good ? made : NULL;
 }
 
-/* What waited for the node waits for the one that spends time. */
-static bool delay(const struct level *level, const struct delays *delays, const struct arc *arcs, size_t count,
-                  size_t at, uint64_t ns) {
+/* What waited for the node waits for the one that spends time. `index`: of the arcs. */
+static bool delay(const struct level *level, const struct delays *delays, const struct arc *arcs,
+                  const struct index *index, size_t at, uint64_t ns) {
     CUgraphNode node = level->nodes[at], spin = delays_pause(level, delays, node, ns);
     bool good = spin != NULL;
-    for (size_t i = 0; good && i < count; i++)
-        if (arcs[i].from == at)
-            good = arc_remove(level, node, level->nodes[arcs[i].to]) && arc_add(level, spin, level->nodes[arcs[i].to]);
+    for (size_t k = index->first[at]; good && k < index->first[at + 1]; k++) {
+        CUgraphNode to = level->nodes[arcs[index->by[k]].to];
+        good = arc_remove(level, node, to) && arc_add(level, spin, to);
+    }
     return good;
-}
-
-const struct trial_edit *edit_of(const struct edits *edits, uint32_t graph_id, uint32_t node_id) {
-    for (size_t i = 0; i < edits->count; i++)
-        if (edits->edits[i].graph_id == graph_id && edits->edits[i].node_id == node_id)
-            return &edits->edits[i];
-    return NULL;
 }
 
 bool delays_apply(const struct level *level, const void *data) {
     const struct delays *delays = data;
     size_t count = 0;
     struct arc *arcs = arcs_of(level, &count);
-    bool good = arcs != NULL;
+    struct index index = {NULL, NULL};
+    bool good = arcs && index_make(&index, arcs, count, level->count);
     for (size_t i = 0; good && i < level->count; i++) {
         const struct trial_edit *edit = edit_of(delays->edits, level->graph_id, level->ids[i]);
-        good = !edit || delay(level, delays, arcs, count, i, edit->value_ns);
+        good = !edit || delay(level, delays, arcs, &index, i, edit->value_ns);
         good = good && (!level->children[i] || delays_apply(level->children[i], data));
     }
+    index_free(&index);
     free(arcs);
     return good;
 }

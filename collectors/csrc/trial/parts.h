@@ -68,6 +68,33 @@ struct edits {
 struct edits edits_implied(const struct level *level);
 /* Cut them. `data` is a struct edits. */
 bool edits_apply(const struct level *level, const void *data);
+void edits_add(struct edits *edits, struct trial_edit edit);
+/* By graph, then by node: as those that look for the edit of a node need them. */
+void edits_sort(struct edits *edits);
+/* Of such edits the place of the first that is of this node or behind it. */
+size_t edits_first(const struct edits *edits, uint32_t graph_id, uint32_t node_id);
+/* The first of a node; NULL: it has none. */
+const struct trial_edit *edit_of(const struct edits *edits, uint32_t graph_id, uint32_t node_id);
+
+#define NOWHERE SIZE_MAX
+
+/* Where a node stands in its level. */
+struct place {
+    uint32_t id;
+    size_t at;
+};
+/* In the order of ids, to be freed; NULL without memory. */
+struct place *places_of(const struct level *level);
+/* NOWHERE: there is no such node. */
+size_t node_place(const struct place *places, size_t count, uint32_t node_id);
+
+/* Arcs by the node they begin at: those of node i are by[first[i]] up to by[first[i + 1]]. */
+struct index {
+    size_t *first, *by;
+};
+/* False: no memory; then nothing is to be freed. */
+bool index_make(struct index *index, const struct arc *arcs, size_t count, size_t nodes);
+void index_free(struct index *index);
 
 /* Nodes of a level so that each comes after those it waits for; which are before which, up to 8,192 nodes. */
 struct order {
@@ -79,9 +106,10 @@ struct order {
 bool order_make(struct order *order, const struct arc *arcs, size_t count, size_t nodes);
 /* Whether a node is known to have ended before another begins, by whole dependencies. */
 bool order_has(const struct order *order, size_t node, size_t of);
+/* Fill in which of some nodes are not known to be before another of them. False: no memory. */
+bool order_find_last(const struct order *order, const size_t *nodes, size_t count, bool *last);
 void order_free(struct order *order);
 bool arc_remove(const struct level *level, CUgraphNode from, CUgraphNode to);
-void edits_add(struct edits *edits, struct trial_edit edit);
 
 /* ---- arrange.c: nodes in one chain, in another order of creation, by priority ---------------------------- */
 
@@ -113,10 +141,43 @@ const char *delays_name(const struct level *level, const struct edits *edits);
 struct parts layers_find(const struct level *level);
 /* A node that spends time, behind another unless NULL; NULL: it cannot be made. */
 CUgraphNode delays_pause(const struct level *level, const struct delays *delays, CUgraphNode after, uint64_t ns);
-/* That of a node; NULL: it has none. */
-const struct trial_edit *edit_of(const struct edits *edits, uint32_t graph_id, uint32_t node_id);
 /* `data` is a struct delays. */
 bool delays_apply(const struct level *level, const void *data);
+
+/* ---- removal.c: what waits for what once nodes have left ----------------------------------------- */
+
+struct wait {
+    size_t from;
+    size_t arc; /* of the graph; NOWHERE: the dependency is not there yet */
+};
+struct waits {
+    struct wait *all;
+    size_t count, room;
+};
+/* Nodes that leave a level, one after the other in this order. */
+struct removal {
+    size_t nodes, arc_count;
+    struct arc *arcs;
+    struct index index; /* of the arcs */
+    struct order order;
+    struct waits *of; /* of each node */
+    bool *leaves;     /* the node is not there any more */
+    bool *dropped;    /* of each arc: no dependency comes of it any more */
+    struct pair *pairs;
+    size_t pair_count, pair_room;
+    bool failed; /* no memory */
+};
+enum leaving {
+    LEAVING_DONE,
+    LEAVING_NEEDS_OTHER, /* another node is to have its place */
+    LEAVING_FAILED,
+};
+/* To be freed, also where it fails. */
+bool removal_make(struct removal *removal, const struct level *level);
+enum leaving removal_leave(struct removal *removal, size_t at);
+/* Nodes go with their dependencies; then come those that were not there. `made`: what has the place of each. */
+bool removal_rewire(const struct removal *removal, const struct level *level, CUgraphNode *made);
+void removal_free(struct removal *removal);
 
 /* ---- off.c: kernels left out, or replaced by pauses --------------------------------------------- */
 
