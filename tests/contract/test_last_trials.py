@@ -162,6 +162,34 @@ def test_end_that_is_not_quiet_says_what_was_in_the_way(
     assert [t.refusal for t in made] == [f"the process was not quiet at its end: {why}"]
 
 
+#: A launch of 3.5 ms: beside the pair that warms up, a slice of 12 ms has time for one pair. What
+#: is refused is refused from the last moment on, when the program launches nothing.
+SECOND_SLICE = f"""{ENDS}
+from contract.cases import spin
+nodes.append(cuda.add_kernel(graph, [], "spin", spin(3500)))
+add([0])
+add([1])
+launches(cuda.instantiate(graph), 200)
+report()
+late = lambda cuda, refuse=os.putenv: refuse("FAKE_REFUSES", "REFUSED")
+{GIVING}{LAST}"""
+
+
+@pytest.mark.parametrize(
+    "refused", ["cuGraphLaunch:5", "gviz_sum:6"], ids=["its launch", "its sums"]
+)
+def test_warming_up_again_that_fails_costs_the_context_and_nothing_else(
+    fake: Backend, tmp_path: Path, refused: str
+) -> None:
+    text = SECOND_SLICE.replace("REFUSED", refused)
+    _, recording = run_plain_and_tried(fake, tmp_path, text, code=7)
+    with recording:
+        made = trials_of(recording, last=True)
+    assert [(t.kind, t.count, t.refusal) for t in made] == [
+        ("off", 0, "a launch without axpy failed, and with it the GPU's context was lost")
+    ]
+
+
 def test_graph_that_was_hardly_launched_says_so_beside_one_that_stays(
     fake: Backend, tmp_path: Path
 ) -> None:
