@@ -43,6 +43,15 @@ def test_newest_two_in_order_of_time_whatever_their_order_in_the_folder(write: W
     assert chosen([begun(write, at) for at in (30, 10, 20)]) == [2, 0]
 
 
+def test_recording_of_several_runs_was_begun_with_its_first(write: Write) -> None:
+    more = (
+        "CREATE TEMP TABLE more AS SELECT * FROM run",
+        "UPDATE more SET run_id=2, started_ns=100",
+        "INSERT INTO run SELECT * FROM more",
+    )
+    assert chosen([begun(write, 10, *more), begun(write, 20)]) == [0, 1]
+
+
 def test_recordings_without_a_time_are_in_the_order_given(write: Write) -> None:
     paths = [begun(write, 30), alter(write(), "UPDATE run SET started_ns=NULL"), begun(write, 10)]
     assert chosen(paths) == [1, 2]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from app_tree import links, texts
+from noisy_recordings import alter
 from places import ROOT
 from rank_recordings import COLLECTIVE, Planted, write_ranks
 from recordings import fork_join_shape, write_recording
@@ -61,6 +62,22 @@ def test_rank_that_comes_last_into_a_collective_is_named(tmp_path: Path) -> None
     assert collective.waited_ns[2] == 0
     assert all(w == pytest.approx(6_000, rel=0.25) for w in (collective.waited_ns[0],))
     assert COLLECTIVE not in [node.name for node in graph.nodes]
+
+
+@pytest.mark.parametrize(("timed", "is_compared"), [(1, False), (2, True)])
+def test_collective_is_compared_from_two_ranks_with_times_on(
+    tmp_path: Path, timed: int, is_compared: bool
+) -> None:
+    paths = write_ranks(tmp_path, [EVEN] * 3)
+    for path in paths[timed:]:
+        alter(
+            path,
+            "DELETE FROM span WHERE (graph_id, node_id) IN "
+            f"(SELECT graph_id, node_id FROM node WHERE name = '{COLLECTIVE}')",
+        )
+    with Recording(merge_recordings(paths, tmp_path / "all.gviz")) as recording:
+        (graph,) = read_skew(recording).graphs
+    assert [c.name for c in graph.collectives] == [COLLECTIVE] * is_compared
 
 
 def test_equal_ranks_are_not_called_slow(tmp_path: Path) -> None:

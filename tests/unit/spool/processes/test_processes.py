@@ -103,6 +103,11 @@ def output(tmp_path: Path) -> Path:
     return tmp_path / "x.gviz"
 
 
+def test_of_a_job_without_a_process_there_is_no_snapshot(job: Path, output: Path) -> None:
+    assert read(job).snapshot(output) is False
+    assert not output.exists()
+
+
 class TestOwner:
     def test_running_process_is_known_by_its_start(self, running: int) -> None:
         assert SpoolOwner(running, start_ticks(running)).is_running()
