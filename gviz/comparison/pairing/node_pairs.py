@@ -89,16 +89,19 @@ def _is_same(first: ComparedGraph, second: ComparedGraph, likeness: Likeness, li
 def _align_lines(
     first: ComparedGraph, second: ComparedGraph, likeness: Likeness, lines: Lines
 ) -> IntArray:
-    costs = [_gap_costs(g, line) for g, line in zip((first, second), lines, strict=True)]
+    known = first.edges_known and second.edges_known
+    costs = [_gap_costs(g, line, known) for g, line in zip((first, second), lines, strict=True)]
     one, two = align(likeness.along(*lines), costs[0], costs[1])
     partner = np.full(len(first), -1, np.int64)
     partner[lines[0][one]] = lines[1][two]
     return partner
 
 
-def _gap_costs(graph: ComparedGraph, line: IntArray) -> GapCosts:
+def _gap_costs(graph: ComparedGraph, line: IntArray, edges_known: bool) -> GapCosts:
     labels = np.zeros(len(graph), np.int64)
-    live = Line(labels, graph.source, graph.target, line).live
+    # Without the edges of one graph the line is the order of creation: edges may lead back in it.
+    edges = (graph.source, graph.target) if edges_known else (graph.source[:0], graph.target[:0])
+    live = Line(labels, *edges, line).live
     crossed = _CROSSED * np.minimum(live, _MOST_CROSSED)
     return GapCosts(_OPEN + crossed, crossed, _EXTEND)
 

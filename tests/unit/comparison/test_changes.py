@@ -274,6 +274,15 @@ def test_graph_with_edges_and_one_without() -> None:
     assert pair_nodes(CHAIN, replace(graph(5), edges_known=False)).tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("edge", [(2, 0), (1, 1)])
+def test_edge_against_the_order_of_creation_and_a_graph_without_edges(
+    edge: tuple[int, int],
+) -> None:
+    first, second = graph(3, edge), replace(graph(3), edges_known=False)
+    assert pair_nodes(first, second).tolist() == [0, 1, 2]
+    assert pair_nodes(second, first).tolist() == [0, 1, 2]
+
+
 def test_node_with_a_partner_is_not_taken_for_a_moved_one() -> None:
     """Not even the first, whose partner is the first: the same work comes again at the end."""
     first = replace(CHAIN, name=tuple("abcde"), title=tuple("abcde"))
