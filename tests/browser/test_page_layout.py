@@ -195,3 +195,20 @@ def test_canvases_are_light_on_paper(graph_page: GraphPage, site: Site) -> None:
     assert set(page.evaluate("window.onPaper")) == {"light"}
     assert set(page.evaluate(themes)) == {"dark"}
     page.emulate_media(color_scheme=None)
+
+
+def test_verdict_stands_on_paper_in_full(graph_page: GraphPage, site: Site) -> None:
+    page = graph_page.page
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.emulate_media(color_scheme="dark")
+    graph_page.open(site, DECODED)
+    more = page.get_by_role("button", name="more", exact=True)
+    more.wait_for()
+    page.emulate_media(media="print", color_scheme="dark")
+    cut = "e => e.scrollHeight > e.clientHeight + 1"
+    assert not page.locator(".gv-headline").evaluate(cut)
+    assert more.is_hidden()
+    # So are boxes to tick.
+    scheme = "getComputedStyle(document.documentElement).colorScheme"
+    assert page.evaluate(scheme) == "light"
+    page.emulate_media(media="null", color_scheme="null")
