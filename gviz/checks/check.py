@@ -159,6 +159,9 @@ def _compare_runs(
     pairs = {pair.second: pair.first for pair in pair_graphs(before.graphs, after.graphs)}
     other_gpu = _other_gpu(before, after)
     known = {graph.graph_id: graph for graph in before.graphs}
+    if after.graphs and not known:  # a baseline that was cut short, as a rule
+        reason = "the baseline has no graph at all"
+        yield _of_run(after.row, "regression.graphs", UNJUDGED, reason=reason)
     for graph, _ in progress.each(after.graphs, lambda graph: f"{graph.name} with that of before"):
         subject = after.subject(graph)
         if graph.graph_id not in pairs:

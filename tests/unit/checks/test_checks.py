@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from bare_recordings import write_nothing
 from contradicted_recordings import exchange_times
 from noisy_recordings import SHAPE, Write, alter, writer_into
 from places import ROOT
@@ -291,6 +292,14 @@ def test_runs_without_counterpart_are_skipped(write: Write, tmp_path: Path) -> N
     merge_recordings([write(), write()], both)
     found = [(c.run_id, c.status) for c in check(both, LOOSE, write()).checks]
     assert found == [(1, PASSED)] * 4 + [(2, SKIPPED)]
+
+
+def test_baseline_without_a_graph_compares_nothing_and_does_not_pass(
+    write: Write, tmp_path: Path
+) -> None:
+    report = check(write(), LOOSE, write_nothing(tmp_path / "empty.gviz"))
+    assert statuses(report) == {"regression.graphs": UNJUDGED, "regression": SKIPPED}
+    assert not report.passed
 
 
 def test_missing_baseline_is_reported(write: Write) -> None:
