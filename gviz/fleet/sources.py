@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gviz.dataclass import dataclass
-from gviz.errors import RecordingError
+from gviz.errors import RecordingError, no_file
 from gviz.fleet.extra import load
 from gviz.recording import SUFFIX
 
@@ -117,14 +117,17 @@ def _meant(name: str) -> Iterator[RecordingSource]:
     system, path = open_store(name)
     try:
         if _PATTERN & set(path):
-            paths, none = sorted(system.glob(path)), "no file matches {}; check the pattern"
+            paths, none = sorted(system.glob(path)), f"no file matches {name}; check the pattern"
         elif system.isdir(path):
             paths = sorted(system.glob(f"{path.rstrip('/')}/*{SUFFIX}"))
-            none = "there is no recording in {}; name another folder, or files"
+            none = f"there is no recording in {name}; name another folder, or files"
         else:
-            paths, none = [path] if system.exists(path) else [], "there is no file {}"
+            paths = [path] if system.exists(path) else []
+            none = f"there is no file {name}; check the name"
+            if is_local(system) and not paths:
+                none = no_file(Path(path))
         if not paths:
-            raise RecordingError(none.format(name))
+            raise RecordingError(none)
         for one in paths:
             yield read_source(system, one)
     except OSError as error:

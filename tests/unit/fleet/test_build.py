@@ -296,7 +296,8 @@ def test_a_process_that_dies_for_one_recording_costs_no_other(
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (["no.gviz"], "there is no file"),
+        (["no.gviz"], "no.gviz; check the name"),
+        (["here.gviz"], "did you mean"),
         ([""], "a name is empty"),
         (["x" * 300], "x"),
         (["*.nothing"], "no file matches"),
@@ -308,6 +309,7 @@ def test_sources_that_are_not_there_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], says: str
 ) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "there.gviz").touch()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(GvizError, match=says.replace("*", r"\*")):
         find_sources(names)
