@@ -46,7 +46,7 @@ def find_format(path: Path) -> Format:
     if head.startswith(_SQLITE):
         if is_recording(path):
             raise ImportingError(
-                f"{path.name} is a recording of gviz already; 'gviz view {path.name}' shows it"
+                f"{path} is a recording of gviz already; 'gviz view {path}' shows it"
             )
         return Format.NSYS
     if path.suffix == ".nsys-rep":

@@ -380,8 +380,9 @@ def test_launches_without_work_are_reported(tmp_path: Path) -> None:
 
 
 def test_a_recording_is_not_imported_again(tmp_path: Path) -> None:
-    with pytest.raises(ImportingError, match="is a recording of gviz already"):
-        import_files([BUNDLED / "decode_step.gviz"], tmp_path / "out.gviz")
+    path = BUNDLED / "decode_step.gviz"
+    with pytest.raises(ImportingError, match=f"of gviz already; 'gviz view {path}' shows it"):
+        import_files([path], tmp_path / "out.gviz")
 
 
 def test_a_link_to_the_trace_is_not_replaced(tmp_path: Path) -> None:
