@@ -39,10 +39,9 @@ OPTIONS = ("", "--eager-operations 1000", "--eager-operations 0", "--paused")
 PARTS = ("rule", "step")
 #: On the second stream, 20 times each where there is a "*".
 RULE = (
-    "", "ooooo", "oooooo", "oooooop", "oooooopooooo", "oooooopoooooo", "ooooooep", "oooooope",
-    "xxxxxxxxxxxxxxxxxxxx", "*ooooooooop", "*eoeeoeeoeeoeeoeeoeepe",
-    "*eoeeoeeoeeoeeoeeoeepep",
-    "*eoeeoeeoeeoeeoeeoeepepp",
+    "", "o" * 5, "o" * 6, "o" * 7, "o" * 8, "o" * 12, "o" * 20, "x" * 20, "o" * 20 + "p",
+    "o" * 20 + "p" + "o" * 5, "o" * 20 + "p" + "o" * 8, "o" * 20 + "ep", "o" * 20 + "pe",
+    "*ooooooooop", "*" + "eoe" * 9 + "epe", "*" + "eoe" * 9 + "epep", "*" + "eoe" * 9 + "epepp",
 )  # fmt: skip
 NODES, ROUNDS, REPEATS = 100, 15, 20
 PTX = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n\0"

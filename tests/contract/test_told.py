@@ -289,7 +289,7 @@ def test_one_launch_in_a_second_is_copied(fake: Backend, tmp_path: Path) -> None
 def test_kernels_of_gviz_go_where_the_program_has_its_own(
     fake: Backend, tmp_path: Path, kernels: int
 ) -> None:
-    # On a GPU the sixth on a second stream slows each node of every graph.
+    # On a GPU the sixth or seventh on a second stream slows each node of every graph.
     text = (
         f"{PREAMBLE}{SETTLED}import ctypes\ndriver = ctypes.CDLL('libcuda.so.1')\n"
         "from contract.cases import spin\n"

@@ -1,7 +1,7 @@
 /* Kernels that may begin before the one ahead of them has ended, outside graphs.
  *
- * The driver has two speeds of graphs (H100, driver 580; bench/gpu_speeds.py). A stream counts once six kernels in a
- * row were launched there in the ordinary way, until a kernel with this attribute is; where two streams count, each node
+ * The driver has two speeds of graphs (H100, driver 580; bench/gpu_speeds.py). A stream counts once six or seven kernels
+ * in a row were launched there in the ordinary way, until a kernel with this attribute is; where two streams count, each node
  * of every graph takes 0.18 us more. Behind an event such a kernel is an ordinary one. So where gviz put its events
  * around one, gviz launches two that do nothing: the second is behind the first, and the graphs of the program run at
  * the speed that they have without events.
