@@ -79,7 +79,7 @@ CLASHES = """() => {
 
 @pytest.fixture(scope="module")
 def site(serve_beside: Serve) -> Site:
-    names = ("training_step", "decode_step_h200", "decode_step_h200_fused")
+    names = ("training_step", "decode_step_h200", "decode_step_h200_fused", "graph_lives")
     return serve_beside(*(RECORDINGS / f"{name}.gviz" for name in names))
 
 
