@@ -49,19 +49,23 @@ def _numbered(launch_id: IntArray) -> tuple[IntArray, IntArray]:
     return launch_id[new > 0], np.cumsum(new > 0) - 1
 
 
-def cut_launches(exec_of: IntArray, launch_id: IntArray, node_id: IntArray) -> IntArray:
-    """Return the launches that the end of the recording cut short (int64, ascending).
+def cut_launches(
+    exec_of: IntArray, window_of: IntArray, launch_id: IntArray, node_id: IntArray
+) -> IntArray:
+    """Return the launches that the end of a window of CUPTI cut short (int64, ascending).
 
     Node times arrive node by node, so of the work in flight when CUPTI is switched off a part
     may have arrived: a launch has less than it is made of, and no sum of it means anything.
-    Only the last launch of an executable can be one, and it lacks nodes that all its launches
-    before had.
+    Only the last launch of an executable in a window can be one, and it lacks nodes that all its
+    launches before had.
 
     Parameters
     ----------
     exec_of
         The executable of every launch id (index), or -1 where nodes may rightly be missing:
         some were disabled, or the graph has conditional nodes.
+    window_of
+        The number of the window that every launch was made in, or before; ascending.
     launch_id, node_id
         Spans of all launches, int64 arrays of one length, ordered by launch.
     """
@@ -70,24 +74,35 @@ def cut_launches(exec_of: IntArray, launch_id: IntArray, node_id: IntArray) -> I
     order = np.argsort(owner, kind="stable")
     execs, first = np.unique(owner[order], return_index=True)
     found = [
-        int(launch_id[mine[-1]])
+        launch
         for graph_exec, mine in zip(execs.tolist(), np.split(order, first[1:]), strict=False)
-        if graph_exec >= 0 and _last_lacks_nodes(launch_id[mine], node_id[mine])
+        if graph_exec >= 0
+        for launch in _lacking_nodes(window_of, launch_id[mine], node_id[mine])
     ]
     return np.array(sorted(found), np.int64)
 
 
-def _last_lacks_nodes(launch_id: IntArray, node_id: IntArray) -> bool:
-    """Return whether the last launch of one executable lacks a node that all before it have."""
-    before = int(np.searchsorted(launch_id, launch_id[-1]))
-    if not before:
-        return False
-    launch = np.cumsum(np.diff(launch_id[:before], prepend=launch_id[0]) != 0)
+def _lacking_nodes(window_of: IntArray, launch_id: IntArray, node_id: IntArray) -> list[int]:
+    """Return the launches of one executable that end a window and lack what all before have."""
+    launches, row = _numbered(launch_id)
     # One number a launch and node, of 32 bits each, which sorts faster than pairs do.
-    pairs = launch << 32 | node_id[:before]
+    pairs = row << 32 | node_id
     if not is_ascending((pairs,)):
         pairs.sort()
     pairs = pairs[np.diff(pairs, prepend=-1) != 0]
-    nodes, group = group_rows(pairs & 0xFFFFFFFF)
-    always = nodes[np.bincount(group) == launch[-1] + 1]
-    return not np.isin(always, node_id[before:]).all()
+    sizes = np.bincount(pairs >> 32)
+    if (sizes >= sizes[0]).all() and (sizes[1:] >= sizes[:-1]).all():
+        return []  # none has fewer nodes than one before it
+    ends_window = np.diff(window_of[launches], append=-1) != 0
+    nodes, place = group_rows(pairs & 0xFFFFFFFF)
+    times_seen, whole, found = np.zeros(len(nodes), np.int64), 0, []
+    for at, mine in enumerate(np.split(place, np.cumsum(sizes)[:-1])):
+        always = times_seen == whole
+        lacks = np.count_nonzero(always) > np.count_nonzero(always[mine])
+        # What has nodes that none had before is of another slice, not cut.
+        if whole and ends_window[at] and lacks and (times_seen[mine] > 0).all():
+            found.append(int(launches[at]))
+        else:
+            times_seen[mine] += 1
+            whole += 1
+    return found

@@ -89,4 +89,21 @@ def test_last_launch_of_each_executable_may_be_cut_and_no_other() -> None:
     lacking = {2, 5, 6, 7}  # of the third executable all lack it
     spans = [(n, node) for n in range(8) for node in (0, 1) if not (node and n in lacking)]
     launch, node = np.array(spans).T
-    assert cut_launches(exec_of, launch, node).tolist() == [5]
+    assert cut_launches(exec_of, np.zeros(8, np.int64), launch, node).tolist() == [5]
+
+
+def test_last_launch_in_a_window_may_be_cut() -> None:
+    # Two executables in turn, four launches of each, in windows of four launches.
+    exec_of, window_of = np.array([0, 1] * 4), np.array([0] * 4 + [1] * 4)
+    lacking = {2, 4, 7}  # the fifth does not end its window
+    spans = [(n, node) for n in range(8) for node in (0, 1, 2) if not (node and n in lacking)]
+    launch, node = np.array(spans).T
+    assert cut_launches(exec_of, window_of, launch, node).tolist() == [2, 7]
+    assert cut_launches(exec_of, np.zeros(8, np.int64), launch, node).tolist() == [7]
+
+
+def test_launches_of_different_slices_are_not_cut() -> None:
+    spans = [(n, node) for n in range(6) for node in ((0, 1, 2), (3, 4))[n % 2]]
+    launch, node = np.array(spans).T
+    zeros = np.zeros(6, np.int64)
+    assert cut_launches(zeros, np.arange(6), launch, node).tolist() == []
