@@ -148,19 +148,20 @@ def _pages(database: Database, selection: _Selection, count: int | None) -> Iter
     Several pages are read by threads, for SQLite needs no lock of Python's while it makes one.
     """
     is_one_page = count is not None and count <= selection.rows_at_once
-    if is_one_page or selection.end_of_page(database.execute, ()) is None:
+    end = None if is_one_page else selection.end_of_page(database.execute, ())
+    if end is None:
         yield selection.page(database.execute, (), ())
         return
     with database.open_beside(1 + _READERS) as beside:
         if beside:
-            yield from _pages_of_threads(selection, *beside)
+            yield from _pages_of_threads(selection, end, *beside)
         else:
-            for after, up_to in selection.places(database.execute):
+            for after, up_to in selection.places(database.execute, end):
                 yield selection.page(database.execute, after, up_to)
 
 
 def _pages_of_threads(
-    selection: _Selection, search: Execute, *connections: Execute
+    selection: _Selection, end: _Place, search: Execute, *connections: Execute
 ) -> Iterator[Page]:
     """Yield the rows, read by a thread a connection but the first, which finds where pages end."""
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -176,7 +177,7 @@ def _pages_of_threads(
 
     with ThreadPoolExecutor(len(connections), "pages of rows") as pool:
         read_next: deque[Future[Page]] = deque()
-        for after, up_to in selection.places(search):
+        for after, up_to in selection.places(search, end):
             read_next.append(pool.submit(read, after, up_to))
             if len(read_next) > len(connections):
                 yield read_next.popleft().result()
@@ -248,12 +249,15 @@ class _Selection:
         chosen = ", ".join(f"{n} - {since[n]} AS {n}" if n in since else n for n in read)
         return cls(row, order, read, key, chosen, rows_of_page(row, read))
 
-    def places(self, execute: Execute) -> Iterator[tuple[_Place, _Place]]:
-        """Yield between which places of the key each page is; the first and last are open."""
+    def places(self, execute: Execute, end: _Place | None) -> Iterator[tuple[_Place, _Place]]:
+        """Yield between which places of the key each page is; the first and last are open.
+
+        ``end`` is that of the first page.
+        """
         begin: _Place = ()
-        while (end := self.end_of_page(execute, begin)) is not None:
+        while end is not None:
             yield begin, end
-            begin = end
+            begin, end = end, self.end_of_page(execute, end)
         yield begin, ()
 
     def columns(self, names: Sequence[str], page: Page) -> Columns:
